@@ -402,3 +402,15 @@ func TestShortRow(t *testing.T) {
 		}
 	}
 }
+
+// Labels aren't among the columns of rows, so that the second column can hold categories.
+func TestKindsOfTwoColumns(t *testing.T) {
+	var rows [][]string
+	for i := range 40 {
+		rows = append(rows, []string{fmt.Sprint("text number ", i), []string{"red", "blue"}[i%2]})
+	}
+	c := musttest.Get(FromRows(t.Context(), []string{"notes", "colour"}, rows, nil, Options{}))(t)
+	if got, want := c.DescribeTable(), "text: notes; category: colour; ignored: none"; got != want {
+		t.Errorf("found %s, expected %s", got, want)
+	}
+}

@@ -186,7 +186,7 @@ func (t *table) kindOf(at int) Kind {
 		return KindIgnored
 	case all:
 		return KindNumber
-	case len(t.first) > 2 && isShort(values) && minRecurring*len(different) <= len(values) &&
+	case (len(t.first) > 2 || t.noLabels) && isShort(values) && minRecurring*len(different) <= len(values) &&
 		float64(numbers) <= maxNumbers*float64(len(values)):
 		return KindCategory
 	}

@@ -33,12 +33,13 @@ func (*dataset) close() error { return nil }
 
 func (o *dataset) about() any {
 	return struct {
-		Source, Tokenizer, Table   string
+		Source, Tokenizer          string
+		Table                      []corpus.TableColumn
 		Documents, Columns, Stored int
 		Text, TextsKept, Labelled  bool
 		Classes                    []string
 		Warnings                   []corpus.Warning
-	}{o.Source, o.Tokenizer.String(), o.DescribeTable(), o.Documents.Rows(), o.Documents.Cols, len(o.Documents.Values),
+	}{o.Source, o.Tokenizer.String(), o.Table, o.Documents.Rows(), o.Documents.Cols, len(o.Documents.Values),
 		o.Vocabulary != nil, o.Kept(), len(o.Labels.IDs) > 0, o.Classes, o.Warnings}
 }
 
@@ -131,10 +132,10 @@ func makeCorpus(c *call, a *makeArguments) (object, error) {
 	if err := c.options(a.options, &o, &o.Options); err != nil {
 		return nil, err
 	}
-	if a.x != nil && a.x.texts == nil {
+	if a.x != nil && a.x.texts == nil && a.x.table == nil {
 		for name := range given(o) {
 			if !slices.Contains([]string{"isa", "workers", "memory_bytes"}, name) {
-				return nil, fmt.Errorf("gram: option %q of documents that aren't texts, expected none", name)
+				return nil, fmt.Errorf("gram: option %q of documents that aren't texts or a table, expected none", name)
 			}
 		}
 	}

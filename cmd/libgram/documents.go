@@ -22,6 +22,7 @@ type documents struct {
 	corpus       uintptr
 	matrix       *matrix
 	texts        *stringList
+	table        *table
 	terms        *stringList
 	termOffsets  *int64
 	documents    int64
@@ -51,13 +52,13 @@ func (d *documents) check(what string) error {
 		return fmt.Errorf("gram: NULL for the documents %s, expected some", what)
 	}
 	n := 0
-	for _, there := range []bool{d.corpus != 0, d.matrix != nil, d.texts != nil, d.terms != nil} {
+	for _, there := range []bool{d.corpus != 0, d.matrix != nil, d.texts != nil, d.table != nil, d.terms != nil} {
 		if there {
 			n++
 		}
 	}
 	if n != 1 {
-		return fmt.Errorf("gram: documents %s of %d kinds, expected one of corpus, matrix, texts and terms", what, n)
+		return fmt.Errorf("gram: documents %s of %d kinds, expected one of corpus, matrix, texts, table and terms", what, n)
 	}
 	return nil
 }
@@ -107,6 +108,8 @@ func (c *call) unlabelled(d *documents, read gram.ReadOptions) (*corpus.Corpus, 
 			return nil, err
 		}
 		return gram.Texts(c.ctx, texts, nil, read)
+	case d.table != nil:
+		return d.table.corpus(c, read)
 	}
 	lists, err := d.lists()
 	if err != nil {

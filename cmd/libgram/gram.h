@@ -95,11 +95,23 @@ typedef struct gram_matrix {
 	int32_t     offset_bits, index_bits, value_bits; /* 32 or 64 each */
 } gram_matrix;
 
-/* Documents, as an argument: one of corpus, matrix, texts and terms, the others 0 or NULL. */
+/* A table: columns->count columns with rows fields each. Column j is texts[j], or numbers[j] if texts[j] is NULL. An
+ * empty text and NaN are missing values. kinds[j] is text, number, category, id or ignore; where it is empty, or where
+ * kinds is NULL, the kind is inferred as gram does. gram_predict and gram_explain take the kinds of the model. */
+typedef struct gram_table {
+	const gram_strings        *columns; /* names */
+	const gram_strings        *kinds;
+	const gram_strings *const *texts;
+	const double *const       *numbers;
+	int64_t                    rows;
+} gram_table;
+
+/* Documents, as an argument: one of corpus, matrix, texts, table and terms, the others 0 or NULL. */
 typedef struct gram_documents {
 	gram_object         corpus; /* from gram_corpus or gram_read */
 	const gram_matrix  *matrix;
 	const gram_strings *texts;
+	const gram_table   *table;
 
 	/* Terms that the caller's own tokenizer found: document i has those from term_offsets[i] up to, not including,
 	 * term_offsets[i+1]; there are documents+1 offsets. */
@@ -273,11 +285,12 @@ typedef struct gram_view {
  * "json" has
  *
  *   corpus        source, documents, columns, stored, text (it has terms, else vectors), texts_kept, tokenizer,
- *                 table (its columns by kind; "" for other sources), labelled, classes, warnings
+ *                 table (its columns, each with "name" and "kind"), labelled, classes, warnings
  *   model         type, kernel, embedding, scheme, c, classes, machines (the names of decision values), numbers
  *                 (regression), one_class, votes, probabilities, below (documents of a smaller probability get no
  *                 class), text, tokenizer, columns (of vectors; 0 if unknown), vocabulary (number of terms of texts),
- *                 terms (those that are known), support, bytes, converged, unfinished, notes, warnings, report (lines),
+ *                 terms (those that are known), table (columns of a model of tables, each with "name" and
+ *                 "kind"), support, bytes, converged, unfinished, notes, warnings, report (lines),
  *                 rows
  *   index         documents, added, removed, new_terms: the latter three since gram_index or gram_index_refit
  *   predictions   documents, classes, machines, warnings

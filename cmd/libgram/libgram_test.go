@@ -261,6 +261,53 @@ func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options s
 	}
 }
 
+// Models, names and predictions of tables are those of package gram, after the caller's memory has
+// been overwritten.
+func TestTablesAreThoseOfGram(t *testing.T) {
+	_, texts := corpora(t)
+	names := []string{"id", "subject", "size", "zip"}
+	n := len(texts.Texts)
+	ids, sizes, zips, rows := make([]string, n), make([]float64, n), make([]float64, n), make([][]string, n)
+	for i := range rows {
+		ids[i], sizes[i], zips[i] = fmt.Sprint("row ", i), float64(i%5)/4, float64(12345678+i%3)
+		rows[i] = []string{ids[i], texts.Texts[i], fmt.Sprint(sizes[i]), fmt.Sprint(12345678 + i%3)}
+	}
+	sizes[4], rows[4][2] = math.NaN(), ""
+	c := gram.Must(gram.Table(t.Context(), names, rows, nil, gram.ReadOptions{Columns: "zip=category", KeepTexts: true}))
+	c.Classes, c.Labels = texts.Classes, texts.Labels
+	want := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
+
+	var lists []*stringList
+	var overwrite []func()
+	for _, list := range [][]string{names, {"", "", "", "category"}, ids, texts.Texts} {
+		l, over := stringsOf(list)
+		lists, overwrite = append(lists, l), append(overwrite, over)
+	}
+	x := theirs{documents: documents{table: &table{columns: lists[0], kinds: lists[1], rows: int64(n),
+		texts: &[]*stringList{lists[2], lists[3], nil, nil}[0], numbers: &[]*float64{nil, nil, &sizes[0], &zips[0]}[0]}}}
+	overwrite = append(overwrite, x.label(texts))
+	made, model, found := into(), into(), into()
+	must(t, makes(makeCorpus), makeArguments{textOf(`{"keep_texts": true}`), made, &x.documents})
+	own := objects.of[*made.handle].object.(*dataset)
+	must(t, makes(train), makeArguments{textOf(`{"kernel": "linear", "c": 1}`), model, &documents{corpus: *made.handle}})
+	must(t, makes(predict), predictArguments{text{}, found, &x.documents, *model.handle})
+	for _, over := range overwrite {
+		over()
+	}
+	clear(sizes)
+	if !slices.Equal(own.Names, c.Names) || own.Raw.Text(7) != c.Raw.Text(7) || own.DescribeTable() != c.DescribeTable() {
+		t.Errorf("a corpus with %q, %q, %s, expected %q, %q, %s", own.Names[7], own.Raw.Text(7), own.DescribeTable(),
+			c.Names[7], c.Raw.Text(7), c.DescribeTable())
+	}
+	if got := arrayOf[byte](t, *model.handle, "bytes"); !bytes.Equal(got, modelBytes(t, want)) {
+		t.Errorf("the model is\n%.600s\nexpected\n%.600s", got, modelBytes(t, want))
+	}
+	p := gram.Must(want.PredictRows(t.Context(), names, rows))
+	if got := arrayOf[float64](t, *found.handle, "scores"); !slices.Equal(got, slices.Concat(p.Scores...)) {
+		t.Errorf("scores are %v, expected %v", got, p.Scores)
+	}
+}
+
 // Decision values computed from a model's arrays equal the predicted ones.
 func TestArraysOfModelsPredict(t *testing.T) {
 	vectors, _ := corpora(t)

@@ -108,8 +108,9 @@ func (m *model) about() any {
 		gram.About
 		Text, Converged bool
 		Vocabulary      int
+		Table           []corpus.TableColumn
 		Warnings        []string
-	}{a, n > 0, a.Unfinished == 0, n, m.warnings}
+	}{a, n > 0, a.Unfinished == 0, n, columnsOf(a.Tokenizer), m.warnings}
 }
 
 func (m *model) arrays() map[string]arrayMaker {
@@ -281,6 +282,12 @@ func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, erro
 			return nil, err
 		}
 		return m.PredictTexts(c.ctx, texts)
+	case x.table != nil:
+		columns, rows, err := x.table.fields()
+		if err != nil {
+			return nil, err
+		}
+		return m.PredictRows(c.ctx, columns, rows)
 	case x.terms != nil:
 		lists, err := x.lists()
 		if err != nil {
@@ -395,19 +402,35 @@ func (c *call) explained(m *gram.Model, x *documents, i, n int) (*gram.DocumentE
 	if err := x.check("x"); err != nil {
 		return nil, err
 	}
-	if x.texts == nil {
-		in, err := c.corpusOf(x, "x", gram.ReadOptions{})
+	outside := func(n int) error {
+		if i < 0 || i >= n {
+			return fmt.Errorf("gram: document index %d, expected 0 to %d", i, n-1)
+		}
+		return nil
+	}
+	switch {
+	case x.texts != nil:
+		texts, err := x.texts.list("texts")
+		if err == nil {
+			err = outside(len(texts))
+		}
 		if err != nil {
 			return nil, err
 		}
-		return m.ExplainDocument(c.ctx, in, i, n)
+		return m.ExplainText(c.ctx, strings.Clone(texts[i]), n)
+	case x.table != nil:
+		columns, rows, err := x.table.fields()
+		if err == nil {
+			err = outside(len(rows))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return m.ExplainRow(c.ctx, columns, rows[i], n)
 	}
-	texts, err := x.texts.list("texts")
+	in, err := c.corpusOf(x, "x", gram.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	if i < 0 || i >= len(texts) {
-		return nil, fmt.Errorf("gram: document index %d, expected 0 to %d", i, len(texts)-1)
-	}
-	return m.ExplainText(c.ctx, strings.Clone(texts[i]), n)
+	return m.ExplainDocument(c.ctx, in, i, n)
 }

@@ -5,7 +5,7 @@
     >>> model.predict(["client hello"])                        # doctest: +SKIP
 
 Functions: :func:`gram`, :func:`neighbours`, :func:`precomputed_knn`, :func:`duplicates`, :func:`search`,
-:func:`cross_validate`. Estimators: :class:`TextClassifier`, :class:`KernelSVC`, :class:`KernelSVR`, :class:`OneClass`,
+:func:`cross_validate`. Estimators: :class:`TextClassifier`, :class:`TextRegressor`, :class:`KernelSVC`, :class:`KernelSVR`, :class:`OneClass`,
 :class:`LinearClassifier`, :class:`LandmarkClassifier`, :class:`KernelPCA`, :class:`NeighboursTransformer`,
 :class:`TextVectorizer`. And :class:`Index`, :class:`Corpus` and :func:`load`.
 
@@ -23,13 +23,14 @@ from ._library import version as __version__
 from ._machines import KernelSVC, KernelSVR, LandmarkClassifier, LinearClassifier, OneClass
 from ._model import Explanation
 from ._search import SearchResult, cross_validate, search
-from ._text import TextClassifier, TextVectorizer
+from ._text import TextClassifier, TextRegressor, TextVectorizer
 from ._text import load_model as load
 from ._transform import KernelPCA, NeighboursTransformer
 
 __all__ = [
     "Corpus", "Explanation", "ForkError", "GramError", "GramFileError", "GramFileNotFoundError", "GramMemoryError",
     "GramWarning", "Index", "KernelPCA", "KernelSVC", "KernelSVR", "LandmarkClassifier", "LinearClassifier", "Match",
-    "Neighbours", "NeighboursTransformer", "OneClass", "SearchResult", "TextClassifier", "TextVectorizer", "__version__",
+    "Neighbours", "NeighboursTransformer", "OneClass", "SearchResult", "TextClassifier", "TextRegressor", "TextVectorizer",
+    "__version__",
     "cross_validate", "duplicates", "gram", "load", "neighbours", "precomputed_knn", "search",
 ]

@@ -62,10 +62,13 @@ class _Chunk:
             self.array.release(ctypes.byref(self.array))
 
 
-def texts(column: Any) -> Texts | None:
-    """The texts of a column that speaks Arrow; None for what doesn't, or isn't text."""
+def texts(column: Any, nulls: bool = False) -> Texts | None:
+    """The texts of an Arrow column, or None if it isn't an Arrow column of texts.
+
+    Nulls are an error, or empty texts if ``nulls`` is set.
+    """
     if hasattr(column, "__arrow_c_array__"):
-        return _one(*column.__arrow_c_array__())
+        return _one(*column.__arrow_c_array__(), nulls)
     if not hasattr(column, "__arrow_c_stream__"):
         return None
     try:
@@ -82,7 +85,7 @@ def texts(column: Any) -> Texts | None:
         return None
     parts, row = [], 0
     for chunk in _chunks(stream):
-        parts.append((chunk, *_places(chunk.array, kind, row)))
+        parts.append((chunk, *_places(chunk.array, kind, nulls, row)))
         row += chunk.array.length
     if not parts:
         return Texts(np.empty(0, np.uint64), np.empty(0, np.int64), None)
@@ -103,13 +106,13 @@ def _kind(schema: _Schema) -> tuple[bytes, Any] | None:
     return (values, _INDEX[schema.format]) if values in _TEXT else None
 
 
-def _one(schema: Any, array: Any) -> Texts | None:
+def _one(schema: Any, array: Any, nulls: bool) -> Texts | None:
     """The texts of a single array, which its capsule releases."""
     kind = _kind(ctypes.cast(_pointer(schema, b"arrow_schema"), POINTER(_Schema)).contents)
     if kind is None:
         return None
     held = ctypes.cast(_pointer(array, b"arrow_array"), POINTER(_Array)).contents
-    return Texts(*_places(held, kind), (schema, array))
+    return Texts(*_places(held, kind, nulls), (schema, array))
 
 
 def _check(stream: Any, code: int) -> None:
@@ -143,10 +146,10 @@ def _valid(array: _Array) -> np.ndarray:
     return np.unpackbits(_at(array.buffers[0], (end + 7) // 8, np.uint8), bitorder="little")[first:end]
 
 
-def _places(array: _Array, how: tuple[bytes, Any], row: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Addresses and lengths of an array's texts; a null is an error that names its row of the column.
+def _places(array: _Array, how: tuple[bytes, Any], nulls: bool, row: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Addresses and lengths of an array's texts, which start at ``row`` of the column.
 
-    ``row`` is that of the array's first text.
+    A null is an error that names its row, or an empty text if ``nulls`` is set.
     """
     (kind, index), first, end, valid = how, array.offset, array.offset + array.length, _valid(array)
     if index is not None:
@@ -154,12 +157,16 @@ def _places(array: _Array, how: tuple[bytes, Any], row: int = 0) -> tuple[np.nda
         numbers = np.where(valid, _at(array.buffers[1], end, index)[first:], 0).astype(np.int64)
         if valid.any():
             valid = valid & _valid(known)[numbers]
-    if not valid.all():
+    if not nulls and not valid.all():
         raise ValueError(f"row {row + int(np.argmin(valid))} of the texts is null, expected text: fill nulls first")
+    if not valid.any():
+        return np.zeros(array.length, np.uint64), np.zeros(array.length, np.int64)
     if index is not None:
         addresses, sizes = _texts(known, kind)
-        return addresses[numbers], sizes[numbers]
-    return _texts(array, kind)
+        addresses, sizes = addresses[numbers], sizes[numbers]
+    else:
+        addresses, sizes = _texts(array, kind)
+    return addresses, np.where(valid, sizes, 0)
 
 
 def _texts(array: _Array, kind: bytes) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from typing import Any, Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from . import _arrow
+from . import _arrow, _table
 from ._library import Documents, Matrix, Object, Strings, options
 
 
@@ -38,16 +38,9 @@ def strings(texts: Any) -> Held:
         if getattr(texts, "ndim", 1) != 1:  # a frame iterates over the names of its columns
             raise ValueError(f"found texts of {texts.ndim} dimensions, expected 1: name the column")
         encoded = [_encoded(i, t) for i, t in enumerate(texts)]
-        pointers = (ctypes.c_char_p * len(encoded))(*encoded)
-        sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
-        return Held(Strings(ctypes.cast(pointers, ctypes.c_void_p), _address(sizes), len(encoded)), pointers, encoded, sizes)
+        return Held(*_table.strings_of(encoded))
     addresses, sizes = np.ascontiguousarray(found.addresses), np.ascontiguousarray(found.sizes)
     return Held(Strings(_address(addresses), _address(sizes), len(sizes)), addresses, sizes, found.keep)
-
-
-def _missing(text: Any) -> bool:
-    """Whether an element is None, NaN or pandas' NA, in place of a text."""
-    return text is None or (isinstance(text, float) and text != text) or type(text).__name__ == "NAType"
 
 
 def _encoded(i: int, text: Any) -> bytes:
@@ -59,9 +52,9 @@ def _encoded(i: int, text: Any) -> bytes:
 
 
 def listed(x: Any, what: str = "documents") -> Any:
-    """Texts that aren't a single one, whose letters Python would list, nor a dict, whose keys it would."""
-    if isinstance(x, dict) and what == "documents":
-        raise ValueError("found a dict, expected a list of documents: list(d.values()) is one")
+    """Returns x, and refuses a single text, whose letters Python would list, and a dict, whose keys it would."""
+    if isinstance(x, dict):
+        raise ValueError(f"found a dict, expected a list of {what}: list(d.values()) is one")
     if isinstance(x, (str, bytes)):
         raise ValueError(f"found one text, expected a list of {what}: put it into a list")
     return x
@@ -73,7 +66,7 @@ def is_text(x: Any) -> bool:
         return False
     if not hasattr(x, "__iter__"):
         return False
-    return isinstance(next((t for t in x if not _missing(t)), None), (str, bytes)) or _arrow.texts(x) is not None
+    return isinstance(next((t for t in x if not _table.missing(t)), None), (str, bytes)) or _arrow.texts(x) is not None
 
 
 def is_terms(x: Any) -> bool:
@@ -87,13 +80,20 @@ def documents(x: Any, *, classes: Sequence[str] | None = None, labels: np.ndarra
               groups: Any = None) -> Held:
     """Documents as ``gram_documents``, with what is learnt of them.
 
-    ``x`` is a SciPy sparse matrix or array, a dense matrix, texts, lists of terms, or a :class:`Corpus`. A CSR matrix of
-    float32 with sorted indices is read in place; others are converted.
+    ``x`` is a SciPy sparse matrix or array, a dense matrix, texts, lists of terms, a table, or a :class:`Corpus`. A CSR
+    matrix of float32 with sorted indices is read in place; others are converted. A frame of numbers is a matrix.
     """
     struct, keep = Documents(), []
+    if not isinstance(x, _table.Rows) and _table.is_mixed(x):
+        x = _table.Rows(x, {})
     if isinstance(x, Corpus):
         x = x if classes is None else x._with(classes, labels)
         struct.corpus, keep = x._object.handle, [x]
+    elif isinstance(x, _table.Rows):
+        table, own = x.struct()
+        struct.table, keep = ctypes.pointer(table), [table, own]
+    elif isinstance(x, _table.Column):
+        struct.texts, keep = ctypes.pointer(x.texts), [x]
     elif not sp.issparse(x) and is_text(x):
         own = strings(x)
         struct.texts, keep = ctypes.pointer(own.struct), [own]
@@ -180,7 +180,9 @@ def _checked(x: Any) -> Any:
 
 
 def count(x: Any) -> int:
-    """The number of documents."""
+    """Returns the number of documents."""
+    if isinstance(x, dict):
+        return len(next(iter(x.values()), ()))
     return x.shape[0] if getattr(x, "shape", None) else len(x)
 
 
@@ -189,8 +191,10 @@ class Corpus:
 
     Parameters
     ----------
-    documents : texts, lists of terms, a sparse or dense matrix
+    documents : texts, lists of terms, a sparse or dense matrix, a table
         What :func:`gramengine.gram` takes.
+    columns : dict or str, optional
+        Kinds of the columns of a table, as of :class:`TextClassifier`.
     labels : array of shape (n,), optional
         Classes. Where something is learnt, its ``y`` must equal them. A corpus without labels takes any ``y``: it keeps
         ``documents`` and cuts them anew for each.
@@ -212,7 +216,9 @@ class Corpus:
 
     def __init__(self, documents: Any, labels: Any = None, *, tokenizer: str | None = None,
                  min_df: int | None = None, max_df: int | None = None, vocabulary: Sequence[str] | None = None,
-                 keep_texts: bool | None = None):
+                 keep_texts: bool | None = None, columns: Any = None):
+        if columns is not None:
+            documents = _table.Rows(documents, _table.parse_kinds(columns))
         x = documents_with_classes(documents, labels)
         how = options(tokenizer=tokenizer, min_df=min_df, max_df=max_df, keep_texts=keep_texts,
                       vocabulary=list(listed(vocabulary, "terms")) if vocabulary is not None else None)

@@ -75,11 +75,18 @@ class Matrix(Structure):
                 ("value_bits", c_int32)]
 
 
+class Table(Structure):
+    """``gram_table``."""
+
+    _fields_ = [("columns", POINTER(Strings)), ("kinds", POINTER(Strings)), ("texts", POINTER(POINTER(Strings))),
+                ("numbers", POINTER(c_void_p)), ("rows", c_int64)]
+
+
 class Documents(Structure):
     """``gram_documents``."""
 
     _fields_ = [("corpus", c_size_t), ("matrix", POINTER(Matrix)), ("texts", POINTER(Strings)),
-                ("terms", POINTER(Strings)), ("term_offsets", c_void_p), ("documents", c_int64),
+                ("table", POINTER(Table)), ("terms", POINTER(Strings)), ("term_offsets", c_void_p), ("documents", c_int64),
                 ("classes", POINTER(Strings)), ("labels", c_void_p), ("label_offsets", c_void_p),
                 ("label_count", c_int64), ("targets", c_void_p), ("target_count", c_int64),
                 ("weights", c_void_p), ("weight_count", c_int64), ("groups", c_void_p), ("group_count", c_int64)]
@@ -411,5 +418,5 @@ class _Lines:
 
 # The types that other modules pass to functions of the library.
 __all__ = ["Documents", "ForkError", "GramError", "GramFileError", "GramFileNotFoundError", "GramMemoryError",
-           "GramWarning", "Matrix", "Object", "PARAMETERS", "Progress", "Stored", "Strings", "call", "load",
+           "GramWarning", "Matrix", "Object", "PARAMETERS", "Progress", "Stored", "Strings", "Table", "call", "load",
            "options", "save", "version", "c_double", "c_float"]

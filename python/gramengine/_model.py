@@ -16,6 +16,7 @@ from . import _library
 from ._documents import Held, count, documents, is_text
 from ._kernels import workers
 from ._library import Object, options
+from ._table import Rows
 
 VALUES = [np.float32, np.float64]
 
@@ -164,22 +165,25 @@ class Engine(BaseEstimator):
             x = [x]
         elif getattr(x, "ndim", 2) == 1 and not is_text(x):
             x = (x if sp.issparse(x) else np.asarray(x)).reshape(1, -1)
-        if hasattr(x, "shape") and hasattr(self, "n_features_in_"):
+        if hasattr(x, "shape") and hasattr(self, "n_features_in_") and not isinstance(x, Rows):
             validate_data(self, x, reset=False, skip_check_array=True)
         if x is not None and count(x) != 1:
             raise ValueError(f"found {count(x)} documents, expected one to explain")
-        if feature_names is None:
+        if feature_names is None and not self.about_["text"]:
             feature_names = getattr(self, "feature_names_in_", None)
         given = None if x is None else documents(x)
         found = Object("gram_explain", self._model, given and given.pointer, 0, terms)
-        return Explanation(found.about(), feature_names)
+        return Explanation(found.about(), feature_names, self.about_["numbers"])
 
 
 class Explanation:
-    """An explanation: ``rows`` is a list of dicts, print it for a table, and a notebook shows it as one."""
+    """An explanation, which prints as a table and is shown as one in notebooks.
 
-    def __init__(self, about: dict[str, Any], names: Any = None):
-        self.about = about
+    ``rows`` is a list of dicts: terms, or columns of a table with their values. ``terms`` are the terms of one document.
+    """
+
+    def __init__(self, about: dict[str, Any], names: Any = None, numbers: bool = False):
+        self.about, self._numbers = about, numbers
         self.rows: list[dict[str, Any]] = []
         if "rows" in about:
             for machine in about["rows"]:
@@ -188,14 +192,16 @@ class Explanation:
                         self.rows.append({"class": machine.get("class", ""), "against": machine.get("against", ""),
                                           "term": _named(t["term"], names), "weight": t["weight"]})
         else:
-            for t in about.get("terms") or []:
-                self.rows.append({**t, "term": _named(t["term"], names)})
+            self.terms = [{**t, "term": _named(t["term"], names)} for t in about.get("terms") or []]
+            self.rows = about.get("columns") or self.terms
 
     @property
     def title(self) -> str:
         a = self.about
         if "rows" in a:
             return "terms that speak for each class, and against it"
+        if self._numbers:
+            return f"estimate {a.get('value'):.4g}"
         against = f" against {a['against']}" if a.get("against") else ""
         return f"{a.get('label')}{against}: decision value {a.get('value'):.4g}"
 
@@ -227,7 +233,7 @@ class Explanation:
         rows = self.rows[::-1]
         values = [r.get("effect", r.get("weight", 0)) for r in rows]
         ax.barh(range(len(rows)), values, color=["C0" if v >= 0 else "C3" for v in values])
-        ax.set_yticks(range(len(rows)), [r["term"] for r in rows])
+        ax.set_yticks(range(len(rows)), [r["term"] if "term" in r else f"{r['column']} = {r['value']:.30}" for r in rows])
         ax.axvline(0, color="black", linewidth=0.8)
         ax.set_title(self.title)
         ax.set_xlabel("change of the decision value" if "rows" not in self.about else "weight")

@@ -12,7 +12,8 @@ from ._kernels import workers
 from ._library import PARAMETERS, Object, Progress, options
 from ._machines import KernelSVR, _class_weights, _seed, one_class_each
 from ._model import parameters
-from ._text import TextClassifier, vector_classifier, with_labels
+from ._table import is_mixed
+from ._text import TextClassifier, TextRegressor, kept, read_table, vector_classifier
 
 
 class SearchResult:
@@ -63,18 +64,26 @@ class SearchResult:
         return ax
 
 
-def _problem(X: Any, y: Any, learner: Any, groups: Any) -> tuple[Any, np.ndarray | None, bool]:
-    """Documents with what is learnt, the classes (None of a regression), and whether documents have terms."""
-    terms, text = is_terms(X), not isinstance(X, Corpus) and is_text(X)
-    if learner in ("epsilon_svr", "nu_svr"):
-        if text or terms or isinstance(X, Corpus):
-            raise ValueError(f"type is {learner!r} of texts or a corpus, expected a matrix")
-        return documents(X, targets=y, groups=groups), None, False
-    classes, names, labels = classes_of(y)
-    if text:
-        return documents(with_labels(X, names, labels), groups=groups), classes, True
-    terms = terms or isinstance(X, Corpus) and X.about["text"]
-    return documents(X, classes=names, labels=labels, groups=groups), classes, terms
+def _problem(X: Any, y: Any, given: dict[str, Any], groups: Any) -> tuple[Any, np.ndarray | None, bool, dict[str, str] | None]:
+    """Returns documents with classes or targets, the classes (None for a regression), whether documents have terms, and
+    the kinds of the columns of a table. It removes ``columns`` from the given parameters."""
+    learner, columns, kinds = given.get("type"), given.pop("columns", None), None
+    classes = None
+    if learner not in ("epsilon_svr", "nu_svr"):
+        classes, names, labels = classes_of(y)
+        learnt = {"classes": names, "labels": labels}
+    elif isinstance(X, Corpus):
+        raise ValueError(f"type is {learner!r} for a corpus, expected texts, a table or a matrix")
+    else:
+        learnt = {"targets": y}
+    if columns is not None or is_mixed(X):
+        X, kinds = read_table(X, columns, **learnt)
+    elif not isinstance(X, Corpus) and is_text(X):
+        X = kept(X, **learnt)
+    terms = is_terms(X) or isinstance(X, Corpus) and X.about["text"]
+    if isinstance(X, Corpus) and classes is None:
+        learnt = {}
+    return documents(X, groups=groups, **learnt), classes, terms, kinds
 
 
 def _options(given: dict[str, Any], classes: np.ndarray | None, grid: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -129,12 +138,14 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
     Returns
     -------
     SearchResult
-        ``best_estimator_`` is a :class:`TextClassifier` of texts and lists of terms, else what trains by ``type``: :class:`KernelSVC`,
-        :class:`LinearClassifier`, :class:`LandmarkClassifier` or :class:`KernelSVR`. Its clone trains the same model,
+        ``best_estimator_`` is a :class:`TextClassifier` or :class:`TextRegressor` for texts, lists of terms and tables that
+        aren't all numbers, else the estimator of ``type``: :class:`KernelSVC`, :class:`LinearClassifier`,
+        :class:`LandmarkClassifier` or :class:`KernelSVR`. Its clone trains the same model,
         except for what it has no parameter for: how a :class:`Corpus` was cut, ``nu`` and ``tol`` of texts, and
         learners other than these, whose models a :class:`KernelSVC` holds.
     """
-    x, classes, text = _problem(X, y, fixed.get("type"), groups)
+    columns = fixed.get("columns")
+    x, classes, text, kinds = _problem(X, y, fixed, groups)
     if grid is not None:
         for scheme in grid.get("scheme", ()):
             one_class_each(scheme)
@@ -144,7 +155,7 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
         **_options(fixed, classes, grid)), progress=progress).about()
     train = about["train"] or {}
     learner = train.get("type") or "c_svc"
-    cls = TextClassifier if text else KernelSVR if classes is None else vector_classifier(learner)
+    cls = TextRegressor if text and classes is None else TextClassifier if text else KernelSVR if classes is None else vector_classifier(learner)
     if learner.startswith("nu_"):
         train.setdefault("nu", 0.5)
 
@@ -161,6 +172,9 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
     estimator._train(x, **{**train, "choose_work": -1})
     if classes is not None:
         estimator._classes(classes)
+    if kinds is not None:
+        estimator.columns = columns
+        estimator._named(kinds)
     if not text and hasattr(X, "shape"):
         validate_data(estimator, X, skip_check_array=True)  # sets the number of columns, and their names
     estimator.set_params(**told({"scheme": estimator.about_["scheme"], **train, "choose_work": -1}))
@@ -174,7 +188,7 @@ def cross_validate(X: Any, y: Any, *, folds: int = 5, groups: Any = None, n_jobs
 
     Parameters are those of :func:`search`, with ``**train`` for its ``**fixed``.
     """
-    x, classes, _ = _problem(X, y, train.get("type"), groups)
+    x, classes, _, _ = _problem(X, y, train, groups)
     return Object("gram_cross_validate", x.pointer, *options(
         folds=folds, workers=workers(n_jobs), memory_bytes=memory_bytes, seed=_seed(random_state),
         **_options(train, classes)), progress=progress).about()

@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _library
-from ._documents import Corpus, documents, is_terms, is_text
+from ._documents import Corpus, classes_of, count, documents, is_terms, is_text
 from ._library import Object, options
 from ._machines import (
     Classifier, KernelSVC, KernelSVR, LandmarkClassifier, LinearClassifier, OneClass, _seed, _shared,
+    _weights_of_documents,
 )
-from ._model import Engine, kind
+from ._model import Engine, Explanation, kind
+from ._table import Rows, is_table, parse_kinds
 
 
 def texts(X: Any) -> Any:
@@ -40,9 +42,74 @@ def texts(X: Any) -> Any:
 _VIEW = re.compile(r"^[\x01-\x1f]")  # tells terms of several views apart
 
 
+class Reader:
+    """What estimators of texts and tables share: they read documents, and know the columns of a table."""
+
+    columns: Any
+    columns_: dict[str, str]
+
+    def _read(self, X: Any, **learnt: Any) -> Any:
+        """Returns training documents: texts as they are, a table as a corpus with classes or targets."""
+        for name in ("columns_", "feature_names_in_", "n_features_in_"):
+            self.__dict__.pop(name, None)
+        if not is_table(X):
+            if self.columns is not None:
+                raise ValueError(f"columns is {self.columns!r}, expected None for documents that aren't a table")
+            return X
+        corpus, kinds = read_table(X, self.columns, **learnt)
+        self._named(kinds)
+        return corpus
+
+    def _named(self, columns: dict[str, str]) -> None:
+        self.columns_, self.feature_names_in_ = columns, np.array(list(columns), dtype=object)
+        self.n_features_in_ = len(columns)
+
+    def _checked(self, X: Any, reset: bool = False, **_: Any) -> Any:
+        check_is_fitted(self)
+        columns = getattr(self, "columns_", None)
+        if columns is None or not is_table(X):
+            if self.about_["table"]:
+                raise ValueError("found documents that aren't a table, expected a frame, a list of dicts or a dict of "
+                                 f"columns: {', '.join(columns)}")
+            return texts(X)
+        rows = Rows(X, columns, columns)
+        return rows if self.about_["table"] else rows.text()
+
+    def _adopt(self, given: Any = ()) -> None:
+        super()._adopt(given)
+        if table := self.about_["table"]:
+            self._named({column["name"]: column["kind"] for column in table})
+
+    def explain(self, x: Any = None, terms: int = 10, feature_names: Any = None) -> Explanation:
+        """Explains the prediction of one document, or lists the strongest terms of each class.
+
+        Parameters
+        ----------
+        x : document, optional
+            A text, or a row of a table: a dict, a series of pandas, or a table with one row. Without it, the terms with
+            the greatest weights by class or, for kernels that aren't linear, with the greatest mean effects.
+        terms : int
+            Number of terms.
+        feature_names : None
+            Ignored.
+
+        Returns
+        -------
+        Explanation
+            For a row, ``rows`` has a line per column with its value and effect.
+        """
+        if x is not None and hasattr(self, "columns_") and not isinstance(x, str):
+            x = x.to_dict() if hasattr(x, "to_dict") and getattr(x, "ndim", 2) == 1 else x
+            if isinstance(x, dict) and not any(isinstance(v, (list, tuple, np.ndarray)) for v in x.values()):
+                x = [x]
+            x = self._checked(x)
+        return super().explain(x, terms)
+
+
 @_shared
-class TextClassifier(Classifier):
-    """Classifies raw texts. What isn't given is chosen by cross-validation on the training texts.
+class TextClassifier(Reader, Classifier):
+    """Classifies texts, or rows of a table with columns of text, numbers and categories.
+    What isn't given is chosen by cross-validation on the training documents.
 
     Terms (words, pairs of words, characters within words, or both), kernel, C and scheme are chosen as by ``gram
     train``; ``about_["report"]`` says what was found.
@@ -59,6 +126,10 @@ class TextClassifier(Classifier):
         The learner, such as ``"nu_svc"``, ``"linear"``, ``"logistic"`` or ``"landmark"``.
     min_df : int, optional
         Least number of texts that have a term; default 2, or chosen with ``terms``. 1 keeps terms of a single text.
+    columns : dict or str, optional
+        Kinds of columns of a table, such as ``{"zip": "category", "notes": "ignore"}`` or ``"zip=category,
+        notes=ignore"``: text, number, category, id or ignore. By default logical values and categorical dtypes are
+        categories, and other kinds are inferred from the values, as by ``gram train``.
     probability : bool
         Whether to train for :meth:`predict_proba`.
     reject : str, optional
@@ -71,6 +142,13 @@ class TextClassifier(Classifier):
     random_state : int, RandomState, Generator or None
         Seed of folds and samples.
     {shared}
+
+    Attributes
+    ----------
+    columns_ : dict
+        Kinds of the columns of the table in training.
+    feature_names_in_ : array of str
+        Names of these columns. Predictions need the same columns, in any order.
 
     Examples
     --------
@@ -85,33 +163,30 @@ class TextClassifier(Classifier):
 
     def __init__(self, kernel: str | None = None, C: float | None = None, *, embedding: str | None = None,
                  scheme: str | None = None, terms: str | None = None, type: str | None = None, min_df: int | None = None,
-                 probability: bool = False, reject: str | None = None, class_weight: Any = None,
+                 columns: Any = None, probability: bool = False, reject: str | None = None, class_weight: Any = None,
                  choose_work: float | None = None, random_state: Any = 1, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
         self.kernel, self.C, self.embedding, self.scheme, self.terms, self.type = kernel, C, embedding, scheme, terms, type
+        self.columns = columns
         self.min_df, self.probability, self.reject, self.class_weight = min_df, probability, reject, class_weight
         self.choose_work, self.random_state, self.n_jobs = choose_work, random_state, n_jobs
         self.memory_bytes, self.verbose = memory_bytes, verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TextClassifier":
-        """Trains the model on texts and their classes.
+        """Trains the model on texts or rows, and their classes.
 
-        ``X`` is a list of str, a series, an array, a column of Arrow (read in place), lists of terms, or a
-        :class:`Corpus`. Where that has labels, ``y`` must equal them. ``terms`` and ``min_df`` are of texts alone.
+        ``X`` is a list of str, a series, an array, an Arrow column (read in place), lists of terms, or a
+        :class:`Corpus`, whose labels ``y`` must equal if it has any; or a table: a frame of pandas or polars, a table of
+        pyarrow, a list of dicts, or a dict of columns. None and NaN are missing values.
         """
-        X, y = texts(X), column_or_1d(y, warn=True)
-        if len(X) != len(y):
-            raise ValueError(f"found {len(X)} texts and {len(y)} classes, expected the same number: inconsistent numbers of samples")
+        X, y = _pair(X, column_or_1d(y, warn=True))
+        _, names, labels = classes_of(y)
+        X = self._read(X, classes=names, labels=labels)
         check_classification_targets(y)
         if str(self.type).split(":")[0] in ("one_class", "epsilon_svr", "nu_svr"):
             raise ValueError(f"type is {self.type!r}, which is no classifier, expected such as 'c_svc', 'nu_svc', 'linear', "
-                             "'logistic' or 'landmark'; OneClass and KernelSVR take matrices")
-        terms = self.terms
-        if self.min_df is not None:
-            if self.min_df < 1:
-                raise ValueError(f"min_df is {self.min_df}, expected at least 1")
-            terms = f"{terms or ''}, min-df {self.min_df}"
-        self._fit(X, y, sample_weight, terms=terms)
+                             "'logistic' or 'landmark'; TextRegressor is for numbers, and OneClass takes matrices")
+        self._fit(X, y, sample_weight, terms=_terms(self))
         return self
 
     def _wants_probabilities(self) -> bool:
@@ -122,10 +197,6 @@ class TextClassifier(Classifier):
                 "probabilities": self.probability or None, "reject": self.reject, "choose_work": self.choose_work,
                 "seed": _seed(self.random_state)}
 
-    def _checked(self, X: Any, reset: bool = False, **_: Any) -> Any:
-        check_is_fitted(self)
-        return texts(X)
-
     def report(self) -> str:
         """What was chosen and what training found, in lines."""
         a = self.about_
@@ -135,7 +206,13 @@ class TextClassifier(Classifier):
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The terms that the model knows; one that several views have, such as words and characters, is there for each."""
         check_is_fitted(self)
-        return np.array([_VIEW.sub("", t) for t in self._model.texts("vocabulary")], dtype=object)
+        return np.array([self._term(_VIEW.sub("", t)) for t in self._model.texts("vocabulary")], dtype=object)
+
+    def _term(self, term: str) -> str:
+        """A term as a name: the value of a category, and the bin of a number, have their column before them."""
+        column, of_column, value = term.partition("\0")
+        kind = getattr(self, "columns_", {}).get(column)
+        return term if not of_column else f"{column}[{value}]" if kind == "number" else f"{column}={value}"
 
     def known(self, X: Any) -> np.ndarray:
         """The share of each text's different words that the model knows; NaN of a text without words."""
@@ -149,10 +226,97 @@ class TextClassifier(Classifier):
         return tags
 
 
-def with_labels(X: Any, names: list[str], labels: np.ndarray, **cut: Any) -> Corpus:
-    """A corpus of texts that keeps them, for training to cut otherwise."""
-    x = documents(X, classes=names, labels=labels)
-    return Corpus._of(Object("gram_corpus", x.pointer, *options(keep_texts=True, **cut)))
+def _terms(self: Any) -> str | None:
+    """Returns ``terms`` with ``min_df``."""
+    if self.min_df is None:
+        return self.terms
+    if self.min_df < 1:
+        raise ValueError(f"min_df is {self.min_df}, expected at least 1")
+    return f"{self.terms or ''}, min-df {self.min_df}"
+
+
+def _pair(X: Any, y: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Returns texts or a table, and as many values of y."""
+    X = X if is_table(X) else texts(X)
+    if count(X) != len(y):
+        raise ValueError(f"found {count(X)} documents and {len(y)} values of y, expected the same number: inconsistent "
+                         "numbers of samples")
+    return X, y
+
+
+def kept(X: Any, **learnt: Any) -> Corpus:
+    """Returns a corpus that keeps its texts or rows, so that training can choose other terms."""
+    return Corpus._of(Object("gram_corpus", documents(X, **learnt).pointer, *options(keep_texts=True)))
+
+
+def read_table(X: Any, columns: Any, **learnt: Any) -> tuple[Corpus, dict[str, str]]:
+    """Returns a table as a corpus that keeps its rows, and the kinds of its columns."""
+    rows = Rows(X, parse_kinds(columns))
+    corpus = kept(rows, **learnt)
+    found = {column["name"]: column for column in corpus.about["table"]}
+    for name, column in found.items():
+        if column["comma"]:
+            raise ValueError(f"column {name!r} has numbers with decimal commas as text, expected numbers, such as from "
+                             "pandas.read_csv(decimal=',')")
+    return corpus, {name: found[name]["kind"] if name in found else "ignore" for name in rows.names}
+
+
+@_shared
+class TextRegressor(Reader, RegressorMixin, Engine):
+    """Estimates numbers from texts, or from rows of a table with columns of text, numbers and categories.
+    What isn't given is chosen by cross-validation on the training documents.
+
+    Parameters
+    ----------
+    kernel, embedding : str, optional
+        As of :class:`KernelSVC`; default chosen.
+    C, epsilon : float, optional
+        As of :class:`KernelSVR`; default chosen, in units of the targets.
+    terms, min_df, columns, choose_work : optional
+        As of :class:`TextClassifier`.
+    random_state : int, RandomState, Generator or None
+        Seed of folds and samples.
+    {shared}
+
+    Attributes
+    ----------
+    columns_, feature_names_in_
+        As of :class:`TextClassifier`.
+    """
+
+    _kind = "regression of texts"
+
+    def __init__(self, kernel: str | None = None, C: float | None = None, epsilon: float | None = None, *,
+                 embedding: str | None = None, terms: str | None = None, min_df: int | None = None, columns: Any = None,
+                 choose_work: float | None = None, random_state: Any = 1, n_jobs: int | None = None,
+                 memory_bytes: int | None = None, verbose: Any = False):
+        self.kernel, self.C, self.epsilon, self.embedding = kernel, C, epsilon, embedding
+        self.terms, self.min_df, self.columns, self.choose_work = terms, min_df, columns, choose_work
+        self.random_state, self.n_jobs, self.memory_bytes, self.verbose = random_state, n_jobs, memory_bytes, verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TextRegressor":
+        """Trains the model on texts, lists of terms or a table, and numbers y."""
+        X, y = _pair(X, column_or_1d(y, dtype=np.float64, warn=True))
+        if isinstance(X, Corpus):
+            raise ValueError("found a Corpus, expected texts, lists of terms or a table")
+        X = self._read(X, targets=y)
+        weights = _weights_of_documents(self, X, sample_weight)
+        learnt = {} if isinstance(X, Corpus) else {"targets": y}
+        self._train(documents(X, weights=weights, **learnt), type="epsilon_svr", kernel=self.kernel, c=self.C,
+                    epsilon=self.epsilon, embedding=self.embedding, terms=_terms(self), choose_work=self.choose_work,
+                    seed=_seed(self.random_state))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Estimates targets."""
+        return self._predict(self._checked(X)).array("values")
+
+    report, get_feature_names_out, _term = TextClassifier.report, TextClassifier.get_feature_names_out, TextClassifier._term
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False, True
+        return tags
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):
@@ -221,13 +385,13 @@ def vector_classifier(learner: str) -> type:
 def load_model(path: str | os.PathLike[str]) -> Engine:
     """An estimator with the model of a file.
 
-    Of texts that is a :class:`TextClassifier`, of vectors a :class:`KernelSVC`, :class:`LinearClassifier`,
+    Of texts and tables that is a :class:`TextClassifier` or :class:`TextRegressor`, of vectors a :class:`KernelSVC`, :class:`LinearClassifier`,
     :class:`LandmarkClassifier`, :class:`KernelSVR` or :class:`OneClass`. Classes are str, sorted as such, and parameters
     those that the file has: see :meth:`TextClassifier.load`.
     """
     made = _library.load(path)
     about = made.about()
-    found, by_kind = kind(about), {c._kind: c for c in (TextClassifier, KernelSVC, KernelSVR, OneClass)}
+    found, by_kind = kind(about), {c._kind: c for c in (TextClassifier, TextRegressor, KernelSVC, KernelSVR, OneClass)}
     if found not in by_kind:
         raise ValueError(f"found a file of kind {found!r}, expected {' or '.join(by_kind)}; Index.load reads indexes")
     self = (by_kind[found] if found != KernelSVC._kind else vector_classifier(about["type"]))()

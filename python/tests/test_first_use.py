@@ -99,8 +99,8 @@ def test_search_of_a_regression(counts, texts):
     assert shown == sorted(shown) and f"<tr><td>{shown[0]:.4f} ±" in found._repr_html_().split("</tr>")[1]
     one = g.cross_validate(x, y, folds=3, type="epsilon_svr", **found.best_params_)
     assert one["mean"] == pytest.approx(found.best_score_, rel=1e-4)  # the solver starts elsewhere
-    with pytest.raises(ValueError, match="expected a matrix"):
-        g.search(texts[0], range(240), type="epsilon_svr")
+    with pytest.raises(ValueError, match="expected texts, a table or a matrix"):
+        g.search(g.Corpus(texts[0]), range(240), type="epsilon_svr")
 
 
 def test_refusals_are_wrong_whatever_the_type_of_classes(texts):
@@ -205,7 +205,7 @@ def test_tables_of_one_column(texts):
                    pa.array(["other", *x]).dictionary_encode()[1:]):
         assert np.array_equal(g.TextClassifier(**PLAIN).fit(column, y).decision_function(column), want), type(column)
     with pytest.raises(ValueError, match="2 columns"):
-        g.TextClassifier().fit(pa.table({"text": x, "other": x}), y)
+        g.TextVectorizer().fit(pa.table({"text": x, "other": x}))
 
 
 def test_index_by_all_processors():

@@ -87,7 +87,13 @@ static int32_t *offsets32, *indices32;
 static float *values32, *dense;
 static double *values64, *targets;
 static gram_matrix matrix, wide_matrix, dense_matrix;
-static gram_documents from_texts, from_terms, from_matrix, from_wide, from_dense, from_targets;
+static const char *const table_names[] = {"subject", "size"}, *const table_kinds[] = {"", "category"};
+static const gram_strings table_columns = {table_names, (const int64_t[]){7, 4}, 2};
+static const gram_strings given_kinds = {table_kinds, (const int64_t[]){0, 8}, 2};
+static const gram_strings *table_texts[] = {&texts, NULL};
+static const double *table_numbers[2];
+static gram_table table = {&table_columns, NULL, table_texts, table_numbers, documents};
+static gram_documents from_table, from_texts, from_terms, from_matrix, from_wide, from_dense, from_targets;
 
 static void make_documents(void)
 {
@@ -123,6 +129,10 @@ static void make_documents(void)
 	wide_matrix = (gram_matrix){documents, columns, offsets32, indices64, values64, stored, 32, 64, 64};
 	dense_matrix = (gram_matrix){documents, columns, NULL, NULL, dense, documents * columns, 0, 0, 32};
 	from_texts = (gram_documents){.texts = &texts, .classes = &classes, .labels = labels, .label_count = documents};
+	table_numbers[1] = targets;
+	from_table = from_texts;
+	from_table.texts = NULL;
+	from_table.table = &table;
 	from_terms = (gram_documents){.terms = &terms, .term_offsets = term_offsets, .documents = documents,
 	                              .classes = &classes, .labels = labels, .label_count = documents};
 	from_matrix = (gram_documents){.matrix = &matrix, .classes = &classes, .labels = labels, .label_count = documents};
@@ -266,7 +276,7 @@ static void models(const char *folder)
 		"{}", "{\"type\": \"linear\"}", "{\"type\": \"knn:k=3\"}", "{\"type\": \"landmark\"}", "{\"type\": \"logistic\"}",
 		"{\"kernel\": \"linear\", \"c\": 2, \"weights\": {\"food\": 2}, \"probabilities\": true}",
 	};
-	const gram_documents *all[] = {&from_texts, &from_terms, &from_matrix, &from_wide, &from_dense};
+	const gram_documents *all[] = {&from_texts, &from_table, &from_terms, &from_matrix, &from_wide, &from_dense};
 	int64_t right;
 	for (int t = 0; t < COUNT(types); t++)
 		for (int k = 0; k < COUNT(all); k++) {
@@ -319,6 +329,17 @@ static void models(const char *folder)
 	OK(gram_load_bytes(saved.data, saved.rows, &o[7], fresh()));
 	HAS(o[7], "\"kind\":\"model\"");
 	release(o, 8);
+
+	o[0] = trained(__LINE__, &from_table, "{\"kernel\": \"linear\"}", &right);
+	HAS(o[0], "\"table\":[{\"comma\":false,\"kind\":\"text\",\"name\":\"subject\"},");
+	OK(gram_explain(o[0], &from_table, 3, 2, &o[1], fresh()));
+	HAS(o[1], "{\"column\":\"size\",\"effect\":");
+	INVALID("document index 24", gram_explain(o[0], &from_table, 24, 2, &o[2], fresh()));
+	table.kinds = &given_kinds;
+	OK(gram_corpus(&from_table, NONE, &o[2], fresh()));
+	HAS(o[2], "{\"comma\":false,\"kind\":\"category\",\"name\":\"size\"}");
+	table.kinds = NULL;
+	release(o, 3);
 
 	OK(gram_train(&from_targets, TEXT("{\"type\": \"epsilon_svr\", \"kernel\": \"linear\"}"), &o[0], fresh()));
 	HAS(o[0], "\"numbers\":true");
@@ -435,6 +456,15 @@ static void errors(const char *folder)
 	INVALID("NULL for the object", gram_train(&from_matrix, NONE, NULL, fresh()));
 	INVALID("NULL for the array", gram_array(o, TEXT("json"), NULL, fresh()));
 	INVALID("NULL for texts", gram_index(NULL, NONE, &o, fresh()));
+	gram_table short_table = table, no_numbers = table, wide_kinds = table;
+	short_table.rows--;
+	INVALID("column subject: a length of 24, expected 23",
+	        gram_corpus(&(gram_documents){.table = &short_table}, NONE, &o, fresh()));
+	no_numbers.numbers = (const double *[2]){NULL, NULL};
+	INVALID("column size: NULL", gram_corpus(&(gram_documents){.table = &no_numbers}, NONE, &o, fresh()));
+	wide_kinds.kinds = &texts;
+	INVALID("kinds: a length of 24, expected 2",
+	        gram_corpus(&(gram_documents){.table = &wide_kinds}, NONE, &o, fresh()));
 	INVALID("sizes of texts: NULL", gram_index(&(gram_strings){texts_data, NULL, 2}, NONE, &o, fresh()));
 	INVALID("bytes: NULL", gram_load_bytes(NULL, 3, &o, fresh()));
 	INVALID("begins with", gram_load_bytes("abc", 3, &o, fresh()));

@@ -1,0 +1,123 @@
+//go:build cgo
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
+)
+
+// table has the layout of gram_table.
+type table struct {
+	columns *stringList
+	kinds   *stringList  // by column; nil or empty if inferred
+	texts   **stringList // by column; nil for a column of numbers
+	numbers **float64    // by column
+	rows    int64
+}
+
+// fields returns copies of the column names and of the rows. Numbers become text; NaN becomes an
+// empty field.
+func (t *table) fields() (columns []string, rows [][]string, err error) {
+	if columns, err = t.columns.list("columns"); err != nil {
+		return nil, nil, err
+	}
+	n := int64(len(columns))
+	texts, err := span[*stringList]{t.texts, n}.slice("texts")
+	if err != nil {
+		return nil, nil, err
+	}
+	numbers, err := span[*float64]{t.numbers, n}.slice("numbers")
+	if err != nil {
+		return nil, nil, err
+	}
+	if t.rows < 0 || t.rows > maxBytes/16/max(n, 1) {
+		return nil, nil, fmt.Errorf("gram: a table of %d rows and %d columns, expected 0 or more", t.rows, n)
+	}
+	columns = slices.Clone(columns)
+	rows = make([][]string, t.rows)
+	all := make([]string, t.rows*n)
+	for i := range rows {
+		rows[i] = all[int64(i)*n:][:n:n]
+	}
+	for k, name := range columns {
+		columns[k] = strings.Clone(name)
+		if texts[k] == nil {
+			values, err := span[float64]{numbers[k], t.rows}.slice("column " + columns[k])
+			if err != nil {
+				return nil, nil, err
+			}
+			for i, v := range values {
+				rows[i][k] = fieldOf(v)
+			}
+			continue
+		}
+		fields, err := texts[k].list("column " + columns[k])
+		if err == nil && int64(len(fields)) != t.rows {
+			err = fmt.Errorf("gram: column %s: a length of %d, expected %d", columns[k], len(fields), t.rows)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, field := range fields {
+			rows[i][k] = strings.Clone(field)
+		}
+	}
+	return columns, rows, nil
+}
+
+// columnsOf returns the columns of a model of tables with their kinds, or nil for other models.
+func columnsOf(t corpus.Tokenizer) (columns []corpus.TableColumn) {
+	for _, c := range t.Columns() {
+		kind := corpus.KindText
+		if c.Number {
+			kind = corpus.KindNumber
+		} else if c.Category {
+			kind = corpus.KindCategory
+		}
+		columns = append(columns, corpus.TableColumn{Name: c.Name, Kind: kind})
+	}
+	return columns
+}
+
+// fieldOf returns a number in decimal notation if it is below 2⁵³, else with an exponent.
+func fieldOf(v float64) string {
+	switch {
+	case v != v:
+		return ""
+	case math.Abs(v) < 1<<53:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// corpus makes a corpus, which shares no memory with the caller.
+func (t *table) corpus(c *call, read gram.ReadOptions) (*corpus.Corpus, error) {
+	columns, rows, err := t.fields()
+	if err != nil {
+		return nil, err
+	}
+	if t.kinds != nil {
+		kinds, err := t.kinds.list("kinds")
+		if err == nil && len(kinds) != len(columns) {
+			err = fmt.Errorf("gram: kinds: a length of %d, expected %d", len(kinds), len(columns))
+		}
+		if err != nil {
+			return nil, err
+		}
+		var given []string
+		for k, kind := range kinds {
+			if kind != "" {
+				given = append(given, columns[k]+"="+strings.Clone(kind))
+			}
+		}
+		read.Columns = strings.Join(given, ",")
+	}
+	return gram.Table(c.ctx, columns, rows, nil, read)
+}
