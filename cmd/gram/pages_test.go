@@ -1,10 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,26 +91,47 @@ func TestPagesHaveValidCommands(t *testing.T) {
 	}
 }
 
-// README's example prints what the page shows. There, … stands for any text.
-func TestReadmeExample(t *testing.T) {
-	for _, code := range blocks(t, "../../README.md") {
-		if !strings.HasPrefix(code, "$ cat ") {
+// The examples of README and kernels.md print what the pages show. There, … stands for any text.
+func TestExamplesOfPages(t *testing.T) {
+	var script, files strings.Builder
+	ran := 0
+	for _, code := range slices.Concat(blocks(t, "../../README.md"), blocks(t, "../../docs/kernels.md")) {
+		if !strings.HasPrefix(code, "$ cat ") && !strings.HasPrefix(code, "$ gram kernels ") {
 			continue
 		}
-		var script strings.Builder
-		steps := strings.Split(code, "$ ")[1:]
-		for _, step := range steps[1:] {
+		for _, step := range strings.Split(code, "$ ")[1:] {
 			command, output, _ := strings.Cut(step, "\n")
+			if name, ok := strings.CutPrefix(command, "cat "); ok {
+				fmt.Fprintf(&files, "-- %s --\n%s", name, output)
+				continue
+			}
 			want := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(output)), "…", "(?s:.*)")
-			fmt.Fprintf(&script, "exec sh -c '%s'\nstdout '^%s$'\n",
+			fmt.Fprintf(&script, "exec sh -c '%s 2>&1 || true'\nstdout '^%s$'\n",
 				strings.ReplaceAll(command, "'", "''"), strings.ReplaceAll(want, "\n", `\n`))
+			ran++
 		}
-		name, content, _ := strings.Cut(strings.TrimPrefix(steps[0], "cat "), "\n")
-		fmt.Fprintf(&script, "-- %s --\n%s", name, content)
-		file := filepath.Join(t.TempDir(), "readme.txtar")
-		musttest.Do(t, os.WriteFile(file, []byte(script.String()), 0o666))
-		clitest.Scripts(t, testscript.Params{Files: []string{file}})
-		return
 	}
-	t.Error("README has no block that begins with $ cat")
+	if ran < 4 {
+		t.Errorf("found %d examples, expected at least 4", ran)
+	}
+	file := filepath.Join(t.TempDir(), "pages.txtar")
+	musttest.Do(t, os.WriteFile(file, []byte(script.String()+files.String()), 0o666))
+	clitest.Scripts(t, testscript.Params{Files: []string{file}})
+}
+
+// kernels.md has a row for each kernel.
+func TestPageListsKernels(t *testing.T) {
+	page := string(musttest.Get(os.ReadFile("../../docs/kernels.md"))(t))
+	var list struct {
+		Rows []struct{ Kernel string }
+	}
+	musttest.Do(t, json.Unmarshal([]byte(helped(t, "kernels", "-json")), &list))
+	for _, row := range list.Rows {
+		if !strings.Contains(page, "\n| `"+row.Kernel) && !strings.Contains(page, "`"+row.Kernel+"(") {
+			t.Errorf("kernels.md has no row for %s", row.Kernel)
+		}
+	}
+	if len(list.Rows) < 20 {
+		t.Errorf("found %d kernels, expected at least 20", len(list.Rows))
+	}
 }
