@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
@@ -81,72 +79,6 @@ func TestDocumentWeightsInBits(t *testing.T) {
 		if train(c.Select(kept), nil) != train(c, some) {
 			t.Errorf("%s: documents of the weight 0 have a part in the model", name)
 		}
-	}
-}
-
-// A document of a whole weight counts as so many documents, which have the same kernel values here.
-//
-// Scores: ½‖w - w*‖² is at most what is left to gain, ε·Σα for a violation of at most ε, and moves a score by that
-// distance from either side, twice with rho: see package solver. Machines of ν-SVC are divided by a margin, above .01
-// here.
-func TestDocumentWeightsRepeatDocuments(t *testing.T) {
-	const tolerance = 1e-11
-	for name, o := range weighable() {
-		if !strings.Contains(o.Kernel, "tf-l1") || o.Balanced || strings.HasPrefix(o.Type, "landmark") {
-			continue // what isn't a machine with a violation is tested in package learn
-		}
-		c := drawn(t, name)
-		k := gram.Must(gram.Gram(t.Context(), c, o.Kernel, gram.Options{}))
-		o.Probabilities, o.Thresholds, o.Reject = false, false, "" // parts count documents alike
-		o.Kernel, o.Tolerance = "precomputed", tolerance
-		weights, once, repeated, sum := []float64{}, []int{}, []int{}, 0.0
-		for i := range c.Documents.Rows() {
-			w := 1 + i%4
-			sum += float64(w)
-			weights, once = append(weights, float64(w)), append(once, i)
-			for range w {
-				repeated = append(repeated, i)
-			}
-		}
-		values := func(docs []int, weights []float64) (out []float64) {
-			some := func(rows []int) (*mat.Dense, []string) {
-				x, labels := mat.NewDense(len(rows), len(docs), nil), []string{}
-				for a, i := range rows {
-					for b, j := range docs {
-						x.Set(a, b, k.At(i, j))
-					}
-					labels = append(labels, c.Classes[c.Labels.Of(i)[0]])
-				}
-				return x, labels
-			}
-			own := o
-			own.DocumentWeights = weights
-			x, labels := some(docs)
-			m := gram.Must(gram.Train(t.Context(), gram.Must(gram.FromMatrix(x, labels)), own))
-			x, _ = some(once)
-			p := gram.Must(m.Predict(t.Context(), gram.Must(gram.FromMatrix(x, nil))))
-			for _, scores := range p.Scores {
-				out = append(out, scores...)
-			}
-			return append(out, p.Values...)
-		}
-		limit := 4 * math.Sqrt(2*tolerance*2*max(o.C, 1)*sum)
-		if name == "nu_svc" {
-			limit /= 0.01
-		}
-		fa, fb, fp, apart, moved := values(once, weights), values(repeated, nil), values(once, nil), 0.0, 0.0
-		for i := range fa {
-			if apart = max(apart, math.Abs(fa[i]-fb[i])); !(math.Abs(fa[i]-fb[i]) <= limit) {
-				t.Fatalf("%s: score %d: %v with weights, %v of repeated documents, at most %v apart", name, i, fa[i], fb[i],
-					limit)
-			}
-			moved = max(moved, math.Abs(fa[i]-fp[i]))
-		}
-		if len(fa) != len(fb) || !(moved > limit) {
-			t.Errorf("%s: %d scores and %d; weights move them by %v, which the bound %v doesn't see", name, len(fa), len(fb),
-				moved, limit)
-		}
-		t.Logf("%s: %.2g apart, bound %.2g, weights move %.2g", name, apart, limit, moved)
 	}
 }
 

@@ -3,34 +3,10 @@ package corpus
 import (
 	"maps"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/sparse"
 )
-
-// TestZipfTable adds up the share of each term in the table, which must equal its weight times the
-// number of columns.
-func TestZipfTable(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 10, 1000} {
-		table := newZipfTable(n)
-		got := make([]uint64, n)
-		for k, keep := range table.keep {
-			if keep > table.total {
-				t.Fatalf("column %d of %d keeps more than it holds", k, n)
-			}
-			got[k] += keep
-			if keep < table.total {
-				got[table.instead[k]] += table.total - keep
-			}
-		}
-		for r := range got {
-			if want := (uint64(1) << 40 / uint64(10*r+27)) * uint64(n); got[r] != want {
-				t.Fatalf("n = %d: rank %d has %d, want %d", n, r, got[r], want)
-			}
-		}
-	}
-}
 
 // TestSyntheticLaw compares frequencies in a drawn corpus with the documented distribution. The
 // frequency of N independent words of probability p has standard deviation √(p(1−p)/N); the
@@ -84,24 +60,6 @@ func TestSyntheticLaw(t *testing.T) {
 	if mean := (words[0] +
 		words[1]) / float64(s.Documents); !(math.Abs(mean-100) <= 6*30/math.Sqrt(float64(s.Documents))) {
 		t.Errorf("mean length %v, want 100; its standard deviation is below 30/√%d", mean, s.Documents)
-	}
-}
-
-// TestRandomOrder checks that each term has one rank.
-func TestRandomOrder(t *testing.T) {
-	order := randomOrder(1000, newDrawer(1, 2))
-	moved := 0
-	for r, term := range order {
-		if int(term) != r {
-			moved++
-		}
-	}
-	slices.Sort(order)
-	if order[0] != 0 || order[999] != 999 || len(slices.Compact(order)) != 1000 {
-		t.Error("not every term once")
-	}
-	if moved < 900 {
-		t.Errorf("%d of 1000 moved", moved)
 	}
 }
 

@@ -7,22 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 )
-
-func terms(text string) []string {
-	t, err := Tokenizer{}.NewScanner()
-	if err != nil {
-		panic(err)
-	}
-	t.Feed([]byte(text))
-	var out []string
-	for term := t.Next(); term != nil; term = t.Next() {
-		out = append(out, string(term))
-	}
-	return out
-}
 
 // TestCountingStops checks that counting the words of a long text stops early.
 func TestCountingStops(t *testing.T) {
@@ -33,42 +18,6 @@ func TestCountingStops(t *testing.T) {
 	if got := c.met[0].count; got >= stopEvery {
 		t.Errorf("%d words counted, expected fewer than %d", got, stopEvery)
 	}
-}
-
-// slowTerms is the definition of terms: letters with the marks that follow, in lower case.
-func slowTerms(text string) []string {
-	var out []string
-	term := ""
-	for i, r := range text {
-		_, size := utf8.DecodeRuneInString(text[i:])
-		valid := r != utf8.RuneError || size > 1
-		switch {
-		case valid && unicode.Is(unicode.L, r):
-			term += string(unicode.ToLower(r))
-		case valid && unicode.Is(unicode.M, r) && term != "":
-			term += string(r)
-		case term != "":
-			out = append(out, term)
-			term = ""
-		}
-	}
-	if term != "" {
-		out = append(out, term)
-	}
-	return out
-}
-
-func FuzzTokenize(f *testing.F) {
-	for _, s := range []string{"Hello, World!", "Ünïcode ÜBER x", "u\u0308ber \u0308x", "bad\xffbyte\xc3a", "日本語 text",
-		"don't x2y", "ABCdef snake_case", "aÉb", "é\x00", "", " \t\n12.5", "naïve ΣΟΦΙΑ война", "हिन्दी", "İı \u212a",
-		"soft\u00adhyphen 'quoted’s", "Ⅷ ①"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if got, want := terms(text), slowTerms(text); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	})
 }
 
 // If no term remains, a warning gives the reason, but not if there was no term at first.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -112,20 +111,6 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			t.Errorf("%s: weights move decision values by %v, which the bound %v doesn't see", name, moved, bound/margin)
 		}
 		t.Logf("%s: %.2g apart, bound %.2g, weights move %.2g", name, most, bound/margin, moved)
-	}
-}
-
-// Weights of 1 give the bits of none.
-func TestWeightsOfOne(t *testing.T) {
-	const n = 80
-	m, x := gaussian(t, 4, n, 4, 0.4)
-	ones := musttest.Make(n, func(i int) float64 { return 1 })
-	for name, w := range weighings {
-		a, errA := w.train(x, m, nil, run.Numbers(0, n), Options{})
-		b, errB := w.train(x, m, ones, run.Numbers(0, n), Options{})
-		if errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
-			t.Errorf("%s: weights of 1 give another machine; errors %v and %v", name, errA, errB)
-		}
 	}
 }
 

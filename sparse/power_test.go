@@ -65,21 +65,6 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// Σ θ^p θ′^p of two documents, from counts: what an embedding with a power is for.
-func TestProbabilityProduct(t *testing.T) {
-	m := csrOf([][]float32{{1, 0, 3, 2, 9}, {2, 5, 0, 1, 4}})
-	for _, p := range []float64{0.01, 0.25, 0.75, 2, 8} {
-		x := mustTransform(t, Embedding{Weighting: TF, Norm: NormL1, Power: p}.Fit(m), m)
-		want := math.Pow(1./15*2/12, p) + math.Pow(2./15*1/12, p) + math.Pow(9./15*4/12, p)
-		a, b := x.Vector64(0, nil), x.Vector64(1, nil)
-		// Row 0 has the columns 0, 2, 3, 4, row 1 the columns 0, 1, 3, 4.
-		got := a[0]*b[0] + a[2]*b[2] + a[3]*b[3]
-		if err := math.Abs(got-want) / want; !(err <= 1e-14) {
-			t.Errorf("power %v: %v, expected %v", p, got, want)
-		}
-	}
-}
-
 // Documents with proportional counts have the same unit rows to the bit, so that their distance is
 // exactly 0, and values of any size keep in range.
 func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {

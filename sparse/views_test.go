@@ -75,19 +75,6 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// A document without the second of two views of one weight has 1/√2 with one that has both and the same first view, and
-// 1 with itself and with another that lacks it: documents have unit length.
-func TestMissingView(t *testing.T) {
-	m := csrOf([][]float32{{1, 2, 3, 1}, {1, 2, 0, 0}, {2, 4, 0, 0}})
-	m.Views = []View{{0, 1}, {2, 1}}
-	x := mustTransform(t, fit(Sphere, m), m)
-	for pair, want := range map[[2]int]float64{{0, 1}: math.Sqrt(0.5), {1, 1}: 1, {1, 2}: 1} {
-		if got := similarity(x, pair[0], pair[1]); !(math.Abs(got-want) <= 1e-6) {
-			t.Errorf("the similarity of %v is %v, expected %v", pair, got, want)
-		}
-	}
-}
-
 // What a model keeps of its documents has the same bits when it is embedded again.
 func TestViewsKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

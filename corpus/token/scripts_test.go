@@ -275,31 +275,39 @@ func slideUnits(t Tokenizer, text string, give func(term string)) {
 	}
 }
 
-// The fast path agrees with the reference, for text as a whole and line by line, and terms are
+// The fast paths agree with the reference, for text as a whole and line by line, and terms are
 // valid UTF-8.
 func FuzzPairs(f *testing.F) {
-	f.Add("iPhone手机很好，5G网络。コーヒーﾊﾞｯｸﾞ葛\U000E0100飾 𠮷野家\nที่นี่ Ünï مرحبا 👨‍👩‍👧")
-	f.Add(strings.Repeat("가\u1102\u1161\u11ab", 7) + "는 한국어PC방\xff手\xe6\x89机\x00")
-	f.Add("\u1161手\u1161\uff9e가\uff9e\u0301나 İK")
+	for _, s := range []string{
+		"iPhone手机很好，5G网络。コーヒーﾊﾞｯｸﾞ葛\U000E0100飾 𠮷野家\nที่นี่ Ünï مرحبا 👨‍👩‍👧",
+		strings.Repeat("가\u1102\u1161\u11ab", 7) + "는 한국어PC방\xff手\xe6\x89机\x00",
+		"\u1161手\u1161\uff9e가\uff9e\u0301나 İK",
+		"Hello, World!", "Ünïcode ÜBER x", "u\u0308ber \u0308x", "bad\xffbyte\xc3a", "日本語 text",
+		"don't x2y", "ABCdef snake_case", "aÉb", "é\x00", "", " \t\n12.5", "naïve ΣΟΦΙΑ война", "हिन्दी", "İı \u212a",
+		"soft\u00adhyphen 'quoted’s", "Ⅷ ①",
+	} {
+		f.Add(s)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
-		tokenizer := Tokenizer{Pairs: true}
-		var want []string
 		lower := strings.Map(unicode.ToLower, strings.ToValidUTF8(text, "\ufffd"))
-		slideUnits(tokenizer, lower, func(term string) { want = append(want, term) })
-		got := terms(t, tokenizer, text)[0]
-		s, _ := tokenizer.NewScanner()
-		whole := fed(s, text)
-		if !slices.Equal(whole, got) {
-			t.Fatalf("%q: %q whole, %q line by line", text, whole, got)
-		}
-		for _, term := range got {
-			if !utf8.ValidString(term) {
-				t.Fatalf("%q: the term %q", text, term)
+		for _, tokenizer := range []Tokenizer{{}, {Pairs: true}} {
+			var want []string
+			slideUnits(tokenizer, lower, func(term string) { want = append(want, term) })
+			got := terms(t, tokenizer, text)[0]
+			s, _ := tokenizer.NewScanner()
+			whole := fed(s, text)
+			if !slices.Equal(whole, got) {
+				t.Fatalf("%s of %q: %q whole, %q line by line", tokenizer, text, whole, got)
 			}
-		}
-		slices.Sort(got)
-		if slices.Sort(want); !slices.Equal(got, want) {
-			t.Fatalf("%q: %q, expected %q", text, got, want)
+			for _, term := range got {
+				if !utf8.ValidString(term) {
+					t.Fatalf("%s of %q: the term %q", tokenizer, text, term)
+				}
+			}
+			slices.Sort(got)
+			if slices.Sort(want); !slices.Equal(got, want) {
+				t.Fatalf("%s of %q: %q, expected %q", tokenizer, text, got, want)
+			}
 		}
 	})
 }

@@ -13,15 +13,10 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/archive/archivetest"
-	"github.com/gramengine/gram/internal/learn/pca"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/lab/internal/width"
 	"github.com/gramengine/gram/sparse"
-	"gonum.org/v1/gonum/mat"
 )
 
 // drawn draws vectors of several classes: half of the columns depend on the class, half are noise.
@@ -56,44 +51,6 @@ func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// One layer without selection, classified by neighbours, equals kernel PCA followed by k-NN.
-func TestOneLayerIsComponentsAndNeighbours(t *testing.T) {
-	c := drawn(t, 150, 8, 3, 1)
-	known, others := c.Select(span(0, 100)), c.Select(span(100, 150))
-	m := musttest.Get(Train(t.Context(), known, Settings{
-		Layers: []string{"arccos:n=1"}, Whole: true, Components: 7, Final: Neighbours, K: 3, Seed: 5,
-	}, Options{}))(t)
-	got := musttest.Get(m.Predict(t.Context(), others.Documents, Options{}))(t)
-	k := kernel.MustParse("arccos:n=1")
-	embedder := k.Embedding().Fit(known.Documents)
-	x := musttest.Get(embedder.Transform(known.Documents))(t)
-	test := musttest.Get(embedder.Transform(others.Documents))(t)
-	e := musttest.Get(engine.New(x, engine.Options{}))(t)
-	defer e.Close()
-	parts := musttest.Get(pca.Fit(t.Context(), e, x, k, pca.Options{Components: 7, Seed: 5}))(t)
-	z := musttest.Get(parts.Project(t.Context(), e, test))(t)
-	want, err := width.Classify(t.Context(), width.Set{Features: parts.Coordinates(), Labels: known.Labels.IDs}, z, 7, 3,
-		width.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := 0
-	for i, class := range want {
-		if got.Class[i] != int(class) {
-			t.Errorf("document %d is of class %d, expected %d", i, got.Class[i], class)
-		}
-		if class != others.Labels.IDs[i] {
-			wrong++
-		}
-	}
-	if wrong > 20 { // 33 expected by chance
-		t.Errorf("%d errors on 50 documents that differ", wrong)
-	}
-	if m.Columns != nil || m.Choices[0].Documents != 0 || m.Layers[0].Width() != 7 {
-		t.Errorf("columns %v, choices %v: nothing was to be chosen", m.Columns, m.Choices)
-	}
 }
 
 // If Steps is set, the metric has this number of iterations, and nothing is chosen.
@@ -292,21 +249,6 @@ func TestCancelAndMemory(t *testing.T) {
 	if _, err := Train(t.Context(), c, s, Options{MemoryBytes: 1 << 20}); err == nil ||
 		!strings.Contains(err.Error(), "expected at most") {
 		t.Errorf("in 1 MiB: %v", err)
-	}
-}
-
-// The features of the documents that a layer was fitted to have a mean square of 1.
-func TestScale(t *testing.T) {
-	c := drawn(t, 90, 6, 3, 4)
-	m := musttest.Get(Train(t.Context(), c, Settings{
-		Layers: []string{"arccos:n=2", "arccos:n=2"}, Whole: true, Components: 5, Final: Neighbours, K: 1,
-	}, Options{}))(t)
-	p := &predictor{}
-	z := musttest.Get(p.features(t.Context(), m, c.Documents))(t)
-	norm := mat.Norm(z.dense(), 2)
-	// rounding of 90·5 numbers to float32, and component residuals of up to 10⁻⁴
-	if !(norm*norm/90 > 1-1e-3 && norm*norm/90 < 1+1e-3) {
-		t.Errorf("mean square %v, expected 1", norm*norm/90)
 	}
 }
 
