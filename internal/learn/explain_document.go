@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
-	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -53,8 +53,8 @@ type SupportEffect struct {
 
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
 // most, and by the n support vectors with the largest shares of f. Each term takes a prediction
-// without the term, for any learner and kernel, and is as accurate as predictions. Linear models
-// compute all effects in the time of one prediction. Effects don't add up to f.
+// without the term, for any learner and kernel, and is as accurate as predictions. Effects don't
+// add up to f.
 //
 // It fails if n < 1, if there is no document i, if the model is of sets or has a precomputed
 // kernel, or if a prediction fails.
@@ -145,14 +145,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	if f.second >= 0 {
 		out.Against = x.a.Classes[f.second]
 	}
-	line := x.line(f)
-	var effects []float64
-	if line != nil && x.slopes {
-		effects, err = line.Effects(ctx, x.whole)
-	}
-	if effects == nil && err == nil {
-		effects, err = x.withoutEach(ctx, f, out.Value)
-	}
+	effects, err := x.withoutEach(ctx, f, out.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -166,11 +159,8 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	}
 	m := x.m.(Machines)
 	alpha := f.alpha(m)
-	if ready.Weights() == nil {
-		line = nil
-	}
-	if x.slopes && (line != nil || ready.Engine() != nil) {
-		all, err := slopes(ctx, m, ready.Kernel(), line, alpha, x.whole)
+	if k := ready.Kernel(); x.slopes && !kernel.IsPrecomputed(k) {
+		all, err := slopes(ctx, m, k, alpha, x.whole)
 		if err != nil {
 			return nil, err
 		}
@@ -181,33 +171,6 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 		}
 	}
 	return out, out.support(ctx, m, ready.Predictor, alpha, x.whole, x.n)
-}
-
-// line returns f, without its constant, as a linear function of the embedded document, or nil.
-func (x *explaining) line(f *margin) *task.Line {
-	var w []float64
-	line, machines := &task.Line{}, 0
-	switch p := x.p.(type) {
-	case machinesReady:
-		if own := p.Weights(); own != nil {
-			w, machines, line.Unit, line.Embedder = own.At, own.Machines, own.Unit, p.Model().Embedder
-		}
-	case *direct:
-		if m, ok := p.m.(linearModel); ok {
-			w, machines, line.Embedder = m.Model.Weights, len(m.Classes), m.Embedder
-		}
-	}
-	if w == nil {
-		return nil
-	}
-	line.Weight = func(column uint32) float64 {
-		of := w[int(column)*machines:][:machines]
-		if f.less < 0 {
-			return f.sign * of[f.first]
-		}
-		return f.sign * (of[f.first] - of[f.less])
-	}
-	return line
 }
 
 // margin defines f of a document: the difference of one or two decision values, with a sign, or the

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -17,11 +16,10 @@ import (
 //
 // The second is used if norms differ between documents. The kernel's own derivatives are
 // [kernel.Slopes]. A support vector equal to the document contributes 0, because its c is minimal
-// there. For inner products, with w = Σ βₛ ‖s‖ s, the sums over support vectors are Σ βₛ ∂k/∂c sⱼ =
-// -‖x‖ wⱼ and Σ βₛ ∂k/∂‖x‖ = ⟨w, u⟩; line then holds w, and is nil otherwise. The result is nil if
-// histograms are paired, or if the kernel uses norms that depend on n in another way.
+// there. The result is nil if histograms are paired, or if the kernel uses norms that depend on n in
+// another way.
 func slopes(
-	ctx context.Context, m Machines, k kernel.Kernel, line *task.Line, beta []float64, doc *sparse.CSR,
+	ctx context.Context, m Machines, k kernel.Kernel, beta []float64, doc *sparse.CSR,
 ) ([]float64, error) {
 	f, power := m.Embedder, m.Embedder.Power
 	if power == 0 {
@@ -51,20 +49,9 @@ func slopes(
 		shares[view[j]] += u[j] * u[j]
 	}
 	along, across, norm := make([]float64, len(columns)), make([]float64, len(shares)), 0.0
-	for j, column := range columns {
-		if line == nil {
-			break
-		}
-		w := line.Weight(column)
-		along[j] = -w
-		if !line.Unit {
-			along[j], norm = -x.Norms[0]*w, norm+float64(w*u[j])
-		}
-		across[view[j]] += float64(u[j] * along[j])
-	}
 	var used []int
 	for s, b := range beta {
-		if b != 0 && line == nil {
+		if b != 0 {
 			used = append(used, s)
 		}
 	}

@@ -345,7 +345,7 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 		if p.own.e != nil {
 			need += p.own.e.Info().Bytes
 		}
-		return need + p.own.lists.bytes() + p.w.Bytes() + int64(run.Workers(p.opt.Workers))*sparse.EmbeddedBytes(rows, most)
+		return need + p.w.Bytes() + int64(run.Workers(p.opt.Workers))*sparse.EmbeddedBytes(rows, most)
 	}
 	about := e.Info()
 	batch := e.CrossBytes(rows, most) + sparse.EmbeddedBytes(rows, most)

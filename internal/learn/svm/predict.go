@@ -143,9 +143,6 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 // nil if the model has no support vectors or has a precomputed kernel. It returns the errors of
 // Predict.
 func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
-	if p.w != nil {
-		return p.weightsRows(ctx, docs)
-	}
 	e, err := p.SupportEngine(ctx)
 	if e == nil || err != nil {
 		return nil, err

@@ -132,6 +132,19 @@ func Decide(p *model.Prediction, i int, f []float64) {
 	}
 }
 
+// AddProducts adds to each f[k] the inner product of row i, scaled to the given length, and the
+// weights w[column·len(f) + k]. Sums are in float64 in column order, without fused multiply-adds.
+func AddProducts(f, w []float64, x *sparse.Embedded, i int, length float64) {
+	terms, unit := x.Row(i)
+	for at, t := range terms {
+		v := float64(unit[at]) * length
+		w := w[int(t)*len(f):][:len(f)]
+		for k := range f {
+			f[k] += float64(v * w[k])
+		}
+	}
+}
+
 // chunk is the number of documents that are embedded at a time.
 const chunk = 512
 
