@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
@@ -20,7 +19,7 @@ import (
 var landmarkLearner = &Learner{
 	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
 	Weighs: true, Form: landmark.Form.Name,
-	Read: Reads(&landmark.Form, func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
+	Read: Reads(&landmark.Form, func(m *landmark.Model) Model { return landmarkModel{m} }),
 	New:  func() Trainer { return &landmarks{} },
 }
 
@@ -31,28 +30,15 @@ type landmarks struct {
 	Embedding Embedding          `param:"embed" flag:""`
 	Weights   map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced  bool               `param:"balanced" flag:""`
-
-	Time time.Duration `param:"time" min:"0" help:"limit of m=auto, 0 for none"`
-	Work float64       `param:"work" min:"0" help:"multiply-adds of m=auto, 0 for 1e12"`
 }
-
-// autoWork is the default limit of multiply-adds for m=auto, some minutes on two cores.
-const autoWork = 1e12
 
 // settings returns the settings, with the kernel in the requested embedding.
 func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 	s := t.Settings
-	auto := s.Landmarks < 0
-	if auto {
-		s.Landmarks = 0
-	}
 	s.Seed = o.Seed
 	var err error
 	if s.Kernel, err = o.kernelIn(s.Kernel, params.Default(&s, "kernel"), t.Embedding); err != nil {
 		return s, err
-	}
-	if !auto && (t.Time > 0 || t.Work > 0) {
-		return s, flagtext.Errorf("-type landmark:time=D,work=W apply to m=auto only")
 	}
 	return s, s.Validate()
 }
@@ -78,20 +64,8 @@ func (t *landmarks) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mod
 	if err != nil {
 		return nil, err
 	}
-	if t.Landmarks >= 0 {
-		m, err := landmark.Train(ctx, c, s, o.landmarks())
-		return landmarkModel{m, nil}, err
-	}
-	var steps []string
-	work := t.Work
-	if work == 0 && t.Time == 0 {
-		work = autoWork
-	}
-	m, _, err := landmark.Grow(ctx, c, s, o.landmarks(), work, t.Time, func(g landmark.Growth) {
-		steps = append(steps, g.String())
-		o.Saying("%s", g)
-	})
-	return landmarkModel{m, steps}, err
+	m, err := landmark.Train(ctx, c, s, o.landmarks())
+	return landmarkModel{m}, err
 }
 
 // weighted returns c with document weights multiplied by class weights, because all binary
@@ -134,22 +108,15 @@ func (t *landmarks) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, a
 	if err != nil {
 		return nil, err
 	}
-	if t.Landmarks < 0 {
-		return nil, flagtext.Errorf("-type landmark:m=auto chooses for one C, found %v, expected one, or a number of "+
-			"landmarks", prices(all))
-	}
 	if c, err = t.weighted(c); err != nil {
 		return nil, err
 	}
 	models, err := landmark.TrainPath(ctx, c, s, prices(all), o.landmarks())
-	return each(models, func(m *landmark.Model) Model { return landmarkModel{m, nil} }), err
+	return each(models, func(m *landmark.Model) Model { return landmarkModel{m} }), err
 }
 
 // landmarkModel is a kernel model on landmarks.
-type landmarkModel struct {
-	*landmark.Model
-	steps []string // report lines on the choice of the number of landmarks
-}
+type landmarkModel struct{ *landmark.Model }
 
 // Predict implements Model.
 func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
@@ -196,7 +163,6 @@ func (m landmarkModel) About() About {
 		a.Ended.count(q.Converged, q.Gap, q.Objective)
 		a.Rows = append(a.Rows, landmarkRow{m.Classes[k], q, n, m.Passes, m.Residual})
 	}
-	a.Text = append(a.Text, m.steps...)
 	leave := "leave"
 	if n == 1 {
 		leave = "leaves"

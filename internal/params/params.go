@@ -21,7 +21,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // field is a parameter of a struct.
@@ -356,11 +355,6 @@ func (f *field) parse(text string) error {
 		f.value.SetInt(int64(at) + int64(least))
 		return nil
 	}
-	if f.value.Type() == reflect.TypeFor[time.Duration]() {
-		d, err := time.ParseDuration(text)
-		f.value.SetInt(int64(d))
-		return err
-	}
 	switch f.value.Kind() {
 	case reflect.Bool:
 		v, err := strconv.ParseBool(text)
@@ -417,7 +411,7 @@ func (f *field) text() string {
 func (f *field) check() error {
 	var v float64
 	switch f.value.Kind() {
-	case reflect.Int, reflect.Int64:
+	case reflect.Int:
 		v = float64(f.value.Int())
 	case reflect.Float64:
 		v = f.value.Float()
@@ -447,7 +441,7 @@ func (f *field) wanted() string {
 		return text
 	}
 	text := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "a whole number",
-		reflect.Uint64: "a whole number of at least 0", reflect.Float64: "a number", reflect.Int64: "a time such as 10m",
+		reflect.Uint64: "a whole number of at least 0", reflect.Float64: "a number",
 		reflect.String: "a text"}[f.value.Kind()]
 	if f.enumeration() {
 		words := f.words()
@@ -457,7 +451,6 @@ func (f *field) wanted() string {
 	least, most := f.tag.Get("min"), f.tag.Get("max")
 	above, below := f.tag.Get("above"), f.tag.Get("below")
 	switch {
-	case f.value.Type() == reflect.TypeFor[time.Duration]():
 	case least != "" && most != "":
 		text += " from " + least + " to " + most
 	case least != "":

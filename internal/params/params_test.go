@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 type loss int
@@ -20,13 +19,12 @@ type shared struct {
 
 type settings struct {
 	shared
-	K       int           `param:"k" default:"5" min:"1" help:"neighbours"`
-	Count   int           `param:"m" default:"4096" min:"1" max:"5000" auto:"-1" help:"landmarks"`
-	Loss    loss          `param:"loss" max:"1" help:"loss"`
-	Stop    float64       `param:"tolerance" default:"1e-3" above:"0" below:"1" help:"tolerance"`
-	Uniform bool          `param:"uniform" help:"one vote each"`
-	Time    time.Duration `param:"time" min:"0" help:"limit"`
-	Chosen  float64       `param:"chosen" above:"0" auto:"0" help:"a choice"`
+	K       int     `param:"k" default:"5" min:"1" help:"neighbours"`
+	Count   int     `param:"m" default:"4096" min:"1" max:"5000" auto:"-1" help:"landmarks"`
+	Loss    loss    `param:"loss" max:"1" help:"loss"`
+	Stop    float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" help:"tolerance"`
+	Uniform bool    `param:"uniform" help:"one vote each"`
+	Chosen  float64 `param:"chosen" above:"0" auto:"0" help:"a choice"`
 	Other   int
 }
 
@@ -35,7 +33,7 @@ func TestParse(t *testing.T) {
 		{"", "", ""},
 		{"k=5,m=4096,loss=square,tolerance=0.001,chosen=auto", "", ""},
 		{"k=7, uniform=true ,loss=hinge", ":k=7,loss=hinge,uniform=true", ""},
-		{"m=auto,time=10m,chosen=2,c=3", ":m=auto,time=10m0s,chosen=2", ""},
+		{"m=auto,chosen=2,c=3", ":m=auto,chosen=2", ""},
 		{"k=0", "", "found k=0, expected a whole number of at least 1"},
 		{"k=1.5", "", "found k=1.5, expected a whole number of at least 1"},
 		{"m=5001", "", "found m=5001, expected a whole number from 1 to 5000, or auto"},
@@ -44,11 +42,10 @@ func TestParse(t *testing.T) {
 		{"tolerance=NaN", "", "found tolerance=NaN, expected a number above 0 and below 1"},
 		{"tolerance=1", "", "found tolerance=1, expected a number above 0 and below 1"},
 		{"uniform=maybe", "", "found uniform=maybe, expected true or false"},
-		{"time=-1s", "", "found time=-1s, expected a time such as 10m"},
 		{"c=101", "", "found c=101, expected a number above 0 and at most 100"},
 		{"k", "", `found "k", expected parameter=value`},
 		{"k=1,k=2", "", "found k twice, expected each parameter once"},
-		{"Other=1", "", `found parameter "Other", expected one of c, seed, k, m, loss, tolerance, uniform, time, chosen`},
+		{"Other=1", "", `found parameter "Other", expected one of c, seed, k, m, loss, tolerance, uniform, chosen`},
 	} {
 		var s settings
 		err := Parse(&s, q.list)
@@ -70,11 +67,11 @@ func TestResolve(t *testing.T) {
 	if err := Resolve(&s); err != nil {
 		t.Fatal(err)
 	}
-	if want := (settings{shared{1, 0}, 3, -1, 0, 1e-3, false, 0, 0, 0}); s != want {
+	if want := (settings{shared{1, 0}, 3, -1, 0, 1e-3, false, 0, 0}); s != want {
 		t.Errorf("%+v, expected %+v", s, want)
 	}
 	for _, bad := range []settings{
-		{K: -1}, {Count: -2}, {Loss: -1}, {Loss: 2}, {Stop: math.NaN()}, {Chosen: math.Inf(1)}, {Time: -1},
+		{K: -1}, {Count: -2}, {Loss: -1}, {Loss: 2}, {Stop: math.NaN()}, {Chosen: math.Inf(1)},
 	} {
 		if err := Resolve(&bad); err == nil {
 			t.Errorf("%+v: accepted", bad)
@@ -89,7 +86,7 @@ func (hiding) Hidden() []string { return []string{"k"} }
 
 func TestHelp(t *testing.T) {
 	first := Row{"k", "neighbours: a whole number of at least 1", "5"}
-	if rows := Help(&settings{K: 9}); len(rows) != 7 || rows[0] != first || rows[1].Default != "4096" {
+	if rows := Help(&settings{K: 9}); len(rows) != 6 || rows[0] != first || rows[1].Default != "4096" {
 		t.Errorf("%q", fmt.Sprint(rows))
 	}
 	if Has(hiding{}, "k") || !Has(hiding{}, "c") || Has(nil, "c") || slices.Contains(Names(hiding{}), "k") {

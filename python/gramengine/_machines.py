@@ -396,8 +396,8 @@ class LandmarkClassifier(Classifier):
     ----------
     kernel : str, optional
         As of :class:`KernelSVC`.
-    landmarks : int or "auto"
-        How many training documents stand for all; "auto": as many as help.
+    landmarks : int, default 4096
+        Number of training documents that the model uses.
     C : float, default 1
         Price of a loss.
     loss : {"square", "logistic", "hinge2"}
@@ -409,7 +409,7 @@ class LandmarkClassifier(Classifier):
     {shared}
     """
 
-    def __init__(self, kernel: str | None = None, landmarks: Any = 4096, C: float = 1.0, *, loss: str = "square",
+    def __init__(self, kernel: str | None = None, landmarks: int = 4096, C: float = 1.0, *, loss: str = "square",
                  class_weight: Any = None, random_state: Any = 1, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
         self.kernel, self.landmarks, self.C, self.loss = kernel, landmarks, C, loss

@@ -49,7 +49,7 @@ def parameters(cls: type, train: dict[str, Any]) -> dict[str, Any]:
     if name == "logistic":
         found["loss"] = name
     if "m" in own or name == "landmark":
-        found["landmarks"] = int(own["m"]) if own.get("m", "auto") != "auto" else "auto"
+        found["landmarks"] = int(own.get("m", 4096))
     return {k: found[k] for k in cls._get_param_names() if found.get(k) not in (None, "")}
 
 

@@ -34,7 +34,7 @@ const MostLandmarks = 1 << 17
 
 // Settings are the parameters of training. The zero value works.
 type Settings struct {
-	Landmarks int           `param:"m" default:"4096" min:"1" max:"131072" auto:"-1" help:"landmarks"`
+	Landmarks int           `param:"m" default:"4096" min:"1" max:"131072" help:"landmarks"`
 	Loss      Loss          `param:"loss" max:"2" help:"loss; logistic gives probabilities"`
 	Kernel    string        `param:"kernel" default:"diffusion:t=0.5" flag:""` // specification for kernel.Parse
 	C         float64       `param:"c" default:"1" above:"0" flag:""`          // regularization parameter
@@ -51,9 +51,6 @@ type Settings struct {
 func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	if err := params.Resolve(&s); err != nil {
 		return s, nil, fmt.Errorf("landmark: %w", err)
-	}
-	if s.Landmarks < 0 {
-		return s, nil, fmt.Errorf("landmark: %d landmarks, expected at least 1", s.Landmarks)
 	}
 	k, err := kernel.Parse(s.Kernel)
 	if err != nil {
@@ -77,7 +74,6 @@ type Options struct {
 	ISA         string // instruction set; default the fastest
 	Workers     int    // number of goroutines; default one per CPU
 	MemoryBytes int64  // memory limit in addition to the corpus; default the available memory
-	KeptBytes   int64  // limit on rows and documents kept between passes; default what MemoryBytes leaves
 
 	// Progress is called with the progress, never concurrently. Default: none.
 	Progress func(run.Progress)

@@ -2,7 +2,6 @@ package landmark
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -44,23 +43,10 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Mod
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
-	return trainPath(ctx, c, s, prices, nil, opt)
-}
-
-// trainPath is TrainPath on the given documents, or on all training documents if rows is nil. The
-// embedding is fitted on the whole corpus.
-func trainPath(
-	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, rows []int, opt Options,
-) ([]*Model, error) {
-	t, err := newTraining(ctx, c, s, prices, rows, opt)
+	t, err := newTraining(ctx, c, s, prices, opt)
 	if err != nil {
 		return nil, err
 	}
-	return t.train(ctx)
-}
-
-// train trains a model for each C.
-func (t *training) train(ctx context.Context) ([]*Model, error) {
 	if err := t.ready(ctx); err != nil {
 		return nil, err
 	}
@@ -95,7 +81,7 @@ type training struct {
 
 // newTraining checks the arguments and embeds the training documents.
 func newTraining(
-	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, rows []int, opt Options,
+	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, opt Options,
 ) (*training, error) {
 	s, k, err := s.resolve()
 	if err != nil {
@@ -119,12 +105,6 @@ func newTraining(
 			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, expected one, or separate labels",
 				c.Number(i), c.Source, own)
 		}
-	}
-	if rows != nil {
-		if opt.Pass != nil {
-			return nil, errors.New("landmark: Options.Pass with a part of the documents, expected it of Train alone")
-		}
-		t.rows = rows
 	}
 	t.s.Landmarks = min(s.Landmarks, len(t.rows))
 	err = run.Fits(t.bytes(), opt.limit(), "landmark: training with %d landmarks of %d documents of %d values",
@@ -289,9 +269,6 @@ func (t *training) room() (bytes int64) {
 		bytes = max(left-t.bytes(), 0) / 2
 	} else {
 		bytes = unsaidBytes
-	}
-	if t.opt.KeptBytes > 0 {
-		bytes = min(bytes, t.opt.KeptBytes)
 	}
 	return bytes
 }
