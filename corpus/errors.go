@@ -1,10 +1,8 @@
 package corpus
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,56 +236,16 @@ func (c *Corpus) NamesOnly() *Corpus {
 // stack of the goroutine.
 type PanicError = run.PanicError
 
-// suspicion collects evidence that texts may have been misread.
-type suspicion struct {
-	documents             int64
-	labelBytes, textBytes int64
-	label, text           string // of the first document, if short
-}
-
-// see examines a document.
-func (s *suspicion) see(label, text []byte) {
-	if s.documents == 0 {
-		const short = 40
-		s.label = strings.ToLower(string(bytes.TrimSpace(label[:min(len(label), short)])))
-		s.text = strings.ToLower(string(bytes.TrimSpace(text[:min(len(text), short)])))
-	}
-	s.documents++
-	s.labelBytes += int64(len(label))
-	s.textBytes += int64(len(text))
-}
-
-// add adds the evidence of a later piece of the file.
-func (s *suspicion) add(t *suspicion) {
-	if s.documents == 0 {
-		s.label, s.text = t.label, t.text
-	}
-	s.documents += t.documents
-	s.labelBytes += t.labelBytes
-	s.textBytes += t.textBytes
-}
-
-// suspect warns if the first line looks like a header, if columns look swapped, or if most classes
-// have a single document.
-func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
-	count := c.classSizes()
-	warn := c.warn()
-	word := s.text != "" && !strings.ContainsAny(s.text, " \t") && s.textBytes > 2*int64(len(s.text))*s.documents
-	_, isWord := strconv.ParseFloat(s.label, 64)
-	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 && isWord != nil &&
-		(slices.Contains(labelNames, s.label) || slices.Contains(textNames, s.text) || word) {
+// suspect warns if the first document, as [columnName] returns its label and text, looks like a
+// header, or if most classes have a single document.
+func (c *Corpus) suspect(label, text string, at func(i int) string) {
+	count, warn := c.classSizes(), c.warn()
+	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 &&
+		(slices.Contains(labelNames, label) || slices.Contains(textNames, text)) {
 		warn.addOption(fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
-			quote(s.label), quote(s.text)), 1, at(0), "LabelColumn", s.label+" takes it for one")
+			quote(label), quote(text)), 1, at(0), "LabelColumn", label+" takes it for one")
 	}
-	single, first := c.single()
-	switch {
-	case single < 4 || 2*single <= int64(c.Documents.Rows()) || c.numbered(): // see Targets
-	case s.labelBytes > 2*s.textBytes:
-		n := float64(s.documents)
-		warn.addOption(fmt.Sprintf("labels of %.0f bytes and texts of %.0f on average, most labels there once: "+
-			"the columns look swapped", math.Round(float64(s.labelBytes)/n), math.Round(float64(s.textBytes)/n)),
-			1, at(0), "LabelColumn", "2 takes the second column")
-	default:
+	if single, first := c.single(); single >= 4 && 2*single > int64(c.Documents.Rows()) && !c.numbered() { // see Targets
 		warn.addOption(fmt.Sprintf("class of one document, as most of %d documents have it", c.Documents.Rows()),
 			single, at(first), "LabelColumn", "names or numbers the column of labels")
 	}

@@ -103,7 +103,6 @@ const (
 //	goroot                       the .go files of the local Go installation, by top folder of src
 //	synthetic:docs=,terms=,...   random documents, see [Synthetic]
 //	a folder                     one sub-folder per class and one file per document; or only files
-//	a folder with idx files      its train-images-idx3-ubyte, as for MNIST
 //	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines or an array,
 //	                             fastText's lines, lines of text, idx, .npy, or .npz
 //	                             of SciPy; also a FIFO or /dev/stdin, read once
@@ -220,17 +219,6 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 		extension = extensionOf(source)
 	}
 	opt.takeLike(extension)
-	if info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatIDX) {
-		switch images := findIDX(source); {
-		case images != "":
-			source, opt.Format = images, FormatIDX
-			if info, err = os.Stat(source); err != nil {
-				return nil, fmt.Errorf("corpus: %w", err)
-			}
-		case opt.Format == FormatIDX:
-			return nil, fault("no "+idxTrain[0], "a folder with it, or a file of images").at(source, 0)
-		}
-	}
 	switch {
 	case info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatFolder):
 		c, err := readFolder(ctx, source, opt, meter)
@@ -368,11 +356,6 @@ func Files(ctx context.Context, source string, format Format) ([]string, error) 
 			files = append(files, labels...)
 		}
 		return files, nil
-	}
-	if format == FormatAuto || format == FormatIDX {
-		if images := findIDX(source); images != "" {
-			return append([]string{images}, idxLabels(images)...), nil
-		}
 	}
 	files, loose, _, err := listFiles(ctx, source, "")
 	if len(files) == 0 {

@@ -188,9 +188,8 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 
 // recordEnds finds line ends, or record ends if quoted fields may contain line ends.
 type recordEnds struct {
-	separator byte // 0 for lines, [ for the elements of an array
+	separator byte // 0 for lines
 	state     quoteState
-	array     arrayState
 	rune      []byte // first bytes of a character before a field
 	line      int64  // line of the next byte
 	opened    int64  // line of the quote that opened the last quoted field
@@ -203,14 +202,6 @@ func (r *recordEnds) last(more []byte) int {
 	}
 	end := -1
 	for i, c := range more {
-		if r.separator == '[' {
-			if r.array.ends(c) && c == ',' {
-				end = i
-			} else if c == '\n' {
-				r.line++
-			}
-			continue
-		}
 		if r.state == fieldStart && r.separator != '\t' && r.inBlank(c) {
 			continue
 		}
@@ -245,15 +236,12 @@ func (r *recordEnds) inBlank(c byte) bool {
 	return unicode.IsSpace(blank)
 }
 
-// unclosed returns the error of an open quote or array at the end of the file, or nil.
+// unclosed returns the error of an open quote at the end of the file, or nil.
 func (r *recordEnds) unclosed() *SyntaxError {
-	switch {
-	case r.separator == '[' && r.array == arrayState{}:
-		return fault("an array that isn't closed", "] at its end").at("", r.line)
-	case r.state == inQuotes || r.state == quoteReturn:
-		return fault("a quote that opens a field and isn't closed", "a quote at its end").at("", r.opened)
+	if r.state != inQuotes && r.state != quoteReturn {
+		return nil
 	}
-	return nil
+	return fault("a quote that opens a field and isn't closed", "a quote at its end").at("", r.opened)
 }
 
 func lineTooLong(most int) *SyntaxError {

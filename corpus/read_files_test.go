@@ -22,8 +22,7 @@ func TestFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"a.svm": "1 1:1\n", "images.svm": "1 1:1\n", "labels.svm": "1 1:1\n", "mail/ham/1": "a b\n",
 		"mail/ham/deep/2": "a c\n", "mail/spam/3": "b c\n", "mail/README": "left out", "mail/spam/.x": "left out",
-		"loose/1": "a b\n", "loose/2": "a c\n", "idx/train-images-idx3-ubyte": images,
-		"idx/train-labels-idx1-ubyte": labels, "idx/other": "left out",
+		"loose/1": "a b\n", "loose/2": "a c\n",
 		"x-images-idx2-ubyte": images, "x-labels-idx1-ubyte.gz": labels,
 	} {
 		musttest.Do(t, os.MkdirAll(filepath.Dir(name), 0o777))
@@ -32,7 +31,6 @@ func TestFiles(t *testing.T) {
 	for source, want := range map[string]string{
 		"a.svm": "a.svm", "images.svm": "images.svm", "mail": "mail/ham/1 mail/ham/deep/2 mail/spam/3",
 		"loose":               "loose/1 loose/2",
-		"idx":                 "idx/train-images-idx3-ubyte idx/train-labels-idx1-ubyte",
 		"x-images-idx2-ubyte": "x-images-idx2-ubyte x-labels-idx1-ubyte.gz", "synthetic:docs=3": "", "synthetic": "",
 	} {
 		files, err := Files(context.Background(), source, FormatAuto)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -147,22 +146,6 @@ func (r *arrayReader) idxHeader() (*npyArray, error) {
 		a.shape = append(a.shape, int64(binary.BigEndian.Uint32(sizes[at:])))
 	}
 	return a, nil
-}
-
-// idxTrain contains the usual names of MNIST's training images.
-var idxTrain = []string{"train-images-idx3-ubyte", "train-images.idx3-ubyte"}
-
-// findIDX returns the training images in a folder, or "" if there are none.
-func findIDX(folder string) string {
-	for _, name := range idxTrain {
-		for _, suffix := range append([]string{""}, compressed.Suffixes...) {
-			file := filepath.Join(folder, name+suffix)
-			if info, err := os.Stat(file); err == nil && !info.IsDir() {
-				return file
-			}
-		}
-	}
-	return ""
 }
 
 // openIDXLabels opens the label file of an image file. It returns nil if the label file doesn't

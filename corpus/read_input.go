@@ -3,6 +3,7 @@ package corpus
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type input struct {
 	r       *bufio.Reader
 	line    int64 // number of the next line, from 1
 	stream  bool  // a stream, whose name isn't a file's
-	quoted  byte  // field separator of records whose quotes may hold line ends; 0 for lines, [ for an array
+	quoted  byte  // field separator of records whose quotes may hold line ends; 0 for lines
 	form    form
 	meter   *meter
 	packed  bool // compressed
@@ -97,6 +98,30 @@ func (in *input) binary() bool {
 	return bytes.IndexByte(head, 0) >= 0
 }
 
+// producer is a reader of the text that calls of next return.
+type producer struct {
+	next func() ([]byte, error)
+	rest []byte
+	err  error // of next
+}
+
+// Read implements io.Reader.
+func (p *producer) Read(b []byte) (n int, err error) {
+	for len(p.rest) == 0 && p.err == nil {
+		p.rest, p.err = p.next()
+	}
+	if n = copy(b, p.rest); n == 0 {
+		return 0, p.err
+	}
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// produce replaces the rest of the file by the lines that next returns until an error.
+func (in *input) produce(next func() ([]byte, error)) {
+	in.r, in.line = bufio.NewReaderSize(&producer{next: next}, 64<<10), 1
+}
+
 // close is idempotent and safe during a concurrent read, which then fails.
 func (in *input) close() {
 	if in.file != nil {
@@ -106,6 +131,10 @@ func (in *input) close() {
 
 // readError returns an error of reading at a line.
 func (in *input) readError(line int64, err error) error {
+	if bad := (*SyntaxError)(nil); errors.As(err, &bad) {
+		bad.File, bad.Line = in.name, cmp.Or(bad.Line, line)
+		return bad
+	}
 	var fault *compressed.Fault
 	if errors.As(err, &fault) {
 		return (&SyntaxError{Found: fault.Found, Expected: fault.Expected, Err: fault.Err}).at(in.name, line)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,11 +32,10 @@ type jsonKeys struct {
 }
 
 func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	before, err := in.arrayBegins()
-	if err != nil {
+	if err := in.openArray(opt.MaxLineBytes); err != nil {
 		return nil, err
 	}
-	t, err := in.keys(before, opt)
+	t, err := in.keys(opt)
 	if err != nil {
 		return nil, err
 	}
@@ -48,19 +48,7 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	keys := &jsonKeys{label: of(t.label, labelNames), text: of(t.text, textNames), group: of(t.group, nil),
 		id: of(t.id, nil), columns: opt.Tokenizer.Columns(), known: t.known,
 		labelGiven: opt.LabelColumn != "" && !opt.likeLabels}
-	var c *Corpus
-	if before > 0 {
-		if err := in.skip(before); err != nil {
-			return nil, err
-		}
-		in.quoted = '['
-		c, err = readTexts(ctx, in, opt, m, "an array of objects",
-			func(p *textPiece, check textCheck, data []byte) *SyntaxError {
-				return keys.addArray(p, check, data, opt.MaxLineBytes)
-			})
-	} else {
-		c, err = readTextLines(ctx, in, opt, m, "lines that are JSON objects", keys.add)
-	}
+	c, err := readTextLines(ctx, in, opt, m, "JSON objects", keys.add)
 	if err != nil {
 		return nil, t.explain(err)
 	}
@@ -70,9 +58,9 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return c, nil
 }
 
-// keys detects the columns of JSON objects after the first before bytes. Unless an option names
-// them, it ignores columns of at most half of the first objects, or with arrays or objects.
-func (in *input) keys(before int, opt *Options) (*table, error) {
+// keys detects the columns of JSON objects. Unless an option names them, it ignores columns of at
+// most half of the first objects, or with arrays or objects.
+func (in *input) keys(opt *Options) (*table, error) {
 	head, err := in.beginRows(opt)
 	if err != nil {
 		return nil, err
@@ -87,8 +75,7 @@ func (in *input) keys(before int, opt *Options) (*table, error) {
 		return at
 	}
 	has := map[int]int{}
-	for head = head[before:]; ; {
-		head = bytes.TrimLeft(head, jsonBlanks+",")
+	for {
 		var object map[string]json.RawMessage
 		d := json.NewDecoder(bytes.NewReader(head))
 		if d.Decode(&object) != nil {
@@ -131,93 +118,51 @@ func (in *input) keys(before int, opt *Options) (*table, error) {
 	return t, nil
 }
 
-// arrayBegins returns the number of bytes before the elements of an array, or 0 if the file isn't
-// an array.
-func (in *input) arrayBegins() (int, error) {
+// openArray makes the elements of an array lines of the input. It does nothing if the file isn't an
+// array.
+func (in *input) openArray(maxElement int) error {
 	head, err := in.r.Peek(4 << 10)
 	if err != nil && err != io.EOF {
-		return 0, in.readError(in.line, err)
+		return in.readError(in.line, err)
 	}
-	blank := len(head) - len(bytes.TrimLeft(head, jsonBlanks))
-	if blank == len(head) || head[blank] != '[' {
-		return 0, nil
+	if head = bytes.TrimLeft(head, jsonBlanks); len(head) == 0 || head[0] != '[' {
+		return nil
 	}
-	return blank + 1, nil
+	limited := &io.LimitedReader{R: in.r, N: math.MaxInt64}
+	d := json.NewDecoder(limited)
+	d.Token()
+	element := int64(0) // number of the element
+	in.produce(func() ([]byte, error) {
+		var object json.RawMessage
+		var compact bytes.Buffer
+		element++
+		limited.N = int64(maxElement) + 1
+		more := d.More()
+		if more {
+			err = d.Decode(&object)
+		} else if _, err = d.Token(); err == nil {
+			if _, err = d.Token(); err == io.EOF {
+				return nil, io.EOF
+			}
+			return nil, fault("more data after the array", "the end of the file").at("", element)
+		}
+		switch {
+		case limited.N == 0:
+			return nil, lineTooLong(maxElement).at("", element)
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			return nil, fault("an array that isn't closed", "] at its end").at("", element)
+		case err != nil:
+			return nil, fault(err.Error(), "an array of JSON objects").at("", element)
+		}
+		json.Compact(&compact, object)
+		return append(compact.Bytes(), '\n'), nil
+	})
+	return nil
 }
 
 const jsonBlanks = " \t\r\n"
 
-// arrayState tracks a JSON array from the start of an element.
-type arrayState struct {
-	depth             int // number of open brackets in the element
-	inString, escaped bool
-	closed            bool
-}
-
-// ends reports whether a byte ends an element: a comma, or the bracket that closes the array.
-func (s *arrayState) ends(c byte) bool {
-	switch {
-	case s.closed:
-	case s.inString:
-		s.inString = c != '"' || s.escaped
-		s.escaped = c == '\\' && !s.escaped
-	case c == '"':
-		s.inString = true
-	case c == '{' || c == '[':
-		s.depth++
-	case c == '}' || c == ']':
-		s.depth--
-		s.closed = s.depth < 0
-		return s.closed
-	case c == ',':
-		return s.depth == 0
-	}
-	return false
-}
-
-// addArray adds elements of an array. Each is followed by a comma or bracket.
-func (k *jsonKeys) addArray(p *textPiece, check textCheck, data []byte, most int) *SyntaxError {
-	clean := check.clean(data)
-	for line := int32(0); len(data) > 0; {
-		var state arrayState
-		end := slices.IndexFunc(data, state.ends)
-		element := data
-		if end >= 0 {
-			element = data[:end]
-		}
-		object := bytes.Trim(element, jsonBlanks)
-		first := line + int32(bytes.Count(element[:bytes.Index(element, object)], []byte{'\n'}))
-		line += int32(bytes.Count(element, []byte{'\n'}))
-		bad := check.look(p, clean, object, first)
-		switch {
-		case len(object) > most:
-			bad = lineTooLong(most)
-		case bad == nil && len(bytes.TrimSpace(object)) > 0:
-			bad = k.add(p, object, first)
-		case bad == nil:
-			first, bad = line, fault(quote(data[max(end, 0):]), "a JSON object")
-		}
-		data = data[end+1:]
-		rest := bytes.Trim(data, jsonBlanks)
-		switch {
-		case bad != nil:
-		case end < 0:
-			first, bad = line, fault("an array that isn't closed", "] at its end")
-		case state.closed && len(rest) > 0:
-			first = line + int32(bytes.Count(data[:bytes.Index(data, rest)], []byte{'\n'}))
-			bad = fault(quote(rest)+" after the array", "the end of the file")
-		case state.closed:
-			return nil
-		}
-		if bad != nil {
-			bad.Line = int64(first)
-			return bad
-		}
-	}
-	return nil
-}
-
-// add adds a line or an element.
+// add adds a line.
 func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	if p.skips(l, line) {
 		return nil

@@ -34,9 +34,10 @@ type textPiece struct {
 	lines     []int32 // line of each document, from 0 in the block
 	names     []string
 	blank     tally
-	bad       tally // invalid bytes
-	missing   tally // missing numbers
-	look      suspicion
+	bad       tally  // invalid bytes
+	missing   tally  // missing numbers
+	label     string // of the first document, see [Corpus.suspect]
+	text      string // of the first document
 }
 
 // bytes returns the memory of the piece without the terms, which are counted by their counter.
@@ -51,10 +52,15 @@ func (p *textPiece) bytes() int64 {
 // add adds a text and its label.
 func (p *textPiece) add(label, text []byte, line int32) {
 	p.counter.add(text)
-	p.look.see(label, text)
+	if len(p.documents) == 0 {
+		p.label, p.text = beginning(label), beginning(text)
+	}
 	p.documents = append(p.documents, p.counter.endDocument())
 	p.lines = append(p.lines, line)
 }
+
+// beginning returns the first bytes of a text as [columnName] does.
+func beginning(text []byte) string { return columnName(string(text[:min(len(text), 40)])) }
 
 // addRow adds a row whose label has been added. It keeps the fields.
 func (p *textPiece) addRow(fields []string, line int32) *SyntaxError {
@@ -147,7 +153,7 @@ func readTexts(
 	var lines []int64
 	var names []string
 	var warn warnings
-	var look suspicion
+	var label, text string // of the first document
 	classes, groups := newClassTable(), newClassTable()
 	check := checkOf(in, opt)
 	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
@@ -170,7 +176,9 @@ func readTexts(
 		warn.badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first)))
 		classes.append(&p.labels)
 		groups.append(&p.groups)
-		look.add(&p.look)
+		if label+text == "" {
+			label, text = p.label, p.text
+		}
 		m.documents.Store(int64(len(lines)))
 		return nil
 	})
@@ -198,7 +206,7 @@ func readTexts(
 	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
 		return nil, err
 	}
-	c.suspect(&look, at)
+	c.suspect(label, text, at)
 	if opt.Labels == "" {
 		c.warnSplit(classes, opt)
 	}

@@ -61,7 +61,7 @@ Sources for -in (files may be compressed by gzip or zstd):
                   lines of text, .npy, .npz of SciPy, or idx images (MNIST)
   -               standard input, in the format of a file; FIFOs are read once, too
   FOLDER          one sub-folder per class, one file per document; or files alone, documents
-                  without a class; or idx files: train-images-idx3-ubyte
+                  without a class
   goroot          the Go source files of the local installation, labelled by top folder
   synthetic:...   docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word
                   frequencies; copies=50,changed=2: 50 in 1,000 are copies with up to
