@@ -85,12 +85,12 @@ func ExampleIndex() {
 	incoming := []string{"The cat sat on the mat!", "a zebra laughed and ran", "A zebra laughed, and ran"}
 
 	index := gram.Must(gram.NewIndex(ctx, archive, gram.IndexOptions{}))
-	within := 0.02 // the greatest c = 1 − cosine, some two words of a hundred
+	within := 0.02 // largest c = 1 − cosine, about two words in a hundred
 	for _, text := range incoming {
 		near := gram.Must(index.Query(ctx, []string{text}, gram.IndexQuery{K: 1, Within: &within}))
 		if len(near[0]) == 0 {
 			archive = append(archive, text)
-			gram.Must(index.Add(ctx, text)) // its number is that in archive
+			gram.Must(index.Add(ctx, text)) // numbers continue as in archive
 			continue
 		}
 		fmt.Printf("%q is %q\n", text, archive[near[0][0].Document])

@@ -168,7 +168,7 @@ func ExampleTerms() {
 // A kernel of the program's own, by which a model is trained, saved, loaded and used.
 func ExampleOptions() {
 	student := gram.Must(kernel.New(kernel.Custom{
-		Name:      "student", // stands in models: it should say all parameters
+		Name:      "student", // stored in models, so it should contain all parameters
 		Embedding: sparse.Sphere,
 		Eval:      func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
 	}))
