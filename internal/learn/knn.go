@@ -62,20 +62,6 @@ func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, 
 	return neighboursModel{m}, nil
 }
 
-// TrainAll implements Together.
-func (t *nearest) TrainAll(_ context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
-	var settings []knn.Settings
-	for _, own := range all {
-		s, err := own.(*nearest).settings(o)
-		if err != nil {
-			return nil, err
-		}
-		settings = append(settings, s)
-	}
-	models, err := knn.TrainAll(c, settings)
-	return each(models, func(m *knn.Model) Model { return neighboursModel{m} }), err
-}
-
 // neighboursModel is a nearest-neighbour model.
 type neighboursModel struct{ *knn.Model }
 

@@ -96,9 +96,7 @@ func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, 
 	}
 	o.Work = 0
 	v := &folding{c: c, o: o, folds: own.Folds, trainers: g.Points, together: max(len(g.C), 1)}
-	if g.C == nil {
-		v.together = len(g.Points)
-	} else {
+	if g.C != nil {
 		v.trainers = nil
 	}
 	for _, p := range g.Points {

@@ -2,7 +2,6 @@ package knn
 
 import (
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -142,52 +141,6 @@ func TestTies(t *testing.T) {
 	nothing := &sparse.CSR{Cols: 3, Offsets: []int64{0, 0}}
 	if p, err = m.Predict(t.Context(), nothing, Options{}); err != nil || p.Class[0] != 1 {
 		t.Errorf("class %v, %v, expected the commonest where nobody votes", p.Class, err)
-	}
-}
-
-// Models trained together predict the same as models trained alone.
-func TestTrainAll(t *testing.T) {
-	for _, several := range []bool{false, true} {
-		c := texts(150, 3, several)
-		r := rand.New(rand.NewPCG(4, 1))
-		for i := range c.Documents.Values { // no ties between neighbours, because rounding would decide them
-			c.Documents.Values[i] *= 1 + r.Float32()
-		}
-		parts := make([]int, 150)
-		for i := range parts {
-			parts[i] = i*7%5 - i%31/30 // some are excluded
-		}
-		settings := []Settings{
-			{K: 1}, {K: 200}, {K: 8, Kernel: "diffusion:t=0.2"}, {K: 3, Uniform: true}, {K: 5, Kernel: "linear"},
-			{K: 5, Kernel: "cosine-power:p=4"}, {K: 2, Kernel: "bhattacharyya:embed=tfidf-l2"},
-		}
-		for i := range settings {
-			if several {
-				settings[i].Scheme = solver.Labels
-			}
-		}
-		for part := range 5 {
-			var train, test []int
-			for i, p := range parts {
-				if p == part {
-					test = append(test, i)
-				} else if p >= 0 {
-					train = append(train, i)
-				}
-			}
-			fold, docs := c.Fold(train), c.Documents.SelectRows(test)
-			for at, m := range musttest.Get(TrainAll(fold, settings))(t) {
-				got := musttest.Get(m.Predict(t.Context(), docs, Options{Workers: 3}))(t)
-				alone := musttest.Get(Train(fold, settings[at]))(t)
-				want := musttest.Get(alone.Predict(t.Context(), docs, Options{}))(t)
-				if at < 3 && (m.shared == nil || m.shared.docs != docs || m.shared.most != 200) {
-					t.Fatalf("%+v: neighbours are not shared", m.Settings)
-				}
-				if !reflect.DeepEqual(got, want) {
-					t.Fatalf("%+v: part %d is classified otherwise together than alone", m.Settings, part)
-				}
-			}
-		}
 	}
 }
 

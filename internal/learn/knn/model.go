@@ -2,9 +2,7 @@
 // largest kernel values vote for their classes, weighted by these values. A model consists of its
 // documents. Package engine finds the neighbours by comparing all pairs.
 //
-// It is a baseline for comparing metrics. [TrainAll] finds neighbours once for several numbers of
-// neighbours and kernels: kernels that fall with c have the same neighbours, and the list for a
-// smaller k is a prefix of the list for a larger k.
+// It is a baseline for comparing metrics.
 //
 // Source: Cover and Hart, IEEE Trans. Inf. Theory 13 (1967); weighted votes: Dudani, IEEE Trans.
 // SMC 6 (1976).
@@ -102,8 +100,6 @@ type Model struct {
 	Settings  Settings
 	Documents *sparse.CSR   // documents with a class, or all documents with independent labels
 	Labels    sparse.Labels // classes of Documents
-
-	shared *shared // nil unless made by TrainAll
 }
 
 // Train makes a model of a corpus, and keeps its documents, which must not be changed. Documents
@@ -129,30 +125,6 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 		}
 	}
 	return m, nil
-}
-
-// TrainAll is [Train] for several settings. Models whose kernels fall with c and have the same
-// embedding share the neighbours, if they predict the same matrix of documents in succession.
-func TrainAll(c *corpus.Corpus, settings []Settings) (out []*Model, err error) {
-	by := map[sparse.Embedding]*shared{}
-	for _, s := range settings {
-		m, err := Train(c, s)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, m)
-		k, err := kernel.Parse(m.Settings.Kernel)
-		if err != nil || !kernel.FallsWithC(k) {
-			continue
-		}
-		e := k.Embedding()
-		if by[e] == nil {
-			by[e] = &shared{}
-		}
-		m.shared = by[e]
-		m.shared.most = max(m.shared.most, m.Settings.K)
-	}
-	return out, nil
 }
 
 // takes checks that the kernel's embedding accepts all values, that k(x, x) is finite for all
@@ -234,14 +206,3 @@ func (m *Model) Validate() error {
 
 // Bytes estimates the memory of the model in bytes.
 func (m *Model) Bytes() int64 { return m.Documents.Bytes() + 16*int64(m.Documents.Rows()) }
-
-// commonest returns the class with the most documents. Ties are broken by index.
-func commonest(count []int) int {
-	best := 0
-	for k, n := range count {
-		if n > count[best] {
-			best = k
-		}
-	}
-	return best
-}

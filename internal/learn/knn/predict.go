@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -14,16 +12,6 @@ import (
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
-
-// newPrediction allocates the prediction of n documents. Decisions are shares of the votes, 0
-// without votes. They are also the probabilities, unless labels are independent.
-func newPrediction(n int, scheme solver.Scheme) *model.Prediction {
-	p := task.NewPrediction(n, scheme)
-	if p.Class != nil {
-		p.Probabilities = p.Decisions
-	}
-	return p
-}
 
 // vote counts the votes of document i's neighbours and decides. fallback is the class if there are
 // no votes.
@@ -79,80 +67,12 @@ func vote(
 // is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	s, k, _ := m.Settings.resolve()
-	near, err := m.neighbours(ctx, k, docs, o)
+	fitted := kernel.Opened(k, k.Embedding().Fit(m.Documents), m.Vocabulary)
+	x, err := fitted.TransformRows(ctx, m.Documents, nil, o.Workers)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("knn: embedding %s: %w", k.Embedding(), err)
 	}
-	count := make([]int, len(m.Classes))
-	for _, id := range m.Labels.IDs {
-		count[id]++
-	}
-	p, fallback := newPrediction(docs.Rows(), s.Scheme), commonest(count)
-	for i := range docs.Rows() {
-		list := near.lists.Of(i)
-		if m.shared != nil {
-			if list, err = near.valued(list[:min(len(list), s.K)], k, i); err != nil {
-				return nil, err
-			}
-		}
-		vote(p, i, &s, list, m.Labels, len(m.Classes), fallback)
-	}
-	return p, nil
-}
-
-// found holds the neighbours of documents.
-type found struct {
-	lists *engine.Neighbours
-	table *asm.Kernels
-	terms int // number of terms of the embedding
-}
-
-// valued returns a document's neighbours with their kernel values, computed from c.
-func (f *found) valued(list []engine.Neighbour, k kernel.Kernel, row int) ([]engine.Neighbour, error) {
-	list, k = slices.Clone(list), kernel.Resolve(k, f.terms)
-	values := make([]float32, len(list))
-	for p, n := range list {
-		values[p] = n.Value
-	}
-	if err := kernel.Apply(k, f.table, values, values, nil, nil); err != nil {
-		return nil, err
-	}
-	for p, v := range values {
-		if list[p].Value = v; v-v != 0 {
-			return nil, &sparse.PairError{Kernel: k.String(), Row: row, Column: int(list[p].Document), Cross: true, Value: v}
-		}
-	}
-	return list, nil
-}
-
-// shared caches the last neighbours that models with the same documents and embedding have found.
-type shared struct {
-	mu   sync.Mutex
-	most int         // largest K of the models
-	docs *sparse.CSR // documents whose neighbours are cached
-	found
-}
-
-// neighbours finds the neighbours of documents, by c if they are shared.
-func (m *Model) neighbours(ctx context.Context, k kernel.Kernel, docs *sparse.CSR, o Options) (*found, error) {
-	want := engine.NeighbourOptions{Count: m.Settings.K}
-	own := m.shared
-	if own == nil {
-		own = &shared{}
-	} else {
-		want.Count, want.C = own.most, true
-	}
-	own.mu.Lock()
-	defer own.mu.Unlock()
-	if own.docs == docs {
-		f := own.found
-		return &f, nil
-	}
-	x, err := embed(ctx, k, m.Documents, m.Vocabulary, o)
-	if err != nil {
-		return nil, err
-	}
-	test, err := x.Embedder.TransformRows(ctx, docs, nil, o.Workers)
+	test, err := fitted.TransformRows(ctx, docs, nil, o.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -161,22 +81,21 @@ func (m *Model) neighbours(ctx context.Context, k kernel.Kernel, docs *sparse.CS
 		return nil, err
 	}
 	defer e.Close()
-	f := found{terms: len(x.Embedder.Terms), table: e.Info().Kernels}
-	want.Test = test
-	if f.lists, err = e.Neighbours(ctx, kernel.Resolve(k, f.terms), want); err != nil {
+	near, err := e.Neighbours(ctx, kernel.Resolve(k, len(fitted.Terms)),
+		engine.NeighbourOptions{Count: s.K, Test: test})
+	if err != nil {
 		return nil, err
 	}
-	own.docs, own.found = docs, f
-	return &f, nil
-}
-
-// embed embeds training documents for a kernel.
-func embed(
-	ctx context.Context, k kernel.Kernel, docs *sparse.CSR, vocabulary []string, o Options,
-) (*sparse.Embedded, error) {
-	x, err := kernel.Opened(k, k.Embedding().Fit(docs), vocabulary).TransformRows(ctx, docs, nil, o.Workers)
-	if err != nil {
-		return nil, fmt.Errorf("knn: embedding %s: %w", k.Embedding(), err)
+	count := make([]int, len(m.Classes))
+	for _, id := range m.Labels.IDs {
+		count[id]++
 	}
-	return x, nil
+	p, fallback := task.NewPrediction(docs.Rows(), s.Scheme), slices.Index(count, slices.Max(count))
+	if p.Class != nil {
+		p.Probabilities = p.Decisions
+	}
+	for i := range docs.Rows() {
+		vote(p, i, &s, near.Of(i), m.Labels, len(m.Classes), fallback)
+	}
+	return p, nil
 }
