@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+
+	"github.com/gramengine/gram/internal/learn/task"
 )
 
 // Machine is a binary classifier's training result, except the weights.
@@ -25,7 +27,7 @@ type dual struct {
 	hinge    bool
 	b        float64 // B
 	limit    int     // maximum number of passes
-	told     func()  // called after each pass; nil for none
+	told     func()  // called after each pass
 	r        *rand.Rand
 
 	c     float64
@@ -36,11 +38,12 @@ type dual struct {
 	wait  patience
 }
 
-func newDual(ctx context.Context, p *problem, positive []bool, s *Settings, class int, told func()) *dual {
+// newDual returns a search from α = 0. own holds the document weights, or is nil.
+func newDual(ctx context.Context, p *problem, s Settings, k task.Class, own []float64) *dual {
 	d := &dual{
-		p: p, positive: positive, hinge: s.Loss == Hinge, b: s.Intercept, limit: s.Iterations, told: told,
-		weights: [2]float64{1, 1}, wait: patience{ctx: ctx},
-		r:     rand.New(rand.NewPCG(s.Seed, uint64(class))),
+		p: p, positive: k.Positive, hinge: s.Loss == Hinge, b: s.Intercept, limit: s.Iterations, told: k.Step,
+		weights: k.Weights, own: own, wait: patience{ctx: ctx},
+		r:     rand.New(rand.NewPCG(s.Seed, uint64(k.Index))),
 		alpha: make([]float64, p.rows()), w: make([]float64, len(p.place)), order: make([]uint32, p.rows()),
 	}
 	for i := range d.order {
@@ -103,9 +106,8 @@ func (d *dual) search(c, tolerance float64) (m Machine, err error) {
 			return m, err
 		}
 		active = left
-		if m.Passes++; d.told != nil {
-			d.told()
-		}
+		m.Passes++
+		d.told()
 		switch {
 		case most-least > within:
 			if above, below = most, least; !(above > 0) {

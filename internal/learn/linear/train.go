@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -39,22 +37,12 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	if len(prices) == 0 {
-		prices = []float64{s.C}
+	t := &task.Training{Options: opt, Name: "linear", Unit: "passes", Corpus: c, Scheme: s.Scheme, Prices: prices}
+	if err := t.Check(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
+		return nil, err
 	}
-	err = task.CheckPrices(prices)
-	var rows []int
-	if err == nil {
-		rows, err = task.Check(ctx, c, e, s.Scheme)
-	}
-	var weights []float64
-	if err == nil {
-		weights, err = task.Weights(c, rows, s.Weights, s.Balanced, s.Scheme)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("linear: %w", err)
-	}
-	heaviest := slices.Max(weights)
+	prices = t.Prices
+	heaviest := slices.Max(t.ClassWeights)
 	if c.Weights != nil {
 		heaviest *= slices.Max(c.Weights)
 	}
@@ -63,17 +51,16 @@ func TrainPath(
 			heaviest, maxC)
 	}
 	s.Weights, s.Balanced = nil, false
-	workers := run.Workers(opt.Workers)
 	f := corpus.Fit(e, c)
 	size := c.Size()
 	size.Terms, size.Longest = f.Cols(), size.Longest+f.Filled() // columns that scaling fills
 	size.Values += int64(size.Documents) * int64(f.Filled())
-	err = run.Fits(Need(size, len(prices), workers), opt.MemoryBytes,
+	err = run.Fits(Need(size, len(prices), t.Workers), opt.MemoryBytes,
 		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
 	}
-	p, err := newProblem(ctx, c.Documents, rows, f, workers)
+	p, err := newProblem(ctx, c.Documents, t.Rows, f, t.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +78,21 @@ func TrainPath(
 		m.Settings.C = price
 		models = append(models, m)
 	}
-	return models, trainAll(ctx, c, p, rows, weights, models, workers, opt.Progress)
+	return models, t.Each(ctx, func(ctx context.Context, k task.Class) error {
+		d := newDual(ctx, p, s, k, t.DocumentWeights)
+		for _, m := range models {
+			found, err := d.search(m.Settings.C, s.Tolerance)
+			if err != nil {
+				return err
+			}
+			m.take(k.Index, found, d, 1)
+			if t.Mirrored() {
+				found.Bias = -found.Bias
+				m.take(1, found, d, -1)
+			}
+		}
+		return nil
+	})
 }
 
 // largest returns the largest squared norm of a document.
@@ -109,53 +110,6 @@ func Need(s corpus.Size, prices, workers int) int64 {
 	embedding := int64(run.Workers(workers)) * sparse.EmbeddedBytes(chunk, chunk*int64(s.Longest))
 	return bytesOf(s.Documents, s.Values, s.Terms+1) + 8*rows + 32*cols + embedding +
 		8*cols*int64(s.Classes*prices) + (13*rows+8*cols)*int64(min(run.Workers(workers), s.Classes))
-}
-
-// trainAll trains the binary classifiers of all classes, several at a time. With two classes, the
-// second one is the negated first.
-func trainAll(
-	ctx context.Context, c *corpus.Corpus, p *problem, rows []int, weights []float64, models []*Model, workers int,
-	told func(run.Progress),
-) (err error) {
-	s, n := &models[0].Settings, len(c.Classes)
-	mirrored := n == 2 && s.Scheme == solver.OneVsRest
-	if mirrored {
-		n = 1
-	}
-	var passes atomic.Int64
-	var report func(int64)
-	if told != nil {
-		report = func(done int64) {
-			p := run.Progress{Stage: "training", Done: done, Total: int64(n)}
-			if count := passes.Load(); count > 0 {
-				p.Details = []string{fmt.Sprintf("%d passes", count)}
-			}
-			told(p)
-		}
-	}
-	ctx, r := run.StartReporter(ctx, "linear: Options.Progress", report)
-	defer r.Finish(&err)
-	own := task.DocumentWeights(c, rows)
-	return run.Tasks(ctx, min(workers, n), n, func(ctx context.Context, _, k int) error {
-		d := newDual(ctx, p, task.Of(c, k, rows), s, k, func() { passes.Add(1) })
-		d.own = own
-		if d.weights[1] = weights[k]; mirrored {
-			d.weights[0] = weights[1]
-		}
-		for _, m := range models {
-			found, err := d.search(m.Settings.C, s.Tolerance)
-			if err != nil {
-				return err
-			}
-			m.take(k, found, d, 1)
-			if mirrored {
-				found.Bias = -found.Bias
-				m.take(1, found, d, -1)
-			}
-		}
-		r.Add(1)
-		return nil
-	})
 }
 
 // take stores a binary classifier with the weights of a search, times sign.

@@ -22,24 +22,24 @@ import (
 func (o *objective) bound(ctx context.Context) error {
 	if !o.s.NoBias {
 		off, bend := 0.0, 0.0
-		for i, c := range o.coef {
-			p := math.Abs(c) / o.price(i)
-			off, bend = off+c, bend+float64(o.price(i)*float64(p*(1-p)))
+		for i, c := range o.Coef {
+			p := math.Abs(c) / o.Price(i)
+			off, bend = off+c, bend+float64(o.Price(i)*float64(p*(1-p)))
 		}
 		by := off / bend
 		if !(math.Abs(by) <= 1) {
 			return nil
 		}
-		for i, c := range o.coef {
-			p := math.Abs(c) / o.price(i)
-			o.coef[i] -= float64(by * float64(o.price(i)*float64(p*(1-p))))
+		for i, c := range o.Coef {
+			p := math.Abs(c) / o.Price(i)
+			o.Coef[i] -= float64(by * float64(o.Price(i)*float64(p*(1-p))))
 		}
 	}
 	v := make([]float64, len(o.Terms))
-	err := o.Gather(ctx, o.workers, o.coef, v)
+	err := o.Gather(ctx, o.Workers, o.Coef, v)
 	entropy := 0.0
-	for i, c := range o.coef {
-		s := o.price(i)
+	for i, c := range o.Coef {
+		s := o.Price(i)
 		for _, p := range [2]float64{math.Abs(c) / s, 1 - math.Abs(c)/s} {
 			if p > 0 {
 				entropy -= float64(s * float64(p*math.Log(p)))

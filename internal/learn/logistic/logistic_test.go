@@ -54,16 +54,18 @@ func of(c *corpus.Corpus, k int32) []bool {
 	return positive
 }
 
-var kinds = map[string]Settings{
-	"bias": {C: 3}, "no bias": {C: 3, NoBias: true}, "weighted": {C: 3, prices: [2]float64{0.5, 3}},
-}
+var kinds = map[string]Settings{"bias": {C: 3}, "no bias": {C: 3, NoBias: true}, "weighted": {C: 3, Balanced: true}}
 
 // The gradient agrees with difference quotients of the objective, at random points.
 func TestObjectiveGradient(t *testing.T) {
 	c := texts(t, 40, 2, 1)
 	for name, s := range kinds {
 		s := musttest.Get(s.resolve())(t)
-		o := newObjective(points(t, c), &s, of(c, 0), 1)
+		k := task.Class{Positive: of(c, 0), Workers: 1}
+		if s.Balanced {
+			k.Weights = [2]float64{0.5, 3}
+		}
+		o := newObjective(points(t, c), &s, k)
 		r := rand.New(rand.NewPCG(5, 6))
 		n := o.size()
 		w, g, none := make([]float64, n), make([]float64, n), make([]float64, n)

@@ -22,42 +22,29 @@ type Machine struct {
 }
 
 // train trains the binary classifier of a class for each C of prices, ascending, with warm starts.
-// columns is the number of columns of the embedding, and positive reports for each document whether
-// it has the class. If no or every document has it, the weights are 0, and the bias gives
-// probability (n+1)/(n+2) to the correct answer (Laplace's rule of succession).
+// columns is the number of columns of the embedding. If no or every document has the class, the
+// weights are 0, see [Bias].
 func train(
-	ctx context.Context, p *task.Points, columns int, positive []bool, prices []float64, s Settings, workers int,
-	told func(),
-) ([]*Machine, error) {
-	count := 0
-	for _, is := range positive {
-		if is {
-			count++
-		}
-	}
-	var out []*Machine
-	if n := len(positive); count == 0 || count == n {
-		bias := math.Log(float64(n + 1))
-		if count == 0 {
-			bias = -bias
-		}
+	ctx context.Context, p *task.Points, columns int, k task.Class, prices []float64, s Settings,
+) (out []*Machine, err error) {
+	if bias, ok := Bias(k.Positive); ok {
 		for range prices {
 			out = append(out, &Machine{Weights: make([]float64, columns), Bias: bias, Converged: true})
 		}
 		return out, nil
 	}
-	o := newObjective(p, &s, positive, workers)
-	reference, err := o.reference(ctx)
+	o := newObjective(p, &s, k)
+	reference, err := o.Reference(ctx)
 	if err != nil {
 		return nil, err
 	}
 	stop := lbfgs.Stopping{
-		Gradient: s.Tolerance * reference, Gained: s.Tolerance * gainedPart, Iterations: s.Iterations, Told: told,
+		Gradient: s.Tolerance * reference, Gained: s.Tolerance * gainedPart, Iterations: s.Iterations, Told: k.Step,
 	}
 	w := make([]float64, o.size())
 	if !s.NoBias {
-		sum := o.sides()
-		w[len(w)-1] = math.Log(o.prices[1] * sum[1] / (o.prices[0] * sum[0]))
+		sum, by := o.Sides(), o.Class.Weights
+		w[len(w)-1] = math.Log(by[1] * sum[1] / (by[0] * sum[0]))
 	}
 	for _, c := range prices {
 		s.C = c
@@ -89,25 +76,6 @@ func (o *objective) search(ctx context.Context, w []float64, stop lbfgs.Stopping
 	machine := o.machine(m, columns)
 	machine.Gap = max(m.Value-o.dual, 0)
 	return machine, err
-}
-
-// reference returns the gradient norm at w = 0 with the optimal b.
-func (o *objective) reference(ctx context.Context) (float64, error) {
-	sum := o.sides()
-	positive := o.prices[1] * sum[1]
-	share := positive / (positive + float64(o.prices[0]*sum[0]))
-	for i, is := range o.positive {
-		if o.coef[i] = o.price(i) * share; is {
-			o.coef[i] = o.price(i) * (share - 1)
-		}
-	}
-	g := make([]float64, len(o.Terms))
-	err := o.Gather(ctx, o.workers, o.coef, g)
-	length := 0.0
-	for _, v := range g {
-		length += float64(v * v)
-	}
-	return math.Sqrt(length), err
 }
 
 // gainedPart times Tolerance is the relative decrease at which a search may end.

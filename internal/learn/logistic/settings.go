@@ -18,7 +18,6 @@ type Settings struct {
 	// as in linear.Settings. Models don't store them. Default: 1.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
-	prices   [2]float64         // weights of negative and positive documents' losses; zero for 1
 
 	// NoBias sets b = 0.
 	NoBias bool `param:"origin" help:"hyperplanes go through the origin"`

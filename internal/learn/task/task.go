@@ -50,25 +50,6 @@ func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme sol
 	return rows, nil
 }
 
-// Of reports for each of rows whether the document has class k.
-func Of(c *corpus.Corpus, k int, rows []int) []bool {
-	positive := make([]bool, len(rows))
-	for at, i := range rows {
-		positive[at] = slices.Contains(c.Labels.Of(i), int32(k))
-	}
-	return positive
-}
-
-// DocumentWeights returns the weights of rows, or nil if the corpus has no weights.
-func DocumentWeights(c *corpus.Corpus, rows []int) (weights []float64) {
-	if c.Weights != nil {
-		for _, i := range rows {
-			weights = append(weights, c.Weights[i])
-		}
-	}
-	return weights
-}
-
 // Weights returns the factor of C for the documents of each class: given[name], which must be
 // positive and finite, else 1. If balanced is set, class k with nₖ of n documents gets n / (classes
 // · nₖ) instead of 1, or (n - nₖ) / nₖ with independent labels.

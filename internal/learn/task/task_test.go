@@ -61,14 +61,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestOf(t *testing.T) {
-	for k, want := range [][]bool{{true, true, false}, {true, false, false}} {
-		if got := Of(dataset(), k, []int{2, 0, 1}); !slices.Equal(got, want) {
-			t.Errorf("class %d: %v, expected %v", k, got, want)
-		}
-	}
-}
-
 func TestNumbers(t *testing.T) {
 	for _, good := range [][]float64{nil, {1}, {0.1, 0.2, 5}} {
 		if err := CheckPrices(good); err != nil {

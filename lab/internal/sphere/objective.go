@@ -5,79 +5,33 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/internal/learn/lbfgs"
+	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/internal/learn/task"
 )
 
 // objective is the training objective Σ price·log(1 + e^(-yf)) + θ²/2C of a binary classifier.
 type objective struct {
-	*Problem
-	c        float64
-	positive []bool     // by document
-	prices   [2]float64 // factors of the losses of negative and positive documents
-	workers  int
+	*logistic.Losses
+	norm2 []float64 // Σ values² of each row
+	c     float64
 
 	u       []float64 // w / ‖w‖
 	plane   *Hyperplane
 	weights []Weight
-	coef    []float64 // derivatives of the losses with respect to f
 	losses  []float64 // by block of documents
 	radial  []float64 // Σ derivative · margin, by block
 	scratch []Scratch
 }
 
-func newObjective(p *Problem, prices [2]float64, positive []bool, workers int) *objective {
-	n, blocks := p.Rows.Rows(), len(p.RowBlocks)
+func newObjective(p *Problem, k task.Class) *objective {
+	blocks := len(p.RowBlocks)
 	o := &objective{
-		Problem: p, positive: positive, prices: prices, workers: workers, u: make([]float64, len(p.Terms)),
-		weights: make([]Weight, n), coef: make([]float64, n), losses: make([]float64, blocks),
-		radial: make([]float64, blocks), scratch: make([]Scratch, workers),
-	}
-	if prices == [2]float64{} {
-		o.prices = [2]float64{1, 1}
+		Losses: logistic.NewLosses(p.Points, k), norm2: p.norm2, u: make([]float64, len(p.Terms)),
+		weights: make([]Weight, p.Rows.Rows()), losses: make([]float64, blocks),
+		radial: make([]float64, blocks), scratch: make([]Scratch, k.Workers),
 	}
 	o.plane = NewHyperplane(o.u)
 	return o
-}
-
-// price returns the factor of a document's loss.
-func (o *objective) price(i int) float64 {
-	if o.positive[i] {
-		return o.prices[1] * o.Weight(i)
-	}
-	return o.prices[0] * o.Weight(i)
-}
-
-// sides returns the total weights of negative and of positive documents.
-func (o *objective) sides() (sum [2]float64) {
-	for i, is := range o.positive {
-		if is {
-			sum[1] += o.Weight(i)
-		} else {
-			sum[0] += o.Weight(i)
-		}
-	}
-	return sum
-}
-
-// loss returns log(1 + e^-m) and its derivative with respect to m.
-func loss(m float64) (value, derivative float64) {
-	if m > 0 {
-		e := math.Exp(-m)
-		return math.Log1p(e), -e / (1 + e)
-	}
-	e := math.Exp(m)
-	return math.Log1p(e) - m, -1 / (1 + e)
-}
-
-// lossOf returns a document's loss and its derivative with respect to f.
-func (o *objective) lossOf(i int, f float64) (value, derivative float64) {
-	s := o.price(i)
-	if o.positive[i] {
-		value, derivative = loss(f)
-		return s * value, s * derivative
-	}
-	value, derivative = loss(-f)
-	return s * value, -s * derivative
 }
 
 func sum(values []float64) (s float64) {
@@ -100,12 +54,12 @@ func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) 
 		o.u[j] = v / length
 	}
 	o.plane.Reset()
-	err := task.EachBlock(ctx, o.workers, o.RowBlocks, func(worker, block, lo, hi int) {
+	err := task.EachBlock(ctx, o.Workers, o.RowBlocks, func(worker, block, lo, hi int) {
 		total, radial := 0.0, 0.0
 		for i := lo; i < hi; i++ {
 			terms, values := o.Rows.Row(i)
 			p := o.plane.Project(Point{Terms: terms, Values: values, Norm2: o.norm2[i]}, &o.scratch[worker])
-			l, c := o.lossOf(i, 2*theta*p.Margin)
+			l, c := o.Of(i, 2*theta*p.Margin)
 			o.weights[i] = Weight{Slope: 2 * theta * c * p.Slope, Lambda: p.Lambda}
 			total += l
 			radial += 2 * c * p.Margin
@@ -119,7 +73,7 @@ func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) 
 	for _, w := range o.weights {
 		beyond.Add(w)
 	}
-	err = task.EachBlock(ctx, o.workers, o.ColumnBlocks, func(_, _, lo, hi int) {
+	err = task.EachBlock(ctx, o.Workers, o.ColumnBlocks, func(_, _, lo, hi int) {
 		for j := lo; j < hi; j++ {
 			docs, values := o.Columns.Row(j)
 			g[j] = o.plane.Gradient(j, docs, values, o.weights, beyond)
@@ -139,12 +93,12 @@ func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) 
 
 // euclidean is value with f(x) = ⟨w,x⟩.
 func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, error) {
-	err := task.EachBlock(ctx, o.workers, o.RowBlocks, func(_, block, lo, hi int) {
+	err := task.EachBlock(ctx, o.Workers, o.RowBlocks, func(_, block, lo, hi int) {
 		total := 0.0
 		for i := lo; i < hi; i++ {
 			terms, values := o.Rows.Row(i)
 			var l float64
-			l, o.coef[i] = o.lossOf(i, task.Dot(terms, values, w))
+			l, o.Coef[i] = o.Of(i, task.Dot(terms, values, w))
 			total += l
 		}
 		o.losses[block] = total
@@ -152,7 +106,7 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	err = o.Gather(ctx, o.workers, o.coef, g)
+	err = o.Gather(ctx, o.Workers, o.Coef, g)
 	for j, v := range w {
 		g[j] += v / o.c
 	}
@@ -171,13 +125,13 @@ func (o *objective) start(ctx context.Context, w []float64, reference float64) e
 		return nil
 	}
 	// the difference of the class means, as a unit vector
-	sum := o.sides()
-	for i, is := range o.positive {
-		if o.coef[i] = -o.Weight(i) / sum[0]; is {
-			o.coef[i] = o.Weight(i) / sum[1]
+	sum := o.Sides()
+	for i, is := range o.Positive {
+		if o.Coef[i] = -o.Weight(i) / sum[0]; is {
+			o.Coef[i] = o.Weight(i) / sum[1]
 		}
 	}
-	if err := o.Gather(ctx, o.workers, o.coef, w); err != nil {
+	if err := o.Gather(ctx, o.Workers, o.Coef, w); err != nil {
 		return err
 	}
 	if length := math.Sqrt(lbfgs.Product(w, w)); length > 0 {
@@ -188,24 +142,4 @@ func (o *objective) start(ctx context.Context, w []float64, reference float64) e
 		w[0] = 1
 	}
 	return nil
-}
-
-// reference returns the gradient norm of the Euclidean objective at w = 0 with the best constant
-// added to f.
-func (o *objective) reference(ctx context.Context) (float64, error) {
-	sum := o.sides()
-	positive := o.prices[1] * sum[1]
-	share := positive / (positive + float64(o.prices[0]*sum[0]))
-	for i, is := range o.positive {
-		if o.coef[i] = o.price(i) * share; is {
-			o.coef[i] = o.price(i) * (share - 1)
-		}
-	}
-	g := make([]float64, len(o.Terms))
-	err := o.Gather(ctx, o.workers, o.coef, g)
-	length := 0.0
-	for _, v := range g {
-		length += float64(v * v)
-	}
-	return math.Sqrt(length), err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/archive/archivetest"
 	"github.com/gramengine/gram/internal/learn/lbfgs"
+	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -83,7 +84,7 @@ func TestObjectiveGradient(t *testing.T) {
 	few.Documents = musttest.Get(sparse.FromDense(30, 5, rows))(t)
 	for name, c := range map[string]*corpus.Corpus{"texts": texts(t, 40, 2, 1), "few terms": &few} {
 		for _, prices := range [][2]float64{{}, {0.5, 3}} {
-			o := newObjective(problem(t, c), prices, of(c, 0), 1)
+			o := newObjective(problem(t, c), task.Class{Positive: of(c, 0), Weights: prices, Workers: 1})
 			o.c = 3
 			n := len(o.Terms)
 			w, g, none := make([]float64, n), make([]float64, n), make([]float64, n)

@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/lbfgs"
+	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
@@ -115,30 +116,18 @@ func (p *Problem) Train(
 	if prices == nil {
 		prices = []float64{s.C}
 	}
-	return p.train(ctx, positive, prices, [2]float64{}, s, run.Workers(workers))
+	return p.train(ctx, task.Class{Positive: positive, Workers: run.Workers(workers)}, prices, s)
 }
 
-func (p *Problem) train(
-	ctx context.Context, positive []bool, prices []float64, weights [2]float64, s Settings, workers int,
-) (out []*Machine, err error) {
-	count := 0
-	for _, is := range positive {
-		if is {
-			count++
-		}
-	}
-	if n := len(positive); count == 0 || count == n {
-		bias := math.Log(float64(n + 1))
-		if count == 0 {
-			bias = -bias
-		}
+func (p *Problem) train(ctx context.Context, k task.Class, prices []float64, s Settings) (out []*Machine, err error) {
+	if bias, ok := logistic.Bias(k.Positive); ok {
 		for range prices {
 			out = append(out, &Machine{Weights: make([]float64, p.columns), Bias: bias, Converged: true})
 		}
 		return out, nil
 	}
-	o := newObjective(p, weights, positive, workers)
-	reference, err := o.reference(ctx)
+	o := newObjective(p, k)
+	reference, err := o.Reference(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -192,98 +181,54 @@ func TrainPath(
 	if s, err = s.resolve(); err != nil {
 		return nil, err
 	}
-	if prices == nil {
-		prices = []float64{s.C}
+	t := &task.Training{Options: opt, Name: "sphere", Corpus: c, Scheme: s.Scheme, Prices: prices}
+	if err := t.Check(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
+		return nil, err
 	}
-	var rows []int
-	var weights []float64
-	if err = task.CheckPrices(prices); err == nil {
-		rows, err = task.Check(ctx, c, e, s.Scheme)
-	}
-	if err == nil {
-		weights, err = task.Weights(c, rows, s.Weights, s.Balanced, s.Scheme)
-		s.Weights, s.Balanced = nil, false
-	}
-	if err != nil {
-		return nil, fmt.Errorf("sphere: %w", err)
-	}
-	workers := run.Workers(opt.Workers)
-	err = run.Fits(need(c.Size(), len(prices), workers), opt.MemoryBytes,
+	s.Weights, s.Balanced = nil, false
+	err = run.Fits(logistic.Need(c.Size(), len(t.Prices), opt.Workers), opt.MemoryBytes,
 		"sphere: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
 	}
-	x, err := e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, workers)
+	x, err := e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, t.Workers)
 	if err != nil {
 		return nil, err
 	}
-	p, err := NewProblem(x, rows)
+	p, err := NewProblem(x, t.Rows)
 	if err != nil {
 		return nil, err
 	}
-	p.Weights = task.DocumentWeights(c, rows)
-	machines, err := p.trainAll(ctx, c, rows, weights, prices, s, opt)
+	p.Weights = t.DocumentWeights
+	machines := make([][]*Machine, len(c.Classes))
+	err = t.Each(ctx, func(ctx context.Context, k task.Class) (err error) {
+		machines[k.Index], err = p.train(ctx, k, t.Prices, s)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	origin := archive.OriginOf(c, c.Digest())
 	var out []*Model
-	for i, price := range prices {
+	for i, price := range t.Prices {
 		m := &Model{Origin: origin, Settings: s, Embedder: x.Embedder}
 		m.Settings.C = price
-		for k := range c.Classes {
-			m.Machines = append(m.Machines, machines[k][i])
+		for _, own := range machines {
+			if own == nil { // see [task.Training.Mirrored]
+				m.Machines = append(m.Machines, m.Machines[0].mirrored())
+			} else {
+				m.Machines = append(m.Machines, own[i])
+			}
 		}
 		out = append(out, m)
 	}
 	return out, nil
 }
 
-// need bounds the memory of training without the corpus: embedded documents, the problem by rows
-// and by columns, a classifier per class and C, and the vectors of the current searches.
-func need(s corpus.Size, prices, workers int) int64 {
-	const vectors = 2*lbfgs.Memory + 8
-	rows, n := int64(s.Documents), int64(s.Terms+1)
-	return sparse.EmbeddedBytes(s.Documents, s.Values+rows) + 16*s.Values + 16*n + 16*rows +
-		8*n*int64(s.Classes*prices) + 8*(vectors*n+8*rows)*int64(min(workers, s.Classes))
-}
-
-// trainAll trains the classifiers of all classes for each C, several at a time. With two classes,
-// the second classifier is the negative of the first.
-func (p *Problem) trainAll(
-	ctx context.Context, c *corpus.Corpus, rows []int, weights, prices []float64, s Settings, opt Options,
-) (out [][]*Machine, err error) {
-	n, workers := len(c.Classes), run.Workers(opt.Workers)
-	mirrored := n == 2 && s.Scheme == solver.OneVsRest
-	if mirrored {
-		n = 1
-	}
-	out = make([][]*Machine, n)
-	var report func(int64)
-	if opt.Progress != nil {
-		report = func(done int64) { opt.Progress(run.Progress{Stage: "training", Done: done, Total: int64(n)}) }
-	}
-	ctx, r := run.StartReporter(ctx, "sphere: Options.Progress", report)
-	defer r.Finish(&err)
-	atOnce := min(workers, n)
-	err = run.Tasks(ctx, atOnce, n, func(ctx context.Context, _, k int) (err error) {
-		of := [2]float64{1, weights[k]}
-		if mirrored {
-			of[0] = weights[1]
-		}
-		out[k], err = p.train(ctx, task.Of(c, k, rows), prices, of, s, max(workers/atOnce, 1))
-		r.Add(1)
-		return err
-	})
-	if mirrored && err == nil {
-		var other []*Machine
-		for _, m := range out[0] {
-			opposite := *m
-			opposite.Bias, opposite.Weights = -m.Bias, slices.Clone(m.Weights)
-			lbfgs.Scale(opposite.Weights, -1)
-			other = append(other, &opposite)
-		}
-		out = append(out, other)
-	}
-	return out, err
+// mirrored returns the classifier of the other of two classes.
+func (m *Machine) mirrored() *Machine {
+	out := *m
+	out.Bias, out.Weights = -m.Bias, slices.Clone(m.Weights)
+	lbfgs.Scale(out.Weights, -1)
+	return &out
 }

@@ -1,0 +1,99 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Training trains a binary classifier for each class of a corpus. Of two classes with one label per
+// document, only the first is trained, because the second is its negation.
+type Training struct {
+	Options
+	Name   string // package name, for errors
+	Unit   string // plural of the steps that progress counts; "" = no steps
+	Corpus *corpus.Corpus
+	Scheme solver.Scheme
+	Prices []float64 // values of C
+
+	Rows            []int     // training documents
+	DocumentWeights []float64 // by row; nil = 1 each
+	ClassWeights    []float64 // factors of C, see [Weights]
+}
+
+// Check sets the training documents and weights, see [Check] and [Weights]. Without Prices, c is the
+// only value of C.
+func (t *Training) Check(
+	ctx context.Context, e sparse.Embedding, c float64, given map[string]float64, balanced bool,
+) (err error) {
+	t.Workers = run.Workers(t.Workers)
+	if t.Prices == nil {
+		t.Prices = []float64{c}
+	}
+	if err = CheckPrices(t.Prices); err == nil {
+		t.Rows, err = Check(ctx, t.Corpus, e, t.Scheme)
+	}
+	if err == nil {
+		t.ClassWeights, err = Weights(t.Corpus, t.Rows, given, balanced, t.Scheme)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
+	t.DocumentWeights = run.Pick(t.Corpus.Weights, t.Rows)
+	return nil
+}
+
+// Mirrored reports whether the second of two classifiers is the negated first.
+func (t *Training) Mirrored() bool {
+	return len(t.Corpus.Classes) == 2 && t.Scheme == solver.OneVsRest
+}
+
+// Class is one class to train.
+type Class struct {
+	Index    int
+	Positive []bool     // by row: whether the document has the class
+	Weights  [2]float64 // factors of C for negative and for positive documents
+	Workers  int        // number of goroutines for this class
+	Step     func()     // counts a step for the progress
+}
+
+// Each calls train for the classes, several at a time.
+func (t *Training) Each(ctx context.Context, train func(ctx context.Context, k Class) error) (err error) {
+	n := len(t.Corpus.Classes)
+	if t.Mirrored() {
+		n = 1
+	}
+	atOnce := min(t.Workers, n)
+	var steps atomic.Int64
+	var report func(int64)
+	if t.Progress != nil {
+		report = func(done int64) {
+			p := run.Progress{Stage: "training", Done: done, Total: int64(n)}
+			if count := steps.Load(); count > 0 {
+				p.Details = []string{fmt.Sprintf("%d %s", count, t.Unit)}
+			}
+			t.Progress(p)
+		}
+	}
+	ctx, r := run.StartReporter(ctx, t.Name+": Options.Progress", report)
+	defer r.Finish(&err)
+	return run.Tasks(ctx, atOnce, n, func(ctx context.Context, _, k int) error {
+		own := Class{Index: k, Positive: make([]bool, len(t.Rows)), Weights: [2]float64{1, t.ClassWeights[k]},
+			Workers: max(t.Workers/atOnce, 1), Step: func() { steps.Add(1) }}
+		if t.Mirrored() {
+			own.Weights[0] = t.ClassWeights[1]
+		}
+		for at, i := range t.Rows {
+			own.Positive[at] = slices.Contains(t.Corpus.Labels.Of(i), int32(k))
+		}
+		err := train(ctx, own)
+		r.Add(1)
+		return err
+	})
+}
