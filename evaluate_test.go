@@ -54,14 +54,14 @@ func TestEvaluate(t *testing.T) {
 		p := gram.Must(m.PredictTexts(t.Context(), test.Texts))
 		right := 0
 		for i := range test.Texts {
-			if is := p.Label(i) == test.Classes[test.Labels.Of(i)[0]]; is != v.Outcomes[i].Right {
-				t.Errorf("%+v: document %d right: %v", o, i, v.Outcomes[i].Right)
+			if is := p.Label(i) == test.Classes[test.Labels.Of(i)[0]]; is != v.Outcomes[i].Correct {
+				t.Errorf("%+v: document %d right: %v", o, i, v.Outcomes[i].Correct)
 			} else if is {
 				right++
 			}
 		}
-		if v.Score.Right != right || right == len(test.Texts) || len(v.Mistakes) != min(5, len(test.Texts)-right) {
-			t.Fatalf("%+v: %d right, expected %d, not all; %d mistakes", o, v.Score.Right, right, len(v.Mistakes))
+		if v.Score.Correct != right || right == len(test.Texts) || len(v.Mistakes) != min(5, len(test.Texts)-right) {
+			t.Fatalf("%+v: %d right, expected %d, not all; %d mistakes", o, v.Score.Correct, right, len(v.Mistakes))
 		}
 		last := v.Coverage[len(v.Coverage)-1]
 		if last.Documents != 1 || !(math.Abs(last.Error-1+v.Score.Accuracy) <= 1e-12) {
@@ -71,7 +71,7 @@ func TestEvaluate(t *testing.T) {
 			surer, wrong := 0.0, 0.0
 			for _, x := range v.Outcomes {
 				if x.Confidence >= at.Confidence {
-					if surer++; !x.Right {
+					if surer++; !x.Correct {
 						wrong++
 					}
 				}
@@ -117,7 +117,7 @@ func checkWords(t *testing.T, m *gram.Model, text, word, label, against string, 
 		}
 	}
 	p := gram.Must(m.PredictTexts(t.Context(), []string{text, strings.Join(rest, " ")}))
-	a, b := slices.Index(p.Machines, label), slices.Index(p.Machines, against)
+	a, b := slices.Index(p.DecisionFunctions, label), slices.Index(p.DecisionFunctions, against)
 	f := func(i int) float64 { return p.Scores[i][a] - p.Scores[i][b] }
 	if want := f(0) - f(1); !(math.Abs(effect-want) <= 1e-9) {
 		t.Errorf("effect of %q %v, expected %v", word, effect, want)
@@ -143,7 +143,7 @@ func TestEvaluateLabels(t *testing.T) {
 	missed := 0
 	for _, x := range v.Mistakes {
 		worst, sure := "", 0.0
-		for k, name := range p.Machines {
+		for k, name := range p.DecisionFunctions {
 			given := p.Scores[x.Document][k] > 0
 			truth := false
 			for _, id := range test.Labels.Of(x.Document) {
@@ -165,7 +165,7 @@ func TestEvaluateLabels(t *testing.T) {
 		}
 	}
 	own := gram.Must(m.Evaluate(t.Context(), train, gram.EvaluateOptions{Mistakes: -1}))
-	i := slices.IndexFunc(own.Outcomes, func(x gram.Outcome) bool { return x.Right && x.Prediction != "" })
+	i := slices.IndexFunc(own.Outcomes, func(x gram.Outcome) bool { return x.Correct && x.Prediction != "" })
 	stranger := gram.Must(gram.Texts(t.Context(), train.Texts[i:i+1], []string{own.Outcomes[i].Truth + ",unknown"},
 		gram.ReadOptions{}))
 	other := gram.Must(m.Evaluate(t.Context(), stranger, gram.EvaluateOptions{}))

@@ -54,7 +54,7 @@ func ExampleModel_Evaluate() {
 
 	test := gram.Must(gram.ReadFrom(ctx, strings.NewReader(testTSV), "test.tsv", m.ReadOptions()))
 	v := gram.Must(m.Evaluate(ctx, test, gram.EvaluateOptions{}))
-	fmt.Printf("%d of %d right, macro F1 %.2f\n", v.Score.Right, v.Score.Documents, v.Score.MacroF1)
+	fmt.Printf("%d of %d right, macro F1 %.2f\n", v.Score.Correct, v.Score.Documents, v.Score.MacroF1)
 	for _, wrong := range v.Mistakes { // the worst first
 		fmt.Printf("document %d isn't %s, in spite of %q\n", wrong.Document, wrong.Why.Label, wrong.Why.Terms[0].Term)
 	}
@@ -70,7 +70,8 @@ func ExampleModel_Explain() {
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 10}))
 
 	for _, row := range gram.Must(m.Explain(ctx, 2)).Rows {
-		fmt.Println("for", row.Class, row.For[0].Term, row.For[1].Term, "against", row.Not[0].Term, row.Not[1].Term)
+		fmt.Println("for", row.Class, row.Positive[0].Term, row.Positive[1].Term, "against", row.Negative[0].Term,
+			row.Negative[1].Term)
 	}
 	why := gram.Must(m.ExplainText(ctx, "a dull but good plot", 1)) // of any model
 	fmt.Println(why.Label, "because of", why.Terms[0].Term)

@@ -394,9 +394,9 @@ func TestMostProbable(t *testing.T) {
 		}
 	}
 	e := musttest.Get(m.Evaluate(t.Context(), test, gram.EvaluateOptions{}))(t)
-	if byVotes == 0 || e.Score.Right != right {
+	if byVotes == 0 || e.Score.Correct != right {
 		t.Errorf("%d documents with other votes, expected some; %d are right, in the evaluation %d", byVotes, right,
-			e.Score.Right)
+			e.Score.Correct)
 	}
 }
 

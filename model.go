@@ -267,29 +267,29 @@ func (o *Options) learn() learn.Options {
 	}
 }
 
-// Machines are the binary classifiers of a support vector machine, named by About().Machines. The
+// DecisionFunctions are the binary classifiers of a support vector machine, named by About().DecisionFunctions. The
 // decision value of classifier m for a document x is
 //
 //	f(x) = Σ Coefficients[m][s] k(Support[s], x) − Offsets[m],
 //
 // which is positive for the first of two classes.
-type Machines struct {
+type DecisionFunctions struct {
 	Support      []int       // support vectors, by number of the training document from 0; nil if unknown
 	Coefficients [][]float64 // by classifier and support vector
 	Offsets      []float64
 }
 
-// Machines returns the binary classifiers of a support vector machine, or the zero value for models
+// DecisionFunctions returns the binary classifiers of a support vector machine, or the zero value for models
 // of other types.
-func (m *Model) Machines() Machines {
+func (m *Model) DecisionFunctions() DecisionFunctions {
 	if m.made() != nil {
-		return Machines{}
+		return DecisionFunctions{}
 	}
-	own, _ := learn.MachinesOf(m.m)
+	own, _ := learn.KernelMachineOf(m.m)
 	if own == nil {
-		return Machines{}
+		return DecisionFunctions{}
 	}
-	out := Machines{Support: make([]int, len(own.SupportDoc))}
+	out := DecisionFunctions{Support: make([]int, len(own.SupportDoc))}
 	for s, number := range own.SupportDoc {
 		if out.Support != nil {
 			out.Support[s] = int(number)
@@ -298,7 +298,7 @@ func (m *Model) Machines() Machines {
 			out.Support = nil
 		}
 	}
-	for _, q := range own.Classifier.Machines {
+	for _, q := range own.Classifier.Functions {
 		coefficients, offset := make([]float64, own.Support.Rows()), 0.0
 		if q != nil {
 			offset = q.Rho
@@ -312,7 +312,7 @@ func (m *Model) Machines() Machines {
 }
 
 // Weights returns the weight of each column in columns, by decision function as in
-// About().Machines. columns are columns of the training documents in ascending order. It returns
+// About().DecisionFunctions. columns are columns of the training documents in ascending order. It returns
 // nil for models without term weights: nonlinear kernels, landmarks, and nearest neighbours.
 func (m *Model) Weights() (weights [][]float64, columns []uint32) {
 	if m.made() != nil {

@@ -18,10 +18,10 @@ type Predictions struct {
 	// model was trained on label sets; "1" or "-1" for a one-class model. Nil for regression.
 	Labels [][]string
 
-	Values        []float64   // estimates of a regression by document, else nil
-	Scores        [][]float64 // decision values, votes or energies, by document and decision function
-	Machines      []string    // names of the columns of Scores
-	Probabilities [][]float64 // by document and class of About().Classes; nil if the model has no probabilities
+	Values            []float64   // estimates of a regression by document, else nil
+	Scores            [][]float64 // decision values, votes or energies, by document and decision function
+	DecisionFunctions []string    // names of the columns of Scores
+	Probabilities     [][]float64 // by document and class of About().Classes; nil if the model has no probabilities
 
 	// Margins are the differences of the decision values of the predicted and the second class, by
 	// document. Seconds are the second classes. They equal Value and Against of
@@ -118,7 +118,7 @@ func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, e
 		return c.Documents, nil
 	case c.Kept():
 		return m.count(ctx, c.Raw)
-	case !c.Tokenizer.SameCut(a.Tokenizer):
+	case !c.Tokenizer.SameTerms(a.Tokenizer):
 		return nil, fmt.Errorf("gram: the text of %s was tokenised by %s, and the training text by %s, "+
 			"expected the same: read it with Model.ReadOptions", c.Source, c.Tokenizer, a.Tokenizer)
 	}
@@ -287,7 +287,7 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Cou
 		out.Margins, out.Seconds = append(out.Margins, f), append(out.Seconds, second)
 	}
 	if len(out.Empty) > 0 && a.Vocabulary != nil && !slices.Contains(out.Empty, false) {
-		m.o.warn("%s in any of the documents (%d), which are predicted as an empty document is", learn.NoKnownWord,
+		m.o.warn("%s in any of the documents (%d), which are predicted as an empty document is", learn.NoKnownTerm,
 			len(out.Empty))
 	}
 	return out, nil
@@ -318,7 +318,7 @@ func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Pre
 
 // predictionsOf converts a prediction, with class names.
 func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words *corpus.Counter) *Predictions {
-	out := &Predictions{Scores: p.Decisions, Machines: a.Machines, Probabilities: p.Probabilities,
+	out := &Predictions{Scores: p.Decisions, DecisionFunctions: a.DecisionFunctions, Probabilities: p.Probabilities,
 		Rejected: p.Rejected, Nearest: p.Nearest, Ranks: p.Rank}
 	if a.Numbers {
 		out.Values = p.Value

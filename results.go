@@ -19,13 +19,13 @@ type About struct {
 	Embedding string // embedding of the documents; "" if the learner uses them unchanged
 	Scheme    string // one-vs-one, one-vs-rest or labels; "" for regression, one-class models and votes
 
-	Classes       []string // class names; nil for regression and one-class models
-	Machines      []string // names of the decision functions, the columns of Predictions.Scores
-	OneClass      bool     // one-class model: predicts 1 for documents like the training documents, else -1
-	Numbers       bool     // regression
-	Votes         bool     // scores are votes or energies instead of decision values
-	Probabilities bool     // predictions have probabilities
-	Below         float64  // documents with a smaller largest probability get the class ?; 0 for none
+	Classes           []string // class names; nil for regression and one-class models
+	DecisionFunctions []string // names of the decision functions, the columns of Predictions.Scores
+	OneClass          bool     // one-class model: predicts 1 for documents like the training documents, else -1
+	Numbers           bool     // regression
+	Votes             bool     // scores are votes or energies instead of decision values
+	Probabilities     bool     // predictions have probabilities
+	MinProbability    float64  // documents with a smaller largest probability get the class ?; 0 for none
 
 	Tokenizer  corpus.Tokenizer // tokenizer of texts
 	Vocabulary []string         // terms by column; nil for vectors
@@ -43,9 +43,10 @@ type About struct {
 func aboutOf(a *learn.About) About {
 	return About{
 		Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, Scheme: a.SchemeName(), Regularization: a.Regularization,
-		Classes:  a.Classes,
-		Machines: a.Machines, OneClass: a.OneClass, Numbers: a.Numbers, Votes: a.Votes, Probabilities: a.Probabilities,
-		Below: a.Below, Tokenizer: a.Tokenizer, Vocabulary: a.Vocabulary, Columns: a.Width, Terms: a.Terms,
+		Classes:           a.Classes,
+		DecisionFunctions: a.DecisionFunctions, OneClass: a.OneClass, Numbers: a.Numbers, Votes: a.Votes,
+		Probabilities:  a.Probabilities,
+		MinProbability: a.MinProbability, Tokenizer: a.Tokenizer, Vocabulary: a.Vocabulary, Columns: a.Width, Terms: a.Terms,
 		Support: a.Support, Bytes: a.Bytes, Unfinished: a.Ended.Unfinished, Notes: a.Notes, Report: a.Text, Rows: a.Rows,
 	}
 }
@@ -53,7 +54,7 @@ func aboutOf(a *learn.About) About {
 // Score compares predictions with labels. Measures that don't apply are NaN.
 type Score struct {
 	Documents int     // number of documents with labels
-	Right     int     // number of documents whose class, or set of labels, is correct
+	Correct   int     // number of documents whose class, or set of labels, is correct
 	Accuracy  float64 // Right / Documents; for label sets the subset accuracy
 
 	Classes   []ClassScore // classes of the model, then further classes of the documents
@@ -73,21 +74,21 @@ type Score struct {
 
 // ClassScore compares predictions of one class with labels.
 type ClassScore struct {
-	Name      string
-	Documents int // number of documents of the class
-	Predicted int // number of documents predicted as the class
-	Right     int // number of documents of the class predicted as the class
+	Name          string
+	Documents     int // number of documents of the class
+	Predicted     int // number of documents predicted as the class
+	TruePositives int // number of documents of the class predicted as the class
 
 	// Right/Predicted, Right/Documents and their harmonic mean; 0 if the denominator is 0.
 	Precision, Recall, F1 float64
 }
 
 func scoreOf(s *score.Score) *Score {
-	out := &Score{Documents: s.Documents, Right: s.Right, Accuracy: s.Accuracy, Confusion: s.Confusion,
+	out := &Score{Documents: s.Documents, Correct: s.Correct, Accuracy: s.Accuracy, Confusion: s.Confusion,
 		MicroF1: s.MicroF1, MacroF1: s.MacroF1, HammingLoss: s.Hamming, MeanSquaredError: s.MeanSquaredError,
 		R2: 1 - s.MeanSquaredError/s.Variance, SquaredCorrelation: s.R2, LogLoss: math.NaN(), ECE: math.NaN()}
 	for _, c := range s.Classes {
-		out.Classes = append(out.Classes, ClassScore{c.Name, c.Of, c.Given, c.Right, c.Precision, c.Recall, c.F1})
+		out.Classes = append(out.Classes, ClassScore(c))
 	}
 	if s.Calibration != nil {
 		out.LogLoss, out.ECE = s.Calibration.LogLoss, s.Calibration.ECE
@@ -107,13 +108,13 @@ type Validation struct {
 	Type, Kernel string        // see About
 	Support      float64       // mean number of support vectors
 	Unfinished   int           // number of decision functions whose training stopped before convergence
-	Took         time.Duration // elapsed time of all folds
+	Elapsed      time.Duration // elapsed time of all folds
 }
 
 func validationOf(v *learn.Validation) *Validation {
 	return &Validation{Measure: string(v.Measure), FoldScores: v.Figures, Mean: v.Mean, SD: v.SD,
 		SE: v.SE, Score: scoreOf(v.Score), Type: v.About.Type, Kernel: v.About.Kernel,
-		Support: v.Support, Unfinished: v.Ended.Unfinished, Took: v.Took}
+		Support: v.Support, Unfinished: v.Ended.Unfinished, Elapsed: v.Elapsed}
 }
 
 // Explanation lists the strongest terms for and against each class.
@@ -132,12 +133,12 @@ type Explanation struct {
 // the coefficient of the term's value in the embedded document. For other kernels it is the mean of
 // f(x) - f(x without the term) over documents x; that is 0 for documents without the term.
 type ClassTerms struct {
-	Class   string       `json:"class"`
-	Against string       `json:"against,omitempty"` // second class; "" for all other classes
-	For     []TermWeight `json:"terms_for"`         // positive weights in descending order
-	Not     []TermWeight `json:"terms_against"`     // negative weights in ascending order
-	Known   int          `json:"terms"`             // number of terms with a nonzero weight
-	Length  float64      `json:"length"`            // norm of the weights, √Σ weight²
+	Class    string       `json:"class"`
+	Against  string       `json:"against,omitempty"` // second class; "" for all other classes
+	Positive []TermWeight `json:"terms_for"`         // positive weights in descending order
+	Negative []TermWeight `json:"terms_against"`     // negative weights in ascending order
+	Known    int          `json:"terms"`             // number of terms with a nonzero weight
+	Norm     float64      `json:"length"`            // norm of the weights, √Σ weight²
 }
 
 // TermWeight is a term with its weight. Without a vocabulary, the term is its column number.
@@ -150,8 +151,9 @@ func explanationOf(x *learn.Explanation) *Explanation {
 	out := &Explanation{Kind: x.Kind, Documents: x.Documents, Held: x.Held}
 	weight := func(w learn.TermWeight) TermWeight { return TermWeight(w) }
 	for _, r := range x.Rows {
-		out.Rows = append(out.Rows, ClassTerms{r.Class, r.Against, each(r.For, weight), each(r.Not, weight), r.Known,
-			r.Length})
+		out.Rows = append(out.Rows, ClassTerms{r.Class, r.Against, each(r.Positive, weight), each(r.Negative, weight),
+			r.Known,
+			r.Norm})
 	}
 	return out
 }
@@ -234,7 +236,7 @@ type Importance struct {
 type Outcome struct {
 	Truth, Prediction string  // labels, separated by commas if there are several
 	Scored            bool    // the document has labels to compare with
-	Right             bool    // the predicted class, or set of labels, is correct
+	Correct           bool    // the predicted class, or set of labels, is correct
 	Margin            float64 // f of DocumentExplanation
 	Confidence        float64 // probability of the prediction or, without probabilities, |Margin|; for regression |error|
 }
@@ -281,14 +283,14 @@ type Copy struct {
 
 func evaluationOf(v *learn.Evaluation) *Evaluation {
 	out := &Evaluation{Score: scoreOf(v.Score),
-		Coverage: each(v.Coverage, func(c learn.Coverage) Coverage { return Coverage{c.Confidence, c.Part, c.Error} }),
+		Coverage: each(v.Coverage, func(c learn.Coverage) Coverage { return Coverage{c.Confidence, c.Documents, c.Error} }),
 		Copies:   each(v.Copies, func(c learn.Copy) Copy { return Copy{c.Document - 1, c.Training - 1, c.Distance} })}
 	for _, x := range v.Importance {
 		out.Importance = append(out.Importance, Importance(x))
 	}
 	for i := range v.Outcomes {
 		x := &v.Outcomes[i]
-		out.Outcomes = append(out.Outcomes, Outcome{x.Truth, x.Prediction, x.Scored, x.Right, x.Margin, x.Confidence})
+		out.Outcomes = append(out.Outcomes, Outcome{x.Truth, x.Prediction, x.Scored, x.Correct, x.Margin, x.Confidence})
 	}
 	for _, c := range v.Curves {
 		out.Curves = append(out.Curves, Curve{c.Class, c.Documents, c.AUC, c.AveragePrecision, c.ROC, c.Precision})

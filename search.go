@@ -70,13 +70,13 @@ type SearchOptions struct {
 
 	// Cuts are the same documents with other terms, such as n-grams, to compare in a search on
 	// samples. Default: the alternatives that [Train] tries, if the corpus keeps its texts.
-	Cuts []*corpus.Corpus
+	Terms []*corpus.Corpus
 }
 
 // SearchPoint is a combination that was evaluated.
 type SearchPoint struct {
 	Options    TrainOptions // options that train with the combination
-	Cut        int          // 0 for the corpus, i+1 for Cuts[i]; without Cuts, Options have the terms
+	Terms      int          // 0 for the corpus, i+1 for Cuts[i]; without Cuts, Options have the terms
 	Documents  int          // number of documents of the comparison
 	FoldScores []float64    // value of the measure on each fold
 	Mean, SD   float64      // of FoldScores; SD has n-1 in the denominator
@@ -113,12 +113,12 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
-	o.Cuts = slices.Clone(o.Cuts)
-	for i, cut := range o.Cuts {
+	o.Terms = slices.Clone(o.Terms)
+	for i, cut := range o.Terms {
 		if err := checked(ctx, cut); err != nil || cut.Documents.Rows() != c.Documents.Rows() {
 			return nil, errors.Join(fmt.Errorf("gram: Cuts[%d], expected the same %d documents", i, c.Documents.Rows()), err)
 		}
-		if o.Cuts[i], err = o.weighted(cut); err != nil {
+		if o.Terms[i], err = o.weighted(cut); err != nil {
 			return nil, err
 		}
 	}
@@ -156,11 +156,11 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 		out.Train.Thresholds, out.Train.Tolerance = first.Thresholds, first.Tolerance
 	}
 	for _, p := range found.Points {
-		one := SearchPoint{o.with(l, p), p.Cut, documents, p.Figures, p.Mean, p.SD, p.SE, (*Difference)(p.ToBest)}
+		one := SearchPoint{o.with(l, p), p.Terms, documents, p.Figures, p.Mean, p.SD, p.SE, (*Difference)(p.ToBest)}
 		if found.Chosen != nil {
 			one.Options.Thresholds, one.Options.Tolerance = out.Train.Thresholds, out.Train.Tolerance
-			if p.Cut > 0 && found.Terms != nil {
-				one.Options.Terms = &found.Terms[p.Cut]
+			if p.Terms > 0 && found.Terms != nil {
+				one.Options.Terms = &found.Terms[p.Terms]
 			}
 		}
 		o.unfinished(p.Ended)
@@ -186,12 +186,12 @@ func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Option
 	if err != nil {
 		return nil, err
 	}
-	if g.Folds = o.Folds; len(o.Cuts) > 0 {
+	if g.Folds = o.Folds; len(o.Terms) > 0 {
 		if !g.Samples {
 			return nil, errors.New("gram: Cuts in a search of lists, expected none: they are compared on samples")
 		}
-		g.Cuts = len(o.Cuts) + 1
-		g.Corpus = func(_ context.Context, cut int) (*corpus.Corpus, error) { return o.Cuts[cut-1], nil }
+		g.Terms = len(o.Terms) + 1
+		g.Corpus = func(_ context.Context, cut int) (*corpus.Corpus, error) { return o.Terms[cut-1], nil }
 	}
 	return g, nil
 }

@@ -128,7 +128,7 @@ func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpu
 	if err != nil || o.Terms == nil {
 		return c, err
 	}
-	return o.Terms.Cut(ctx, c, corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+	return o.Terms.Tokenize(ctx, c, corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
 }
 
 // set sets the parameters of a trainer from the fields of o.

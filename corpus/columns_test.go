@@ -290,7 +290,7 @@ func TestNumberForms(t *testing.T) {
 	}
 }
 
-// Recut with another width keeps the terms that were read.
+// Retokenize with another width keeps the terms that were read.
 func TestRecutKeepsFrequencies(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("a,b,class\n")
@@ -302,14 +302,14 @@ func TestRecutKeepsFrequencies(t *testing.T) {
 		opt.MinDF, opt.MaxDF, opt.KeepRows = bounds[0], bounds[1], 1<<20
 		c := musttest.Get(ReadFrom(t.Context(), strings.NewReader(table.String()), "a.csv", opt))(t)
 		own := Options{Tokenizer: c.Tokenizer}
-		if again := musttest.Get(c.Recut(t.Context(), nil, own))(t); !reflect.DeepEqual(again.Vocabulary, c.Vocabulary) {
+		if again := musttest.Get(c.Retokenize(t.Context(), nil, own))(t); !reflect.DeepEqual(again.Vocabulary, c.Vocabulary) {
 			t.Errorf("from %d to %d documents: %q, and cut again %q", bounds[0], bounds[1], c.Vocabulary, again.Vocabulary)
 		}
 		own.MinDF = 2
 		want := opt
 		want.MinDF, want.MaxDF, want.Tokenizer = 2, 0, c.Tokenizer
 		fresh := musttest.Get(ReadFrom(t.Context(), strings.NewReader(table.String()), "a.csv", want))(t)
-		if got := musttest.Get(c.Recut(t.Context(), nil, own))(t); !reflect.DeepEqual(got.Vocabulary, fresh.Vocabulary) {
+		if got := musttest.Get(c.Retokenize(t.Context(), nil, own))(t); !reflect.DeepEqual(got.Vocabulary, fresh.Vocabulary) {
 			t.Errorf("with MinDF 2: %q, expected %q", got.Vocabulary, fresh.Vocabulary)
 		}
 	}

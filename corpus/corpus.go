@@ -22,7 +22,7 @@ type Corpus struct {
 	Tokenizer  Tokenizer      // how text became terms; the default for vectors
 	Form       Form           // format of the source, see Options.Like
 	Scripts    []Script       // scripts without spaces that were divided into characters and character pairs
-	Raw                       // original documents, for [Corpus.Recut]; empty unless Options.KeepTexts is set
+	Raw                       // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTexts is set
 	Blank      map[int]string // Blank[i] is a digest of document i, a text without terms of the vocabulary
 	Warnings   []Warning      // warnings such as empty documents, one per kind
 

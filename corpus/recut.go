@@ -62,12 +62,12 @@ func (k *keptTexts) of(documents []countedDocument, columns []string) (raw Raw) 
 	return raw
 }
 
-// Recut returns documents of c, or all documents if documents is nil, with their texts tokenised
+// Retokenize returns documents of c, or all documents if documents is nil, with their texts tokenised
 // again according to opt.Tokenizer, MinDF, MaxDF and Vocabulary. If MinDF and MaxDF are both 0 and
 // documents are rows of a table, the values that c was read with apply. Workers, MemoryBytes and
 // Progress of opt are also used, the other options are ignored. Classes are unchanged. It fails if
 // c has no Texts or Rows.
-func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
+func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -168,11 +168,11 @@ func ParseTerms(s string) (Terms, error) {
 	return t, err
 }
 
-// Cut returns a corpus with its texts tokenised by t, and without the texts. It uses Workers and
-// MemoryBytes of opt. Errors are the same as of [Corpus.Recut].
-func (t Terms) Cut(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
+// Tokenize returns a corpus with its texts tokenised by t, and without the texts. It uses Workers and
+// MemoryBytes of opt. Errors are the same as of [Corpus.Retokenize].
+func (t Terms) Tokenize(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
-	cut, err := c.Recut(ctx, nil, opt)
+	cut, err := c.Retokenize(ctx, nil, opt)
 	if err == nil {
 		cut.Raw = Raw{}
 	}

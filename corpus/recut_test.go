@@ -10,14 +10,14 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Recut gives the same corpus as reading with these options.
+// Retokenize gives the same corpus as reading with these options.
 func TestRecut(t *testing.T) {
 	ctx := context.Background()
 	texts, labels := []string{"the cat sat", "a cat ran", "dogs ran", ""}, []string{"x", "y", "x,y", ""}
 	for _, opt := range []Options{{}, {MinDF: 1}, {MinDF: 1, Tokenizer: Tokenizer{Views: "words:1..2 + chars:3"}}} {
 		c := musttest.Get(FromTexts(ctx, texts, labels, Options{KeepTexts: 1 << 10}))(t)
 		for _, documents := range [][]int{nil, {0, 2}, {3}} {
-			got := musttest.Get(c.Recut(ctx, documents, opt))(t)
+			got := musttest.Get(c.Retokenize(ctx, documents, opt))(t)
 			some, of := texts, labels
 			if documents != nil {
 				some, of = run.Pick(texts, documents), run.Pick(labels, documents)
@@ -42,18 +42,18 @@ func TestRecut(t *testing.T) {
 	if err != nil || c.Texts != nil {
 		t.Fatalf("texts beyond the bound are kept: %q, %v", c.Texts, err)
 	}
-	if _, err := c.Recut(ctx, nil, Options{}); err == nil {
+	if _, err := c.Retokenize(ctx, nil, Options{}); err == nil {
 		t.Error("texts that weren't kept are cut")
 	}
 	c, _ = FromTexts(ctx, texts, labels, Options{KeepTexts: 1 << 10})
 	for _, documents := range [][]int{{}, {-1}, {4}} {
-		if _, err := c.Recut(ctx, documents, Options{}); err == nil {
+		if _, err := c.Retokenize(ctx, documents, Options{}); err == nil {
 			t.Errorf("documents %v pass", documents)
 		}
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := c.Recut(ended, nil, Options{}); err == nil {
+	if _, err := c.Retokenize(ended, nil, Options{}); err == nil {
 		t.Error("a context that has ended passes")
 	}
 }

@@ -170,7 +170,7 @@ func share(all []*Corpus, documents []*sparse.CSR) error {
 		}
 		return nil
 	}
-	if !a.Tokenizer.SameCut(b.Tokenizer) {
+	if !a.Tokenizer.SameTerms(b.Tokenizer) {
 		return fmt.Errorf("corpus: the text of %s was tokenised by %s and of %s by %s, expected one tokenizer", b.Source,
 			b.Tokenizer, a.Source, a.Tokenizer)
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Kept goes through documents in order and drops each that is near to a document kept before it, such as by the pairs
-// of [EachNear]. Those that are dropped are near to one that is kept. It may not be used concurrently.
-type Kept struct {
+// NonDuplicates selects documents in order and drops each document near an earlier selected one.
+// Pairs come from [EachNear], for example. It may not be used concurrently.
+type NonDuplicates struct {
 	first []int32    // the first copy of each document
 	by    []int32    // by document, the first kept one that is known to drop it; its own number if none
 	pairs [][2]int32 // of documents that aren't known to be kept or dropped
@@ -22,9 +22,9 @@ type Kept struct {
 // pairsPerRow is how many pairs a search holds per document.
 const pairsPerRow = 4
 
-// NewKept returns n < 2³¹ documents, none near to another.
-func NewKept(n int) *Kept {
-	k := &Kept{first: make([]int32, n), by: make([]int32, n), sure: make([]bool, n), blocked: make([]bool, n),
+// NewNonDuplicates returns n < 2³¹ documents, none near to another.
+func NewNonDuplicates(n int) *NonDuplicates {
+	k := &NonDuplicates{first: make([]int32, n), by: make([]int32, n), sure: make([]bool, n), blocked: make([]bool, n),
 		room: math.MaxInt}
 	for i := range n {
 		k.first[i], k.by[i] = int32(i), int32(i)
@@ -33,10 +33,10 @@ func NewKept(n int) *Kept {
 }
 
 // Copy records that document j is a copy of document i < j and so near to the same documents.
-func (k *Kept) Copy(i, j int) { k.first[j] = min(k.first[j], int32(i)) }
+func (k *NonDuplicates) Copy(i, j int) { k.first[j] = min(k.first[j], int32(i)) }
 
 // Near records that documents i < j are near to each other, and so are their copies if they are the first ones.
-func (k *Kept) Near(i, j int) {
+func (k *NonDuplicates) Near(i, j int) {
 	switch pair := [2]int32{int32(i), int32(j)}; {
 	case k.sure[i]:
 		k.drop(pair)
@@ -50,7 +50,7 @@ func (k *Kept) Near(i, j int) {
 }
 
 // drop drops the second document of a pair, whose first is kept.
-func (k *Kept) drop(pair [2]int32) {
+func (k *NonDuplicates) drop(pair [2]int32) {
 	if i, j := pair[0], pair[1]; k.by[j] == j || i < k.by[j] {
 		k.by[j] = i
 	}
@@ -58,7 +58,7 @@ func (k *Kept) drop(pair [2]int32) {
 
 // settle makes room after pairs were lost. Documents that nothing blocks are kept; at least the first that wasn't known
 // to be kept or dropped is among those that are known then.
-func (k *Kept) settle() {
+func (k *NonDuplicates) settle() {
 	if !k.full {
 		return
 	}
@@ -71,7 +71,7 @@ func (k *Kept) settle() {
 
 // Groups returns the kept documents that stand for others, each followed by those that are dropped for it, ascending.
 // Of several kept documents that are near to one, the first stands for it.
-func (k *Kept) Groups() [][]int32 {
+func (k *NonDuplicates) Groups() [][]int32 {
 	for at, p := range k.pairs {
 		i, j := k.first[p[0]], k.first[p[1]]
 		k.pairs[at] = [2]int32{min(i, j), max(i, j)}

@@ -52,7 +52,7 @@ func TestKept(t *testing.T) {
 		}
 		want := greedily(n, pairs)
 		for _, room := range []int{math.MaxInt, 20, 1, 0} {
-			plain, copied := NewKept(n), NewKept(n)
+			plain, copied := NewNonDuplicates(n), NewNonDuplicates(n)
 			plain.room, copied.room = room, room
 			rounds := 0
 			for ; rounds == 0 || plain.full || copied.full; rounds++ {
@@ -69,7 +69,7 @@ func TestKept(t *testing.T) {
 					}
 				}
 			}
-			for _, k := range []*Kept{plain, copied} {
+			for _, k := range []*NonDuplicates{plain, copied} {
 				if got := k.Groups(); !slices.EqualFunc(got, want, slices.Equal) {
 					t.Fatalf("%d pairs, room for %d: groups %v, expected %v", len(pairs), room, got, want)
 				}

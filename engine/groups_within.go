@@ -18,17 +18,17 @@ import (
 
 // Within is the result of [GroupsWithin].
 type Within struct {
-	Groups [][]int32 // groups, as from Kept.Groups
+	Groups [][]int32 // groups, as from NonDuplicates.Groups
 	Pairs  int64     // number of pairs within the bound
 	Same   int64     // number of these pairs with c = 0, which are equal up to a factor
 	Plan   *JoinPlan
 	Name   string // name of the back end
 }
 
-// GroupsWithin groups documents by their pairs with c of at most a bound, as in [Kept], in
+// GroupsWithin groups documents by their pairs with c of at most a bound, as in [NonDuplicates], in
 // [GroupsBytes] of memory. If the pairs don't fit, it searches again, once or twice.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*Within, error) {
-	kept, out := NewKept(x.Rows()), &Within{}
+	kept, out := NewNonDuplicates(x.Rows()), &Within{}
 	kept.room = pairsPerRow*x.Rows() + 1<<12
 	for first := true; first || kept.full; first = false {
 		kept.settle()

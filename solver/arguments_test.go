@@ -62,8 +62,8 @@ func trainersOf(n int) map[string]func(m Matrix) error {
 		"regression":       train(Training{Targets: targets}),
 		"one class": train(Training{Labels: labels, OneClass: true,
 			Parameters: Parameters{Regularization: Regularization{Nu: 0.5}}}),
-		"classes in parts":    validate(Trial{Labels: labels, Classes: 3, Parts: parts}),
-		"regression in parts": validate(Trial{Targets: targets, Parts: parts}),
+		"classes in parts":    validate(Trial{Labels: labels, Classes: 3, Folds: parts}),
+		"regression in parts": validate(Trial{Targets: targets, Folds: parts}),
 	}
 }
 
@@ -138,10 +138,10 @@ func TestTrainingArguments(t *testing.T) {
 		return func() error { _, err := trainBinary(ctx, m, run.Numbers(0, n), signs, par, Options{}); return err }
 	}
 	endless := math.Inf(1)
-	train := func(k int, par Parameters, start ...*Machine) func() error {
+	train := func(k int, par Parameters, start ...*DecisionFunction) func() error {
 		of := Training{Labels: three, Classes: k, Parameters: par}
 		if start != nil {
-			of.Start = &Classifier{Machines: start}
+			of.Start = &Classifier{Functions: start}
 		}
 		return func() error { _, err := Train(ctx, m, of, Options{}); return err }
 	}
@@ -157,7 +157,9 @@ func TestTrainingArguments(t *testing.T) {
 	oneClass := func(docs []int, par Parameters) func() error {
 		return func() error { _, err := trainOneClass(ctx, m, docs, par, Options{}); return err }
 	}
-	from := func(support []int, coef []float64) *Machine { return &Machine{Support: support, Coef: coef} }
+	from := func(support []int, coef []float64) *DecisionFunction {
+		return &DecisionFunction{Support: support, Coef: coef}
+	}
 	sets := make([][]int, n)
 	sets[3] = []int{0, 7}
 	checkArguments(t, []argument{
@@ -217,7 +219,7 @@ func TestValidationArguments(t *testing.T) {
 		labels[i], parts[i] = i%2, i/2%3
 	}
 	pars := []Parameters{{}}
-	trial := &Trial{Labels: labels, Classes: 2, Parts: parts}
+	trial := &Trial{Labels: labels, Classes: 2, Folds: parts}
 	near := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{}))(t)
 	validate := func(trial *Trial, pars []Parameters, start ...WarmStart) func() error {
 		return func() error { _, err := trial.Validate(ctx, m, pars, start, Options{}); return err }
@@ -226,23 +228,23 @@ func TestValidationArguments(t *testing.T) {
 		v := &Validation{}
 		for _, c := range near[0].Fits {
 			own := *c
-			own.Machines = slices.Clone(own.Machines)
+			own.Functions = slices.Clone(own.Functions)
 			v.Fits = append(v.Fits, &own)
 		}
 		change(v)
 		return WarmStart{v, 1}
 	}
 	regression := func(change func(t *Trial)) *Trial {
-		trial := &Trial{Targets: targets, Parts: parts}
+		trial := &Trial{Targets: targets, Folds: parts}
 		change(trial)
 		return trial
 	}
 	checkArguments(t, []argument{
-		{"nothing", "0 labels, sets of labels or targets", validate(&Trial{Classes: 2, Parts: parts}, pars)},
+		{"nothing", "0 labels, sets of labels or targets", validate(&Trial{Classes: 2, Folds: parts}, pars)},
 		{"both", "120 labels, sets of labels or targets",
-			validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Parts: parts}, pars)},
+			validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Folds: parts}, pars)},
 		{"one part", "1 part of the documents",
-			validate(&Trial{Labels: labels, Classes: 2, Parts: make([]int, n)}, pars)},
+			validate(&Trial{Labels: labels, Classes: 2, Folds: make([]int, n)}, pars)},
 		{"weights", "3 weights", validate(trial, []Parameters{{Weights: []float64{1, 1, 1}}})},
 		{"empty start", "a start from a validation of something else", validate(trial, pars, WarmStart{nil, 1})},
 		{"start of other parts", "expected one of 3 parts",
@@ -250,19 +252,19 @@ func TestValidationArguments(t *testing.T) {
 		{"start that lacks a part", "without part 1",
 			validate(trial, pars, start(func(v *Validation) { v.Fits[1] = nil }))},
 		{"start of other machines", "part 2: solver: a start of 0 machines",
-			validate(trial, pars, start(func(v *Validation) { v.Fits[2].Machines = nil }))},
+			validate(trial, pars, start(func(v *Validation) { v.Fits[2].Functions = nil }))},
 		{"start of a larger matrix", "part 2: machine 0: a start: solver: support vector 60",
 			validate(trial, pars, start(func(v *Validation) {
-				v.Fits[2].Machines[0] = &Machine{Support: []int{60}, Coef: []float64{1}}
+				v.Fits[2].Functions[0] = &DecisionFunction{Support: []int{60}, Coef: []float64{1}}
 			}))},
 
 		{"no choice", "no parameters", validate(trial, nil)},
 		{"C", "C is -1", validate(trial, []Parameters{withC(-1)})},
-		{"few parts", "parts of 59 documents", validate(&Trial{Labels: labels, Classes: 2, Parts: parts[1:]}, pars)},
-		{"few labels", "59 labels", validate(&Trial{Labels: labels[1:], Classes: 2, Parts: parts}, pars)},
-		{"few classes", "has label 1", validate(&Trial{Labels: labels, Classes: 1, Parts: parts}, pars)},
+		{"few parts", "parts of 59 documents", validate(&Trial{Labels: labels, Classes: 2, Folds: parts[1:]}, pars)},
+		{"few labels", "59 labels", validate(&Trial{Labels: labels[1:], Classes: 2, Folds: parts}, pars)},
+		{"few classes", "has label 1", validate(&Trial{Labels: labels, Classes: 1, Folds: parts}, pars)},
 		{"one class is left", "without part 1 of 3 the documents are of one class",
-			validate(&Trial{Labels: run.Pick([]int{0, 1, 1}, parts), Classes: 2, Parts: parts}, pars)},
+			validate(&Trial{Labels: run.Pick([]int{0, 1, 1}, parts), Classes: 2, Folds: parts}, pars)},
 		{"start of regression", "a start of 1 machines (one-vs-one), expected 1 (one-vs-rest)",
 			validate(regression(func(*Trial) {}), pars, WarmStart{near[0], 1})},
 		{"targets", "59 labels", validate(regression(func(t *Trial) { t.Targets = targets[1:] }), pars)},
@@ -274,32 +276,33 @@ func TestValidationArguments(t *testing.T) {
 }
 
 func TestProbabilityArguments(t *testing.T) {
-	sure := func() *Machine { return &Machine{Sigmoid: &Sigmoid{-1, 0}} }
+	sure := func() *DecisionFunction { return &DecisionFunction{Sigmoid: &Sigmoid{-1, 0}} }
 	fit := func(positive []bool, decisions ...float64) func() error {
 		return func() error { _, err := FitSigmoid(decisions, positive); return err }
 	}
 	checkArguments(t, []argument{
 		{"sigmoid", "decision value 1 of machine 0, expected a finite number",
 			func() error {
-				c := &Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}
+				c := &Classifier{Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}
 				return c.Probabilities(make([]float64, 1), []float64{1})
 			}},
 		{"missing machine", "machine 0 (one-vs-rest) is missing",
-			(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{nil}}).Validate},
+			(&Classifier{Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{nil}}).Validate},
 		{"missing pair", "the machine for classes 1 and 2 is missing",
-			(&Classifier{Classes: 3, Machines: []*Machine{sure(), sure(), nil}}).Validate},
-		{"no machine", "no machine for 2 classes", (&Classifier{Classes: 2, Machines: []*Machine{nil}}).Validate},
+			(&Classifier{Classes: 3, Functions: []*DecisionFunction{sure(), sure(), nil}}).Validate},
+		{"no machine", "no machine for 2 classes", (&Classifier{Classes: 2, Functions: []*DecisionFunction{nil}}).Validate},
 		{"temperature", "temperature 0 (one-vs-rest)",
 			(&Classifier{
-				Scheme: OneVsRest, Classes: 1, Machines: []*Machine{sure()}, Temperature: &Temperature{T: 0},
+				Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{sure()}, Temperature: &Temperature{T: 0},
 			}).Validate},
 		{"temperature of labels", "temperature 1 (labels)",
-			(&Classifier{Scheme: Labels, Classes: 1, Machines: []*Machine{sure()}, Temperature: &Temperature{T: 1}}).Validate},
+			(&Classifier{Scheme: Labels, Classes: 1, Functions: []*DecisionFunction{sure()},
+				Temperature: &Temperature{T: 1}}).Validate},
 
 		{"fit, squares overflow", "decision value 1e+300 of object 0", fit([]bool{true, false}, 1e300, 1)},
 	})
 	got := make([]float64, 2)
-	rest := &Classifier{Scheme: OneVsRest, Classes: 2, Machines: []*Machine{sure(), sure()}}
+	rest := &Classifier{Scheme: OneVsRest, Classes: 2, Functions: []*DecisionFunction{sure(), sure()}}
 	if err := rest.Probabilities(got, []float64{-1e4, -1e4}); err != nil || !slices.Equal(got, []float64{0.5, 0.5}) {
 		t.Errorf("probabilities %v, error %v, of two classes that are both impossible, expected equal ones", got, err)
 	}

@@ -98,10 +98,10 @@ func TestNoMargin(t *testing.T) {
 			}
 		}
 		labels := musttest.Make(n, func(i int) int { return i % 2 })
-		trial := &Trial{Labels: labels, Classes: 2, Parts: Folds(make([]int, n/2), 2, 1)}
-		trial.Parts = append(trial.Parts, trial.Parts...)
-		for i := range trial.Parts {
-			trial.Parts[i] = i / 2 % 2
+		trial := &Trial{Labels: labels, Classes: 2, Folds: Folds(make([]int, n/2), 2, 1)}
+		trial.Folds = append(trial.Folds, trial.Folds...)
+		for i := range trial.Folds {
+			trial.Folds[i] = i / 2 % 2
 		}
 		if _, err := trial.Validate(ctx, same, []Parameters{{Regularization: Regularization{Nu: 0.4}}}, nil,
 			Options{}); err == nil || !strings.Contains(err.Error(), "the margin of class") {
@@ -138,7 +138,7 @@ func TestNoMargin(t *testing.T) {
 
 // A result beyond float64 is an error.
 func TestResultIsFinite(t *testing.T) {
-	for what, m := range map[string]*Machine{
+	for what, m := range map[string]*DecisionFunction{
 		"coefficient": {
 			Support: []int{3}, Coef: []float64{math.Inf(1)},
 		}, "rho": {Rho: math.NaN()}, "objective": {Objective: math.Inf(-1)}, "gap": {Gap: math.Inf(1)},
@@ -147,7 +147,7 @@ func TestResultIsFinite(t *testing.T) {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	if err := (&Machine{
+	if err := (&DecisionFunction{
 		Support: []int{3}, Coef: []float64{1}, Rho: 1e308, Objective: 1e308, Gap: 1e308,
 	}).finite(); err != nil {
 		t.Error(err)

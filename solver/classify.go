@@ -213,7 +213,7 @@ func (d *dual) shareOut(each float64) {
 }
 
 // solve trains the machine.
-func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, error) {
+func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*DecisionFunction, error) {
 	d, err := p.dual(s.m, nil)
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, 
 }
 
 // trained is the machine of the solved problem, with its sigmoid where that was asked for.
-func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, bytes int64) (*Machine, error) {
+func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, bytes int64) (*DecisionFunction, error) {
 	machine, err := p.machine(d, o)
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, by
 }
 
 // machine reads the result from the solved problem.
-func (p *problem) machine(d *dual, o outcome) (*Machine, error) {
+func (p *problem) machine(d *dual, o outcome) (*DecisionFunction, error) {
 	m, err := d.machine(o)
 	if err != nil || p.par.Nu == 0 || p.kind != twoClasses {
 		return m, err

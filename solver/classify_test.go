@@ -13,7 +13,9 @@ import (
 // checkOptimal holds a machine to the definition of its problem, by its coefficients alone: inside
 // the box, on the equation, and with a violation of the optimality conditions below the tolerance,
 // all computed anew in float64.
-func checkOptimal(t *testing.T, m *Dense, docs []int, positive []bool, c [2]float64, got *Machine, tol float64) {
+func checkOptimal(
+	t *testing.T, m *Dense, docs []int, positive []bool, c [2]float64, got *DecisionFunction, tol float64,
+) {
 	t.Helper()
 	coef := map[int]float64{}
 	for s, doc := range got.Support {

@@ -88,7 +88,7 @@ func TestLabels(t *testing.T) {
 	if wrong > n/20 { // of documents that were trained on, those close to a border
 		t.Errorf("%d of %d with wrong labels", wrong, n)
 	}
-	for _, machine := range c.Machines {
+	for _, machine := range c.Functions {
 		if slices.Contains(machine.Support, 5) {
 			t.Error("a document without a list was trained on")
 		}

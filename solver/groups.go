@@ -19,7 +19,7 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 		return nil, err
 	}
 	var groups [][]int
-	for i, machine := range p.Machines {
+	for i, machine := range p.Functions {
 		if machine != nil { // a constant one
 			groups = append(groups, []int{i})
 		}
@@ -34,7 +34,7 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 		}
 		groups = append(groups, group)
 	}
-	if t.Parts != nil {
+	if t.Folds != nil {
 		groups = [][]int{slices.Concat(groups...)}
 		slices.Sort(groups[0])
 	}
@@ -70,26 +70,26 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	if err := t.Start.startsFor(c.Scheme, len(problems), n); err != nil {
 		return nil, err
 	}
-	c.Machines = make([]*Machine, len(problems))
+	c.Functions = make([]*DecisionFunction, len(problems))
 	var open []*problem
 	for i, p := range problems {
 		if p == nil {
 			continue
 		}
-		if c.Machines[i] = p.constant(par.Probabilities); c.Machines[i] != nil {
+		if c.Functions[i] = p.constant(par.Probabilities); c.Functions[i] != nil {
 			continue
 		}
 		p.set(&par)
 		p.place = i
 		if t.Start != nil {
-			p.start = startFrom(t.Start.Machines[i])
+			p.start = startFrom(t.Start.Functions[i])
 		}
 		open = append(open, p)
 	}
 	out := &plan{Classifier: c, parts: parts}
 	// Labels are of very different sizes, and a search leaves most documents out soon: if rows are in memory,
 	// each by itself takes a third of the time (Reuters-21578).
-	alone := c.Scheme == Labels && (inMemory || t.Alone)
+	alone := c.Scheme == Labels && (inMemory || t.IndependentLabels)
 	if out.together = !alone && sharesDocuments(open); out.together {
 		out.groups = batches(open)
 	} else {
@@ -103,7 +103,7 @@ func (p *plan) only(machines []int) error {
 	if machines == nil {
 		return nil
 	}
-	wanted := make([]bool, len(p.Machines))
+	wanted := make([]bool, len(p.Functions))
 	for _, i := range machines {
 		if i < 0 || i >= len(wanted) || wanted[i] {
 			return errUser("machine %d in Only, expected different ones from 0 to %d", i, len(wanted)-1)
@@ -128,7 +128,7 @@ func (p *plan) only(machines []int) error {
 	}
 	for i, want := range wanted {
 		if !want {
-			p.Machines[i] = nil
+			p.Functions[i] = nil
 		}
 	}
 	p.groups = some

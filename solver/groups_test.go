@@ -40,8 +40,8 @@ func TestGroups(t *testing.T) {
 		"one-vs-rest":            {m, Training{Labels: labels, Classes: k, Scheme: OneVsRest}, 2, k},
 		"labels":                 {m, Training{Sets: sets, Classes: k}, k, k},
 		"labels, rows elsewhere": {rowless{m}, Training{Sets: sets, Classes: k}, 2, k},
-		"labels, each alone":     {rowless{m}, Training{Sets: sets, Classes: k, Alone: true}, k, k},
-		"thresholds":             {m, Training{Sets: sets, Classes: k, Parts: parts}, 1, k},
+		"labels, each alone":     {rowless{m}, Training{Sets: sets, Classes: k, IndependentLabels: true}, k, k},
+		"thresholds":             {m, Training{Sets: sets, Classes: k, Folds: parts}, 1, k},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, inMemory := c.matrix.(*Dense)
@@ -57,7 +57,7 @@ func TestGroups(t *testing.T) {
 			}
 			rand.New(rand.NewPCG(1, 1)).Shuffle(len(groups), func(a, b int) { groups[a], groups[b] = groups[b], groups[a] })
 			half := (len(groups) + 1) / 2
-			got := make([]*Machine, len(whole.Machines))
+			got := make([]*DecisionFunction, len(whole.Functions))
 			for _, some := range [][][]int{groups[:half], groups[half:]} {
 				own := c.Training
 				own.Only = slices.Concat(some...)
@@ -68,7 +68,7 @@ func TestGroups(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i, machine := range part.Machines {
+				for i, machine := range part.Functions {
 					if (machine != nil) != slices.Contains(own.Only, i) {
 						t.Fatalf("machine %d of Only %v is %v", i, own.Only, machine)
 					}
@@ -77,7 +77,7 @@ func TestGroups(t *testing.T) {
 					}
 				}
 			}
-			if !reflect.DeepEqual(got, whole.Machines) {
+			if !reflect.DeepEqual(got, whole.Functions) {
 				t.Fatal("machines by groups differ from those of the whole training")
 			}
 		})
@@ -94,23 +94,23 @@ func TestOnlyRefuses(t *testing.T) {
 		"none such":          {Labels: labels, Classes: 3, Only: []int{3}},
 		"below 0":            {Labels: labels, Classes: 3, Only: []int{-1}},
 		"twice":              {Labels: labels, Classes: 3, Only: []int{1, 1}},
-		"of thresholds":      {Sets: make([][]int, n), Classes: 3, Only: []int{1}, Parts: make([]int, n)},
+		"of thresholds":      {Sets: make([][]int, n), Classes: 3, Only: []int{1}, Folds: make([]int, n)},
 		"nothing together":   {Labels: labels, Classes: 3, Scheme: OneVsRest, Only: []int{0}},
 	} {
 		for i := range c.Sets {
-			c.Sets[i], c.Parts[i] = []int{labels[i]}, i%2
+			c.Sets[i], c.Folds[i] = []int{labels[i]}, i%2
 		}
 		if _, err := Train(t.Context(), m, c, Options{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	for _, parts := range [][]int{make([]int, n-1), make([]int, n), slices.Repeat([]int{-2, 1}, n/2)} {
-		if _, err := (&Training{Sets: make([][]int, n), Classes: 3, Parts: parts}).Groups(n, true); err == nil {
+		if _, err := (&Training{Sets: make([][]int, n), Classes: 3, Folds: parts}).Groups(n, true); err == nil {
 			t.Errorf("parts %d: no error", parts)
 		}
 	}
 	none, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, Only: []int{}}, Options{})
-	if err != nil || !slices.Equal(none.Machines, make([]*Machine, 3)) {
+	if err != nil || !slices.Equal(none.Functions, make([]*DecisionFunction, 3)) {
 		t.Errorf("no machine: %v, %v", none, err)
 	}
 }
@@ -124,8 +124,8 @@ func TestTrialOnly(t *testing.T) {
 	labels := classes(x, 4)
 	pars := []Parameters{{Regularization: Regularization{C: 10, Epsilon: 0.1}}, {Regularization: Regularization{C: 1,
 		Epsilon: 0.1}}}
-	trial := Trial{Labels: labels, Classes: 4, Parts: Folds(labels, 3, 1), Decisions: true}
-	numbers := Trial{Targets: make([]float64, n), Parts: trial.Parts}
+	trial := Trial{Labels: labels, Classes: 4, Folds: Folds(labels, 3, 1), Decisions: true}
+	numbers := Trial{Targets: make([]float64, n), Folds: trial.Folds}
 	for i := range numbers.Targets {
 		numbers.Targets[i] = x[i][0]
 	}
@@ -142,7 +142,7 @@ func TestTrialOnly(t *testing.T) {
 			if !reflect.DeepEqual(part[c].Fits[f], whole[c].Fits[f]) {
 				t.Fatalf("part %d: machines differ", f)
 			}
-			for i, of := range trial.Parts {
+			for i, of := range trial.Folds {
 				want, decisions := -1, []float64(nil)
 				if of == f {
 					want, decisions = whole[c].Predicted[i], whole[c].Decisions[i]
@@ -155,7 +155,7 @@ func TestTrialOnly(t *testing.T) {
 		if !reflect.DeepEqual(value[0].Fits[f], values[0].Fits[f]) {
 			t.Fatalf("part %d: the machine of regression differs", f)
 		}
-		for i, of := range trial.Parts {
+		for i, of := range trial.Folds {
 			if v := value[0].Values[i]; (v == v) != (of == f) || v == v && v != values[0].Values[i] {
 				t.Fatalf("part %d: document %d has the value %v, expected %v", f, i, v, values[0].Values[i])
 			}
@@ -178,7 +178,7 @@ func TestAlone(t *testing.T) {
 		sets[i] = []int{l}
 	}
 	train := func(m Matrix, alone bool) *Classifier {
-		return musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: k, Alone: alone}, Options{}))(t)
+		return musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: k, IndependentLabels: alone}, Options{}))(t)
 	}
 	want := train(m, false)
 	if !reflect.DeepEqual(train(m, true), want) || !reflect.DeepEqual(train(rowless{m}, true), want) {

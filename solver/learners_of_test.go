@@ -7,7 +7,7 @@ import (
 )
 
 // learner trains a machine of some kind on a matrix.
-type learner func(ctx context.Context, m Matrix, opt Options) (*Machine, error)
+type learner func(ctx context.Context, m Matrix, opt Options) (*DecisionFunction, error)
 
 // learnersOf returns one learner of each kind on points, with documents left out and in another
 // order.
@@ -29,19 +29,19 @@ func learnersOf(x [][]float64) map[string]learner {
 		}
 	}
 	classes := func(par Parameters) learner {
-		return func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+		return func(ctx context.Context, m Matrix, opt Options) (*DecisionFunction, error) {
 			return trainBinary(ctx, m, docs, signs, par, opt)
 		}
 	}
 	numbers := func(par Parameters, most int) learner {
-		return func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+		return func(ctx context.Context, m Matrix, opt Options) (*DecisionFunction, error) {
 			opt.MaxIterations = most
 			return trainRegression(ctx, m, docs, targets, par, opt)
 		}
 	}
 	return map[string]learner{
 		"C-SVC": classes(Parameters{Regularization: Regularization{C: 3}, Probabilities: true}),
-		"C-SVC from near": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+		"C-SVC from near": func(ctx context.Context, m Matrix, opt Options) (*DecisionFunction, error) {
 			of := Training{Labels: labels, Classes: 2, Parameters: withC(2)}
 			near, err := Train(ctx, m, of, opt)
 			if err != nil {
@@ -56,7 +56,7 @@ func learnersOf(x [][]float64) map[string]learner {
 		"epsilon-SVR, both variables of a document": numbers(Parameters{Regularization: Regularization{C: 100,
 			Epsilon: 1e-5}}, 3000),
 		"nu-SVR": numbers(Parameters{Regularization: Regularization{C: 2, Nu: 0.3}}, 0),
-		"one class": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+		"one class": func(ctx context.Context, m Matrix, opt Options) (*DecisionFunction, error) {
 			return trainOneClass(ctx, m, docs, Parameters{Regularization: Regularization{Nu: 0.3}}, opt)
 		},
 	}

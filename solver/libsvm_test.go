@@ -54,7 +54,7 @@ func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (object
 // In ν-SVC both are divided by the margin, of which the greatest coefficient is the inverse, and
 // which is known to 2·10^-5. The violation doesn't bound how far the constant is from that of the
 // optimum, only how well it serves: a factor of ten is left for it.
-func closeToLIBSVM(t *testing.T, got []*Machine, objective, rho []float64, divided bool) {
+func closeToLIBSVM(t *testing.T, got []*DecisionFunction, objective, rho []float64, divided bool) {
 	t.Helper()
 	if len(got) != len(objective) {
 		t.Fatalf("svm-train solved %d problems, expected %d", len(objective), len(got))
@@ -124,7 +124,7 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			objective, rho := svmTrain(t, m, test.targets, test.args...)
-			got := musttest.Get(Train(ctx, m, test.Training, fine))(t).Machines
+			got := musttest.Get(Train(ctx, m, test.Training, fine))(t).Functions
 			closeToLIBSVM(t, got, objective, rho, strings.HasPrefix(test.name, "nu-SVC"))
 		})
 	}

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Machine is a trained decision function of one problem,
+// DecisionFunction is a trained decision function of one problem,
 //
 //	f(x) = Σ_s Coef[s]·K(x, x_Support[s]) - Rho.
-type Machine struct {
+type DecisionFunction struct {
 	Support []int     `json:",omitempty"` // rows of the matrix, increasing
 	Coef    []float64 `json:",omitempty"` // y·α, none of them 0
 	Rho     float64
@@ -23,8 +23,8 @@ type Machine struct {
 }
 
 // machine reads the result from a solved problem. Variables of one document share a coefficient.
-func (d *dual) machine(o outcome) (*Machine, error) {
-	m := &Machine{Objective: d.objective(), Iterations: o.iterations, Gap: o.gap, Converged: o.converged}
+func (d *dual) machine(o outcome) (*DecisionFunction, error) {
+	m := &DecisionFunction{Objective: d.objective(), Iterations: o.iterations, Gap: o.gap, Converged: o.converged}
 	if math.IsInf(m.Gap, -1) {
 		m.Gap = 0
 	}
@@ -48,7 +48,7 @@ func (d *dual) machine(o outcome) (*Machine, error) {
 
 // Validate reports the first violation of what a machine over n support vectors must be: Support
 // increases from 0 to below n, each with a coefficient; all numbers are finite; counts are at least 0.
-func (m *Machine) Validate(n int) error {
+func (m *DecisionFunction) Validate(n int) error {
 	if len(m.Support) != len(m.Coef) {
 		return errUser("%d support vectors with %d coefficients, expected as many", len(m.Support), len(m.Coef))
 	}
@@ -77,7 +77,7 @@ func (m *Machine) Validate(n int) error {
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // finite returns an error if a number of the trained machine isn't finite.
-func (m *Machine) finite() error {
+func (m *DecisionFunction) finite() error {
 	if err := m.Validate(math.MaxInt); err != nil {
 		return fmt.Errorf("%w: C or kernel values are too large", err)
 	}
@@ -85,7 +85,7 @@ func (m *Machine) finite() error {
 }
 
 // divide scales the machine of a ν-form by its margin.
-func (m *Machine) divide(margin float64) {
+func (m *DecisionFunction) divide(margin float64) {
 	for s := range m.Coef {
 		m.Coef[s] /= margin
 	}

@@ -364,7 +364,7 @@ func (g *multiSMO) update(ctx context.Context) error {
 // trainTogether trains the machines of problems over the same documents: with shared rows first,
 // and what is left of each by a search of its own.
 func trainTogether(
-	ctx context.Context, m *source, groups [][]*problem, opt *Options, report *reporter, machines []*Machine,
+	ctx context.Context, m *source, groups [][]*problem, opt *Options, report *reporter, machines []*DecisionFunction,
 ) error {
 	for _, some := range groups {
 		duals := make([]*dual, len(some))

@@ -41,7 +41,7 @@ func TestTeam(t *testing.T) {
 		opt := Options{Workers: 2, Tolerance: tolerance, RowBytes: 128 * n * 4}
 		together, alone := &counted{Dense: m, t: t}, &counted{Dense: m, t: t}
 		c := musttest.Get(Train(t.Context(), together, training, opt))(t)
-		for class, got := range c.Machines {
+		for class, got := range c.Functions {
 			positive := make([]bool, n)
 			for i := range positive {
 				positive[i] = labels[i] == class || training.Sets != nil && slices.Contains(sets[i], class)
@@ -73,7 +73,7 @@ func TestTeamEnds(t *testing.T) {
 	c := musttest.Get(Train(t.Context(), m, Training{Labels: classes(x, k), Classes: k, Scheme: OneVsRest}, Options{
 		MaxIterations: most,
 	}))(t)
-	for class, machine := range c.Machines {
+	for class, machine := range c.Functions {
 		if machine.Converged || machine.Iterations > most || machine.Iterations == 0 {
 			t.Errorf("class %d: %d steps, expected at most %d", class, machine.Iterations, most)
 		}

@@ -56,10 +56,10 @@ type Classifier struct {
 	Scheme  Scheme
 	Classes int
 
-	// Machines has k(k-1)/2 or k elements for k classes, in the order that the scheme says. In
+	// Functions has k(k-1)/2 or k elements for k classes, in the order that the scheme says. In
 	// one-vs-one a machine is nil where one of its classes has no documents. In the other schemes a
 	// class with no documents, or with all documents, has a machine with a constant decision.
-	Machines []*Machine
+	Functions []*DecisionFunction
 
 	AtLeastOne bool // Labels: an object with no value above 0 gets the label of the greatest one
 
@@ -74,9 +74,9 @@ type Classifier struct {
 	Rejection *Rejection `json:",omitempty"` // of objects whose probabilities are too small; nil for none
 }
 
-// Rejection says which objects get no class: those whose greatest probability is below Below.
+// Rejection rejects objects whose largest probability is below MinProbability: they get no class.
 type Rejection struct {
-	Below float64 `json:"below"`
+	MinProbability float64 `json:"below"`
 
 	// Coverage is the share of held-out objects that got a class, Error that of wrong ones among these.
 	Coverage float64 `json:"coverage"`
@@ -98,7 +98,7 @@ type Training struct {
 
 	// Parts, if not nil, asks for thresholds of Sets, see [TuneThresholds]: by document its part, from 0
 	// on, -1 for one without a set. The machines of each part's documents are trained without them.
-	Parts []int
+	Folds []int
 
 	// Start, if not nil, is a classifier with a near solution, for another C, another width of the kernel or
 	// other documents. Machines that are nil begin at 0, and so do all with Nu. Default: all begin at 0.
@@ -108,9 +108,9 @@ type Training struct {
 	// others are nil then. Default: all.
 	Only []int
 
-	// Alone makes the solver treat each label as a separate problem even when the rows are not in memory, so
+	// IndependentLabels makes the solver treat each label as a separate problem even when the rows are not in memory, so
 	// that the result does not depend on the memory. Other schemes don't look at it.
-	Alone bool
+	IndependentLabels bool
 }
 
 // Train trains a classifier: for each problem of two classes it solves C-SVC,
@@ -157,13 +157,13 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	open := slices.Concat(p.groups...)
 	report := newReporter(opt.Progress, len(open)*(1+min(p.parts, 1)))
 	if p.together {
-		err = trainTogether(ctx, src, p.groups, &opt, report, p.Machines)
+		err = trainTogether(ctx, src, p.groups, &opt, report, p.Functions)
 	} else {
 		var jobs []job
 		for _, own := range open {
 			jobs = append(jobs, job{len(own.docs), own.classes,
 				func(ctx context.Context, s *search, bytes int64) (err error) {
-					p.Machines[own.place], err = own.solve(ctx, s, bytes)
+					p.Functions[own.place], err = own.solve(ctx, s, bytes)
 					return err
 				}})
 		}
@@ -184,10 +184,10 @@ func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 	if c == nil {
 		return nil
 	}
-	if c.Scheme != scheme || len(c.Machines) != problems {
-		return errUser("a start of %d machines (%s), expected %d (%s)", len(c.Machines), c.Scheme, problems, scheme)
+	if c.Scheme != scheme || len(c.Functions) != problems {
+		return errUser("a start of %d machines (%s), expected %d (%s)", len(c.Functions), c.Scheme, problems, scheme)
 	}
-	for i, machine := range c.Machines {
+	for i, machine := range c.Functions {
 		if machine == nil {
 			continue
 		}
@@ -228,24 +228,25 @@ func (c *Classifier) Validate() error {
 	if err != nil {
 		return err
 	}
-	if len(c.Machines) != want {
-		return errUser("%d machines (%s) for %d classes, expected %d", len(c.Machines), c.Scheme, c.Classes, want)
+	if len(c.Functions) != want {
+		return errUser("%d machines (%s) for %d classes, expected %d", len(c.Functions), c.Scheme, c.Classes, want)
 	}
 	if t := c.Temperature; t != nil && (!(t.T > 0) || !finite(t.T) || c.Scheme == Labels) {
 		return errUser("temperature %v (%s), expected a finite number above 0, and a scheme of classes", t.T, c.Scheme)
 	}
-	if r := c.Rejection; r != nil && (!(r.Below >= 0 && r.Below <= 1) || c.Scheme == Labels) {
-		return errUser("rejection below %v (%s), expected a number from 0 to 1, and a scheme of classes", r.Below, c.Scheme)
+	if r := c.Rejection; r != nil && (!(r.MinProbability >= 0 && r.MinProbability <= 1) || c.Scheme == Labels) {
+		return errUser("rejection below %v (%s), expected a number from 0 to 1, and a scheme of classes", r.MinProbability,
+			c.Scheme)
 	}
 	if c.Scheme != OneVsOne {
-		if i := slices.Index(c.Machines, nil); i >= 0 {
+		if i := slices.Index(c.Functions, nil); i >= 0 {
 			return errUser("machine %d (%s) is missing", i, c.Scheme)
 		}
 		return nil
 	}
 	present := c.Present()
 	for i, of := range Pairs(c.Classes) {
-		if c.Machines[i] == nil && present[of[0]] && present[of[1]] {
+		if c.Functions[i] == nil && present[of[0]] && present[of[1]] {
 			return errUser("the machine for classes %d and %d is missing, and both have others", of[0], of[1])
 		}
 	}
@@ -259,7 +260,7 @@ func (c *Classifier) Validate() error {
 func (c *Classifier) Present() []bool {
 	present := make([]bool, c.Classes)
 	for i, of := range Pairs(c.Classes) {
-		if i < len(c.Machines) && c.Machines[i] != nil {
+		if i < len(c.Functions) && c.Functions[i] != nil {
 			present[of[0]], present[of[1]] = true, true
 		}
 	}
@@ -399,12 +400,12 @@ func oneRest(members [][]int, docs []int) []*problem {
 
 // constant is the machine of a problem in which all documents are of one kind, or nil. Its
 // probability is what the counts say, by Bayes' rule with a uniform prior.
-func (p *problem) constant(probable bool) *Machine {
+func (p *problem) constant(probable bool) *DecisionFunction {
 	positive := slices.Contains(p.positive, true)
 	if p.kind != twoClasses || positive && slices.Contains(p.positive, false) {
 		return nil
 	}
-	m := &Machine{Rho: 1, Converged: true}
+	m := &DecisionFunction{Rho: 1, Converged: true}
 	if positive {
 		m.Rho = -1
 	}

@@ -15,7 +15,7 @@ import (
 // prediction needs the kernel values with these.
 func (c *Classifier) Support() []int {
 	var all []int
-	for _, m := range c.Machines {
+	for _, m := range c.Functions {
 		if m != nil {
 			all = append(all, m.Support...)
 		}
@@ -54,9 +54,9 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 		k = asm.Best()
 	}
 	p := &Predictor{
-		c: c, k: k, columns: len(columns), at: make([][]int32, len(c.Machines)), starts: make([]float64, len(c.Machines)),
+		c: c, k: k, columns: len(columns), at: make([][]int32, len(c.Functions)), starts: make([]float64, len(c.Functions)),
 	}
-	for i, m := range c.Machines {
+	for i, m := range c.Functions {
 		if m == nil {
 			continue
 		}
@@ -91,7 +91,7 @@ func (p *Predictor) columnwise() *columnwise {
 		}
 		for i, at := range p.at {
 			for k, s := range at {
-				b.machine[next[s]], b.coef[next[s]] = int32(i), p.c.Machines[i].Coef[k]
+				b.machine[next[s]], b.coef[next[s]] = int32(i), p.c.Functions[i].Coef[k]
 				next[s]++
 			}
 		}
@@ -212,7 +212,7 @@ func (s *Sums) Add(first int, values []float32) {
 			continue
 		}
 		n, _ := slices.BinarySearch(at[from:], end)
-		s.p.k.RowSums(s.of(i), values, first, at[from:from+n], s.p.c.Machines[i].Coef[from:from+n])
+		s.p.k.RowSums(s.of(i), values, first, at[from:from+n], s.p.c.Functions[i].Coef[from:from+n])
 		s.done[i] = from + n
 	}
 }
@@ -279,7 +279,7 @@ func (c *Classifier) Decide(decisions []float64) int {
 	}
 	votes, sums := make([]int, c.Classes), make([]float64, c.Classes)
 	for i, pair := range Pairs(c.Classes) {
-		if c.Machines[i] == nil {
+		if c.Functions[i] == nil {
 			continue
 		}
 		winner := pair[1]

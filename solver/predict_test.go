@@ -56,7 +56,7 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 		dst := decide(p, rows)
 		right, held := 0, 0
 		for i := range n {
-			for j, machine := range c.Machines {
+			for j, machine := range c.Functions {
 				// two orders of at most n additions of values that sum to the size
 				want, tol := decision(m, machine, i), 2*n*0x1p-53*(sizeOf(machine)+math.Abs(machine.Rho))
 				if !(math.Abs(dst[i][j]-want) <= tol) {
@@ -79,7 +79,7 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 }
 
 func TestVotes(t *testing.T) {
-	c := &Classifier{Scheme: OneVsOne, Classes: 3, Machines: []*Machine{{}, {}, {}}}
+	c := &Classifier{Scheme: OneVsOne, Classes: 3, Functions: []*DecisionFunction{{}, {}, {}}}
 	for _, x := range []struct {
 		decisions []float64
 		want      int
@@ -96,7 +96,7 @@ func TestVotes(t *testing.T) {
 			t.Errorf("votes %v: class %d, expected %d", x.decisions, got, x.want)
 		}
 	}
-	c.Machines[0] = nil
+	c.Functions[0] = nil
 	if got := c.Decide([]float64{0, 1, 1}); got != 0 {
 		t.Errorf("without the first machine class 0 and 1 have a vote each; got %d", got)
 	}
@@ -113,7 +113,7 @@ func TestVotesOfAnyOrder(t *testing.T) {
 		for _, p := range Pairs(k) {
 			f := r.NormFloat64()
 			beats[p], beats[[2]int{p[1], p[0]}] = f, -f
-			c.Machines, decisions = append(c.Machines, &Machine{}), append(decisions, f)
+			c.Functions, decisions = append(c.Functions, &DecisionFunction{}), append(decisions, f)
 		}
 		want, order := c.Decide(decisions), r.Perm(k)
 		for i, p := range Pairs(k) {
@@ -128,7 +128,7 @@ func TestVotesOfAnyOrder(t *testing.T) {
 func TestPredictorOddities(t *testing.T) {
 	c := &Classifier{
 		Scheme: OneVsRest, Classes: 2,
-		Machines: []*Machine{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}},
+		Functions: []*DecisionFunction{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}},
 	}
 	_, err := c.NewPredictor([]int{1}, nil)
 	want := "document 0 has a coefficient in machine 1 but no column"
@@ -162,18 +162,18 @@ func TestPredictorOddities(t *testing.T) {
 func TestSumsOfOne(t *testing.T) {
 	const classes, columns, objects = 7, 300, 64
 	r := rand.New(rand.NewPCG(3, 4))
-	c := &Classifier{Scheme: OneVsOne, Classes: classes, Machines: make([]*Machine, classes*(classes-1)/2)}
-	for i := range c.Machines {
+	c := &Classifier{Scheme: OneVsOne, Classes: classes, Functions: make([]*DecisionFunction, classes*(classes-1)/2)}
+	for i := range c.Functions {
 		if i == 4 {
 			continue // a pair of which one class has no documents
 		}
-		m := &Machine{Rho: r.NormFloat64()}
+		m := &DecisionFunction{Rho: r.NormFloat64()}
 		for s := range columns {
 			if r.IntN(3) == i%3 && i != 9 { // 9 has no support vectors
 				m.Support, m.Coef = append(m.Support, s), append(m.Coef, math.Exp(8*r.NormFloat64())*r.NormFloat64())
 			}
 		}
-		c.Machines[i] = m
+		c.Functions[i] = m
 	}
 	p := musttest.Get(c.NewPredictor(run.Numbers(0, columns), nil))(t)
 	rows := make([][]float32, objects)
@@ -182,7 +182,7 @@ func TestSumsOfOne(t *testing.T) {
 			rows[i] = append(rows[i], float32(r.NormFloat64()))
 		}
 	}
-	want, got := decide(p, rows), make([]float64, len(c.Machines))
+	want, got := decide(p, rows), make([]float64, len(c.Functions))
 	one := p.NewSums(1)
 	for i, row := range rows {
 		one.Start()

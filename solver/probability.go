@@ -204,7 +204,7 @@ func (c *Classifier) Probabilities(dst, decisions []float64) error {
 
 // probable checks that decision values have probabilities.
 func (c *Classifier) probable(decisions []float64) error {
-	for i, m := range c.Machines {
+	for i, m := range c.Functions {
 		if m == nil {
 			continue
 		}
@@ -226,7 +226,7 @@ func (c *Classifier) plain(dst, decisions []float64) {
 		return
 	}
 	var sum float64
-	for i, m := range c.Machines {
+	for i, m := range c.Functions {
 		dst[i] = m.Sigmoid.Probability(decisions[i])
 		sum += dst[i]
 	}
@@ -257,7 +257,7 @@ func (c *Classifier) couple(dst, decisions []float64) {
 	}
 	r := make([]float64, n*n)
 	for i, of := range Pairs(k) {
-		if m := c.Machines[i]; m != nil {
+		if m := c.Functions[i]; m != nil {
 			a, b := place[of[0]], place[of[1]]
 			p := min(max(m.Sigmoid.Probability(decisions[i]), minProbability), 1-minProbability)
 			r[a*n+b], r[b*n+a] = p, 1-p

@@ -68,10 +68,10 @@ func TestCoupling(t *testing.T) {
 	for a := range 5 {
 		for b := a + 1; b < 5; b++ {
 			if a == 2 || b == 2 {
-				c.Machines, decisions = append(c.Machines, nil), append(decisions, 0)
+				c.Functions, decisions = append(c.Functions, nil), append(decisions, 0)
 				continue
 			}
-			c.Machines = append(c.Machines, &Machine{Sigmoid: &Sigmoid{-1, 0}})
+			c.Functions = append(c.Functions, &DecisionFunction{Sigmoid: &Sigmoid{-1, 0}})
 			decisions = append(decisions, math.Log(want[at[a]]/want[at[b]]))
 		}
 	}
@@ -85,7 +85,7 @@ func TestCoupling(t *testing.T) {
 	if got[2] != 0 {
 		t.Errorf("a class without documents has probability %v", got[2])
 	}
-	c.Machines[0].Sigmoid = nil
+	c.Functions[0].Sigmoid = nil
 	if c.Probabilities(got, decisions) == nil {
 		t.Error("no error without a sigmoid")
 	}

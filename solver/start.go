@@ -7,12 +7,12 @@ import "math"
 type start []multiple
 
 type multiple struct {
-	machine *Machine
+	machine *DecisionFunction
 	by      float64
 }
 
 // startFrom is the start from one machine; nil is none.
-func startFrom(m *Machine) start {
+func startFrom(m *DecisionFunction) start {
 	if m == nil {
 		return nil
 	}

@@ -26,7 +26,7 @@ func TestBeginAt(t *testing.T) {
 		d := emptyDual([]int{0, 1, 2, 3}, 1)
 		copy(d.upper, q.upper)
 		copy(d.sign, []int8{1, -1, 1, -1})
-		d.begin(startFrom(&Machine{Support: d.docs, Coef: q.coef}), true)
+		d.begin(startFrom(&DecisionFunction{Support: d.docs, Coef: q.coef}), true)
 		var sum float64
 		for i, a := range d.alpha {
 			sum += float64(d.sign[i]) * a
@@ -54,7 +54,7 @@ func TestStartEndsAtBounds(t *testing.T) {
 			return musttest.Get(Train(t.Context(), m, p, Options{}))(t)
 		}
 		c := 0.003 * float64(seed+1)
-		want, got := of(c, nil).Machines[0], of(c, of(300*c, nil)).Machines[0]
+		want, got := of(c, nil).Functions[0], of(c, of(300*c, nil)).Functions[0]
 		free := false
 		for _, a := range want.Coef {
 			free = free || math.Abs(a) != c

@@ -115,14 +115,14 @@ func (c *Classifier) scores(dst, decisions []float64, odds bool) {
 			}
 		}
 		for i, of := range Pairs(c.Classes) {
-			if m := c.Machines[i]; m != nil {
+			if m := c.Functions[i]; m != nil {
 				x := m.Sigmoid.logit(decisions[i])
 				dst[of[0]] += x
 				dst[of[1]] -= x
 			}
 		}
 	default:
-		for i, m := range c.Machines {
+		for i, m := range c.Functions {
 			x := m.Sigmoid.logit(decisions[i])
 			if dst[i] = x; !odds { // log P(f), of any f
 				dst[i] = min(x, 0) - math.Log1p(math.Exp(-math.Abs(x)))

@@ -20,7 +20,7 @@ func TestTemperature(t *testing.T) {
 				machines, _ := scheme.machines(classes)
 				c := &Classifier{Scheme: scheme, Classes: classes, Temperature: &Temperature{0.4, odds}}
 				for range machines {
-					c.Machines = append(c.Machines, &Machine{Sigmoid: &Sigmoid{-1 - r.Float64(), r.Float64()}})
+					c.Functions = append(c.Functions, &DecisionFunction{Sigmoid: &Sigmoid{-1 - r.Float64(), r.Float64()}})
 				}
 				decisions, class := make([][]float64, n), make([]int, n)
 				p := make([]float64, classes)
@@ -46,7 +46,7 @@ func TestTemperature(t *testing.T) {
 				musttest.Do(t, c.Probabilities(plain, decisions[0]))
 				if c.Temperature = (&Temperature{1, odds}); odds { // p/(1-p) for p, divided by the sum
 					sum := 0.0
-					for k, m := range c.Machines {
+					for k, m := range c.Functions {
 						s := m.Sigmoid.Probability(decisions[0][k])
 						plain[k] = s / (1 - s)
 						sum += plain[k]
@@ -69,8 +69,8 @@ func TestTemperature(t *testing.T) {
 // Classes that are told apart without an error have a temperature above 0, and a class without a
 // machine has no part.
 func TestTemperatureOfExtremes(t *testing.T) {
-	sure := &Machine{Sigmoid: &Sigmoid{-1, 0}}
-	c := &Classifier{Classes: 3, Machines: []*Machine{sure, nil, nil}} // of classes 0 and 1
+	sure := &DecisionFunction{Sigmoid: &Sigmoid{-1, 0}}
+	c := &Classifier{Classes: 3, Functions: []*DecisionFunction{sure, nil, nil}} // of classes 0 and 1
 	for _, odds := range []bool{false, true} {
 		got := musttest.Get(FitTemperature(c, odds, [][]float64{{5, 0, 0}, {-5, 0, 0}, {4, 0, 0}, nil}, []int{0, 1, 2, 0}))(t)
 		c.Temperature = got

@@ -312,17 +312,17 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 // its threshold, so that its sign says whether an object has the label; probabilities stay. Errors:
 // another scheme, another number of thresholds than of machines.
 func (t *Thresholds) Apply(c *Classifier) error {
-	if c.Scheme != Labels || len(t.Above) != len(c.Machines) {
+	if c.Scheme != Labels || len(t.Above) != len(c.Functions) {
 		return errUser("%d thresholds for %d machines (%s), expected as many, of scheme %s", len(t.Above),
-			len(c.Machines), c.Scheme, Labels)
+			len(c.Functions), c.Scheme, Labels)
 	}
-	for l, m := range c.Machines {
+	for l, m := range c.Functions {
 		own := *m
 		own.Rho += t.Above[l]
 		if m.Sigmoid != nil {
 			own.Sigmoid = &Sigmoid{m.Sigmoid.A, m.Sigmoid.B + m.Sigmoid.A*t.Above[l]}
 		}
-		c.Machines[l] = &own
+		c.Functions[l] = &own
 	}
 	c.AtLeastOne = t.AtLeastOne
 	return nil
@@ -330,14 +330,14 @@ func (t *Thresholds) Apply(c *Classifier) error {
 
 // parts returns how many parts there are to tune thresholds on, 0 for none.
 func (t *Training) parts(n int) (int, error) {
-	if t.Parts == nil {
+	if t.Folds == nil {
 		return 0, nil
 	}
-	if t.Sets == nil || len(t.Parts) != n || n == 0 {
+	if t.Sets == nil || len(t.Folds) != n || n == 0 {
 		return 0, errUser("parts of %d documents to tune thresholds of sets of labels on, expected %d and sets",
-			len(t.Parts), n)
+			len(t.Folds), n)
 	}
-	return slices.Max(t.Parts) + 1, nil
+	return slices.Max(t.Folds) + 1, nil
 }
 
 // tune tunes the thresholds of trained labels, and makes them part of the classifier. The machines of
@@ -350,15 +350,15 @@ func (t *Training) tune(
 		if set == nil {
 			continue
 		}
-		decisions[i] = make([]float64, len(c.Machines))
-		for l, machine := range c.Machines {
+		decisions[i] = make([]float64, len(c.Functions))
+		for l, machine := range c.Functions {
 			decisions[i][l] = -machine.Rho // of those that say the same of all
 		}
 	}
 	var jobs []job
 	for _, p := range open {
 		jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) error {
-			own, err := p.heldOut(ctx, s, run.Pick(t.Parts, p.docs), parts, startFrom(c.Machines[p.place]), bytes)
+			own, err := p.heldOut(ctx, s, run.Pick(t.Folds, p.docs), parts, startFrom(c.Functions[p.place]), bytes)
 			if err != nil {
 				return err
 			}
@@ -372,7 +372,7 @@ func (t *Training) tune(
 	if err := runAll(ctx, m, jobs, report, opt); err != nil {
 		return err
 	}
-	if c.Thresholds, _, err = TuneThresholds(decisions, t.Sets, t.Parts); err != nil {
+	if c.Thresholds, _, err = TuneThresholds(decisions, t.Sets, t.Folds); err != nil {
 		return err
 	}
 	return c.Thresholds.Apply(c)

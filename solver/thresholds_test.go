@@ -113,15 +113,15 @@ func TestTuneThresholds(t *testing.T) {
 // A classifier with thresholds decides by the sign as the thresholds decide, and its probabilities
 // are what they were.
 func TestThresholdsApply(t *testing.T) {
-	c := &Classifier{Scheme: Labels, Classes: 2, Machines: []*Machine{
+	c := &Classifier{Scheme: Labels, Classes: 2, Functions: []*DecisionFunction{
 		{Rho: 0.25, Sigmoid: &Sigmoid{-2, 0.5}}, {Rho: -1},
 	}}
-	before := c.Machines[0].Sigmoid.Probability(0.75)
+	before := c.Functions[0].Sigmoid.Probability(0.75)
 	musttest.Do(t, (&Thresholds{Above: []float64{-0.5, 0.25}, AtLeastOne: true}).Apply(c))
-	if c.Machines[0].Rho != -0.25 || c.Machines[1].Rho != -0.75 || !c.AtLeastOne {
+	if c.Functions[0].Rho != -0.25 || c.Functions[1].Rho != -0.75 || !c.AtLeastOne {
 		t.Errorf("%+v", c)
 	}
-	if after := c.Machines[0].Sigmoid.Probability(0.75 + 0.5); !(math.Abs(after-before) <= 1e-15) {
+	if after := c.Functions[0].Sigmoid.Probability(0.75 + 0.5); !(math.Abs(after-before) <= 1e-15) {
 		t.Errorf("probability %v, expected %v", after, before)
 	}
 	for want, values := range map[int][]float64{0: {-1, -2}, 1: {-3, -2}} {
@@ -150,8 +150,8 @@ func TestTrainThresholds(t *testing.T) {
 		parts[i] = i % 3
 	}
 	opt := Options{Tolerance: 1e-6}
-	c := musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: labels, Parts: parts}, opt))(t)
-	trial := &Trial{Sets: sets, Classes: labels, Parts: parts, Thresholds: true}
+	c := musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: labels, Folds: parts}, opt))(t)
+	trial := &Trial{Sets: sets, Classes: labels, Folds: parts, Thresholds: true}
 	v := musttest.Get(trial.Validate(t.Context(), m, []Parameters{{}}, nil, opt))(t)
 	got, want := c.Thresholds, v[0].Thresholds
 	if got == nil || want == nil || v[0].Decisions != nil {
@@ -161,7 +161,7 @@ func TestTrainThresholds(t *testing.T) {
 		got.AtLeastOne != want.AtLeastOne {
 		t.Errorf("%+v, expected %+v", got, want)
 	}
-	if _, err := Train(t.Context(), m, Training{Labels: make([]int, n), Classes: 2, Parts: parts}, opt); err == nil {
+	if _, err := Train(t.Context(), m, Training{Labels: make([]int, n), Classes: 2, Folds: parts}, opt); err == nil {
 		t.Error("parts without sets")
 	}
 }

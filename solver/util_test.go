@@ -67,7 +67,7 @@ func sourceOf(t *testing.T, m Matrix) *source {
 // trainBinary trains the machine of two classes, by element of docs; class 0 is the positive one.
 func trainBinary(
 	ctx context.Context, m Matrix, docs []int, positive []bool, par Parameters, opt Options,
-) (*Machine, error) {
+) (*DecisionFunction, error) {
 	labels := slices.Repeat([]int{-1}, lengthOf(m))
 	for i, doc := range docs[:min(len(docs), len(labels))] {
 		if labels[doc] = 1; positive[i] {
@@ -88,7 +88,7 @@ func lengthOf(m Matrix) int {
 // trainRegression trains the machine of targets, by element of docs.
 func trainRegression(
 	ctx context.Context, m Matrix, docs []int, targets []float64, par Parameters, opt Options,
-) (*Machine, error) {
+) (*DecisionFunction, error) {
 	all := slices.Repeat([]float64{math.NaN()}, lengthOf(m))
 	for i, doc := range docs[:min(len(docs), len(all))] {
 		all[doc] = targets[i]
@@ -97,7 +97,7 @@ func trainRegression(
 }
 
 // trainOneClass trains the machine of the documents docs.
-func trainOneClass(ctx context.Context, m Matrix, docs []int, par Parameters, opt Options) (*Machine, error) {
+func trainOneClass(ctx context.Context, m Matrix, docs []int, par Parameters, opt Options) (*DecisionFunction, error) {
 	labels := slices.Repeat([]int{-1}, lengthOf(m))
 	for _, doc := range docs[:min(len(docs), len(labels))] {
 		labels[doc] = 0
@@ -105,11 +105,11 @@ func trainOneClass(ctx context.Context, m Matrix, docs []int, par Parameters, op
 	return first(Train(ctx, m, Training{Labels: labels, OneClass: true, Parameters: par}, opt))
 }
 
-func first(c *Classifier, err error) (*Machine, error) {
+func first(c *Classifier, err error) (*DecisionFunction, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Machines[0], nil
+	return c.Functions[0], nil
 }
 
 // withC returns parameters with the regularization parameter C.

@@ -57,7 +57,7 @@ type Trial struct {
 
 	Classes int
 	Scheme  Scheme // scheme for Labels
-	Parts   []int  // fold by document; -1 excludes the document
+	Folds   []int  // fold by document; -1 excludes the document
 
 	Decisions  bool // keep decision values
 	Thresholds bool // tune thresholds for Sets, and predict each fold by the thresholds of the others
@@ -141,7 +141,7 @@ func (t *Trial) Validate(
 		out[i] = &Validation{Fits: make([]*Classifier, parts)}
 		for _, f := range only {
 			own := whole
-			own.Machines = make([]*Machine, len(problems))
+			own.Functions = make([]*DecisionFunction, len(problems))
 			out[i].Fits[f] = &own
 		}
 		if t.Decisions || t.Sets != nil && t.Thresholds {
@@ -163,13 +163,15 @@ func (t *Trial) Validate(
 				continue
 			}
 			jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) error {
-				own := p.without(t.Parts, f)
+				own := p.without(t.Folds, f)
 				for _, w := range near {
-					if machine := w.Of.Fits[f].Machines[i]; machine != nil {
+					if machine := w.Of.Fits[f].Functions[i]; machine != nil {
 						own.start = append(own.start, multiple{machine, w.By})
 					}
 				}
-				return v.sweep(ctx, s, own, bytes, func(par int, machine *Machine) { out[par].Fits[f].Machines[i] = machine })
+				return v.sweep(ctx, s, own, bytes, func(par int, trained *DecisionFunction) {
+					out[par].Fits[f].Functions[i] = trained
+				})
 			}})
 		}
 	}
@@ -184,7 +186,7 @@ func (t *Trial) Validate(
 	for i, o := range out {
 		o.Busy = time.Duration(v.busy[i].Load())
 		if t.Sets != nil && t.Thresholds {
-			if o.Thresholds, o.Sets, err = TuneThresholds(o.Decisions, t.Sets, t.Parts); err != nil {
+			if o.Thresholds, o.Sets, err = TuneThresholds(o.Decisions, t.Sets, t.Folds); err != nil {
 				return nil, err
 			}
 		}
@@ -209,7 +211,7 @@ func (t *Trial) Check(n int) error {
 // kernel value.
 func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int, opt *Options) error {
 	var held []int
-	for i, part := range t.Parts {
+	for i, part := range t.Folds {
 		if part == f && (t.Labels == nil || t.Labels[i] >= 0) && (t.Sets == nil || t.Sets[i] != nil) &&
 			(t.Targets == nil || t.Targets[i] == t.Targets[i]) {
 			held = append(held, i)
@@ -217,9 +219,9 @@ func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int
 	}
 	var all Classifier
 	for _, o := range out {
-		all.Machines = append(all.Machines, o.Fits[f].Machines...)
+		all.Functions = append(all.Functions, o.Fits[f].Functions...)
 	}
-	n := len(all.Machines) / len(out)
+	n := len(all.Functions) / len(out)
 	return all.predictRows(ctx, m, held, opt, func(i int, decisions []float64) {
 		for par, o := range out {
 			own := decisions[par*n : (par+1)*n]
@@ -262,7 +264,7 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 		Scheme: t.Scheme,
 	}
 	labels := training.Labels
-	for i, part := range t.Parts {
+	for i, part := range t.Folds {
 		switch {
 		case part >= 0:
 		case i < len(labels):
@@ -280,7 +282,7 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 	for f := range parts { // the other folds must have at least two classes
 		seen, several := -1, t.Targets != nil
 		for i, c := range labels {
-			if c >= 0 && t.Parts[i] != f {
+			if c >= 0 && t.Folds[i] != f {
 				several = several || seen >= 0 && c != seen
 				seen = c
 			}
@@ -312,10 +314,10 @@ func (p *problem) without(parts []int, f int) *problem {
 
 // parts returns the number of folds, and the folds to validate in increasing order.
 func (t *Trial) parts(n int) (count int, only []int, err error) {
-	if len(t.Parts) != n {
-		return 0, nil, errUser("parts of %d documents, of a matrix of %d", len(t.Parts), n)
+	if len(t.Folds) != n {
+		return 0, nil, errUser("parts of %d documents, of a matrix of %d", len(t.Folds), n)
 	}
-	for i, f := range t.Parts {
+	for i, f := range t.Folds {
 		if f < -1 || f >= n {
 			return 0, nil, errUser("document %d is in part %d, expected 0 to %d, or -1 for none", i, f, n-1)
 		}
@@ -347,7 +349,7 @@ type validating struct {
 // sweep trains the binary classifiers of a problem for all parameters, each warm-started from the
 // one before, and passes them to keep.
 func (v *validating) sweep(
-	ctx context.Context, s *search, p *problem, bytes int64, keep func(par int, m *Machine),
+	ctx context.Context, s *search, p *problem, bytes int64, keep func(par int, m *DecisionFunction),
 ) error {
 	constant := p.constant(false)
 	var last *dual

@@ -14,7 +14,7 @@ import (
 // masked is a trial's labels without those of a part.
 func masked(t *Trial, f int) []int {
 	out := slices.Clone(t.Labels)
-	for i, own := range t.Parts {
+	for i, own := range t.Folds {
 		if own == f || own < 0 {
 			out[i] = -1
 		}
@@ -54,8 +54,8 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 	labels[7] = -1
 	for _, matrix := range []Matrix{m, &counted{Dense: m, t: t}} {
 		for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
-			trial := &Trial{Labels: labels, Classes: k, Scheme: scheme, Parts: Folds(labels, 4, 9)}
-			trial.Parts[11] = -1
+			trial := &Trial{Labels: labels, Classes: k, Scheme: scheme, Folds: Folds(labels, 4, 9)}
+			trial.Folds[11] = -1
 			pars := []Parameters{withC(50), withC(0.5),
 				withC(2), {Regularization: Regularization{C: 2}, Weights: []float64{3, 1, 1, 1}}}
 			got := musttest.Get(trial.Validate(ctx, matrix, pars, nil, Options{}))(t)
@@ -67,19 +67,19 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 				for f := range 4 {
 					own := musttest.Get(Train(ctx, matrix,
 						Training{Labels: masked(trial, f), Classes: k, Scheme: scheme, Parameters: pars[at]}, Options{}))(t)
-					held := heldOut(trial.Parts, f)
+					held := heldOut(trial.Folds, f)
 					want := decisionsOf(t, matrix, own, held)
 					have := decisionsOf(t, matrix, v.Fits[f], held)
-					for i, machine := range v.Fits[f].Machines {
+					for i, machine := range v.Fits[f].Functions {
 						for _, doc := range machine.Support {
-							if trial.Parts[doc] == f || trial.Parts[doc] < 0 || labels[doc] < 0 {
+							if trial.Folds[doc] == f || trial.Folds[doc] < 0 || labels[doc] < 0 {
 								t.Fatalf("document %d is in the machine that it is predicted by", doc)
 							}
 						}
 						if !machine.Converged ||
-							!(math.Abs(machine.Objective-own.Machines[i].Objective) <= defaultTolerance*sizeOf(own.Machines[i])) {
+							!(math.Abs(machine.Objective-own.Functions[i].Objective) <= defaultTolerance*sizeOf(own.Functions[i])) {
 							t.Errorf("%v C=%v: objective %v, alone %v", scheme, pars[at].C, machine.Objective,
-								own.Machines[i].Objective)
+								own.Functions[i].Objective)
 						}
 					}
 					for _, i := range held {
@@ -113,7 +113,7 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 }
 
 // sizeOf is the sum of a machine's α.
-func sizeOf(m *Machine) (size float64) {
+func sizeOf(m *DecisionFunction) (size float64) {
 	for _, v := range m.Coef {
 		size += math.Abs(v)
 	}
@@ -123,7 +123,7 @@ func sizeOf(m *Machine) (size float64) {
 func steps(v *Validation) int {
 	sum := 0
 	for _, fit := range v.Fits {
-		for _, m := range fit.Machines {
+		for _, m := range fit.Functions {
 			sum += m.Iterations
 		}
 	}
@@ -138,7 +138,7 @@ func TestValidateStartsNear(t *testing.T) {
 	wide, x := gaussian(t, 22, n, 4, 0.4)
 	middle, _ := gaussian(t, 22, n, 4, 0.5)
 	narrow, _ := gaussian(t, 22, n, 4, 0.6)
-	trial := &Trial{Labels: classes(x, k), Classes: k, Parts: Folds(classes(x, k), 3, 9)}
+	trial := &Trial{Labels: classes(x, k), Classes: k, Folds: Folds(classes(x, k), 3, 9)}
 	validate := func(m Matrix, start []WarmStart, c ...float64) []*Validation {
 		t.Helper()
 		var pars []Parameters
@@ -150,8 +150,8 @@ func TestValidateStartsNear(t *testing.T) {
 	same := func(what string, got, want *Validation) {
 		t.Helper()
 		for f, fit := range got.Fits {
-			for i, m := range fit.Machines {
-				own := want.Fits[f].Machines[i]
+			for i, m := range fit.Functions {
+				own := want.Fits[f].Functions[i]
 				if !(math.Abs(m.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
 					t.Errorf("%s: objective %v, expected %v", what, m.Objective, own.Objective)
 				}
@@ -199,7 +199,7 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 	sets[5] = nil
-	v := musttest.Get((&Trial{Sets: sets, Classes: 3, Parts: parts}).Validate(ctx, m,
+	v := musttest.Get((&Trial{Sets: sets, Classes: 3, Folds: parts}).Validate(ctx, m,
 		[]Parameters{withC(10), withC(1)}, nil, Options{}))(t)
 	for _, own := range v {
 		wrong := 0
@@ -223,15 +223,15 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 
-	nu := musttest.Get((&Trial{Labels: labels, Classes: 2, Parts: parts}).Validate(ctx, m,
+	nu := musttest.Get((&Trial{Labels: labels, Classes: 2, Folds: parts}).Validate(ctx, m,
 		[]Parameters{{Regularization: Regularization{Nu: 0.3}}, {Regularization: Regularization{Nu: 0.1}}}, nil,
 		Options{}))(t)
 	for at, par := range []Parameters{{Regularization: Regularization{Nu: 0.3}},
 		{Regularization: Regularization{Nu: 0.1}}} {
 		own := musttest.Get(Train(ctx, m,
-			Training{Labels: masked(&Trial{Labels: labels, Parts: parts}, 1), Classes: 2, Parameters: par},
+			Training{Labels: masked(&Trial{Labels: labels, Folds: parts}, 1), Classes: 2, Parameters: par},
 			Options{}))(t)
-		if got, want := nu[at].Fits[1].Machines[0], own.Machines[0]; !slices.Equal(got.Coef, want.Coef) ||
+		if got, want := nu[at].Fits[1].Functions[0], own.Functions[0]; !slices.Equal(got.Coef, want.Coef) ||
 			got.Rho != want.Rho {
 			t.Errorf("ν = %v: another machine than alone", par.Nu)
 		}
@@ -243,7 +243,7 @@ func TestValidateOthers(t *testing.T) {
 			few[i] = 2
 		}
 	}
-	lost, err := (&Trial{Labels: few, Classes: 3, Parts: parts}).Validate(ctx, m, []Parameters{{}}, nil, Options{})
+	lost, err := (&Trial{Labels: few, Classes: 3, Folds: parts}).Validate(ctx, m, []Parameters{{}}, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestValidateOthers(t *testing.T) {
 			t.Fatalf("document %d has a class that its classifier doesn't know", i)
 		}
 	}
-	if machines := lost[0].Fits[0].Machines; machines[0] == nil || machines[1] != nil || machines[2] != nil {
+	if machines := lost[0].Fits[0].Functions; machines[0] == nil || machines[1] != nil || machines[2] != nil {
 		t.Error("machines for a class without documents")
 	}
 }
@@ -262,7 +262,7 @@ func TestValidateWorkers(t *testing.T) {
 	const n = 300
 	ctx := context.Background()
 	m, x := gaussian(t, 24, n, 2, 1)
-	trial := &Trial{Labels: classes(x, 4), Classes: 4, Parts: Folds(classes(x, 4), 3, 1)}
+	trial := &Trial{Labels: classes(x, 4), Classes: 4, Folds: Folds(classes(x, 4), 3, 1)}
 	pars := []Parameters{withC(1), withC(30)}
 	one := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{Workers: 1}))(t)
 	three := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{Workers: 3}))(t)
@@ -280,7 +280,7 @@ func TestStart(t *testing.T) {
 	m, x := gaussian(t, 26, n, 2, 1)
 	p := &problem{docs: run.Numbers(0, n), positive: noisySigns(3, x), par: &Parameters{}, bounds: [2]float64{2, 5}}
 	d := musttest.Get(p.dual(sourceOf(t, m), nil))(t)
-	from := &Machine{}
+	from := &DecisionFunction{}
 	for i := range n {
 		if i%4 != 0 {
 			// some of the wrong sign
@@ -343,7 +343,7 @@ func TestValidateRegression(t *testing.T) {
 	pars := []Parameters{{Regularization: Regularization{C: 10, Epsilon: 0.05}}, {Regularization: Regularization{C: 0.1,
 		Epsilon: 0.05}}, {Regularization: Regularization{C: 1, Nu: 0.4}}, {Regularization: Regularization{C: 5,
 		Epsilon: 0.2}}}
-	trial := &Trial{Targets: targets, Parts: parts}
+	trial := &Trial{Targets: targets, Folds: parts}
 	got := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{}))(t)
 	for at, e := range got {
 		if !math.IsNaN(e.Values[9]) {
@@ -358,7 +358,7 @@ func TestValidateRegression(t *testing.T) {
 				}
 			}
 			own := musttest.Get(trainRegression(ctx, m, docs, run.Pick(targets, docs), pars[at], Options{}))(t)
-			if machine := e.Fits[f].Machines[0]; !(math.Abs(machine.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
+			if machine := e.Fits[f].Functions[0]; !(math.Abs(machine.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
 				t.Errorf("%+v: objective %v, alone %v", pars[at], machine.Objective, own.Objective)
 			}
 			for _, i := range heldOut(parts, f) {

@@ -19,7 +19,9 @@ type weighing struct {
 	most float64 // the sum of α, at most, by Σ weights
 }
 
-func (w weighing) train(x [][]float64, m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
+func (w weighing) train(
+	x [][]float64, m Matrix, weights []float64, docs []int, opt Options,
+) (*DecisionFunction, error) {
 	w.DocumentWeights = weights
 	of := Training{Parameters: w.Parameters, OneClass: w.kind == oneClass, Classes: 2}
 	signs := noisySigns(5, x)
@@ -45,7 +47,7 @@ var weighings = map[string]weighing{
 }
 
 // decision returns f of document i of a matrix.
-func decision(m *Dense, of *Machine, i int) float64 {
+func decision(m *Dense, of *DecisionFunction, i int) float64 {
 	sum := -of.Rho
 	for s, doc := range of.Support {
 		sum += of.Coef[s] * float64(m.Row(i)[doc])
@@ -54,7 +56,7 @@ func decision(m *Dense, of *Machine, i int) float64 {
 }
 
 // decisions returns f of the first n documents of a matrix.
-func decisions(m *Dense, of *Machine, n int) []float64 {
+func decisions(m *Dense, of *DecisionFunction, n int) []float64 {
 	out := musttest.Make(n, func(i int) float64 { return decision(m, of, i) })
 	return out
 }
@@ -126,7 +128,7 @@ func TestWeightsInParts(t *testing.T) {
 		targets[i] = x[i][0]
 	}
 	opt, greatest := Options{Tolerance: tolerance}, 2.5*n*3
-	near := func(what string, a, b *Machine) {
+	near := func(what string, a, b *DecisionFunction) {
 		fa, fb := decisions(m, a, n), decisions(m, b, n)
 		for i := range fa {
 			if !(math.Abs(fa[i]-fb[i]) <= 4*math.Sqrt(2*tolerance*greatest)+2*tolerance) {
@@ -137,7 +139,7 @@ func TestWeightsInParts(t *testing.T) {
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
 		pars := []Parameters{{Regularization: Regularization{C: 0.5}, DocumentWeights: weights},
 			{Regularization: Regularization{C: 3}, DocumentWeights: weights}}
-		trial := &Trial{Labels: labels, Classes: 3, Scheme: scheme, Parts: parts}
+		trial := &Trial{Labels: labels, Classes: 3, Scheme: scheme, Folds: parts}
 		found := musttest.Get(trial.Validate(t.Context(), m, pars, nil, opt))(t)
 		for p, par := range pars {
 			for part := range 2 {
@@ -149,8 +151,8 @@ func TestWeightsInParts(t *testing.T) {
 				}
 				of := Training{Labels: some, Classes: 3, Scheme: scheme, Parameters: par}
 				c := musttest.Get(Train(t.Context(), m, of, opt))(t)
-				for k := range c.Machines {
-					near(scheme.String(), found[p].Fits[part].Machines[k], c.Machines[k])
+				for k := range c.Functions {
+					near(scheme.String(), found[p].Fits[part].Functions[k], c.Functions[k])
 					var docs []int
 					var positive []bool
 					for i, l := range some {
@@ -163,7 +165,7 @@ func TestWeightsInParts(t *testing.T) {
 						}
 					}
 					one := musttest.Get(trainBinary(t.Context(), m, docs, positive, par, opt))(t)
-					near(scheme.String()+" alone", c.Machines[k], one)
+					near(scheme.String()+" alone", c.Functions[k], one)
 				}
 			}
 		}
@@ -172,7 +174,7 @@ func TestWeightsInParts(t *testing.T) {
 		{Regularization: Regularization{C: 0.5, Epsilon: 0.1}, DocumentWeights: weights},
 		{Regularization: Regularization{C: 3, Epsilon: 0.1}, DocumentWeights: weights},
 	}
-	trial := &Trial{Targets: targets, Parts: parts}
+	trial := &Trial{Targets: targets, Folds: parts}
 	found := musttest.Get(trial.Validate(t.Context(), m, numbers, nil, opt))(t)
 	for p, par := range numbers {
 		for part := range 2 {
@@ -183,7 +185,7 @@ func TestWeightsInParts(t *testing.T) {
 				}
 			}
 			one := musttest.Get(trainRegression(t.Context(), m, docs, run.Pick(targets, docs), par, opt))(t)
-			near("regression", found[p].Fits[part].Machines[0], one)
+			near("regression", found[p].Fits[part].Functions[0], one)
 		}
 	}
 }
@@ -217,12 +219,14 @@ func TestWeightsOfTheRest(t *testing.T) {
 			labels[i] = 1
 		}
 	}
-	train := func(s Scheme, classes int) []*Machine {
+	train := func(s Scheme, classes int) []*DecisionFunction {
 		return musttest.Get(Train(t.Context(), m, Training{Labels: labels, Classes: classes, Scheme: s,
-			Parameters: Parameters{Regularization: Regularization{C: 2}, Weights: []float64{3, 0.2}}}, Options{}))(t).Machines
+			Parameters: Parameters{Regularization: Regularization{C: 2}, Weights: []float64{3, 0.2}}}, Options{}))(t).Functions
 	}
 	pair := train(OneVsOne, 2)[0]
-	near := func(a *Machine) bool { return math.Abs(a.Objective-pair.Objective) <= 1e-3*math.Abs(pair.Objective) }
+	near := func(a *DecisionFunction) bool {
+		return math.Abs(a.Objective-pair.Objective) <= 1e-3*math.Abs(pair.Objective)
+	}
 	for c, machine := range train(OneVsRest, 2) {
 		if !near(machine) {
 			t.Errorf("class %d: objective %v, one-vs-one %v", c, machine.Objective, pair.Objective)
@@ -237,7 +241,7 @@ func TestWeightsOfTheRest(t *testing.T) {
 	}
 	par := Parameters{Regularization: Regularization{C: 2}, Weights: []float64{3, 0.2}}
 	separate := musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: 2, Parameters: par}, Options{}))(t)
-	if machine := separate.Machines[0]; near(machine) {
+	if machine := separate.Functions[0]; near(machine) {
 		t.Errorf("of two labels the rest has a weight: objective %v", machine.Objective)
 	}
 	parts := Folds(labels, 3, 1)
@@ -248,11 +252,11 @@ func TestWeightsOfTheRest(t *testing.T) {
 		}
 	}
 	for _, s := range []Scheme{OneVsOne, OneVsRest} {
-		trial := &Trial{Labels: labels, Classes: 2, Scheme: s, Parts: parts}
+		trial := &Trial{Labels: labels, Classes: 2, Scheme: s, Folds: parts}
 		v := musttest.Get(trial.Validate(t.Context(), m, []Parameters{par}, nil, Options{}))(t)
 		separate := Training{Labels: without, Classes: 2, Scheme: s, Parameters: par}
 		alone := musttest.Get(Train(t.Context(), m, separate, Options{}))(t)
-		a, b := v[0].Fits[1].Machines[0].Objective, alone.Machines[0].Objective
+		a, b := v[0].Fits[1].Functions[0].Objective, alone.Functions[0].Objective
 		if !(math.Abs(a-b) <= 1e-3*math.Abs(b)) {
 			t.Errorf("%s, in folds: objective %v, alone %v", s, a, b)
 		}

@@ -156,7 +156,7 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	var want, why json.RawMessage
 	command(t, &want, "explain", "-json", "-n", "3", path)
 	got := musttest.Get(m.Explain(t.Context(), 3))(t)
-	if a := musttest.Get(json.Marshal(got))(t); !same(t, a, want) || len(got.Rows) != 3 || len(got.Rows[0].For) != 3 {
+	if a := musttest.Get(json.Marshal(got))(t); !same(t, a, want) || len(got.Rows) != 3 || len(got.Rows[0].Positive) != 3 {
 		t.Errorf("explain says %s, Model.Explain %s", want, a)
 	}
 	command(t, &why, "explain", "-json", "-n", "4", "-in", facadeSource, "-document", "9", path)

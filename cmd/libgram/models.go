@@ -115,9 +115,9 @@ func (m *model) about() any {
 
 func (m *model) arrays() map[string]arrayMaker {
 	all := map[string]arrayMaker{"bytes": bytesOf(m)}
-	all["support"] = func(*call) (*array, error) { return column(narrowInts(m.Machines().Support)), nil }
-	all["coefficients"] = func(*call) (*array, error) { return rowsOf(m.Machines().Coefficients)(nil) }
-	all["offsets"] = func(*call) (*array, error) { return column(m.Machines().Offsets), nil }
+	all["support"] = func(*call) (*array, error) { return column(narrowInts(m.DecisionFunctions().Support)), nil }
+	all["coefficients"] = func(*call) (*array, error) { return rowsOf(m.DecisionFunctions().Coefficients)(nil) }
+	all["offsets"] = func(*call) (*array, error) { return column(m.DecisionFunctions().Offsets), nil }
 	all["weights"] = func(*call) (*array, error) {
 		weights, _ := m.Weights()
 		return rowsOf(weights)(nil)
@@ -349,7 +349,7 @@ func (c *call) answer(of []string, p *gram.Predictions) *answer {
 		Documents         int
 		Classes, Machines []string
 		Warnings          []string
-	}{len(p.Known), classes, p.Machines, c.said()}
+	}{len(p.Known), classes, p.DecisionFunctions, c.said()}
 	return out
 }
 

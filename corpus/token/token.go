@@ -203,9 +203,9 @@ func (t Tokenizer) WithPairs(pairs bool) Tokenizer {
 	return t
 }
 
-// SameCut reports whether two tokenizers divide texts into the same terms. It ignores Pairs, which
+// SameTerms reports whether two tokenizers divide texts into the same terms. It ignores Pairs, which
 // readers set depending on the texts.
-func (t Tokenizer) SameCut(as Tokenizer) bool { return t.WithPairs(true) == as.WithPairs(true) }
+func (t Tokenizer) SameTerms(as Tokenizer) bool { return t.WithPairs(true) == as.WithPairs(true) }
 
 // String returns the canonical text form of the tokenizer for [Parse]: the analyzer and, after a
 // colon, the differences from the default, such as "word", "word:ngrams=1..2,digits" or

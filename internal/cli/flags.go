@@ -76,8 +76,8 @@ func (f *Flags) Around(run func(context.Context, *Env, Work) error) { f.around =
 // AtEnd adds a function to call when the command has ended, with or without an error.
 func (f *Flags) AtEnd(end func() error) { f.ends = append(f.ends, end) }
 
-// Given reports whether any of the flags was given.
-func (f *Flags) Given(names ...string) bool {
+// IsSet reports whether any of the flags was set.
+func (f *Flags) IsSet(names ...string) bool {
 	given := false
 	f.Visit(func(fl *flag.Flag) { given = given || slices.Contains(names, fl.Name) })
 	return given
@@ -113,12 +113,12 @@ func (f *Flags) takeArgs() error {
 	writes := func(o output) bool { return o.flag == "-"+f.places[place+1].Flag }
 	for i := range places {
 		_, err := os.Lstat(f.Args[i])
-		for f.Given(f.places[place].Flag) && place+1 < len(f.places) &&
+		for f.IsSet(f.places[place].Flag) && place+1 < len(f.places) &&
 			(errors.Is(err, fs.ErrNotExist) || !slices.ContainsFunc(f.outputs, writes)) {
 			place++
 		}
 		at := f.places[place]
-		if f.Given(at.Flag) {
+		if f.IsSet(at.Flag) {
 			return Usagef("-%s %s and the argument %q both name a %s, expected one of them", at.Flag,
 				f.Lookup(at.Flag).Value, f.Args[i], at.What)
 		}

@@ -44,8 +44,8 @@ const supervised = "tfkl-l1-sqrt"
 // number of documents in the largest sample.
 const maxPairs = 6000
 
-// Given holds the settings that the caller fixed; the others are chosen.
-type Given struct {
+// Constraints holds the settings that the caller fixed. The others are chosen.
+type Constraints struct {
 	solver.Regularization // 0 = chosen automatically
 
 	Kernel     string   // specification, or name of a kernel whose t or gamma is chosen; "" = any kernel
@@ -58,7 +58,7 @@ type Given struct {
 }
 
 // Fixed reports whether g.Kernel is set and has no parameter left to choose.
-func (g *Given) Fixed() bool {
+func (g *Constraints) Fixed() bool {
 	if g.Kernel == "" || strings.ContainsAny(g.Kernel, ":(*+") {
 		return g.Kernel != ""
 	}
@@ -72,7 +72,7 @@ func (g *Given) Fixed() bool {
 }
 
 // Candidates returns the settings from which [tune.Choose] selects for c. Fixed settings stay.
-func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, error) {
+func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, error) {
 	out := tune.Candidates{Measure: s.Measure(), C: chosenC, Nu: s.Nu, Epsilon: []float64{s.Epsilon}, Unit: 1,
 		Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed, Folds: tune.DefaultFolds}
 	regression := out.Measure == tune.MeanSquaredError
@@ -170,7 +170,7 @@ func times(by float64, numbers []float64) (out []float64) {
 
 // vectorKernels returns the candidate kernels for vectors, on scaled columns. Unless a scale is set
 // or the columns need one, kernels on unscaled columns are candidates too.
-func (g *Given) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error) {
+func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error) {
 	terms, _ := c.Documents.TermFrequencies()
 	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
 	specs := []string{"rbf:gamma=$1,embed=$e", "linear:embed=$e", "polynomial:gamma=$1,r=1,degree=3,embed=$e",

@@ -19,7 +19,7 @@ import (
 func TestCandidatesInTurn(t *testing.T) {
 	none := &sparse.CSR{Offsets: []int64{0}}
 	c := &corpus.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: none}
-	got, err := (&Given{}).Candidates(c, svm.Settings{Scheme: solver.OneVsOne})
+	got, err := (&Constraints{}).Candidates(c, svm.Settings{Scheme: solver.OneVsOne})
 	if err != nil || len(got.Kernels) != len(chosenHistograms)*len(chosenScales[0].Values)+len(chosenVectors) {
 		t.Fatalf("%v, %v", got.Kernels, err)
 	}
@@ -46,21 +46,21 @@ func TestCandidatesSupervised(t *testing.T) {
 	numbers.Tokenizer.Views = "a=words + b=numbers"
 	vectors.Vocabulary = nil
 	for what, of := range map[string]struct {
-		given  Given
+		given  Constraints
 		corpus *corpus.Corpus
 		scheme solver.Scheme
 		want   string
 	}{
-		"nothing":          {Given{}, text(), solver.OneVsRest, "diffusion:t=2,embed=tfkl-l1-sqrt"},
-		"a name":           {Given{Kernel: "ngd-exp"}, text(), solver.OneVsRest, "ngd-exp:t=2,embed=tfkl-l1-sqrt"},
-		"one without t":    {Given{Kernel: "bhattacharyya"}, text(), solver.OneVsRest, ""},
-		"linear":           {Given{Kernel: "linear"}, text(), solver.OneVsRest, ""},
-		"rbf":              {Given{Kernel: "rbf"}, text(), solver.OneVsRest, ""},
-		"parameters":       {Given{Kernel: "diffusion:t=1"}, text(), solver.OneVsRest, ""},
-		"an embedding":     {Given{Embeddings: []string{"tf-l1-sqrt"}}, text(), solver.OneVsRest, ""},
-		"several labels":   {Given{}, text(), solver.Labels, ""},
-		"columns, numbers": {Given{}, numbers, solver.OneVsRest, ""},
-		"vectors":          {Given{}, vectors, solver.OneVsRest, ""},
+		"nothing":          {Constraints{}, text(), solver.OneVsRest, "diffusion:t=2,embed=tfkl-l1-sqrt"},
+		"a name":           {Constraints{Kernel: "ngd-exp"}, text(), solver.OneVsRest, "ngd-exp:t=2,embed=tfkl-l1-sqrt"},
+		"one without t":    {Constraints{Kernel: "bhattacharyya"}, text(), solver.OneVsRest, ""},
+		"linear":           {Constraints{Kernel: "linear"}, text(), solver.OneVsRest, ""},
+		"rbf":              {Constraints{Kernel: "rbf"}, text(), solver.OneVsRest, ""},
+		"parameters":       {Constraints{Kernel: "diffusion:t=1"}, text(), solver.OneVsRest, ""},
+		"an embedding":     {Constraints{Embeddings: []string{"tf-l1-sqrt"}}, text(), solver.OneVsRest, ""},
+		"several labels":   {Constraints{}, text(), solver.Labels, ""},
+		"columns, numbers": {Constraints{}, numbers, solver.OneVsRest, ""},
+		"vectors":          {Constraints{}, vectors, solver.OneVsRest, ""},
 	} {
 		got, err := of.given.Candidates(of.corpus, svm.Settings{Scheme: of.scheme})
 		first := ""
@@ -99,12 +99,12 @@ func TestCandidatesOfRegression(t *testing.T) {
 			c.Classes = append(c.Classes, strconv.FormatFloat(v, 'g', -1, 64))
 			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
 		}
-		got, err := (&Given{}).Candidates(c, svm.Settings{Type: model.EpsilonSVR})
+		got, err := (&Constraints{}).Candidates(c, svm.Settings{Type: model.EpsilonSVR})
 		if err != nil || got.Unit != of.unit || got.C[0] != of.unit || got.Epsilon[0] != run.Round(of.unit/10, 12) ||
 			got.Supervised != nil || len(got.Schemes) != 1 {
 			t.Errorf("%s: %+v, %v, expected the unit %v", name, got, err, of.unit)
 		}
-		fixed := &Given{Regularization: solver.Regularization{C: 3, Epsilon: 5}}
+		fixed := &Constraints{Regularization: solver.Regularization{C: 3, Epsilon: 5}}
 		given, err := fixed.Candidates(c, svm.Settings{Type: model.EpsilonSVR, Epsilon: 5})
 		if err != nil || len(given.C) != 1 || given.C[0] != 3 || !slices.Equal(given.Epsilon, []float64{5}) {
 			t.Errorf("%s: C and epsilon that are given are %v and %v, %v", name, given.C, given.Epsilon, err)

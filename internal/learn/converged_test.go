@@ -265,10 +265,10 @@ func TestConverged(t *testing.T) {
 // optimum. Without regularisation, it has no gap.
 func TestStoppedLogistic(t *testing.T) {
 	c := twoClasses(160, true)
-	train := func(s logistic.Settings) (*logistic.Machine, About) {
+	train := func(s logistic.Settings) (*logistic.DecisionFunction, About) {
 		e := musttest.Get(sparse.ParseEmbedding("tf-l1-sqrt"))(t)
 		m := musttest.Get(logistic.Train(t.Context(), c, e, s, logistic.Options{}))(t)
-		return m.Machines[0], (&Regression{m, nil}).About()
+		return m.Functions[0], (&Regression{m, nil}).About()
 	}
 	for _, origin := range []bool{false, true} {
 		best, about := train(logistic.Settings{C: 1e4, NoBias: origin, Tolerance: 1e-8})

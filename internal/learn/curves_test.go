@@ -46,17 +46,17 @@ func TestCurves(t *testing.T) {
 			want := 0.0
 			for _, c := range v.Coverage {
 				if c.Error <= []float64{0.01, 0.02, 0.05, 0.1}[k] {
-					want = c.Part
+					want = c.Documents
 				}
 			}
-			if at.Part != want || len(v.Answered) != 4 {
+			if at.Documents != want || len(v.Answered) != 4 {
 				t.Errorf("%s: %+v is answered, expected %v", spec, at, want)
 			}
 		}
 		if c := v.Score.Calibration; c != nil {
 			ece := 0.0
 			for _, b := range c.Bins {
-				ece += float64(b.Documents) / float64(v.Score.Documents) * math.Abs(b.Right-b.Confidence)
+				ece += float64(b.Documents) / float64(v.Score.Documents) * math.Abs(b.Accuracy-b.Confidence)
 			}
 			if !(math.Abs(ece-c.ECE) <= 1e-12) || len(c.Bins) < 2 {
 				t.Errorf("%s: calibration error %v, by the bins %v", spec, c.ECE, ece)

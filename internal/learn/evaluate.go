@@ -41,56 +41,59 @@ type Evaluation struct {
 	// For classification: the pooled curve, then a curve per class.
 	Curves []Curve `json:"curves,omitempty"`
 
-	Novel []Novel `json:"by_novelty,omitempty"` // documents counted by rank, if predictions have ranks
+	Novel []NoveltyBin `json:"by_novelty,omitempty"` // documents counted by rank, if predictions have ranks
 
 	Importance []Importance `json:"importance,omitempty"` // of the columns of a table, in descending order
 
-	Mistakes []Mistake    `json:"mistakes"` // worst mistakes, in descending order of confidence
-	Terms    *Explanation `json:"terms,omitempty"`
-	Copies   []Copy       `json:"copies,omitempty"` // sorted by document
-	Apart    *Apart       `json:"without_copies,omitempty"`
+	Mistakes      []Mistake      `json:"mistakes"` // worst mistakes, in descending order of confidence
+	Terms         *Explanation   `json:"terms,omitempty"`
+	Copies        []Copy         `json:"copies,omitempty"` // sorted by document
+	NonDuplicates *NonDuplicates `json:"without_copies,omitempty"`
 }
 
 // Outcome is a document with its prediction, and whether the prediction is right.
 type Outcome struct {
 	Row
-	Scored       bool
-	Right        bool
-	Class, Given int      // indices in Score.Classes of the true and the predicted class; -1 = none
-	wrong        int      // index of the most confidently wrong label; -1 = none
-	own          []string // true classes of the document, sorted for separate labels
-	Confidence   float64  // probability of the prediction, else |f|; for labels, of Mistake.Wrong; for numbers, the error
+	Scored          bool
+	Correct         bool
+	True, Predicted int      // indices in Score.Classes of the true and the predicted class; -1 = none
+	wrong           int      // index of the most confidently wrong label; -1 = none
+	own             []string // true classes of the document, sorted for separate labels
+
+	// Probability of the prediction, or |f| without probabilities. For separate labels, the value of
+	// Mistake.Wrong; for regression, the error.
+	Confidence float64
 }
 
 // Coverage is the share of documents with at least a given confidence, and their error rate.
 type Coverage struct {
 	Confidence float64 `json:"confidence"`
-	Part       float64 `json:"documents"`
+	Documents  float64 `json:"documents"`
 	Error      float64 `json:"error"`
 }
 
 // answered holds the maximum error rates of Evaluation.Answered.
 var answered = []float64{0.01, 0.02, 0.05, 0.1}
 
-// Novel counts documents by the rank of their nearest training document, see [Novelty]. Ranks are
+// NoveltyBin counts documents by the rank of their nearest training document, see [Novelty]. Ranks are
 // at most Max and above the Max of the previous entry.
-type Novel struct {
+type NoveltyBin struct {
 	Max       float64 `json:"nearest_rank"`
 	Documents int     `json:"documents"`
-	Right     int     `json:"right"`
+	Correct   int     `json:"right"`
 }
 
 // byNovelty sets v.Novel.
 func (v *Evaluation) byNovelty() {
-	v.Novel = []Novel{{Max: 0.01}, {Max: 0.05}, {Max: 0.25}, {Max: 0.5}, {Max: 1}}
+	v.Novel = []NoveltyBin{{Max: 0.01}, {Max: 0.05}, {Max: 0.25}, {Max: 0.5}, {Max: 1}}
 	for i := range v.Outcomes {
 		x := &v.Outcomes[i]
 		if !x.Scored || x.Rank == nil {
 			continue
 		}
-		at := &v.Novel[slices.IndexFunc(v.Novel, func(n Novel) bool { return *x.Rank <= n.Max })]
-		if at.Documents++; x.Right {
-			at.Right++
+		at := &v.Novel[slices.IndexFunc(v.Novel, func(n NoveltyBin) bool { return *x.Rank <= n.Max })]
+		if at.Documents++; x.Correct {
+			at.Correct++
 		}
 	}
 }
@@ -115,10 +118,10 @@ type Copy struct {
 	Distance float64 `json:"c"`
 }
 
-// Apart counts the documents without near copies, and how many of them were predicted correctly.
-type Apart struct {
+// NonDuplicates counts the documents without near copies, and how many of them were predicted correctly.
+type NonDuplicates struct {
 	Documents int `json:"documents"`
-	Right     int `json:"right"`
+	Correct   int `json:"right"`
 }
 
 // Evaluate compares predictions p with the labels of corpus c, which must have the model's columns.
@@ -189,7 +192,7 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, sco
 	out := make([]Outcome, len(rows))
 	for i := range out {
 		x := &out[i]
-		x.Row, x.Class, x.Given, x.wrong, x.Confidence = rows[i], -1, -1, -1, math.Abs(rows[i].Margin)
+		x.Row, x.True, x.Predicted, x.wrong, x.Confidence = rows[i], -1, -1, -1, math.Abs(rows[i].Margin)
 		if x.Probability != nil {
 			x.Confidence = *x.Probability
 		}
@@ -207,19 +210,19 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, sco
 			if x.Scored = len(own) == 1; x.Scored {
 				truth, _ := strconv.ParseFloat(own[0], 64) // a.Score has checked that it is a number
 				x.Confidence = math.Abs(p.Value[i] - truth)
-				x.Right = x.Confidence == 0
+				x.Correct = x.Confidence == 0
 			}
 		case a.Scheme == solver.Labels:
 			slices.Sort(own)
 			x.own = slices.Compact(own)
-			x.Scored, x.Right = p.Labels[i] != nil, right(a, given, x.own)
-			if x.Scored && !x.Right {
+			x.Scored, x.Correct = p.Labels[i] != nil, right(a, given, x.own)
+			if x.Scored && !x.Correct {
 				x.worst(a, p, i)
 			}
 		case len(own) > 0:
-			x.Scored, x.Right, x.Class, x.Given = true, right(a, given, own), number[own[0]], number[given[0]]
-			if x.Right {
-				x.Class = x.Given
+			x.Scored, x.Correct, x.True, x.Predicted = true, right(a, given, own), number[own[0]], number[given[0]]
+			if x.Correct {
+				x.True = x.Predicted
 			}
 		}
 	}
@@ -259,7 +262,7 @@ func (v *Evaluation) cover() {
 	wrong, n := 0, float64(len(sure))
 	v.Answered = make([]Coverage, len(answered))
 	for k, x := range sure {
-		if !x.Right {
+		if !x.Correct {
 			wrong++
 		}
 		if k+1 == len(sure) || sure[k+1].Confidence != x.Confidence {
@@ -278,7 +281,7 @@ func (v *Evaluation) cover() {
 func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o Options, e EvaluateOptions) error {
 	var wrong []int
 	for i, x := range v.Outcomes {
-		if x.Scored && !x.Right && x.Prediction != NoAnswer {
+		if x.Scored && !x.Correct && x.Prediction != NoAnswer {
 			wrong = append(wrong, i)
 		}
 	}
@@ -388,14 +391,14 @@ func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o O
 	if err != nil {
 		return err
 	}
-	v.Apart = &Apart{}
+	v.NonDuplicates = &NonDuplicates{}
 	for i, x := range v.Outcomes {
 		if near, ok := nearest[i]; ok {
 			v.Copies = append(v.Copies, near)
 		} else if x.Scored {
-			v.Apart.Documents++
-			if x.Right {
-				v.Apart.Right++
+			v.NonDuplicates.Documents++
+			if x.Correct {
+				v.NonDuplicates.Correct++
 			}
 		}
 	}

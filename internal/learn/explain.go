@@ -34,12 +34,12 @@ type Explanation struct {
 // kernels, it is the mean effect of the term, f(x) - f(x without the term), which is 0 for
 // documents x without the term.
 type Explained struct {
-	Class   string       `json:"class"`
-	Against string       `json:"against,omitempty"` // "" for all other classes
-	For     []TermWeight `json:"terms_for"`         // positive, in descending order
-	Not     []TermWeight `json:"terms_against"`     // negative, in ascending order
-	Known   int          `json:"terms"`             // number of terms with a nonzero weight
-	Length  float64      `json:"length"`            // √Σ weight²
+	Class    string       `json:"class"`
+	Against  string       `json:"against,omitempty"` // "" for all other classes
+	Positive []TermWeight `json:"terms_for"`         // positive, in descending order
+	Negative []TermWeight `json:"terms_against"`     // negative, in ascending order
+	Known    int          `json:"terms"`             // number of terms with a nonzero weight
+	Norm     float64      `json:"length"`            // √Σ weight²
 }
 
 // TermWeight is the weight of a term, which is named by its text or else its column.
@@ -62,7 +62,7 @@ func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Exp
 	if n < 1 {
 		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
 	}
-	machines, ok := m.(Machines)
+	machines, ok := m.(KernelMachine)
 	if !ok || machines.linear() || machines.Kernel == model.Precomputed {
 		return explainBy(ctx, m, o.Ready, n, class)
 	}
@@ -157,7 +157,7 @@ type weightsOfMachine struct {
 
 // weightsOf returns the weights of a model and its description. p is the prepared model, or nil.
 func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, error) {
-	if machines, ok := m.(Machines); ok {
+	if machines, ok := m.(KernelMachine); ok {
 		var own *svm.Weights
 		if ready, ok := p.(machinesReady); ok {
 			own = ready.Weights()
@@ -195,14 +195,14 @@ func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
 }
 
 // linear reports whether the kernel is linear, so that terms have weights.
-func (m Machines) linear() bool {
+func (m KernelMachine) linear() bool {
 	name, _, _ := strings.Cut(m.Kernel, ":")
 	return name == "linear"
 }
 
 // weightsOfMachines returns the weights of a support vector machine: own, or computed if nil.
 func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
-	if !(Machines{Model: m}).linear() {
+	if !(KernelMachine{Model: m}).linear() {
 		return nil, "", flagtext.Errorf("the kernel %s has no weights by term, expected %s", m.Kernel, explained)
 	}
 	k, err := kernel.Parse(m.Kernel)
@@ -212,12 +212,12 @@ func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*
 	if err != nil {
 		return nil, "", err
 	}
-	t := (Machines{Model: m}).unweighted()
+	t := (KernelMachine{Model: m}).unweighted()
 	for i := range t.machines {
 		of := &t.machines[i]
 		of.weights = make([]float64, m.Embedder.Cols())
 		for column := range of.weights {
-			of.weights[column] = own.At[column*own.Machines+of.number]
+			of.weights[column] = own.At[column*own.Functions+of.number]
 		}
 	}
 	return t, fmt.Sprintf("%s, %s, %s", m.Type, m.Kernel, m.Embedder), nil
@@ -227,7 +227,7 @@ func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*
 const maxValues = 4e8
 
 // explain computes Explain by mean effects.
-func (m Machines) explain(ctx context.Context, n int, class string, o Options) (_ *Explanation, err error) {
+func (m KernelMachine) explain(ctx context.Context, n int, class string, o Options) (_ *Explanation, err error) {
 	t := m.unweighted()
 	rows, err := functionsOf(t.machines, class)
 	if err != nil {
@@ -289,13 +289,13 @@ func (m Machines) explain(ctx context.Context, n int, class string, o Options) (
 }
 
 // unweighted returns the trained binary classifiers with their classes, without weights.
-func (m Machines) unweighted() *weights {
+func (m KernelMachine) unweighted() *weights {
 	t := &weights{vocabulary: m.Vocabulary, tokenizer: m.Tokenizer, columns: m.Embedder.Terms}
 	names := [][2]string{{string(m.Type), ""}}
 	if m.Type.Classifies() {
 		names = nil
 		for a, class := range m.Classes {
-			if len(m.Classifier.Machines) == len(m.Classes) && m.Classifier.Scheme != solver.OneVsOne {
+			if len(m.Classifier.Functions) == len(m.Classes) && m.Classifier.Scheme != solver.OneVsOne {
 				names = append(names, [2]string{class, ""})
 				continue
 			}
@@ -304,7 +304,7 @@ func (m Machines) unweighted() *weights {
 			}
 		}
 	}
-	for i, q := range m.Classifier.Machines {
+	for i, q := range m.Classifier.Functions {
 		if q != nil {
 			t.machines = append(t.machines, weightsOfMachine{class: names[i][0], against: names[i][1], number: i})
 		}
@@ -326,23 +326,23 @@ func (t *weights) name(column int) string {
 
 // row lists the n most positive and the n most negative weights of m; ties are broken by column.
 func (t *weights) row(m weightsOfMachine, n int) Explained {
-	out := Explained{Class: m.class, Against: m.against, For: []TermWeight{}, Not: []TermWeight{}}
+	out := Explained{Class: m.class, Against: m.against, Positive: []TermWeight{}, Negative: []TermWeight{}}
 	for _, w := range m.weights {
 		if w != 0 {
 			out.Known++
-			out.Length += w * w
+			out.Norm += w * w
 		}
 	}
-	out.Length = math.Sqrt(out.Length)
+	out.Norm = math.Sqrt(out.Norm)
 	by := func(a, b int) int { return cmp.Or(cmp.Compare(m.weights[b], m.weights[a]), a-b) }
 	for _, j := range firstBy(m.weights, n, by) {
 		if m.weights[j] > 0 {
-			out.For = append(out.For, TermWeight{t.name(j), m.weights[j]})
+			out.Positive = append(out.Positive, TermWeight{t.name(j), m.weights[j]})
 		}
 	}
 	for _, j := range firstBy(m.weights, n, func(a, b int) int { return by(b, a) }) {
 		if m.weights[j] < 0 {
-			out.Not = append(out.Not, TermWeight{t.name(j), m.weights[j]})
+			out.Negative = append(out.Negative, TermWeight{t.name(j), m.weights[j]})
 		}
 	}
 	return out

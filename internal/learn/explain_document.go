@@ -157,7 +157,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	if !ok {
 		return out, nil
 	}
-	m := x.m.(Machines)
+	m := x.m.(KernelMachine)
 	alpha := f.alpha(m)
 	if k := ready.Kernel(); x.slopes && !kernel.IsPrecomputed(k) {
 		all, err := slopes(ctx, m, k, alpha, x.whole)
@@ -215,7 +215,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		}
 		return best
 	}
-	machines, ok := m.(Machines)
+	machines, ok := m.(KernelMachine)
 	switch {
 	case a.Scheme == solver.Labels:
 		f.first = greatest(-1)
@@ -241,7 +241,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 			default:
 				continue
 			}
-			if other := pair[1-at]; machines.Classifier.Machines[k] != nil &&
+			if other := pair[1-at]; machines.Classifier.Functions[k] != nil &&
 				(f.second < 0 || votes[other] > votes[f.second]) {
 				f.first, f.second, f.sign = k, other, 1-2*float64(at)
 			}
@@ -273,12 +273,12 @@ func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second s
 		}
 		return p.Value[i], "", nil
 	}
-	machines, ok := m.(Machines)
+	machines, ok := m.(KernelMachine)
 	pairs := ok && a.Scheme == solver.OneVsOne
-	if i >= len(p.Decisions) || len(p.Decisions[i]) == 0 || len(p.Decisions[i]) != len(a.Machines) ||
-		pairs && (machines.Model == nil || len(machines.Classifier.Machines) !=
-			len(a.Machines) || len(a.Machines) != len(a.Classes)*(len(a.Classes)-1)/2) ||
-		!pairs && len(a.Classes) != len(a.Machines) ||
+	if i >= len(p.Decisions) || len(p.Decisions[i]) == 0 || len(p.Decisions[i]) != len(a.DecisionFunctions) ||
+		pairs && (machines.Model == nil || len(machines.Classifier.Functions) !=
+			len(a.DecisionFunctions) || len(a.DecisionFunctions) != len(a.Classes)*(len(a.Classes)-1)/2) ||
+		!pairs && len(a.Classes) != len(a.DecisionFunctions) ||
 		a.Scheme != solver.Labels && (i >= len(p.Class) || p.Class[i] < 0 || p.Class[i] >= len(a.Classes)) {
 		return foreign()
 	}
@@ -326,13 +326,13 @@ func strongest(effects []float64, n int) []int {
 }
 
 // alpha returns the coefficients of the support vectors in f.
-func (f *margin) alpha(m Machines) []float64 {
+func (f *margin) alpha(m KernelMachine) []float64 {
 	alpha := make([]float64, m.Support.Rows())
 	add := func(machine int, sign float64) {
 		if machine < 0 {
 			return
 		}
-		q := m.Classifier.Machines[machine]
+		q := m.Classifier.Functions[machine]
 		for k, s := range q.Support {
 			alpha[s] += sign * q.Coef[k]
 		}
@@ -357,7 +357,7 @@ func (x *DocumentExplanation) side(number bool, effect float64) string {
 
 // support lists the support vectors with the largest shares of f, Σ αₛ k(s, x); it changes alpha.
 func (x *DocumentExplanation) support(
-	ctx context.Context, m Machines, p *svm.Predictor, alpha []float64, whole *sparse.CSR, n int,
+	ctx context.Context, m KernelMachine, p *svm.Predictor, alpha []float64, whole *sparse.CSR, n int,
 ) error {
 	row, err := p.KernelRows(ctx, whole)
 	if err != nil || row == nil {

@@ -40,7 +40,7 @@ func (r reference) f(t *testing.T, columns []uint32, counts []float32) float64 {
 	x := musttest.Get(r.m.Embedder.Transform(all))(t)
 	ref := engine.NewReference(x)
 	value := func(machine int) float64 {
-		q := r.m.Classifier.Machines[machine]
+		q := r.m.Classifier.Functions[machine]
 		v := -q.Rho
 		for i, at := range q.Support {
 			v += q.Coef[i] * ref.Value(r.k, at, s.Rows())
@@ -98,7 +98,8 @@ func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, sch
 	const document = 4
 	columns, counts := c.Documents.Row(document)
 	all := len(columns)
-	x, err := learn.ExplainDocument(t.Context(), learn.Machines{Model: m}, c.Documents, document, 1000, learn.Options{})
+	kernelMachine := learn.KernelMachine{Model: m}
+	x, err := learn.ExplainDocument(t.Context(), kernelMachine, c.Documents, document, 1000, learn.Options{})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -109,7 +110,7 @@ func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, sch
 		t.Fatalf("%s: %q against %q, %d terms", name, x.Label, x.Against, x.Known)
 	}
 	alphas := 0.0
-	for _, q := range m.Classifier.Machines {
+	for _, q := range m.Classifier.Functions {
 		for _, v := range q.Coef {
 			alphas += math.Abs(v)
 		}
@@ -138,11 +139,11 @@ func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, sch
 		}
 	}
 	if scheme == solver.OneVsRest {
-		rho = m.Classifier.Machines[r.first].Rho - m.Classifier.Machines[r.second].Rho
+		rho = m.Classifier.Functions[r.first].Rho - m.Classifier.Functions[r.second].Rho
 	} else {
 		for i, pair := range solver.Pairs(len(m.Classes)) {
 			if pair == [2]int{min(r.first, r.second), max(r.first, r.second)} {
-				rho = m.Classifier.Machines[i].Rho
+				rho = m.Classifier.Functions[i].Rho
 				if r.first > r.second {
 					rho = -rho
 				}
@@ -190,7 +191,7 @@ func TestExplainEveryLearner(t *testing.T) {
 		tol := 1e-9 * (1 + math.Abs(whole))
 		if spec == "linear" { // predictions round unit vectors to float32: for two documents and two weights
 			for _, row := range musttest.Get(learn.Explain(t.Context(), m, 1, "", learn.Options{}))(t).Rows {
-				tol = max(tol, 4*0x1p-24*row.Length)
+				tol = max(tol, 4*0x1p-24*row.Norm)
 			}
 		}
 		effects := make([]float64, len(columns)) // effects of all terms
@@ -234,7 +235,7 @@ func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int
 		return p.Value[0]
 	}
 	label, against := slices.Index(a.Classes, x.Label), slices.Index(a.Classes, x.Against)
-	if _, is := m.(learn.Machines); !is || a.Scheme != solver.OneVsOne {
+	if _, is := m.(learn.KernelMachine); !is || a.Scheme != solver.OneVsOne {
 		return p.Decisions[0][label] - p.Decisions[0][against]
 	}
 	for k, pair := range solver.Pairs(len(a.Classes)) {
@@ -284,7 +285,7 @@ func TestMeanEffects(t *testing.T) {
 		trainer = musttest.Get(params.With(trainer, map[string]any{"scheme": scheme}))(t)
 		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
 		x := musttest.Get(learn.Explain(t.Context(), m, 40, "", learn.Options{}))(t)
-		held := m.(learn.Machines).Support
+		held := m.(learn.KernelMachine).Support
 		if x.Documents != held.Rows() || x.Held != held.Rows() || len(x.Rows) != 3 {
 			t.Fatalf("%s: %d of %d documents, %d rows, expected %d documents and 3 rows", scheme, x.Documents, x.Held,
 				len(x.Rows), held.Rows())
@@ -307,7 +308,7 @@ func TestMeanEffects(t *testing.T) {
 				want[c.Vocabulary[term]] += (whole - value(without)) / float64(held.Rows())
 			}
 		}
-		for _, e := range append(x.Rows[1].For, x.Rows[1].Not...) {
+		for _, e := range append(x.Rows[1].Positive, x.Rows[1].Negative...) {
 			if !(math.Abs(e.Weight-want[e.Term]) <= 1e-6) {
 				t.Errorf("%s: %s has the mean effect %v, expected %v", scheme, e.Term, e.Weight, want[e.Term])
 			}

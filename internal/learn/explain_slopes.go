@@ -19,7 +19,7 @@ import (
 // there. The result is nil if histograms are paired, or if the kernel uses norms that depend on n in
 // another way.
 func slopes(
-	ctx context.Context, m Machines, k kernel.Kernel, beta []float64, doc *sparse.CSR,
+	ctx context.Context, m KernelMachine, k kernel.Kernel, beta []float64, doc *sparse.CSR,
 ) ([]float64, error) {
 	f, power := m.Embedder, m.Embedder.Power
 	if power == 0 {

@@ -54,7 +54,7 @@ func TestExplainSlopes(t *testing.T) {
 				t.Fatal(err)
 			}
 			trained := musttest.Get(trainer.Train(ctx, docs.Select(first(30)), learn.Options{}))(t)
-			m := trained.(learn.Machines)
+			m := trained.(learn.KernelMachine)
 			k := kernel.Resolve(kernel.MustParse(m.Kernel), len(m.Embedder.Terms))
 			support := transform(t, m.Embedder, m.Support)
 			for _, i := range []int{31, 36} {
@@ -81,7 +81,7 @@ func TestExplainSlopes(t *testing.T) {
 					changed.Values[at] += more
 					x := transform(t, m.Embedder, changed)
 					u := dense(x, 0)
-					one := m.Classifier.Machines[machine]
+					one := m.Classifier.Functions[machine]
 					for q, s := range one.Support {
 						sum += sign * one.Coef[q] * k.Eval(1-dot(u, dense(support, int(s))), x.Norms[0], support.Norms[s])
 					}

@@ -44,10 +44,10 @@ type Grid struct {
 	Lists   []kernel.List // lists of numbers, given or by default
 	Samples bool          // try kernel, C and scheme on growing samples, instead of all combinations
 	Folds   int           // default 5
-	LeastC  bool          // for support vector machines: the smallest C within one standard error of the best wins
+	MinC    bool          // for support vector machines: the smallest C within one standard error of the best wins
 
 	// Corpus returns the documents from tokenizer cut < Cuts. Tokenizer 0 made the searched corpus.
-	Cuts   int
+	Terms  int
 	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 
 	Each func(*Validation) // called with each completed point of support vector machines; may be nil
@@ -79,7 +79,7 @@ type Point struct {
 
 	Scheme solver.Scheme // scheme of support vector machines
 	solver.Regularization
-	Cut int // index of the tokenizer
+	Terms int // index of the tokenizer
 }
 
 // Words holds the name of a parameter and its values as text.
@@ -184,7 +184,7 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 				embeddings = append(embeddings, Embedding{&e})
 			}
 		case "ngrams":
-			g.Cuts = len(list.Values)
+			g.Terms = len(list.Values)
 		case "scheme":
 			for _, name := range list.Values {
 				one, err := params.With(t, map[string]any{"scheme": name})
@@ -250,7 +250,7 @@ func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
 		}
 		return values
 	}
-	return tune.Combine(max(g.Cuts, 1), schemes, g.kernels, list(g.nu, used.Nu), list(g.epsilon, used.Epsilon),
+	return tune.Combine(max(g.Terms, 1), schemes, g.kernels, list(g.nu, used.Nu), list(g.epsilon, used.Epsilon),
 		list(g.C, s.C))
 }
 

@@ -74,7 +74,7 @@ func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Option
 func (m neighboursModel) About() About {
 	s := m.Settings
 	a := About{
-		Origin: m.Origin, Type: "knn" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
+		Origin: m.Origin, Type: "knn" + params.Spec(s), Scheme: s.Scheme, DecisionFunctions: m.Classes,
 		Probabilities: s.Scheme != solver.Labels, Votes: true,
 		Width: m.Documents.Cols, Bytes: m.Bytes(),
 	}

@@ -126,7 +126,7 @@ func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options)
 // landmarkRow is the report of a binary classifier.
 type landmarkRow struct {
 	Class string `json:"class"`
-	*landmark.Machine
+	*landmark.DecisionFunction
 	Landmarks int     `json:"landmarks"`
 	Passes    int     `json:"passes"`
 	Residual  float64 `json:"residual_trace"`
@@ -152,13 +152,13 @@ func residual(share float64) string {
 func (m landmarkModel) About() About {
 	s, n := m.Settings, m.Landmarks.Rows()
 	a := About{
-		Origin: m.Origin, Type: "landmark" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
+		Origin: m.Origin, Type: "landmark" + params.Spec(s), Scheme: s.Scheme, DecisionFunctions: m.Classes,
 		Regularization: solver.Regularization{C: s.C}, Probabilities: s.Loss == landmark.Logistic, Bytes: m.Bytes(),
 	}
 	a.Embeds(m.Embedder)
 	value, gap := 0.0, 0.0
 	a.Ended.More = "landmark:passes=N"
-	for k, q := range m.Machines {
+	for k, q := range m.Functions {
 		value, gap = value+q.Objective, gap+q.Gap
 		a.Ended.count(q.Converged, q.Gap, q.Objective)
 		a.Rows = append(a.Rows, landmarkRow{m.Classes[k], q, n, m.Passes, m.Residual})

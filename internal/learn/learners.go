@@ -117,12 +117,12 @@ type About struct {
 	Scheme    solver.Scheme
 	solver.Regularization
 
-	OneClass      bool     // predicts 1 for documents like the training documents, -1 for others
-	Numbers       bool     // regression: predicts numbers
-	Machines      []string // names of the decision values
-	Votes         bool     // decision values are votes or energies, not values of trained binary classifiers
-	Probabilities bool     // predictions have probabilities
-	Below         float64  // documents with a smaller maximum probability get no class; 0 = no limit
+	OneClass          bool     // predicts 1 for documents like the training documents, -1 for others
+	Numbers           bool     // regression: predicts numbers
+	DecisionFunctions []string // names of the decision values
+	Votes             bool     // decision values are votes or energies, not values of trained binary classifiers
+	Probabilities     bool     // predictions have probabilities
+	MinProbability    float64  // documents with a smaller maximum probability get no class; 0 = no limit
 
 	Terms   int      // number of known terms
 	Width   int      // number of columns of the training documents; 0 if unknown
@@ -176,19 +176,19 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 
 // Ended counts binary classifiers, and those that stopped before they converged.
 type Ended struct {
-	Machines, Unfinished int
-	Gap                  float64 // largest relative gap of an unfinished objective to its optimum; 0 = unknown
-	More                 string  // -type parameter that allows more passes; "" if there is none
+	Functions, Unfinished int
+	Gap                   float64 // largest relative gap of an unfinished objective to its optimum; 0 = unknown
+	More                  string  // -type parameter that allows more passes; "" if there is none
 }
 
 // Add adds o's counts.
 func (e *Ended) Add(o Ended) {
-	*e = Ended{e.Machines + o.Machines, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
+	*e = Ended{e.Functions + o.Functions, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
 }
 
 // count counts a binary classifier.
 func (e *Ended) count(converged bool, gap, objective float64) {
-	if e.Machines++; !converged {
+	if e.Functions++; !converged {
 		e.Unfinished, e.Gap = e.Unfinished+1, max(e.Gap, gap/objective)
 	}
 }
@@ -196,7 +196,7 @@ func (e *Ended) count(converged bool, gap, objective float64) {
 // String returns a warning about unfinished binary classifiers.
 func (e Ended) String() string {
 	text := fmt.Sprintf("%d of %s stopped before -tolerance was reached", e.Unfinished,
-		counted(e.Machines, "machine", "machines"))
+		counted(e.Functions, "machine", "machines"))
 	if e.Gap > 0 {
 		text += fmt.Sprintf(", up to %.3g%% of their objective above the optimum", 100*e.Gap)
 	}

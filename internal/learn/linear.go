@@ -104,14 +104,14 @@ func (m linearModel) Weights() (weights [][]float64, columns []uint32, of string
 // linearRow is the report of a binary classifier.
 type linearRow struct {
 	Class string `json:"class"`
-	*linear.Machine
+	*linear.DecisionFunction
 }
 
 // About implements Model.
 func (m linearModel) About() About {
 	s := m.Settings
 	a := About{
-		Origin: m.Origin, Type: "linear" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
+		Origin: m.Origin, Type: "linear" + params.Spec(s), Scheme: s.Scheme, DecisionFunctions: m.Classes,
 		Regularization: solver.Regularization{C: s.C},
 		Bytes:          8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
 	}
@@ -119,7 +119,7 @@ func (m linearModel) About() About {
 	var passes int
 	var value, gap float64
 	a.Ended.More = "linear:passes=N"
-	for k, q := range m.Machines {
+	for k, q := range m.Functions {
 		passes, value, gap = passes+q.Passes, value+q.Value, gap+q.Gap
 		a.Ended.count(q.Converged, q.Gap, q.Value)
 		a.Rows = append(a.Rows, linearRow{m.Classes[k], q})

@@ -88,7 +88,7 @@ func (l *Lines) Header() string {
 	case "probabilities":
 		columns = append([]string{"labels"}, l.Of.Classes...)
 	case "decisions":
-		columns = append([]string{"machines"}, l.Of.Machines...)
+		columns = append([]string{"machines"}, l.Of.DecisionFunctions...)
 	default:
 		return ""
 	}

@@ -102,7 +102,7 @@ func (m *Regression) Predict(ctx context.Context, docs *sparse.CSR, o Options) (
 
 // Weights implements Weighted.
 func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string) {
-	for _, q := range m.Machines {
+	for _, q := range m.Functions {
 		weights = append(weights, q.Weights)
 	}
 	return weights, m.Embedder.Terms, ""
@@ -111,21 +111,21 @@ func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string
 // regressionRow is the report of a binary classifier.
 type regressionRow struct {
 	Class string `json:"class"`
-	*logistic.Machine
+	*logistic.DecisionFunction
 }
 
 // About implements Model.
 func (m *Regression) About() About {
 	s := m.Settings
 	a := About{
-		Origin: m.Origin, Type: "logistic" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
+		Origin: m.Origin, Type: "logistic" + params.Spec(s), Scheme: s.Scheme, DecisionFunctions: m.Classes,
 		Regularization: solver.Regularization{C: s.C}, Probabilities: true,
-		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Tried: m.tried,
+		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Functions)+32), Tried: m.tried,
 	}
 	a.Embeds(m.Embedder)
 	var steps, passes int
 	var value, gap float64
-	for k, q := range m.Machines {
+	for k, q := range m.Functions {
 		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
 		gap += q.Gap
 		a.Ended.count(q.Converged, q.Gap, q.Value)

@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Machines is a support vector machine as a [Model].
-type Machines struct {
+// KernelMachine is a support vector machine as a [Model].
+type KernelMachine struct {
 	*model.Model
 	Trained *Trained // nil if the model was loaded
 }
@@ -28,17 +28,17 @@ type Trained struct {
 	Values int64       // number of nonzero values in the training documents
 }
 
-// MachinesOf returns a support vector machine and, if it was just trained, its training results.
+// KernelMachineOf returns a support vector machine and, if it was just trained, its training results.
 // Both are nil for other models.
-func MachinesOf(m Model) (*model.Model, *Trained) {
-	own, _ := m.(Machines)
+func KernelMachineOf(m Model) (*model.Model, *Trained) {
+	own, _ := m.(KernelMachine)
 	return own.Model, own.Trained
 }
 
 // About implements Model.
-func (m Machines) About() About {
+func (m KernelMachine) About() About {
 	a := About{
-		Origin: m.Origin, Type: string(m.Type), Kernel: m.Kernel, Machines: []string{string(m.Type)},
+		Origin: m.Origin, Type: string(m.Type), Kernel: m.Kernel, DecisionFunctions: []string{string(m.Type)},
 		Support: m.Support.Rows(), Bytes: m.bytes(),
 	}
 	s := svm.SettingsOf(m.Model)
@@ -53,9 +53,9 @@ func (m Machines) About() About {
 	a.Numbers = !m.Type.Classifies() && !a.OneClass
 	if m.Type.Classifies() {
 		a.Scheme = m.Classifier.Scheme
-		a.Machines, a.Probabilities = m.names(), m.probabilities()
+		a.DecisionFunctions, a.Probabilities = m.names(), m.probabilities()
 		if r := m.Classifier.Rejection; r != nil {
-			a.Below = r.Below
+			a.MinProbability = r.MinProbability
 		}
 	}
 	if t := m.Trained; t != nil {
@@ -63,13 +63,13 @@ func (m Machines) About() About {
 			a.Notes = append(a.Notes, fmt.Sprintf("nothing was compared: %s; %s with C = %v is taken", a.Tried.Chosen.Why,
 				t.Settings.Kernel, t.Settings.C))
 		}
-		a.Notes, a.Ended = append(a.Notes, t.Warnings...), Ended{Machines: t.Machines, Unfinished: t.Unfinished}
+		a.Notes, a.Ended = append(a.Notes, t.Warnings...), Ended{Functions: t.Functions, Unfinished: t.Unfinished}
 	}
 	return a
 }
 
 // names returns the names of the binary classifiers: a class, or two classes joined by /.
-func (m Machines) names() []string {
+func (m KernelMachine) names() []string {
 	if m.Classifier.Scheme != solver.OneVsOne {
 		return m.Classes
 	}
@@ -83,8 +83,8 @@ func (m Machines) names() []string {
 }
 
 // probabilities reports whether all binary classifiers have a sigmoid.
-func (m Machines) probabilities() bool {
-	for _, machine := range m.Classifier.Machines {
+func (m KernelMachine) probabilities() bool {
+	for _, machine := range m.Classifier.Functions {
 		if machine != nil && machine.Sigmoid == nil {
 			return false
 		}
@@ -93,13 +93,13 @@ func (m Machines) probabilities() bool {
 }
 
 // bytes returns the approximate memory of the model.
-func (m Machines) bytes() int64 {
+func (m KernelMachine) bytes() int64 {
 	const aText, aTerm, aVector, aCoefficient = 16, 16, 12, 16
 	n := m.Support.Bytes() + aVector*int64(m.Support.Rows()) + aTerm*int64(len(m.Embedder.Terms))
 	for _, text := range m.Vocabulary {
 		n += aText + int64(len(text))
 	}
-	for _, machine := range m.Classifier.Machines {
+	for _, machine := range m.Classifier.Functions {
 		if machine != nil {
 			n += aCoefficient * int64(len(machine.Coef))
 		}
@@ -108,10 +108,10 @@ func (m Machines) bytes() int64 {
 }
 
 // Write implements Model.
-func (m Machines) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
+func (m KernelMachine) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
 // Predict implements Model. A predictor from [Ready] keeps its engine between calls.
-func (m Machines) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+func (m KernelMachine) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	p, err := m.ready(ctx, o)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (o *Options) machines() svm.Options {
 	}
 }
 
-func (m Machines) ready(ctx context.Context, o Options) (Predictor, error) {
+func (m KernelMachine) ready(ctx context.Context, o Options) (Predictor, error) {
 	p, err := svm.NewPredictor(ctx, m.Model, o.machines())
 	if err != nil {
 		return nil, err

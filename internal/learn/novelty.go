@@ -47,7 +47,7 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	}
 	n, docs := &Novelty{workers: o.Workers}, training
 	ready, ok := p.(machinesReady)
-	if machines, own := m.(Machines); own {
+	if machines, own := m.(KernelMachine); own {
 		if ok {
 			if n.e, err = ready.SupportEngine(ctx); err != nil {
 				return nil, err

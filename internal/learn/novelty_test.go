@@ -48,7 +48,7 @@ func TestNovelty(t *testing.T) {
 		docs, given := train.Documents, (*sparse.CSR)(nil)
 		if of.training {
 			given = docs
-		} else if machines, ok := m.(learn.Machines); ok {
+		} else if machines, ok := m.(learn.KernelMachine); ok {
 			docs = machines.Support
 		}
 		n, err := learn.NewNovelty(ctx, m, p, given, learn.Options{})

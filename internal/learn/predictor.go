@@ -119,7 +119,7 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 		if early != nil {
 			early(m.Tokenizer, m.Form)
 		}
-		return Machines{Model: m}, nil
+		return KernelMachine{Model: m}, nil
 	}
 	l := machineLearners[0] // its Read reports that the file isn't a model
 	if at := slices.IndexFunc(All, func(l *Learner) bool { return bytes.HasPrefix(begin, []byte(l.Form)) }); at >= 0 {

@@ -21,11 +21,11 @@ type Row struct {
 	Nearest     *float64 `json:"nearest,omitempty"`      // largest kernel value to a training document
 	Rank        *float64 `json:"nearest_rank,omitempty"` // rank of Nearest: small means new, see [Novelty]
 	Known       int      `json:"terms_known"`            // number of distinct terms that the model knows
-	Note        string   `json:"note,omitempty"`         // NoKnownWord, or empty
+	Note        string   `json:"note,omitempty"`         // NoKnownTerm, or empty
 }
 
-// NoKnownWord notes a document without known terms. It is predicted like an empty document.
-const NoKnownWord = "no known word"
+// NoKnownTerm notes a document without known terms. It is predicted like an empty document.
+const NoKnownTerm = "no known word"
 
 // RowsOf describes predictions of a corpus, one row per document.
 func RowsOf(m Model, p *model.Prediction, c *corpus.Corpus) ([]Row, error) {
@@ -49,7 +49,7 @@ func RowsOf(m Model, p *model.Prediction, c *corpus.Corpus) ([]Row, error) {
 		}
 		terms, _ := c.Documents.Row(i)
 		if r.Known = a.Known(terms); r.Known == 0 && a.Kernel != model.Precomputed {
-			r.Note = NoKnownWord
+			r.Note = NoKnownTerm
 		}
 		if p.Rank != nil {
 			if r.Rank = &p.Rank[i]; !math.IsNaN(p.Nearest[i]) {

@@ -64,8 +64,8 @@ func TestMistakesAreAnswered(t *testing.T) {
 		if own := c.Classes[p.Class[i]]; p.Rejected[i] && (rows[i].Prediction != "?" || rows[i].Second != own) {
 			t.Errorf("document %d without an answer has the row %+v, expected %s as what it would be", i, rows[i], own)
 		}
-		if right := int(c.Labels.Of(i)[0]) == p.Class[i]; x.Right != right {
-			t.Errorf("document %d right: %t", i, x.Right)
+		if right := int(c.Labels.Of(i)[0]) == p.Class[i]; x.Correct != right {
+			t.Errorf("document %d right: %t", i, x.Correct)
 		} else if !right && p.Rejected[i] {
 			without++
 		} else if !right {
@@ -111,7 +111,7 @@ func TestMarginOfTheMostProbable(t *testing.T) {
 // - p| = z·√(p(1-p)/n).
 func TestInterval(t *testing.T) {
 	for _, c := range [][2]int{{0, 1}, {1, 1}, {1, 2}, {442, 500}, {5741, 7532}, {0, 10000}} {
-		s := score.Score{Right: c[0], Documents: c[1]}
+		s := score.Score{Correct: c[0], Documents: c[1]}
 		low, high := s.Interval()
 		n, seen := float64(c[1]), float64(c[0])/float64(c[1])
 		if !(low < seen || low == 0 && seen == 0) || !(seen < high || high == 1 && seen == 1) {

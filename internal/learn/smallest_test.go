@@ -66,7 +66,7 @@ func (m *frequencyModel) Write(ctx context.Context, w io.Writer) error {
 
 func (m *frequencyModel) About() learn.About {
 	return learn.About{Origin: m.Origin, Type: "frequency" + params.Spec(m.frequency), Scheme: solver.OneVsRest,
-		Machines: m.Classes, Votes: true}
+		DecisionFunctions: m.Classes, Votes: true}
 }
 
 func (m *frequencyModel) Predict(_ context.Context, d *sparse.CSR, _ learn.Options) (*model.Prediction, error) {

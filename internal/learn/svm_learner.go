@@ -24,7 +24,7 @@ import (
 func machinesOf(t model.Type, summary string) *Learner {
 	return &Learner{
 		Name: string(t), Summary: summary, Type: t,
-		Form: model.Form.Name, Read: Reads(&model.Form, func(m *model.Model) Model { return Machines{Model: m} }),
+		Form: model.Form.Name, Read: Reads(&model.Form, func(m *model.Model) Model { return KernelMachine{Model: m} }),
 		New:    func() Trainer { return machinesLike(t) },
 		Weighs: true,
 	}
@@ -162,8 +162,8 @@ func (o *Options) problem(
 }
 
 // given returns the settings that aren't chosen. If embeddings isn't empty, no others are tried.
-func (t *machines) given(o *Options, embeddings []string) *Given {
-	g := &Given{
+func (t *machines) given(o *Options, embeddings []string) *Constraints {
+	g := &Constraints{
 		Kernel: t.Kernel, Embeddings: embeddings,
 		Regularization: solver.Regularization{C: t.C, Epsilon: t.Epsilon}, Scheme: t.Given("scheme"),
 		Work: o.Work,
@@ -230,7 +230,7 @@ func (t *machines) choose(
 	if err != nil {
 		return nil, err
 	}
-	if from.LeastC = true; !t.given(&o, nil).Fixed() {
+	if from.MinC = true; !t.given(&o, nil).Fixed() {
 		from.Finer = Near
 	}
 	terms, reading, err := o.cutting(ctx, c, DefaultTerms(c), &from)
@@ -263,15 +263,15 @@ func (t *machines) choose(
 			settings = append(settings, chosen.Scheme.String())
 		}
 		if terms != nil {
-			settings = append(settings, terms[found.Cut].String())
+			settings = append(settings, terms[found.Terms].String())
 		}
 		o.Saying("chosen: %s; now trained on %s", strings.Join(settings, ", "), counted(n, "document", "documents"))
 	}
-	if chosen.Calibrated, chosen.Reject = whole.Calibrated, whole.Reject; found.Cut == 0 {
+	if chosen.Calibrated, chosen.Reject = whole.Calibrated, whole.Reject; found.Terms == 0 {
 		return nil, nil
 	}
 	if cut, found.Corpus = found.Corpus, nil; cut == nil {
-		return terms[found.Cut].Cut(ctx, c, reading)
+		return terms[found.Terms].Tokenize(ctx, c, reading)
 	}
 	cut.Raw = corpus.Raw{}
 	return cut, nil
@@ -398,18 +398,18 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	}
 	trained.Report = *report
 	if n := int(m.Documents); t.Type == model.EpsilonSVR && n > 0 && trained.Tried == nil {
-		if bounded := m.Classifier.Machines[0].Bounded; bounded >= n-n/10 {
+		if bounded := m.Classifier.Functions[0].Bounded; bounded >= n-n/10 {
 			o.Warning("%d of %d documents are at the bound C = %g, which may be too small for the range of these values; "+
 				"search over larger C and epsilon with grid", bounded, n, s.C)
 		}
 	}
-	return Machines{m, trained}, nil
+	return KernelMachine{m, trained}, nil
 }
 
 // validationOf converts a point of support vector machines.
 func validationOf(t model.Type, p tune.Point) *Validation {
 	out := &Validation{
-		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},
+		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Terms: p.Terms},
 		Ended: Ended{Unfinished: p.Unfinished}, Result: p.Result,
 	}
 	out.Regularization = t.Used(p.Regularization)

@@ -22,7 +22,7 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 		return nil, err
 	}
 	other := func(q tune.Candidate) bool { return q.Kernel.Embedding() != g.all[0].Kernel.Embedding() }
-	several := g.Cuts > 1 || slices.ContainsFunc(g.all, other)
+	several := g.Terms > 1 || slices.ContainsFunc(g.all, other)
 	if several {
 		o.HeldBytes += c.Documents.Bytes() // the corpus is kept
 	}
@@ -61,7 +61,7 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 		return last, err
 	}
 	v := &svm.Evaluator{Settings: s, Division: tune.Division{Folds: g.Folds, Seed: o.Seed}, Problem: problem}
-	found, err := tune.Search(ctx, v, g.all, g.LeastC, func(p tune.Point) {
+	found, err := tune.Search(ctx, v, g.all, g.MinC, func(p tune.Point) {
 		if g.Each != nil {
 			g.Each(validationOf(t.Type, p))
 		}
@@ -89,7 +89,7 @@ func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid,
 	if len(g.schemes) > 0 && len(c.Classes) > 2 && t.Type.Classifies() {
 		from.Schemes = g.schemes
 	}
-	from.Cuts, from.Near, from.Final, from.Folds = g.Cuts, Near, Finalists, g.Folds
+	from.Terms, from.Near, from.Final, from.Folds = g.Terms, Near, Finalists, g.Folds
 	if g.Corpus != nil {
 		from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 			c, err := g.Corpus(ctx, cut)
@@ -103,19 +103,19 @@ func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid,
 		}
 	}
 	var terms []corpus.Terms
-	if g.Cuts == 0 {
+	if g.Terms == 0 {
 		if terms, _, err = o.cutting(ctx, c, searchTerms(c), &from); err != nil {
 			return nil, err
 		}
 	}
-	from.LeastC, from.Kernels, from.Supervised = g.LeastC, append(from.Kernels, from.Supervised...), nil
+	from.MinC, from.Kernels, from.Supervised = g.MinC, append(from.Kernels, from.Supervised...), nil
 	begin := time.Now()
 	on := &svm.Samples{Corpus: c, Settings: s, From: &from, Options: t.options(o)}
 	chosen, err := tune.Choose(ctx, c, from, on)
-	if short(err) && from.Cuts > 1 {
+	if short(err) && from.Terms > 1 {
 		o.Warning("other terms are left out: %v", err)
 		words, one := *c, *g
-		words.Raw, one.Cuts, one.Corpus = corpus.Raw{}, 0, nil
+		words.Raw, one.Terms, one.Corpus = corpus.Raw{}, 0, nil
 		return t.searchSamples(ctx, &words, &one, o)
 	}
 	if chosen == nil {

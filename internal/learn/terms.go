@@ -134,7 +134,7 @@ func over(
 	}
 	tried, values, counted := terms[:1:1], []float64{1}, []float64{0}
 	for _, t := range terms[1:] {
-		cut, err := c.Recut(ctx, some, cutBy(t, opt))
+		cut, err := c.Retokenize(ctx, some, cutBy(t, opt))
 		if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) {
 			continue
 		}
@@ -153,10 +153,10 @@ func over(
 		tried, values = append(tried, t), append(values, max(float64(cut.Documents.NNZ())/float64(n)/each, 1))
 		counted = append(counted, count/float64(n))
 	}
-	from.Cuts, from.Values, from.Counted, terms = len(tried), values, counted, tried
+	from.Terms, from.Values, from.Counted, terms = len(tried), values, counted, tried
 	from.Alike = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0 // only widths of numbers differ
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
-		return c.Recut(ctx, documents, cutBy(terms[cut], opt))
+		return c.Retokenize(ctx, documents, cutBy(terms[cut], opt))
 	}
 	return tried, nil
 }

@@ -51,13 +51,13 @@ func TestTrainChoosesTerms(t *testing.T) {
 		}
 		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1, MemoryBytes: memory, Say: say}))(t)
 		a := m.About()
-		own := m.(Machines)
+		own := m.(KernelMachine)
 		tried := own.Trained.Tried
 		if want := own.Kernel + ", C = "; !strings.HasPrefix(said, "chosen: "+want) ||
-			!strings.HasSuffix(said, tried.Terms[tried.Chosen.Cut].String()+"; now trained on 200 documents") {
+			!strings.HasSuffix(said, tried.Terms[tried.Chosen.Terms].String()+"; now trained on 200 documents") {
 			t.Errorf("said %q", said)
 		}
-		if cut := own.Trained.Tried.Chosen.Cut; cut == 0 || a.Tokenizer != own.Trained.Tried.Terms[cut].Tokenizer {
+		if cut := own.Trained.Tried.Chosen.Terms; cut == 0 || a.Tokenizer != own.Trained.Tried.Terms[cut].Tokenizer {
 			t.Fatalf("cut %d, tokenizer %s", cut, a.Tokenizer)
 		}
 		test := musttest.Get(corpus.FromTexts(ctx, texts[200:], labels[200:],
@@ -73,7 +73,7 @@ func TestTrainChoosesTerms(t *testing.T) {
 		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], opt))(t)
 		_, trainer, _ := Parse(string(model.CSVC))
 		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
-		if own := m.(Machines); own.Trained.Tried.Terms != nil || own.Tokenizer != (corpus.Tokenizer{}) {
+		if own := m.(KernelMachine); own.Trained.Tried.Terms != nil || own.Tokenizer != (corpus.Tokenizer{}) {
 			t.Errorf("without texts: %v, tokenizer %s", own.Trained.Tried.Terms, own.Tokenizer)
 		}
 	}
@@ -100,7 +100,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t).(Machines)
+		own := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t).(KernelMachine)
 		if len(own.Trained.Tried.Terms) != widths {
 			t.Errorf("%s: compared %v", views, own.Trained.Tried.Terms)
 		}
@@ -115,7 +115,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 		tried := [2]int{}
 		first := own.Trained.Tried.Chosen.Rounds[0]
 		for _, p := range first.Points {
-			tried[p.Cut]++
+			tried[p.Terms]++
 		}
 		if widths > 0 && (first.Compares != "kernel" || tried[0] < 5 || tried[1] != tried[0] || first.Documents < 200) {
 			t.Errorf("the first round compares %d and %d candidates by %s on %d documents, expected all kernels of both widths",
@@ -125,7 +125,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 		for _, r := range own.Trained.Tried.Chosen.Rounds {
 			for _, p := range r.Points {
 				if r.Compares == "C" {
-					prices[p.Cut][p.C] = true
+					prices[p.Terms][p.C] = true
 				}
 			}
 		}
@@ -151,7 +151,7 @@ func TestWidthOfClasses(t *testing.T) {
 	c := musttest.Get(corpus.FromRows(t.Context(), []string{"a", "b"}, rows, labels, corpus.Options{
 		KeepRows: 1 << 20, Tokenizer: musttest.Get(token.ParseViews("a,b=numbers"))(t)}))(t)
 	_, trainer, _ := Parse(string(model.CSVC))
-	own := musttest.Get(trainer.Train(t.Context(), c, Options{Work: 1, Seed: 1}))(t).(Machines)
+	own := musttest.Get(trainer.Train(t.Context(), c, Options{Work: 1, Seed: 1}))(t).(KernelMachine)
 	points := 0
 	for _, r := range own.Trained.Tried.Chosen.Rounds {
 		if r.Compares == "C" {
@@ -182,7 +182,7 @@ func TestSearchTerms(t *testing.T) {
 	}
 	tried := map[string]int{}
 	for _, p := range found.Chosen.Rounds[0].Points {
-		tried[found.Terms[p.Cut].String()]++
+		tried[found.Terms[p.Terms].String()]++
 	}
 	if len(tried) != 8 || tried["word"] < 12 || tried["word:ngrams=1..2, min-df 1"] < 12 {
 		t.Errorf("the first round tried %v, expected all kernels on all terms", tried)
@@ -197,7 +197,7 @@ func TestSearchTerms(t *testing.T) {
 		t.Errorf("pairs of words are worth %+v, of %v", pairs, worths)
 	}
 	m := musttest.Get(found.Train(ctx, c, g, o))(t)
-	if a := m.About(); a.Tokenizer != found.Terms[found.Points[found.Best].Cut].Tokenizer {
+	if a := m.About(); a.Tokenizer != found.Terms[found.Points[found.Best].Terms].Tokenizer {
 		t.Errorf("the best was trained on %s, expected its terms", a.Tokenizer)
 	}
 	if _, err := (&Found{Best: -1}).Train(ctx, c, g, o); err == nil {
@@ -216,10 +216,10 @@ func TestSearchWithoutOtherTerms(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := musttest.Get(NewGrid(l, trainer, nil, o))(t)
-	g.Cuts = 2
+	g.Terms = 2
 	g.Corpus = func(context.Context, int) (*corpus.Corpus, error) { return nil, &corpus.MemoryError{Source: "x"} }
 	found := musttest.Get(Search(t.Context(), c, g, o))(t)
-	if found.Best < 0 || found.Chosen.Cut != 0 || !strings.Contains(warned, "other terms are left out: ") {
+	if found.Best < 0 || found.Chosen.Terms != 0 || !strings.Contains(warned, "other terms are left out: ") {
 		t.Errorf("%+v, warning %q", found, warned)
 	}
 }
@@ -279,7 +279,7 @@ func TestLineAlternative(t *testing.T) {
 		said := ""
 		say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
 		m := musttest.Get(machinesLike(model.CSVC).Train(ctx, c, Options{Work: 1, Seed: 1, Say: say}))(t)
-		own := m.(Machines).Trained
+		own := m.(KernelMachine).Trained
 		if q.named != strings.HasPrefix(said, "-type linear has accuracy 100") {
 			t.Errorf("case %d: said %q", i, said)
 		}
@@ -293,7 +293,7 @@ func TestLineAlternative(t *testing.T) {
 	manyDocuments = 400 // none for a regression
 	c := musttest.Get(corpus.FromTexts(ctx, apart, labels, corpus.Options{}))(t)
 	m := musttest.Get(machinesLike(model.EpsilonSVR).Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
-	if own := m.(Machines).Trained; own.Linear != nil || own.Tried.Measure != tune.MeanSquaredError {
+	if own := m.(KernelMachine).Trained; own.Linear != nil || own.Tried.Measure != tune.MeanSquaredError {
 		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Tried.Measure)
 	}
 }

@@ -77,7 +77,7 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, 
 		return nil, err
 	}
 	v := found.Points[0]
-	v.DotProducts, v.Gram, v.Solve, v.Took = found.DotProducts, found.Gram, found.Solve, found.Gram+found.Solve
+	v.DotProducts, v.Gram, v.Solve, v.Elapsed = found.DotProducts, found.Gram, found.Solve, found.Gram+found.Solve
 	return v, nil
 }
 
@@ -162,7 +162,7 @@ func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(
 			return err
 		}
 		for i, row := range rows {
-			row.Took = time.Since(begin) / time.Duration(n)
+			row.Elapsed = time.Since(begin) / time.Duration(n)
 			v.rows = append(v.rows, row)
 			done(first+i, tune.Point{Candidate: all[first+i], Result: row.Result})
 		}
@@ -247,11 +247,11 @@ func (v *folding) train(ctx context.Context, trainers []Point, c *corpus.Corpus)
 
 // Learned is a point of a learning curve: the measure of models trained on a part of the documents.
 type Learned struct {
-	Part      float64       `json:"part"`      // share of each fold's training documents
+	Fraction  float64       `json:"part"`      // share of each fold's training documents
 	Documents int           `json:"documents"` // mean number of these documents
 	Mean      float64       `json:"mean"`
 	SD        float64       `json:"standard_deviation"` // standard deviation over the folds
-	Took      time.Duration `json:"-"`
+	Elapsed   time.Duration `json:"-"`
 }
 
 // LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of each fold's
@@ -273,14 +273,14 @@ func LearningCurve(
 			return nil, c.NameValue(err)
 		}
 		p := found.Points[0]
-		out = append(out, Learned{float64(eighths) / 8, v.trained / folds, p.Mean, p.SD, p.Took})
+		out = append(out, Learned{float64(eighths) / 8, v.trained / folds, p.Mean, p.SD, p.Elapsed})
 		o.Tell("learning curve", int64(len(out)), 3)
 		usable = 0
 		for _, fold := range v.fold {
 			usable += min(fold+1, 1)
 		}
 	}
-	return append(out, Learned{1, usable * (folds - 1) / folds, all.Mean, all.SD, all.Took}), nil
+	return append(out, Learned{1, usable * (folds - 1) / folds, all.Mean, all.SD, all.Elapsed}), nil
 }
 
 // taken returns the training documents to use.

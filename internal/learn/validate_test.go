@@ -166,14 +166,14 @@ func TestLearningCurve(t *testing.T) {
 		o := Options{Seed: 7}
 		all := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
 		curve := musttest.Get(LearningCurve(t.Context(), c, trainer, o, 4, all))(t)
-		if last := curve[3]; last.Part != 1 || last.Documents != 90 || last.Mean != all.Mean || last.SD != all.SD {
+		if last := curve[3]; last.Fraction != 1 || last.Documents != 90 || last.Mean != all.Mean || last.SD != all.SD {
 			t.Errorf("%s: the last point is %+v, expected that of the cross-validation, %v ± %v",
 				spec, last, all.Mean, all.SD)
 		}
 		// Each fold's classes are dealt out in turn, to within one document per part.
 		for k, want := range []int{11, 22, 45} {
 			if n := curve[k].Documents; n < want || n > want+3 {
-				t.Errorf("%s: part %v has %d documents, expected about %d", spec, curve[k].Part, n, want)
+				t.Errorf("%s: part %v has %d documents, expected about %d", spec, curve[k].Fraction, n, want)
 			}
 		}
 	}

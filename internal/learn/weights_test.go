@@ -21,15 +21,15 @@ func ends(m Model) (objectives, gaps []float64) {
 	add := func(objective, gap float64) { objectives, gaps = append(objectives, objective), append(gaps, gap) }
 	switch m := m.(type) {
 	case landmarkModel:
-		for _, q := range m.Machines {
+		for _, q := range m.Functions {
 			add(q.Objective, q.Gap)
 		}
 	case linearModel:
-		for _, q := range m.Machines {
+		for _, q := range m.Functions {
 			add(q.Value, q.Gap)
 		}
 	case *Regression:
-		for _, q := range m.Machines {
+		for _, q := range m.Functions {
 			add(q.Value, q.Gap)
 		}
 	}
@@ -217,8 +217,8 @@ func TestEqualWeights(t *testing.T) {
 	w := &weights{columns: []uint32{10, 11, 12, 13, 14, 15, 16}}
 	got := w.row(weightsOfMachine{class: "a", weights: []float64{1, -2, 1, 0, 3, -2, 1}}, 3)
 	want := Explained{
-		Class: "a", Known: 6, Length: math.Sqrt(20),
-		For: []TermWeight{{"14", 3}, {"10", 1}, {"12", 1}}, Not: []TermWeight{{"15", -2}, {"11", -2}},
+		Class: "a", Known: 6, Norm: math.Sqrt(20),
+		Positive: []TermWeight{{"14", 3}, {"10", 1}, {"12", 1}}, Negative: []TermWeight{{"15", -2}, {"11", -2}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, expected %+v", got, want)

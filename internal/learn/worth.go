@@ -27,7 +27,7 @@ func (f *Found) Worths() (out []Worth) {
 	}
 	var seen []string
 	for _, p := range f.Points {
-		for _, part := range partsOf(f.Terms[p.Cut]) {
+		for _, part := range partsOf(f.Terms[p.Terms]) {
 			if slices.Contains(seen, part) {
 				continue
 			}
@@ -47,7 +47,7 @@ func (f *Found) Worths() (out []Worth) {
 // bestWith returns the best point with or without a part, or nil.
 func (f *Found) bestWith(part string, has bool) (best *Validation) {
 	for _, p := range f.Points {
-		if slices.Contains(partsOf(f.Terms[p.Cut]), part) == has &&
+		if slices.Contains(partsOf(f.Terms[p.Terms]), part) == has &&
 			(best == nil || f.Measure.Better(p.Mean, best.Mean)) {
 			best = p
 		}
@@ -90,15 +90,15 @@ func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options)
 	if !ok {
 		return nil, errors.New("learn: the search has no best point to train")
 	}
-	if p.Cut > 0 && c != nil && c.Documents != nil { // the old documents stay in memory
+	if p.Terms > 0 && c != nil && c.Documents != nil { // the old documents stay in memory
 		o.HeldBytes += c.Documents.Bytes() + c.Raw.Bytes()
 	}
 	switch {
-	case f.Terms != nil && p.Cut > 0:
-		c, err = f.Terms[p.Cut].Cut(ctx, c, corpus.Options{
+	case f.Terms != nil && p.Terms > 0:
+		c, err = f.Terms[p.Terms].Tokenize(ctx, c, corpus.Options{
 			Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes)})
-	case p.Cut > 0:
-		c, err = g.Corpus(ctx, p.Cut)
+	case p.Terms > 0:
+		c, err = g.Corpus(ctx, p.Terms)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the best terms: %w", err)

@@ -25,9 +25,9 @@ func TestMatrixStaysSmall(t *testing.T) {
 	}
 	text := strings.Repeat("ä \n", 5000)
 	for i := range 100_000 {
-		d := CellDocument{Class: i % classes, Given: i * i % 97 % classes, Text: text,
+		d := CellDocument{Class: i % classes, Predicted: i * i % 97 % classes, Text: text,
 			Confidence: float64(i * 7919 % 1000)}
-		m.Counts[d.Class][d.Given]++
+		m.Counts[d.Class][d.Predicted]++
 		m.Documents = append(m.Documents, d)
 	}
 	var b strings.Builder
@@ -36,7 +36,7 @@ func TestMatrixStaysSmall(t *testing.T) {
 	}
 	shown, of := m.shown(), map[[2]int][]float64{}
 	for _, d := range shown {
-		of[[2]int{d.Class, d.Given}] = append(of[[2]int{d.Class, d.Given}], d.Confidence)
+		of[[2]int{d.Class, d.Predicted}] = append(of[[2]int{d.Class, d.Predicted}], d.Confidence)
 		if n := utf8.RuneCountInString(d.Text); n > maxExcerpt || !strings.HasPrefix(d.Text, "ä ä") {
 			t.Fatalf("an excerpt of %d characters, %.20q", n, d.Text)
 		}

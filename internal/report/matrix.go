@@ -18,7 +18,7 @@ type Matrix struct {
 // CellDocument is a document in a cell of the matrix.
 type CellDocument struct {
 	Class      int     `json:"c"`
-	Given      int     `json:"g"`
+	Predicted  int     `json:"g"`
 	Name       string  `json:"d"`
 	Text       string  `json:"t"`
 	Note       string  `json:"n,omitempty"`
@@ -41,8 +41,8 @@ type cell struct {
 // Dense reports whether there are too many classes for numbers in cells.
 func (m *Matrix) Dense() bool { return len(m.Names) > densest }
 
-// Given returns the titles of the columns.
-func (m *Matrix) Given() []string {
+// Predicted returns the titles of the columns.
+func (m *Matrix) Predicted() []string {
 	if len(m.Counts) == 0 {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (m *Matrix) Data() any {
 func (m *Matrix) shown() []CellDocument {
 	of := map[[2]int]int{}
 	for _, d := range m.Documents {
-		of[[2]int{d.Class, d.Given}]++
+		of[[2]int{d.Class, d.Predicted}]++
 	}
 	most, all := maxDocuments+1, math.MaxInt
 	for all > maxDocuments && most > 1 {
@@ -106,8 +106,8 @@ func (m *Matrix) shown() []CellDocument {
 	}
 	sorted := slices.Clone(m.Documents)
 	slices.SortStableFunc(sorted, func(a, b CellDocument) int {
-		by := cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Given, b.Given))
-		if a.Class == a.Given {
+		by := cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Predicted, b.Predicted))
+		if a.Class == a.Predicted {
 			return cmp.Or(by, cmp.Compare(a.Confidence, b.Confidence))
 		}
 		return cmp.Or(by, cmp.Compare(b.Confidence, a.Confidence))
@@ -115,7 +115,7 @@ func (m *Matrix) shown() []CellDocument {
 	out := []CellDocument{}
 	clear(of)
 	for _, d := range sorted {
-		at := [2]int{d.Class, d.Given}
+		at := [2]int{d.Class, d.Predicted}
 		if of[at]++; of[at] <= most && len(out) < maxDocuments {
 			d.Name, d.Text, d.Note = Short(d.Name), Excerpt(d.Text, maxExcerpt), Short(d.Note)
 			out = append(out, d)

@@ -104,7 +104,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 			if own := name == "views" || strings.HasSuffix(name, "-df"); own {
 				continue
 			}
-			if t.views != "" && f.Given(name) {
+			if t.views != "" && f.IsSet(name) {
 				return cli.Usagef("-%s with -views, expected it in each view that it is for, as in words:1..2,digits", name)
 			}
 		}

@@ -90,7 +90,7 @@ func (t *trial) draw() *problem {
 // solved holds the dual objective of our coefficients, the duality gap, and the trained classifier.
 type solved struct {
 	objective, gap float64
-	machine        *solver.Machine
+	machine        *solver.DecisionFunction
 }
 
 // solve trains a classifier and computes in float64 its dual objective D and its primal objective
@@ -113,7 +113,7 @@ func (t *trial) solve(p *problem) (*solved, error) {
 	if err != nil {
 		return nil, err
 	}
-	machine := trained.Machines[0]
+	machine := trained.Functions[0]
 	values := make([]float64, n) // of the decision function plus rho
 	var quadratic, linear float64
 	for s, i := range machine.Support {

@@ -276,7 +276,7 @@ class KernelSVC(Classifier):
         Numbers of the training documents that are support vectors.
     dual_coef_ : array of shape (machines, support vectors)
     offsets_ : array of shape (machines,)
-        f(x) = Σ dual_coef_·k(support, x) - offset, in the order of ``about_["machines"]``.
+        f(x) = Σ dual_coef_·k(support, x) - offset, in the order of ``about_["decision_functions"]``.
     coef_ : array of shape (machines, columns)
         Weights of the columns of embedded documents, of linear kernels, by class: see its own text.
     intercept_ : array of shape (machines,)

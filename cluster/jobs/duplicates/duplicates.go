@@ -182,7 +182,7 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 }
 
 // connect decodes the pairs of documents in b and adds them to kept. It fails if an index isn't below n.
-func connect(kept *engine.Kept, b []byte, n int) error {
+func connect(kept *engine.NonDuplicates, b []byte, n int) error {
 	if len(b)%8 != 0 {
 		return fmt.Errorf("%d bytes, expected pairs of 8 bytes", len(b))
 	}
@@ -208,7 +208,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 	if err != nil {
 		return err
 	}
-	kept := engine.NewKept(o.Rows)
+	kept := engine.NewNonDuplicates(o.Rows)
 	if err := j.Each(ctx, out, func(_ int, b []byte) error { return connect(kept, b, o.Rows) }); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func FuzzConnect(f *testing.F) {
 	f.Add([]byte{255, 255, 255, 255, 1, 0, 0, 0})
 	f.Add([]byte{1, 0, 0, 0, 1, 0, 0, 0, 2})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		kept := engine.NewKept(5)
+		kept := engine.NewNonDuplicates(5)
 		if err := connect(kept, b, 5); err != nil {
 			return
 		}

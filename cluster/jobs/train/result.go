@@ -22,15 +22,15 @@ type result struct {
 
 // numbered is a decision function with its index.
 type numbered struct {
-	Number  int             `json:"number"`
-	Machine *solver.Machine `json:"machine"`
+	Number  int                      `json:"number"`
+	Machine *solver.DecisionFunction `json:"machine"`
 }
 
 // encode encodes the decision functions that c has.
 func encode(c *solver.Classifier) ([]byte, error) {
-	r := result{Scheme: c.Scheme, Classes: c.Classes, Of: len(c.Machines), Thresholds: c.Thresholds,
+	r := result{Scheme: c.Scheme, Classes: c.Classes, Of: len(c.Functions), Thresholds: c.Thresholds,
 		Temperature: c.Temperature, AtLeastOne: c.AtLeastOne}
-	for i, m := range c.Machines {
+	for i, m := range c.Functions {
 		if m != nil {
 			r.Machines = append(r.Machines, numbered{i, m})
 		}
@@ -48,16 +48,16 @@ func decode(b []byte, of int) (*solver.Classifier, error) {
 	if r.Of != of {
 		return nil, fmt.Errorf("some of %d machines, expected some of %d", r.Of, of)
 	}
-	c := &solver.Classifier{Scheme: r.Scheme, Classes: r.Classes, Machines: make([]*solver.Machine, r.Of),
+	c := &solver.Classifier{Scheme: r.Scheme, Classes: r.Classes, Functions: make([]*solver.DecisionFunction, r.Of),
 		Thresholds: r.Thresholds, Temperature: r.Temperature, AtLeastOne: r.AtLeastOne}
 	for _, m := range r.Machines {
 		switch {
 		case m.Number < 0 || m.Number >= r.Of:
 			return nil, fmt.Errorf("machine %d, expected one from 0 to %d", m.Number, r.Of-1)
-		case m.Machine == nil || c.Machines[m.Number] != nil:
+		case m.Machine == nil || c.Functions[m.Number] != nil:
 			return nil, fmt.Errorf("machine %d is there twice, or not at all", m.Number)
 		}
-		c.Machines[m.Number] = m.Machine
+		c.Functions[m.Number] = m.Machine
 	}
 	return c, nil
 }

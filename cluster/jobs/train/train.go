@@ -76,7 +76,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	if err != nil {
 		return nil, 0, err
 	}
-	groups, err := problem.Machines(settings)
+	groups, err := problem.ClassPairs(settings)
 	if err != nil {
 		return nil, 0, errors.Join(err, problem.Engine().Close())
 	}
@@ -92,7 +92,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 // matrix fits into memory, so that workers with less memory give the same bits.
 func settingsOf(s *machines.Settings) (svm.Settings, error) {
 	out, err := s.SVM()
-	out.Alone = true
+	out.IndependentLabels = true
 	return out, err
 }
 
@@ -146,7 +146,7 @@ func (o *opened) count() int {
 
 // Do implements job.Worker.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
-	c, err := o.problem.TrainMachines(ctx, o.settings, o.machines[task])
+	c, err := o.problem.TrainFunctions(ctx, o.settings, o.machines[task])
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	b.progress = e.Progress(false)
 	defer b.progress.Clear()
 	workers := b.workers
-	if !b.f.Given("workers") {
+	if !b.f.IsSet("workers") {
 		_ = workers.Set(size.workers) // sizes has only valid lists
 	}
 	slices.Sort(workers)

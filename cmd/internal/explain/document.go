@@ -158,7 +158,7 @@ func (x *documentReport) Describe(d *report.Document) {
 	d.Linef("%s: %s, by %s\ndecision value %.4g%s; the model knows %s of the document", x.Document, x.Label,
 		x.Model, x.Value+0, against, report.Counted(x.Known, "term", "terms")) // + 0 turns -0 into 0
 	if x.Known == 0 {
-		d.Linef("%s: the prediction is the same as for an empty document", learn.NoKnownWord)
+		d.Linef("%s: the prediction is the same as for an empty document", learn.NoKnownTerm)
 	}
 	if len(x.Marks) > 0 {
 		d.Linef("\n%s", x.marked())

@@ -72,15 +72,15 @@ func (r *run) check() error {
 		return cli.Usagef("-in - and -model -, both from standard input, expected a file for one of them")
 	case r.n < 1 || r.n > 1000:
 		return cli.Usagef("-n %d, expected 1 to 1000", r.n)
-	case r.f.Given("text") && r.In != "":
+	case r.f.IsSet("text") && r.In != "":
 		return cli.Usagef("-text and -in %s, expected one of them", r.In)
-	case r.f.Given("text") && r.document != 0:
+	case r.f.IsSet("text") && r.document != 0:
 		return cli.Usagef("-text and -document %d, expected one of them", r.document)
 	case (r.document != 0) != (r.In != ""):
 		return cli.Usagef("-document N is the number of a document of -in SOURCE, expected both or none")
 	case r.document < 0:
 		return cli.Usagef("-document %d, expected 1 or more", r.document)
-	case (r.document > 0 || r.f.Given("text")) && (r.class != "" || r.plot != ""):
+	case (r.document > 0 || r.f.IsSet("text")) && (r.class != "" || r.plot != ""):
 		return cli.Usagef("-class and -plot apply to a whole model, expected neither with -text or -document")
 	}
 	return nil
@@ -100,7 +100,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return fmt.Errorf("-model %w", err)
 	}
-	if r.document > 0 || r.f.Given("text") {
+	if r.document > 0 || r.f.IsSet("text") {
 		return r.one(ctx, e, m)
 	}
 	p := e.Progress(false)
@@ -153,13 +153,13 @@ func (x *explanation) Describe(d *report.Document) {
 			against = "for " + r.Against
 		}
 		t := report.NewTable("for it", ">"+what, against, ">"+what)
-		for i := range max(len(r.For), len(r.Not)) {
+		for i := range max(len(r.Positive), len(r.Negative)) {
 			cells := []string{"", "", "", ""}
-			if i < len(r.For) {
-				cells[0], cells[1] = r.For[i].Term, fmt.Sprintf("%.4g", r.For[i].Weight)
+			if i < len(r.Positive) {
+				cells[0], cells[1] = r.Positive[i].Term, fmt.Sprintf("%.4g", r.Positive[i].Weight)
 			}
-			if i < len(r.Not) {
-				cells[2], cells[3] = r.Not[i].Term, fmt.Sprintf("%.4g", r.Not[i].Weight)
+			if i < len(r.Negative) {
+				cells[2], cells[3] = r.Negative[i].Term, fmt.Sprintf("%.4g", r.Negative[i].Weight)
 			}
 			t.Add(cells...)
 		}

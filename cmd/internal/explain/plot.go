@@ -21,10 +21,10 @@ func (x *explanation) draw(path string) error {
 				chart.Point{Y: y + 0.3})
 			p.Y.Names = append(p.Y.Names, term)
 		}
-		for _, w := range r.Not {
+		for _, w := range r.Negative {
 			bar(chart.Colors[1], w.Term, w.Weight)
 		}
-		for _, w := range slices.Backward(r.For) {
+		for _, w := range slices.Backward(r.Positive) {
 			bar(chart.Colors[0], w.Term, w.Weight)
 		}
 		longest = max(longest, len(p.Y.Names))

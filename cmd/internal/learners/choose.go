@@ -41,7 +41,7 @@ func (m *machine) keepTexts() {
 		return
 	}
 	m.KeepRows = learn.TextsToKeep(m.Budget())
-	if !m.f.Given(source.TermFlags...) {
+	if !m.f.IsSet(source.TermFlags...) {
 		m.KeepTexts = m.KeepRows
 	}
 }
@@ -58,7 +58,7 @@ func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 	default:
 		words = append(words, "-scheme", s.Scheme.String())
 	}
-	if s.Tolerance != 1e-3 && !m.f.Given("tolerance", "e") { // the tolerance was chosen as well
+	if s.Tolerance != 1e-3 && !m.f.IsSet("tolerance", "e") { // the tolerance was chosen as well
 		words = append(words, "-tolerance", fmt.Sprint(s.Tolerance))
 	}
 	if ngrams != "" {
@@ -73,10 +73,10 @@ func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 
 // cutFlags returns the flags that set the chosen tokenizer and minimum document frequency.
 func cutFlags(found *learn.Found) []string {
-	if found.Chosen.Cut == 0 || found.Terms == nil {
+	if found.Chosen.Terms == 0 || found.Terms == nil {
 		return nil
 	}
-	t := found.Terms[found.Chosen.Cut]
+	t := found.Terms[found.Chosen.Terms]
 	flags := []string{"-views", t.Tokenizer.Unfit().String()}
 	if t.MinDF > 0 {
 		flags = append(flags, "-min-df", fmt.Sprint(t.MinDF))
@@ -110,9 +110,9 @@ func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceRepor
 			row := newGridRow(p)
 			row.Round, row.Documents, row.Folds = i+1, round.Documents, round.Folds
 			if found.Terms != nil {
-				row.Terms, row.brief = found.Terms[p.Cut].String(), found.Terms[p.Cut].Brief()
+				row.Terms, row.brief = found.Terms[p.Terms].String(), found.Terms[p.Terms].Brief()
 			} else if ngrams != nil {
-				row.NGrams = ngrams[p.Cut]
+				row.NGrams = ngrams[p.Terms]
 			}
 			row.Best, row.compares = k == round.Best, round.Compares
 			r.Rows = append(r.Rows, row)
@@ -124,13 +124,13 @@ func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceRepor
 
 // oneAnswer returns a hint if the best point predicts the same class for all documents.
 func (m *machine) oneAnswer(s *score.Score) string {
-	same := func(c score.ClassScore) bool { return c.Given == s.Documents }
+	same := func(c score.ClassScore) bool { return c.Predicted == s.Documents }
 	i := slices.IndexFunc(s.Classes, same)
 	if i < 0 || s.Confusion == nil {
 		return ""
 	}
 	ways := "-weight balanced, or -scheme labels, may tell"
-	if m.f.Given("weight") {
+	if m.f.IsSet("weight") {
 		ways = "-scheme labels may tell"
 	}
 	return fmt.Sprintf("the best takes all documents for %s: %s the others from it", s.Classes[i].Name, ways)

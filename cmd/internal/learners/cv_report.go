@@ -58,12 +58,12 @@ type foldRow struct {
 func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.machineLine = run.line(&v.About)
 	r.Folds, r.Groups, r.Seed = run.folds, run.GroupColumn, run.seed
-	r.score, r.Scored, r.Right = v.Score, v.Score.Documents, v.Score.Right
+	r.score, r.Scored, r.Right = v.Score, v.Score.Documents, v.Score.Correct
 	regression, labels := v.Measure == tune.MeanSquaredError, v.Measure == tune.MicroF1
 	r.Figures = source.NewFigures(v.Score, regression, labels)
 	r.Measure, r.Mean, r.SD = v.Measure, v.Mean, v.SD
 	for fold, score := range v.ByFold {
-		r.Rows = append(r.Rows, foldRow{Fold: fold + 1, Documents: score.Documents, Right: score.Right,
+		r.Rows = append(r.Rows, foldRow{Fold: fold + 1, Documents: score.Documents, Right: score.Correct,
 			Figures: source.NewFigures(score, regression, labels && v.SupportByFold == nil)})
 		if v.SupportByFold != nil {
 			r.Rows[fold].Support = &v.SupportByFold[fold]

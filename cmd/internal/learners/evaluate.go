@@ -208,7 +208,8 @@ func (r *evaluateReport) Describe(d *report.Document) {
 	if a := r.Answered; len(a) == 4 {
 		d.Linef("coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s "+
 			"(threshold tuned on these documents)",
-			report.Percent(a[0].Part), report.Percent(a[1].Part), report.Percent(a[2].Part), report.Percent(a[3].Part))
+			report.Percent(a[0].Documents), report.Percent(a[1].Documents), report.Percent(a[2].Documents),
+			report.Percent(a[3].Documents))
 	}
 	if c := r.Curves; len(c) > 1 {
 		var auc, precision float64
@@ -218,10 +219,10 @@ func (r *evaluateReport) Describe(d *report.Document) {
 		d.Fact("ROC AUC", "micro %.4f, macro %.4f; average precision: micro %.4f, macro %.4f", c[0].AUC, auc,
 			c[0].AveragePrecision, precision)
 	}
-	if r.Apart != nil {
+	if r.NonDuplicates != nil {
 		d.Linef("%s with near copies in training; of %s others %s right, %s", report.Documents(len(r.Copies)),
-			report.Count(r.Apart.Documents), report.Count(r.Apart.Right),
-			report.Percent(report.Ratio(float64(r.Apart.Right), float64(r.Apart.Documents))))
+			report.Count(r.NonDuplicates.Documents), report.Count(r.NonDuplicates.Correct),
+			report.Percent(report.Ratio(float64(r.NonDuplicates.Correct), float64(r.NonDuplicates.Documents))))
 	}
 	if r.Coverage != nil {
 		s := report.Section{Title: "Confidence", Charts: r.charts(), Text: "Error rate if only the most " +
@@ -251,7 +252,7 @@ func (r *evaluateReport) Describe(d *report.Document) {
 	if r.Terms != nil {
 		d.Page(r.termsSection())
 	}
-	if r.Apart != nil {
+	if r.NonDuplicates != nil {
 		d.Page(r.copiesSection())
 	}
 	d.Page(r.modelSection(r.found))

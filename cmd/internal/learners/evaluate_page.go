@@ -36,7 +36,7 @@ func (r *evaluateReport) termsSection() report.Section {
 		if row.Against != "" {
 			class += " against " + row.Against
 		}
-		t.Add(class, joinTerms(row.For), joinTerms(row.Not))
+		t.Add(class, joinTerms(row.Positive), joinTerms(row.Negative))
 	}
 	return report.Section{Title: title, Text: r.Terms.Kind, Table: t}
 }
@@ -65,11 +65,11 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 				percent(1-a.Error)))
 	}
 	if len(r.Answered) > 1 {
-		d.Figure("Coverage with 2% errors", percent(r.Answered[1].Part), "threshold tuned on these documents")
+		d.Figure("Coverage with 2% errors", percent(r.Answered[1].Documents), "threshold tuned on these documents")
 	}
-	if r.Apart != nil {
+	if r.NonDuplicates != nil {
 		d.Figure("Near copies in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s others right",
-			report.Count(r.Apart.Right), report.Count(r.Apart.Documents)))
+			report.Count(r.NonDuplicates.Correct), report.Count(r.NonDuplicates.Documents)))
 	}
 }
 
@@ -77,7 +77,7 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 func scoreFigures(d *report.Document, s *score.Score) {
 	low, high := s.Interval()
 	d.Figure("Accuracy", percent(s.Accuracy), fmt.Sprintf("95 %% interval %.2f to %s", 100*low, percent(high)))
-	d.Figure("Right", report.Count(s.Right), "of "+report.Documents(s.Documents))
+	d.Figure("Right", report.Count(s.Correct), "of "+report.Documents(s.Documents))
 	d.Figure("Macro F1", fmt.Sprintf("%.4f", s.MacroF1), fmt.Sprintf("micro %.4f", s.MicroF1))
 }
 
@@ -100,7 +100,7 @@ func (r *evaluateReport) pageMatrix() *report.Matrix {
 		if !x.Scored {
 			continue
 		}
-		m.Documents = append(m.Documents, report.CellDocument{Class: x.Class, Given: x.Given,
+		m.Documents = append(m.Documents, report.CellDocument{Class: x.True, Predicted: x.Predicted,
 			Name: r.corpus.DocumentName(i), Text: x.Text, Note: r.sure(&r.Outcomes[i]), Confidence: x.Confidence})
 	}
 	return m
@@ -167,7 +167,7 @@ func (r *evaluateReport) noveltyTable() *report.Table {
 	for _, n := range r.Novel {
 		right := ""
 		if n.Documents > 0 {
-			right = report.Percent(float64(n.Right) / float64(n.Documents))
+			right = report.Percent(float64(n.Correct) / float64(n.Documents))
 		}
 		t.Add(fmt.Sprintf("%g%%", 100*above), fmt.Sprintf("%g%%", 100*n.Max), report.Count(n.Documents),
 			report.Percent(report.Ratio(float64(n.Documents), float64(all))), report.Percent(n.Max-above),
@@ -203,8 +203,9 @@ func (r *evaluateReport) charts() []report.Chart {
 	const steps = 200 // more points would look the same
 	var points []chart.Point
 	for _, c := range r.Coverage {
-		if k := len(points); c.Part >= 0.02 && (k == 0 || c.Part == 1 || c.Part-points[k-1].X/100 >= 1.0/steps) {
-			points = append(points, chart.Point{X: 100 * c.Part, Y: 100 * c.Error})
+		k := len(points)
+		if c.Documents >= 0.02 && (k == 0 || c.Documents == 1 || c.Documents-points[k-1].X/100 >= 1.0/steps) {
+			points = append(points, chart.Point{X: 100 * c.Documents, Y: 100 * c.Error})
 		}
 	}
 	p := chart.New("Risk against coverage", "documents that are answered, %", "of them wrong, %")
@@ -213,7 +214,7 @@ func (r *evaluateReport) charts() []report.Chart {
 	p.Y.Max = max(p.Y.Max, 1)
 	var parts []string
 	for _, a := range r.Answered {
-		parts = append(parts, fmt.Sprintf("%s are wrong of the surest %s", percent(a.Error), percent(a.Part)))
+		parts = append(parts, fmt.Sprintf("%s are wrong of the surest %s", percent(a.Error), percent(a.Documents)))
 	}
 	parts = append(parts, "of all "+percent(1-r.Score.Accuracy))
 	out := []report.Chart{{Chart: p, Description: strings.Join(parts, "; ")}}
@@ -222,8 +223,8 @@ func (r *evaluateReport) charts() []report.Chart {
 	}
 	points, parts = nil, nil
 	for _, b := range r.Reliability {
-		points = append(points, chart.Point{X: 100 * b.Confidence, Y: 100 * b.Right})
-		parts = append(parts, fmt.Sprintf("%s of %s are right with probabilities of %s in the mean", percent(b.Right),
+		points = append(points, chart.Point{X: 100 * b.Confidence, Y: 100 * b.Accuracy})
+		parts = append(parts, fmt.Sprintf("%s of %s are right with probabilities of %s in the mean", percent(b.Accuracy),
 			report.Documents(b.Documents), percent(b.Confidence)))
 	}
 	p = chart.New("Reliability", "probability of the prediction, %", "predictions that are right, %")

@@ -76,7 +76,7 @@ func (m *machine) check() error {
 	}
 	if m.learner.Type == "" {
 		for _, name := range []string{"t", "g", "d", "r", "backend", "gpu-mem", "gpu-tensor", "to", "one-se", "choose-time"} {
-			if m.f.Given(name) {
+			if m.f.IsSet(name) {
 				return cli.Usagef("-%s does not apply to -type %s", name, m.learner.Name)
 			}
 		}
@@ -139,7 +139,7 @@ func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 // options returns a learner's options, adapted to c, which is nil during flag checks.
 func (m *machine) options(c *corpus.Corpus) (o learn.Options, err error) {
 	o = learn.Options{Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Work: m.chooseTime, Vectors: m.vectors}
-	if m.f.Given("s", "t", "g", "d", "r", "n", "p") {
+	if m.f.IsSet("s", "t", "g", "d", "r", "n", "p") {
 		o.Work = 0
 	}
 	t := m.learner.trainer

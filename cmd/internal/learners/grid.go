@@ -141,7 +141,7 @@ func (g *grid) checkNGrams() error {
 // for vectors with negative values if flags set the kernel.
 func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
 	o, err := g.machine.options(c)
-	if g.Signed && !g.unnamed() || g.plot != "" || g.f.Given("backend") {
+	if g.Signed && !g.unnamed() || g.plot != "" || g.f.IsSet("backend") {
 		o.Work = 0
 	}
 	return o, err
@@ -161,7 +161,7 @@ func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	if err != nil {
 		return nil, cli.UsageError{Err: err}
 	}
-	out.Folds, out.LeastC = g.folds, g.oneSE
+	out.Folds, out.MinC = g.folds, g.oneSE
 	return out, nil
 }
 
@@ -184,7 +184,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	watch := &gridWatch{total: points.Total()}
 	switch {
 	case points.Samples:
-		points.Cuts = len(ngrams)
+		points.Terms = len(ngrams)
 		j.o.Work = g.chooseTime
 	case g.learner.Type != "":
 		j.o.Work = 0

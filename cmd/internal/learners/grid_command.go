@@ -45,7 +45,7 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 		"choose-time", "one-se", "q", "json"}
 	if samples {
 		searched = append(searched, "scheme", "thresholds", "ngrams")
-		if g.f.Given("ngrams") && !slices.Contains(settings, "-ngrams") {
+		if g.f.IsSet("ngrams") && !slices.Contains(settings, "-ngrams") {
 			settings = append(settings, "-ngrams", g.f.Lookup("ngrams").Value.String())
 		}
 	}
@@ -69,7 +69,7 @@ func (m *machine) commandLine(others, settings []string) string {
 	}
 	words := given([]string{m.f.Program, "train", "-in", quoted(m.In)}, m.f,
 		append([]string{"in", "scale", "t", "g", "d", "r", "weight", "set", "type"}, others...)...)
-	if kind != "" && m.f.Given("type") {
+	if kind != "" && m.f.IsSet("type") {
 		words = append(words, "-type", kind)
 	}
 	for _, a := range m.assigned {
@@ -83,7 +83,7 @@ func (m *machine) commandLine(others, settings []string) string {
 			words = append(words, "-set", quoted(a.name+"="+a.text))
 		}
 	}
-	if m.Signed && !m.f.Given("signed") { // -t implies -signed
+	if m.Signed && !m.f.IsSet("signed") { // -t implies -signed
 		words = append(words, "-signed")
 	}
 	for _, w := range settings {

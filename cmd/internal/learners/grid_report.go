@@ -82,7 +82,7 @@ type gridRow struct {
 	SE         float64          `json:"standard_error"` // standard error of the mean: SD divided by √folds
 	ToBest     *tune.Difference `json:"difference_to_best,omitempty"`
 	Unfinished int              `json:"unfinished_machines"`
-	Seconds    float64          `json:"seconds"` // learn.Validation.Took in seconds
+	Seconds    float64          `json:"seconds"` // learn.Validation.Elapsed in seconds
 	Best       bool             `json:"is_best,omitempty"`
 
 	*solvedLine // nil for learners other than SVMs
@@ -98,7 +98,7 @@ type solvedLine struct {
 func newGridRow(v *learn.Validation) gridRow {
 	row := gridRow{Kernel: v.Kernel, Regularization: v.Regularization, Mean: v.Mean,
 		SD: v.SD, SE: v.SE,
-		Figures: v.Figures, ToBest: v.ToBest, Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
+		Figures: v.Figures, ToBest: v.ToBest, Unfinished: v.Ended.Unfinished, Seconds: v.Elapsed.Seconds()}
 	t := model.Type(v.Spec)
 	if !slices.Contains(model.Types, t) {
 		row.Type, row.Scheme = v.Spec, v.About.SchemeName()
@@ -134,7 +134,7 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 	for _, p := range found.Points {
 		row := newGridRow(p)
 		if r.ngrams != nil {
-			row.NGrams = r.ngrams[p.Cut]
+			row.NGrams = r.ngrams[p.Terms]
 		}
 		r.Rows = append(r.Rows, row)
 		ended.Add(p.Ended)
@@ -182,7 +182,7 @@ func (r *gridReport) fillSamples(found *learn.Found) {
 		}
 		cut := ""
 		if r.ngrams != nil {
-			cut = r.ngrams[chosen.Cut]
+			cut = r.ngrams[chosen.Terms]
 		}
 		r.Train = run.trainCommand(true, run.settingsOf(found, cut))
 	} else if chosen.Why != "" {

@@ -132,7 +132,7 @@ func (m *machine) setOnce() error {
 	for _, q := range [][2]string{{"type", "type"}, {"s", "type"}, {"kernel", "kernel"}, {"t", "kernel"},
 		{"embed", "embed"}, {"scale", "embed"}, {"ngrams", "ngrams"}, {"g", "gamma"}, {"d", "degree"}, {"r", "r"},
 		{"r", "coef0"}} {
-		if flag, name := q[0], q[1]; m.f.Given(flag) {
+		if flag, name := q[0], q[1]; m.f.IsSet(flag) {
 			text := m.f.Lookup(flag).Value.String()
 			all = append(all, assigned{flag, name, text, "-" + flag + " " + text})
 		}

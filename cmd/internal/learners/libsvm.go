@@ -82,11 +82,11 @@ func (c *choice) Set(v string) error {
 
 // checkLetters checks that svm-train's flags suit the kernel.
 func (m *machine) checkLetters() error {
-	if m.number < 0 && (m.f.Given("g") || m.gammas) && len(m.Specs) == 0 {
+	if m.number < 0 && (m.f.IsSet("g") || m.gammas) && len(m.Specs) == 0 {
 		m.number = 2
 	}
 	for _, letter := range []string{"g", "d", "r"} {
-		if m.f.Given(letter) && m.number < 0 {
+		if m.f.IsSet(letter) && m.number < 0 {
 			return cli.Usagef(
 				"-%s is a parameter of -t; a -kernel has its parameters after a colon, as in -kernel rbf:gamma=0.5",
 				letter,

@@ -195,7 +195,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		loaded.about.WarnUnknown(corpus, e.Warn)
 	}
 	if unknown > 0 {
-		e.Warn("%s: %s of %s, predicted as an empty document is, however sure that looks", learn.NoKnownWord,
+		e.Warn("%s: %s of %s, predicted as an empty document is, however sure that looks", learn.NoKnownTerm,
 			report.Documents(unknown), r.In)
 	}
 	x.report.SecondsPredict = time.Since(predicting).Seconds()

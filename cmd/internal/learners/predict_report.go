@@ -65,7 +65,7 @@ func classTable(rows []score.ClassScore) *report.Table {
 }
 
 func cellsOf(k score.ClassScore) []string {
-	return []string{k.Name, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right),
+	return []string{k.Name, report.Count(k.Documents), report.Count(k.Predicted), report.Count(k.TruePositives),
 		fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1)}
 }
 
@@ -102,13 +102,13 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 	if known := len(of.Classes); known > 0 && !of.OneClass && len(s.Classes) > known {
 		documents := 0
 		for _, k := range s.Classes[known:] {
-			documents += k.Of
+			documents += k.Documents
 		}
 		e.Warn("%s of %s unknown to the model, of %s, such as %s: never predicted, and not in the log loss",
 			report.Counted(len(s.Classes)-known, "class", "classes"), c.Source,
 			report.Counted(documents, "document", "documents"), s.Classes[known].Name)
 	}
-	r.Scored, r.Right = s.Documents, s.Right
+	r.Scored, r.Right = s.Documents, s.Correct
 	if s.Documents == 0 {
 		return
 	}
@@ -117,8 +117,8 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 		return
 	}
 	if a := s.Answers; a != nil {
-		n := float64(a.Given)
-		r.Rejection = &rejected{a.Given, n / float64(s.Documents), (n - float64(a.Right)) / n}
+		n := float64(a.Answered)
+		r.Rejection = &rejected{a.Answered, n / float64(s.Documents), (n - float64(a.Correct)) / n}
 	}
 	low, high := s.Interval()
 	r.Interval = []float64{low, high}
@@ -153,7 +153,7 @@ func anyKnown(known, names []string) bool {
 // fill sets the fields about model and predictor.
 func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
 	r.Type, r.Kernel, r.Scheme = of.Type, of.Kernel, of.SchemeName()
-	r.Machines, r.Support = len(of.Machines), of.Support
+	r.Machines, r.Support = len(of.DecisionFunctions), of.Support
 	if of.Votes {
 		r.Machines = 0
 	}
@@ -232,7 +232,7 @@ func (r *predictReport) writeScore(d *report.Document) {
 		t.Add(append([]string{name, "", "", ""}, cellsOf(k)[4:]...)...)
 	}
 	mean("mean of classes", func(k score.ClassScore) float64 { return 1 })
-	mean("weighted by documents", func(k score.ClassScore) float64 { return float64(k.Of) })
+	mean("weighted by documents", func(k score.ClassScore) float64 { return float64(k.Documents) })
 	if classes.Brief = t; classes.Heading == "" {
 		d.Line("")
 	}
@@ -258,7 +258,7 @@ func (r *predictReport) writeScore(d *report.Document) {
 func (r *predictReport) mean(weight func(k score.ClassScore) float64) (out score.ClassScore) {
 	sum := 0.0
 	for _, k := range r.Rows {
-		if k.Of+k.Given == 0 {
+		if k.Documents+k.Predicted == 0 {
 			continue
 		}
 		v := weight(k)

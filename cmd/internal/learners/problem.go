@@ -47,7 +47,7 @@ func (m *machine) prepare(
 	if j.o, err = m.options(corpus); err != nil {
 		return nil, err
 	}
-	if !m.f.Given("type", "s") {
+	if !m.f.IsSet("type", "s") {
 		if err := learn.CheckTargets(corpus); err != nil {
 			return nil, err
 		}

@@ -149,7 +149,7 @@ func describeCalibration(d *report.Document, r *svm.Report) {
 	d.Linef("probabilities %s; in cross-validation log loss %.4f, expected calibration error %.4f", how, c.LogLoss, c.ECE)
 	if j := r.Rejection; j != nil {
 		d.Linef("predicts %s below a probability of %.3g; in cross-validation %s are answered, %s of these wrongly",
-			learn.NoAnswer, j.Below, report.Percent(j.Coverage), report.Percent(j.Error))
+			learn.NoAnswer, j.MinProbability, report.Percent(j.Coverage), report.Percent(j.Error))
 	}
 	if o := r.Alternatives; o != nil {
 		text := fmt.Sprintf("answering everything errs %s in cross-validation", report.Percent(o.ErrorOfAll))

@@ -39,7 +39,7 @@ func TestChoiceNamesLinear(t *testing.T) {
 	}
 	terms := []corpus.Terms{{}, {Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}, MinDF: 2}}
 	v := &learn.Validation{Result: &tune.Result{Mean: 0.5, Measure: tune.Accuracy}}
-	chosen := &learn.Chosen{Choice: &tune.Choice{Candidate: tune.Candidate{Cut: 1}}}
+	chosen := &learn.Chosen{Choice: &tune.Choice{Candidate: tune.Candidate{Terms: 1}}}
 	r.linear(v, cutFlags(&learn.Found{Chosen: chosen, Terms: terms}))
 	const want = ": -type linear -views 'word:ngrams=1..2 + char_wb:ngrams=2..5' -min-df 2"
 	if r.Linear != 0.5 || !strings.Contains(r.Hint, "accuracy 50.00% on") || !strings.HasSuffix(r.Hint, want) {

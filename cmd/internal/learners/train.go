@@ -67,12 +67,12 @@ var modelFormats = []string{"gram", "libsvm", "libsvm-precomputed"}
 
 // check checks combinations of flags.
 func (t *train) check() error {
-	if t.f.Given("v") {
+	if t.f.IsSet("v") {
 		t.out = "" // no model is written
 		return t.validation().check()
 	}
 	switch {
-	case t.f.Given("reject") && t.to != "gram":
+	case t.f.IsSet("reject") && t.to != "gram":
 		return cli.Usagef("-reject with -to %s, whose models have no threshold, expected -to gram", t.to)
 	case t.out == "" && t.In == "-":
 		return cli.Usagef("-o FILE is missing: standard input gives the model no name")
@@ -133,7 +133,7 @@ func (t *train) validation() *validation { return &validation{machine: &t.machin
 
 // run reads the documents, trains, writes the model and reports.
 func (t *train) run(ctx context.Context, e *cli.Env) error {
-	if t.f.Given("v") {
+	if t.f.IsSet("v") {
 		return t.validation().run(ctx, e)
 	}
 	p := e.Progress(true)
@@ -176,7 +176,7 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 // write writes the model and returns the file size.
 func (t *train) write(ctx context.Context, e *cli.Env, m learn.Model) (int64, error) {
 	return matrixio.Make(t.out, func(w io.Writer) error {
-		own, _ := learn.MachinesOf(m)
+		own, _ := learn.KernelMachineOf(m)
 		if t.to == "gram" || own == nil {
 			return m.Write(ctx, w)
 		}

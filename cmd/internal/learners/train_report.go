@@ -60,10 +60,10 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	if a.Tried != nil {
 		r.Choice = t.choiceReport(a.Tried, nil)
 	}
-	if r.Machines = len(a.Machines); a.Votes {
+	if r.Machines = len(a.DecisionFunctions); a.Votes {
 		r.Machines = 0
 	}
-	if own, found := learn.MachinesOf(m); own != nil {
+	if own, found := learn.KernelMachineOf(m); own != nil {
 		r.fillMachines(t, own, found, j)
 	} else if j.corpus != nil { // otherwise automatic selection trained a linear SVM
 		digest := j.corpus.Digest()
@@ -85,10 +85,10 @@ func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Traine
 	r.Regularization = s.Used()
 	r.Training, r.solverLine = &found.Report, j.solverLine(found.Gram)
 	r.computedBy(t, j)
-	r.Machines, r.SecondsSolve = found.Report.Machines, found.Solve.Seconds()
+	r.Machines, r.SecondsSolve = found.Report.Functions, found.Solve.Seconds()
 	if tried := found.Tried; tried != nil {
 		settings := t.settingsOf(tried, "")
-		if tried.Chosen.Cut > 0 {
+		if tried.Chosen.Terms > 0 {
 			r.Corpus.Values = found.Values
 		}
 		r.Choice.linear(found.Linear, cutFlags(tried))
@@ -102,7 +102,7 @@ func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Traine
 func machineRows(m *model.Model) []any {
 	rows := []any{}
 	add := func(i int, class, against string) {
-		if c := m.Classifier.Machines[i]; c != nil {
+		if c := m.Classifier.Functions[i]; c != nil {
 			rows = append(rows, machineRow{class, against, c.Objective, c.Iterations, len(c.Support), c.Rho, c.Gap, c.Converged})
 		}
 	}

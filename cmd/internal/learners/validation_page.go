@@ -33,8 +33,8 @@ func (r *cvReport) curveSection() report.Section {
 	var mean, low, high []chart.Point
 	var parts []string
 	for _, x := range r.Curve {
-		t.Add(fmt.Sprintf("%g", x.Part), report.Count(x.Documents), r.Measure.Format(x.Mean), r.Measure.Format(x.SD),
-			fmt.Sprintf("%.2f", x.Took.Seconds()))
+		t.Add(fmt.Sprintf("%g", x.Fraction), report.Count(x.Documents), r.Measure.Format(x.Mean), r.Measure.Format(x.SD),
+			fmt.Sprintf("%.2f", x.Elapsed.Seconds()))
 		n := float64(x.Documents)
 		mean = append(mean, chart.Point{X: n, Y: 100 * x.Mean})
 		low = append(low, chart.Point{X: n, Y: 100 * (x.Mean - x.SD)})

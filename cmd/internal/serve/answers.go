@@ -270,7 +270,7 @@ func (l *loaded) explain(ctx context.Context, raw corpus.Raw, n int) (*gram.Docu
 func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 	out := prediction{Labels: []string{}, Known: p.Known[i], Words: p.Words[i]}
 	if p.Empty[i] {
-		out.Note = learn.NoKnownWord
+		out.Note = learn.NoKnownTerm
 	}
 	switch {
 	case p.Values != nil:

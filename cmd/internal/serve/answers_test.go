@@ -21,13 +21,13 @@ func TestRefused(t *testing.T) {
 	p := gram.Must(l.model.PredictTexts(t.Context(), []string{"never seen before"}))
 	got := l.prediction(p, 0)
 	_, is := l.classes[got.Second]
-	if !slices.Equal(got.Labels, []string{"?"}) || !is || !strings.HasPrefix(got.Note, learn.NoKnownWord+"; ") {
+	if !slices.Equal(got.Labels, []string{"?"}) || !is || !strings.HasPrefix(got.Note, learn.NoKnownTerm+"; ") {
 		t.Fatalf("%+v, expected a refusal with the class that it would be", got)
 	}
 	says := regexp.MustCompile(`^No answer; closest: (\w+) \((0\.\d\d)\), below the threshold (0\.\d{1,3})$`)
 	refusal := got.refusal()
 	m := says.FindStringSubmatch(refusal)
-	if m == nil || m[1] != got.Second || m[2] >= m[3] || got.Threshold != l.model.About().Below ||
+	if m == nil || m[1] != got.Second || m[2] >= m[3] || got.Threshold != l.model.About().MinProbability ||
 		!(*got.Probability < got.Threshold) {
 		t.Errorf("it says %q, expected %s, its probability and the threshold %v", refusal, got.Second, got.Threshold)
 	}

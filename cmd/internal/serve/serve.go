@@ -269,7 +269,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	for i, class := range a.Classes {
 		out.classes[class] = i
 	}
-	out.below, out.columns = a.Below, a.Tokenizer.Columns()
+	out.below, out.columns = a.MinProbability, a.Tokenizer.Columns()
 	if err := out.model.Warm(ctx); err != nil {
 		return nil, fmt.Errorf("-model %s: %w", r.model, err)
 	}

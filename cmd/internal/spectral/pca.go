@@ -93,8 +93,8 @@ func (c *components) check() error {
 	switch {
 	case c.count < 1:
 		return cli.Usagef("-components %d is below 1", c.count)
-	case c.landmarks < 0 || c.landmarks > landmark.MostLandmarks:
-		return cli.Usagef("-landmarks %d, expected a number from 1 to %d, or 0", c.landmarks, landmark.MostLandmarks)
+	case c.landmarks < 0 || c.landmarks > landmark.MaxLandmarks:
+		return cli.Usagef("-landmarks %d, expected a number from 1 to %d, or 0", c.landmarks, landmark.MaxLandmarks)
 	case !(c.tolerance > 0):
 		return cli.Usagef("-tolerance %v, expected a number above 0", c.tolerance)
 	case (c.test == "") != (c.testOut == ""):
@@ -321,7 +321,7 @@ func (c *components) needs(s corpus.Size) int64 {
 	}
 	embedded, inEngine := source.WorkBytes(s)
 	return documents + max(embedded+inEngine, source.EngineBytes(s, c.NumWorkers())+8*int64(n)*int64(min(c.count, n))+
-		pca.LeastBytes(s.Documents, c.NumWorkers(), opt))
+		pca.MinBytes(s.Documents, c.NumWorkers(), opt))
 }
 
 // fit finds the components within the remaining memory.
@@ -354,7 +354,7 @@ func (c *components) fit(
 
 // take sets the fields about the components.
 func (r *componentsReport) take(c *pca.Components) {
-	r.Kept, r.Basis, r.Total = c.Kept, c.Basis, c.Total
+	r.Kept, r.Basis, r.Total = c.MatrixStored, c.Basis, c.Total
 	r.Landmarks, r.Left = c.Landmarks, c.Residual/c.Total
 	sum := 0.0
 	for _, v := range c.Values {

@@ -89,7 +89,7 @@ func describe(f *archive.File, m *sample) {
 	f.Key("part", &inner)
 	archive.Array(f, "weights", &m.Weights, k, terms, m.Power)
 	f.Offsets("rows", &m.Offsets, rows, int64(total))
-	archive.Machines(f, &m.Machines, k)
+	archive.Functions(f, &m.Machines, k)
 	archive.Table(f, "all", k, 2, func(i int) *[]float64 { return &m.Machines[i].All })
 	f.Nest("part", &inner, func(ctx context.Context, r io.Reader) (err error) {
 		if b, _ := io.ReadAll(r); len(b) > 0 {

@@ -17,8 +17,8 @@ type part struct {
 // Part describes an array of n elements of each bytes. Parts are written by write and read by take,
 // in the order of the calls. Errors for a truncated file contain the name, which needn't be unique.
 func (f *File) Part(name string, each, n int64, write func(*Writer), take func([]byte) error) {
-	if f.err == nil && (n < 0 || n > MostBytes/each || n*each > MostBytes-f.total) {
-		f.fail("%s: %d elements of %d bytes, expected at most %d bytes in all", name, n, each, int64(MostBytes))
+	if f.err == nil && (n < 0 || n > MaxBytes/each || n*each > MaxBytes-f.total) {
+		f.fail("%s: %d elements of %d bytes, expected at most %d bytes in all", name, n, each, int64(MaxBytes))
 	}
 	if f.err == nil {
 		f.total += each * n

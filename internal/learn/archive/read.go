@@ -30,7 +30,7 @@ var (
 // Limits for untrusted input.
 const (
 	maxHeader = 256 << 20 // maximum size of the header in bytes
-	MostBytes = 1 << 49   // maximum size of all arrays in bytes
+	MaxBytes  = 1 << 49   // maximum size of all arrays in bytes
 )
 
 // readArrays reads the parts and the checksum, which follow the first two lines.

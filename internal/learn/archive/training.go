@@ -75,9 +75,9 @@ func (f *File) Documents(name string, docs **sparse.CSR) (rows int) {
 	d := *docs
 	rows, values := d.Rows(), len(d.Values)
 	f.Object(name, func() {
-		Count(f, "rows", &rows, MostBytes)
+		Count(f, "rows", &rows, MaxBytes)
 		Count(f, "columns", &d.Cols, math.MaxInt)
-		Count(f, "values", &values, MostBytes)
+		Count(f, "values", &values, MaxBytes)
 	})
 	Array(f, name, &d.Offsets, rows+1)
 	Array(f, name, &d.Terms, values)
@@ -85,8 +85,8 @@ func (f *File) Documents(name string, docs **sparse.CSR) (rows int) {
 	return rows
 }
 
-// Machines describes a key whose value is a list of n binary classifiers, encoded as JSON.
-func Machines[M any](f *File, machines *[]*M, n int) {
+// Functions describes a key whose value is a list of n binary classifiers, encoded as JSON.
+func Functions[M any](f *File, machines *[]*M, n int) {
 	f.Key("machines", machines)
 	at := slices.Index(*machines, nil)
 	switch {
@@ -183,7 +183,7 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	f.Optional("views", &raw.Views)
 	f.Optional("trailing", &raw.Trailing)
 	Count(f, "fitted", &raw.Documents, math.MaxInt)
-	Count(f, "terms", &terms, MostBytes)
+	Count(f, "terms", &terms, MaxBytes)
 	if !f.writing && f.err == nil {
 		var err error
 		raw.Embedding, err = sparse.ParseEmbedding(name)

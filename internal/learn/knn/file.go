@@ -16,7 +16,7 @@ func describe(f *archive.File, m *Model) {
 	f.Parameters(&m.Settings)
 	f.Origin(&m.Origin)
 	n, labels, ids := f.Documents("votes", &m.Documents), &m.Labels, len(m.Labels.IDs)
-	archive.Count(f, "labels", &ids, archive.MostBytes)
+	archive.Count(f, "labels", &ids, archive.MaxBytes)
 	f.Offsets("labels", &labels.Offsets, n, int64(ids))
 	archive.Array(f, "labels", &labels.IDs, ids)
 }

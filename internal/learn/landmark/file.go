@@ -20,8 +20,8 @@ func describe(f *archive.File, m *Model) {
 	f.Key("residual", &m.Residual)
 	f.Embedding(&m.Embedder)
 	n, k := f.Documents("landmarks", &m.Landmarks), len(m.Classes)
-	archive.Machines(f, &m.Machines, k)
-	archive.Table(f, "coefficients", k, n, func(i int) *[]float64 { return &m.Machines[i].Coefficients })
+	archive.Functions(f, &m.Functions, k)
+	archive.Table(f, "coefficients", k, n, func(i int) *[]float64 { return &m.Functions[i].Coefficients })
 }
 
 // Write writes the model in the package's own file format, see docs/formats.md. A model's file has the

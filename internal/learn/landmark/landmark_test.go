@@ -97,7 +97,7 @@ func referenceOf(t *testing.T, c *corpus.Corpus, m *Model) reference {
 
 // gradient returns Kₘₘα + C Kᵀℓ'(Kα), the objective and Kα, in dense float64.
 func (r *reference) gradient(m *Model, c float64) (g *mat.VecDense, objective float64, f *mat.VecDense) {
-	alpha := mat.NewVecDense(len(m.Machines[0].Coefficients), m.Machines[0].Coefficients)
+	alpha := mat.NewVecDense(len(m.Functions[0].Coefficients), m.Functions[0].Coefficients)
 	var w, first mat.VecDense
 	w.MulVec(r.nm, alpha)
 	first.CloneFromVec(&w)
@@ -127,13 +127,14 @@ func TestOptimal(t *testing.T) {
 			models := musttest.Get(TrainPath(t.Context(), c, s, prices, Options{Workers: 2}))(t)
 			for i, m := range models {
 				name := loss.String() + " " + spec
-				own := m.Machines[0]
-				if !own.Converged || len(m.Machines) != 3 || m.Settings.C != prices[i] {
+				own := m.Functions[0]
+				if !own.Converged || len(m.Functions) != 3 || m.Settings.C != prices[i] {
 					t.Fatalf("%s: %+v", name, *own)
 				}
 				r := referenceOf(t, c, m)
 				g, objective, f := r.gradient(m, prices[i])
-				zero := &Model{Settings: m.Settings, Machines: []*Machine{{Coefficients: make([]float64, len(own.Coefficients))}}}
+				zeroFunction := &DecisionFunction{Coefficients: make([]float64, len(own.Coefficients))}
+				zero := &Model{Settings: m.Settings, Functions: []*DecisionFunction{zeroFunction}}
 				begin, _, _ := r.gradient(zero, prices[i])
 				if !(mat.Norm(g, 2) <= 1e-6*mat.Norm(begin, 2)) {
 					t.Errorf("%s, C=%v: gradient %v, at the beginning %v", name, prices[i], mat.Norm(g, 2), mat.Norm(begin, 2))
@@ -225,8 +226,8 @@ func TestDetermined(t *testing.T) {
 			if first == nil {
 				first = m
 			}
-			for k, machine := range m.Machines {
-				if !slices.Equal(machine.Coefficients, first.Machines[k].Coefficients) || m.Residual != first.Residual {
+			for k, machine := range m.Functions {
+				if !slices.Equal(machine.Coefficients, first.Functions[k].Coefficients) || m.Residual != first.Residual {
 					t.Fatalf("%s: other coefficients with %+v", loss, o)
 				}
 			}
@@ -246,8 +247,8 @@ func TestInstructionSets(t *testing.T) {
 		if first == nil {
 			first = m
 		}
-		if !(math.Abs(m.Machines[0].Objective-first.Machines[0].Objective) <= 1e-5) {
-			t.Errorf("%s: objective %v, expected %v", isa, m.Machines[0].Objective, first.Machines[0].Objective)
+		if !(math.Abs(m.Functions[0].Objective-first.Functions[0].Objective) <= 1e-5) {
+			t.Errorf("%s: objective %v, expected %v", isa, m.Functions[0].Objective, first.Functions[0].Objective)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Machine is the binary classifier of a class: f(x) = Σⱼ Coefficients[j] k(x, zⱼ) + Bias.
-type Machine struct {
+// DecisionFunction is the binary classifier of a class: f(x) = Σⱼ Coefficients[j] k(x, zⱼ) + Bias.
+type DecisionFunction struct {
 	Coefficients []float64 `json:"-"`
 	Objective    float64   `json:"objective"` // ½‖f‖² + C Σℓ
 	Gap          float64   `json:"gap"`       // upper bound on Objective minus its minimum
@@ -29,7 +29,7 @@ type Machine struct {
 }
 
 // mirrored returns the classifier of the other of two classes.
-func (m *Machine) mirrored() *Machine {
+func (m *DecisionFunction) mirrored() *DecisionFunction {
 	out := *m
 	out.Bias, out.Coefficients = -m.Bias, make([]float64, len(m.Coefficients))
 	for j, a := range m.Coefficients {
@@ -46,8 +46,8 @@ type Model struct {
 	Passes         int     // number of passes over the training documents
 	Residual       float64 // share of the trace of k + 1 that the landmarks don't explain, on a sample
 	Embedder       *sparse.Embedder
-	Machines       []*Machine  // one per class
-	Landmarks      *sparse.CSR // documents
+	Functions      []*DecisionFunction // one per class
+	Landmarks      *sparse.CSR         // documents
 }
 
 // Validate checks the model after reading: kernel, embedding, vocabulary, class names and
@@ -71,7 +71,7 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("%d landmarks of %d columns for %d classes and %d terms, expected some, and no more columns",
 			n, m.Landmarks.Cols, len(m.Classes), len(m.Vocabulary))
 	}
-	for c, machine := range m.Machines {
+	for c, machine := range m.Functions {
 		if i := slices.IndexFunc(machine.Coefficients, func(v float64) bool { return !finite(v) }); i >= 0 {
 			return fmt.Errorf("coefficient %v of landmark %d of %q, expected a finite number", machine.Coefficients[i], i,
 				m.Classes[c])
@@ -84,7 +84,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Bytes estimates the memory of the model in bytes.
 func (m *Model) Bytes() int64 {
-	return m.Landmarks.Bytes() + 8*int64(m.Landmarks.Rows())*int64(len(m.Machines)) + 32*int64(m.Embedder.Cols())
+	return m.Landmarks.Bytes() + 8*int64(m.Landmarks.Rows())*int64(len(m.Functions)) + 32*int64(m.Embedder.Cols())
 }
 
 // chunk is the number of documents that are embedded at a time.
@@ -121,7 +121,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	defer e.Close()
 	k = kernel.Resolve(k, len(m.Embedder.Terms))
 	alpha := mat.NewDense(m.Landmarks.Rows(), classes, nil)
-	for c, machine := range m.Machines {
+	for c, machine := range m.Functions {
 		alpha.SetCol(c, machine.Coefficients)
 	}
 	out := task.NewPrediction(n, s.Scheme)
@@ -140,7 +140,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 		}
 		for i := range rows {
 			f := w.RawRowView(i)
-			for c, machine := range m.Machines {
+			for c, machine := range m.Functions {
 				f[c] += machine.Bias
 			}
 			if task.Decide(out, lo+i, f); s.Loss == Logistic {

@@ -96,9 +96,9 @@ func (q *Request) validate(c *corpus.Corpus, rows int) error {
 	switch {
 	case q.Rows != rows:
 		return fmt.Errorf("landmark: a request for %d documents to be trained on, %s has %d", q.Rows, c.Source, rows)
-	case m == 0 || m > MostLandmarks || outside(q.Landmarks, c.Documents.Rows()):
+	case m == 0 || m > MaxLandmarks || outside(q.Landmarks, c.Documents.Rows()):
 		return fmt.Errorf("landmark: a request with %d landmarks, expected from 1 to %d, among %d documents", m,
-			MostLandmarks, c.Documents.Rows())
+			MaxLandmarks, c.Documents.Rows())
 	case outside(q.Classes, classes) || len(q.At) != m*len(q.Classes):
 		return fmt.Errorf("landmark: a request with %d numbers for %d classes, expected %d for each, of %d classes",
 			len(q.At), len(q.Classes), m, classes)

@@ -29,8 +29,8 @@ func (l Loss) String() string {
 	return names[l]
 }
 
-// MostLandmarks bounds Settings.Landmarks, because m×m float64 matrices must fit into memory.
-const MostLandmarks = 1 << 17
+// MaxLandmarks bounds Settings.Landmarks, because m×m float64 matrices must fit into memory.
+const MaxLandmarks = 1 << 17
 
 // Settings are the parameters of training. The zero value works.
 type Settings struct {

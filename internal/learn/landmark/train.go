@@ -90,7 +90,7 @@ func newTraining(
 	if prices == nil {
 		prices = []float64{s.C}
 	}
-	if err := task.CheckPrices(prices); err != nil {
+	if err := task.CheckCs(prices); err != nil {
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
 	t := &training{c: c, s: s, opt: opt, prices: prices}
@@ -298,11 +298,11 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 				if err != nil {
 					return nil, err
 				}
-				m.Machines = append(m.Machines, machine)
+				m.Functions = append(m.Functions, machine)
 			}
 		}
-		if len(m.Machines) == 1 && len(m.Classes) == 2 {
-			m.Machines = append(m.Machines, m.Machines[0].mirrored())
+		if len(m.Functions) == 1 && len(m.Classes) == 2 {
+			m.Functions = append(m.Functions, m.Functions[0].mirrored())
 		}
 		out = append(out, m)
 	}
@@ -310,8 +310,8 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 }
 
 // machine makes the binary classifier from the result of a search.
-func (t *training) machine(ctx context.Context, c *column) (*Machine, error) {
-	m := &Machine{
+func (t *training) machine(ctx context.Context, c *column) (*DecisionFunction, error) {
+	m := &DecisionFunction{
 		Coefficients: slices.Clone(c.u), Objective: c.objective, Gap: c.gap, Gradient: c.gradient,
 		Steps: c.steps, Converged: c.converged,
 	}

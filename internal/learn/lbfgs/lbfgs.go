@@ -25,7 +25,7 @@ type Stopping struct {
 	Gradient   float64 // maximum gradient norm
 	Gained     float64 // relative decrease of the value in lookBack steps
 	Iterations int     // maximum number of iterations
-	Told       func()  // called before each step; nil for none
+	OnStep     func()  // called before each step; nil for none
 
 	// Settled, if not nil, must also return true for a search to end by Gradient or Gained.
 	Settled func(*Minimum) bool
@@ -40,8 +40,8 @@ const lookBack = 10
 
 // At is called before each step. It reports whether the search must end.
 func (s *Stopping) At(m *Minimum) bool {
-	if s.Told != nil {
-		s.Told()
+	if s.OnStep != nil {
+		s.OnStep()
 	}
 	before := s.values[s.n%lookBack]
 	s.values[s.n%lookBack] = m.Value

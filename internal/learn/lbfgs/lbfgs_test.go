@@ -45,7 +45,7 @@ func TestMinimise(t *testing.T) {
 	} {
 		told := 0
 		m, err := Minimise(t.Context(), c.f, c.from, Stopping{
-			Gradient: 1e-7, Iterations: 1000, Told: func() { told++ },
+			Gradient: 1e-7, Iterations: 1000, OnStep: func() { told++ },
 		})
 		if err != nil || !m.Converged || !(m.Gradient <= 1e-7) || told != m.Iterations+1 {
 			t.Errorf("%s: %+v, told %d times, %v", name, m, told, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/task"
 )
 
-// Machine is a binary classifier's training result, except the weights.
-type Machine struct {
+// DecisionFunction is a binary classifier's training result, except the weights.
+type DecisionFunction struct {
 	Value     float64 `json:"objective"`       // P, the objective
 	Gap       float64 `json:"gap"`             // upper bound P - D on P minus its minimum
 	Passes    int     `json:"passes"`          // number of passes over the documents that aren't skipped
@@ -93,7 +93,7 @@ const (
 
 // search continues from the current α until P - D is at most tolerance times P, or until the range
 // or the passes are exhausted.
-func (d *dual) search(c, tolerance float64) (m Machine, err error) {
+func (d *dual) search(c, tolerance float64) (m DecisionFunction, err error) {
 	if err := d.begin(c); err != nil {
 		return m, err
 	}
@@ -233,7 +233,7 @@ func (d *dual) length2() float64 {
 }
 
 // measure computes the values of m from α.
-func (d *dual) measure(m *Machine) error {
+func (d *dual) measure(m *DecisionFunction) error {
 	if err := d.rebuild(); err != nil {
 		return err
 	}

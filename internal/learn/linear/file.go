@@ -17,7 +17,7 @@ func describe(f *archive.File, m *Model) {
 	f.Optional("seed", &m.Settings.Seed)
 	f.Origin(&m.Origin)
 	terms, k := f.Embedding(&m.Embedder), len(m.Classes)
-	archive.Machines(f, &m.Machines, k)
+	archive.Functions(f, &m.Functions, k)
 	archive.Array(f, "weights", &m.Weights, k, terms+1)
 }
 

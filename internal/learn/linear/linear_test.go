@@ -91,7 +91,7 @@ func TestOptimum(t *testing.T) {
 		m := trained(t, c, s, 1)
 		s := musttest.Get(s.resolve())(t)
 		x := vectors(t, c, s.Intercept)
-		for k, q := range m.Machines {
+		for k, q := range m.Functions {
 			w := make([]float64, len(x[0]))
 			for j := range w[1:] {
 				w[j] = m.Weights[j*3+k]
@@ -189,13 +189,13 @@ func TestDeterminism(t *testing.T) {
 		}
 		other := s
 		other.Seed = 9
-		for k, a := range one.Machines {
+		for k, a := range one.Functions {
 			b := trained(t, c, other, 1)
 			distance := 0.0
 			for j := k; j < len(b.Weights); j += 4 {
 				distance += (b.Weights[j] - one.Weights[j]) * (b.Weights[j] - one.Weights[j])
 			}
-			if gaps := a.Gap + b.Machines[k].Gap; !(distance <= 4*gaps) {
+			if gaps := a.Gap + b.Functions[k].Gap; !(distance <= 4*gaps) {
 				t.Errorf("%s: another seed is at %v, gaps %v", name, distance, gaps)
 			}
 		}
@@ -218,7 +218,7 @@ func TestPredict(t *testing.T) {
 	p := musttest.Get(m.Predict(context.Background(), c.Documents, Options{}))(t)
 	for i := range x {
 		for k := range m.Classes {
-			want := m.Machines[k].Bias
+			want := m.Functions[k].Bias
 			for j, v := range x[i][:len(x[i])-1] {
 				want += v * m.Weights[j*3+k]
 			}
@@ -245,8 +245,8 @@ func TestPath(t *testing.T) {
 			musttest.Do(t, m.Validate())
 			s.C = prices[i]
 			alone := trained(t, c, s, 1)
-			for k, q := range m.Machines {
-				b := alone.Machines[k]
+			for k, q := range m.Functions {
+				b := alone.Functions[k]
 				together, apart = together+q.Passes, apart+b.Passes
 				if !(math.Abs(q.Value-b.Value) <= max(q.Gap, b.Gap)) {
 					t.Errorf("%v, C %v: %v on the path, %v alone", loss, s.C, q.Value, b.Value)
@@ -267,8 +267,8 @@ func TestTwoClasses(t *testing.T) {
 			t.Fatalf("weights %v and %v of column %d", m.Weights[j], m.Weights[j+1], j/2)
 		}
 	}
-	if m.Machines[0].Bias != -m.Machines[1].Bias || m.Machines[0].Bias == 0 {
-		t.Errorf("biases %v and %v", m.Machines[0].Bias, m.Machines[1].Bias)
+	if m.Functions[0].Bias != -m.Functions[1].Bias || m.Functions[0].Bias == 0 {
+		t.Errorf("biases %v and %v", m.Functions[0].Bias, m.Functions[1].Bias)
 	}
 }
 
@@ -358,9 +358,9 @@ func TestCancel(t *testing.T) {
 	if _, err := Train(ctx, c, tfidf, s, Options{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, expected the end of the context", err)
 	}
-	if m := trained(t, c, Settings{Tolerance: 1e-12, Iterations: 3}, 1); m.Machines[0].Converged ||
-		m.Machines[0].Passes != 3 {
-		t.Errorf("%+v after 3 passes", m.Machines[0])
+	if m := trained(t, c, Settings{Tolerance: 1e-12, Iterations: 3}, 1); m.Functions[0].Converged ||
+		m.Functions[0].Passes != 3 {
+		t.Errorf("%+v after 3 passes", m.Functions[0])
 	}
 }
 
@@ -368,7 +368,7 @@ func TestCancel(t *testing.T) {
 func TestBelowRounding(t *testing.T) {
 	for _, loss := range []Loss{Hinge, SquaredHinge} {
 		s := Settings{Loss: loss, Tolerance: 1e-30, Iterations: 1 << 20}
-		for k, q := range trained(t, texts(t, 60, 3, 5), s, 1).Machines {
+		for k, q := range trained(t, texts(t, 60, 3, 5), s, 1).Functions {
 			if q.Converged != (q.Gap <= s.Tolerance*q.Value) || q.Passes > 10000 || !(q.Gap <= 1e-10*q.Value) {
 				t.Errorf("%v, class %d: gap %v of %v after %d passes, converged %v", loss, k, q.Gap, q.Value, q.Passes,
 					q.Converged)
@@ -420,7 +420,7 @@ func TestBalanced(t *testing.T) {
 		got, want := trained(t, q.c, q.given, 1), trained(t, q.c, s, 1)
 		if !reflect.DeepEqual(got, want) || reflect.DeepEqual(got.Weights, trained(t, q.c, Settings{Loss: s.Loss,
 			Scheme: s.Scheme}, 1).Weights) {
-			t.Errorf("%+v: machines %+v, expected %+v", q.given, got.Machines, want.Machines)
+			t.Errorf("%+v: machines %+v, expected %+v", q.given, got.Functions, want.Functions)
 		}
 	}
 	for _, weights := range []map[string]float64{{"class9": 1}, {"class0": 0}, {"class0": math.NaN()}, {"class0": 1e13}} {

@@ -15,10 +15,10 @@ import (
 // its invariants.
 type Model struct {
 	archive.Origin
-	Settings Settings
-	Embedder *sparse.Embedder
-	Machines []*Machine // one per class
-	Weights  []float64  // weight of a column for a class, at column·len(Classes) + class
+	Settings  Settings
+	Embedder  *sparse.Embedder
+	Functions []*DecisionFunction // one per class
+	Weights   []float64           // weight of a column for a class, at column·len(Classes) + class
 }
 
 // Validate checks the model after reading: embedding, vocabulary and class names, and that all
@@ -66,7 +66,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 // decide sets f to the decision values of row i.
 func (m *Model) decide(x *sparse.Embedded, i int, f []float64) {
 	for k := range f {
-		f[k] = m.Machines[k].Bias
+		f[k] = m.Functions[k].Bias
 	}
 	task.AddProducts(f, m.Weights, x, i, x.Norms[i])
 }

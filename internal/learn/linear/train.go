@@ -72,7 +72,7 @@ func TrainPath(
 	var models []*Model
 	for _, price := range prices {
 		m := &Model{
-			Origin: origin, Settings: s, Embedder: f, Machines: make([]*Machine, len(c.Classes)),
+			Origin: origin, Settings: s, Embedder: f, Functions: make([]*DecisionFunction, len(c.Classes)),
 			Weights: make([]float64, f.Cols()*len(c.Classes)),
 		}
 		m.Settings.C = price
@@ -113,8 +113,8 @@ func Need(s corpus.Size, prices, workers int) int64 {
 }
 
 // take stores a binary classifier with the weights of a search, times sign.
-func (m *Model) take(k int, found Machine, d *dual, sign float64) {
-	m.Machines[k] = &found
+func (m *Model) take(k int, found DecisionFunction, d *dual, sign float64) {
+	m.Functions[k] = &found
 	classes := len(m.Classes)
 	for j, at := range d.p.place {
 		m.Weights[j*classes+k] = sign * d.w[at]

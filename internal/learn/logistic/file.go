@@ -16,8 +16,8 @@ func describe(f *archive.File, m *Model) {
 	f.Parameters(&m.Settings)
 	f.Origin(&m.Origin)
 	terms, k := f.Embedding(&m.Embedder), len(m.Classes)
-	archive.Machines(f, &m.Machines, k)
-	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
+	archive.Functions(f, &m.Functions, k)
+	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Functions[i].Weights })
 }
 
 // Write writes the model in the package's own file format, see docs/formats.md. A model's file has

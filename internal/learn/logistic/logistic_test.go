@@ -123,16 +123,16 @@ func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 			if before == nil {
 				before = m
 				alone := musttest.Get(Train(context.Background(), c, e, m.Settings, Options{}))(t)
-				for k, a := range alone.Machines {
-					if b := m.Machines[k].Value; !(math.Abs(a.Value-b) <= 1e-2*a.Value) {
+				for k, a := range alone.Functions {
+					if b := m.Functions[k].Value; !(math.Abs(a.Value-b) <= 1e-2*a.Value) {
 						t.Errorf("%s: objective %v at the end of a path, %v alone", name, b, a.Value)
 					}
 				}
 				continue
 			}
-			for k, a := range m.Machines {
+			for k, a := range m.Functions {
 				for j, v := range a.Weights {
-					if math.Float64bits(v) != math.Float64bits(before.Machines[k].Weights[j]) {
+					if math.Float64bits(v) != math.Float64bits(before.Functions[k].Weights[j]) {
 						t.Fatalf("%s: %d workers give another weight %d of class %d", name, workers, j, k)
 					}
 				}
@@ -233,14 +233,15 @@ func TestWeights(t *testing.T) {
 			return m
 		}
 		name := c.Classes[1]
-		got, want := train(c, map[string]float64{name: 3}, false).Machines[1], train(c.Select(thrice), nil, false).Machines[1]
+		got := train(c, map[string]float64{name: 3}, false).Functions[1]
+		want := train(c.Select(thrice), nil, false).Functions[1]
 		if !(math.Abs(got.Value-want.Value) <= 1e-8*want.Value) || !(got.Gap <= 1e-9*got.Value) || !got.Converged ||
 			!(math.Abs(got.Bias-want.Bias) <= 1e-3) {
 			t.Errorf("%d classes: %v, bias %v, gap %v, expected %v, bias %v", classes, got.Value, got.Bias, got.Gap,
 				want.Value, want.Bias)
 		}
 		if plain, even := train(c, nil, false), train(c, nil, true); classes == 2 && !reflect.DeepEqual(plain, even) {
-			t.Errorf("balanced classes of the same size: %+v, expected %+v", even.Machines[0], plain.Machines[0])
+			t.Errorf("balanced classes of the same size: %+v, expected %+v", even.Functions[0], plain.Functions[0])
 		}
 	}
 }

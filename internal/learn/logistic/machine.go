@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Machine is the binary classifier of a class; P(class | x) is 1/(1 + e^-f(x)).
-type Machine struct {
+// DecisionFunction is the binary classifier of a class; P(class | x) is 1/(1 + e^-f(x)).
+type DecisionFunction struct {
 	Weights     []float64 `json:"-"`             // w, by column of the embedding
 	Value       float64   `json:"objective"`     // value of the objective
 	Gap         float64   `json:"gap,omitempty"` // upper bound on the objective minus its minimum, for finite C
@@ -26,10 +26,10 @@ type Machine struct {
 // weights are 0, see [Bias].
 func train(
 	ctx context.Context, p *task.Points, columns int, k task.Class, prices []float64, s Settings,
-) (out []*Machine, err error) {
+) (out []*DecisionFunction, err error) {
 	if bias, ok := Bias(k.Positive); ok {
 		for range prices {
-			out = append(out, &Machine{Weights: make([]float64, columns), Bias: bias, Converged: true})
+			out = append(out, &DecisionFunction{Weights: make([]float64, columns), Bias: bias, Converged: true})
 		}
 		return out, nil
 	}
@@ -39,7 +39,7 @@ func train(
 		return nil, err
 	}
 	stop := lbfgs.Stopping{
-		Gradient: s.Tolerance * reference, Gained: s.Tolerance * gainedPart, Iterations: s.Iterations, Told: k.Step,
+		Gradient: s.Tolerance * reference, Gained: s.Tolerance * gainedPart, Iterations: s.Iterations, OnStep: k.Step,
 	}
 	w := make([]float64, o.size())
 	if !s.NoBias {
@@ -58,7 +58,7 @@ func train(
 }
 
 // search runs L-BFGS from w. If C is finite, the gap must be within the tolerance, too.
-func (o *objective) search(ctx context.Context, w []float64, stop lbfgs.Stopping, columns int) (*Machine, error) {
+func (o *objective) search(ctx context.Context, w []float64, stop lbfgs.Stopping, columns int) (*DecisionFunction, error) {
 	if o.s.Loose || math.IsInf(o.s.C, 1) {
 		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
 		return o.machine(m, columns), err
@@ -82,8 +82,8 @@ func (o *objective) search(ctx context.Context, w []float64, stop lbfgs.Stopping
 const gainedPart = 1e-3
 
 // machine converts the result of a search.
-func (o *objective) machine(m lbfgs.Minimum, columns int) *Machine {
-	out := &Machine{
+func (o *objective) machine(m lbfgs.Minimum, columns int) *DecisionFunction {
+	out := &DecisionFunction{
 		Weights: make([]float64, columns), Value: m.Value, Gradient: m.Gradient, Iterations: m.Iterations,
 		Evaluations: m.Evaluations, Converged: m.Converged,
 	}
@@ -97,7 +97,7 @@ func (o *objective) machine(m lbfgs.Minimum, columns int) *Machine {
 }
 
 // decide returns f for row i.
-func (m *Machine) decide(x *sparse.Embedded, i int) float64 {
+func (m *DecisionFunction) decide(x *sparse.Embedded, i int) float64 {
 	terms, values := x.Row(i)
 	return task.Dot(terms, values, m.Weights)*x.Norms[i] + m.Bias
 }

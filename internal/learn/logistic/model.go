@@ -17,9 +17,9 @@ import (
 // its invariants.
 type Model struct {
 	archive.Origin
-	Settings Settings
-	Embedder *sparse.Embedder
-	Machines []*Machine // one per class
+	Settings  Settings
+	Embedder  *sparse.Embedder
+	Functions []*DecisionFunction // one per class
 }
 
 // Validate checks the model after reading: embedding, vocabulary and class names, and that weights
@@ -31,7 +31,7 @@ func (m *Model) Validate() error {
 	if m.Embedder.Pairing != sparse.Dot || len(m.Classes) == 0 {
 		return fmt.Errorf("embedding %s and %d classes, expected dot products and some classes", m.Embedder, len(m.Classes))
 	}
-	for k, q := range m.Machines {
+	for k, q := range m.Functions {
 		if j := slices.IndexFunc(q.Weights, func(v float64) bool { return !finite(v) }); j >= 0 {
 			return fmt.Errorf("weight %v of column %d of %q, expected a finite number", q.Weights[j], j, m.Classes[k])
 		}
@@ -55,7 +55,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 		values := make([]float64, 2*k*x.Rows())
 		for i := range x.Rows() {
 			f, p := values[2*k*i:2*k*i+k:2*k*i+k], values[2*k*i+k:2*k*i+2*k:2*k*i+2*k]
-			for c, machine := range m.Machines {
+			for c, machine := range m.Functions {
 				f[c] = machine.decide(x, i)
 			}
 			task.Decide(out, first+i, f)
@@ -86,7 +86,7 @@ func Probabilities(p, f []float64, one bool) {
 		}
 	default: // the sum underflows to 0
 		clear(p)
-		p[task.Greatest(f)] = 1
+		p[task.ArgMax(f)] = 1
 	}
 }
 

@@ -53,7 +53,7 @@ func TrainPath(
 	}
 	p := task.NewPoints(x, t.Rows)
 	p.Weights = t.DocumentWeights
-	machines := make([][]*Machine, len(c.Classes))
+	machines := make([][]*DecisionFunction, len(c.Classes))
 	err = t.Each(ctx, func(ctx context.Context, k task.Class) (err error) {
 		machines[k.Index], err = train(ctx, p, x.Cols, k, t.Prices, s)
 		return err
@@ -68,9 +68,9 @@ func TrainPath(
 		m.Settings.C = price
 		for _, own := range machines {
 			if own == nil { // see [task.Training.Mirrored]
-				m.Machines = append(m.Machines, m.Machines[0].mirrored())
+				m.Functions = append(m.Functions, m.Functions[0].mirrored())
 			} else {
-				m.Machines = append(m.Machines, own[i])
+				m.Functions = append(m.Functions, own[i])
 			}
 		}
 		out = append(out, m)
@@ -89,7 +89,7 @@ func Need(s corpus.Size, prices, workers int) int64 {
 }
 
 // mirrored returns the classifier of the other of two classes.
-func (m *Machine) mirrored() *Machine {
+func (m *DecisionFunction) mirrored() *DecisionFunction {
 	out := *m
 	out.Bias = -m.Bias
 	out.Weights = make([]float64, len(m.Weights))

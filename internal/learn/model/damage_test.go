@@ -33,7 +33,7 @@ func tiny() *Model {
 			Classes: []string{"a", "none", "\xff"}, Vocabulary: []string{"one", "", "zwölf"}},
 		Type: CSVC, Kernel: "diffusion:t=0.5,embed=tfidf-l1-sqrt", Embedder: embedder,
 		Parameters: map[string][]string{"c": {"10"}, "weight": {"a=2", "b=0.1", "\xff=3"}},
-		Classifier: solver.Classifier{Classes: 3, Machines: []*solver.Machine{nil, {
+		Classifier: solver.Classifier{Classes: 3, Functions: []*solver.DecisionFunction{nil, {
 			Support: []int{0, 2}, Coef: []float64{10, -0.1}, Rho: math.Copysign(0, -1), Objective: -12.5,
 			Iterations: 1 << 30, Gap: 5e-324, Converged: true, Bounded: 1,
 			Sigmoid: &solver.Sigmoid{A: -2, B: 0.3},

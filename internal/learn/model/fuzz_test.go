@@ -16,14 +16,14 @@ func small() []*Model {
 	bare, none, regression := tiny(), tiny(), tiny()
 	bare.Vocabulary, bare.Classifier.Scheme = nil, solver.OneVsRest
 	bare.Classes, bare.Parameters = []string{"a"}, nil
-	bare.Classifier.Classes, bare.Classifier.Machines = 1, bare.Classifier.Machines[1:2]
+	bare.Classifier.Classes, bare.Classifier.Functions = 1, bare.Classifier.Functions[1:2]
 	bare.SupportClass = []int32{0, 0, 0}
-	none.Classifier = solver.Classifier{Classes: 1, Machines: []*solver.Machine{}}
+	none.Classifier = solver.Classifier{Classes: 1, Functions: []*solver.DecisionFunction{}}
 	none.Classes, none.SupportClass = []string{"1"}, []int32{-1, 0, 0}
 	regression.Type = NuSVR
 	regression.Classes, regression.SupportClass = nil, []int32{-1, -1, -1}
 	regression.Classifier = solver.Classifier{
-		Scheme: solver.OneVsRest, Classes: 1, Machines: regression.Classifier.Machines[1:2],
+		Scheme: solver.OneVsRest, Classes: 1, Functions: regression.Classifier.Functions[1:2],
 	}
 	return []*Model{tiny(), bare, none, regression}
 }

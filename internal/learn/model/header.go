@@ -31,12 +31,13 @@ func describe(f *archive.File, m *Model) {
 	n := f.Documents("support", &m.Support)
 	archive.Array(f, "support", &m.SupportDoc, n)
 	archive.Array(f, "support", &m.SupportClass, n)
-	describeMachines(f, &c.Machines)
+	describeMachines(f, &c.Functions)
 }
 
 // describeMachines describes binary classifiers, some of which may be nil, and their coefficients.
-func describeMachines(f *archive.File, machines *[]*solver.Machine) {
-	heads, offsets := []*solver.Machine{}, []int64{0} // JSON without support vectors and coefficients, which are arrays
+func describeMachines(f *archive.File, machines *[]*solver.DecisionFunction) {
+	// The JSON is without support vectors and coefficients, which are arrays.
+	heads, offsets := []*solver.DecisionFunction{}, []int64{0}
 	var support []uint32
 	var coef []float64
 	for _, m := range *machines {
@@ -51,7 +52,7 @@ func describeMachines(f *archive.File, machines *[]*solver.Machine) {
 	}
 	f.Key("machines", &heads)
 	n := len(coef)
-	archive.Count(f, "coefficients", &n, archive.MostBytes)
+	archive.Count(f, "coefficients", &n, archive.MaxBytes)
 	f.Offsets("machines", &offsets, len(heads), int64(n))
 	archive.Array(f, "coefficients", &support, n)
 	archive.Array(f, "coefficients", &coef, n)

@@ -148,7 +148,8 @@ func (l *libsvmReader) understand() error {
 	l.int("nr_class", 2, 2)
 	rho := l.float("rho")
 	l.sizes = []int{l.total}
-	l.m.Classifier = solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{{Rho: rho}}}
+	l.m.Classifier = solver.Classifier{Scheme: solver.OneVsRest, Classes: 1,
+		Functions: []*solver.DecisionFunction{{Rho: rho}}}
 	return l.err
 }
 
@@ -167,9 +168,9 @@ func (l *libsvmReader) understandClasses() error {
 			"%d, as total_sv says in line %d", l.total, l.lines["total_sv"])
 	}
 	rho := l.floats("rho", pairs(k))
-	l.m.Classifier = solver.Classifier{Classes: k, Machines: make([]*solver.Machine, len(rho))}
+	l.m.Classifier = solver.Classifier{Classes: k, Functions: make([]*solver.DecisionFunction, len(rho))}
 	for i := range rho {
-		l.m.Classifier.Machines[i] = &solver.Machine{Rho: rho[i]}
+		l.m.Classifier.Functions[i] = &solver.DecisionFunction{Rho: rho[i]}
 	}
 	if l.err != nil || l.lines["probA"] == 0 && l.lines["probB"] == 0 {
 		return l.err
@@ -178,7 +179,7 @@ func (l *libsvmReader) understandClasses() error {
 	if l.err != nil {
 		return l.err
 	}
-	for i, machine := range l.m.Classifier.Machines {
+	for i, machine := range l.m.Classifier.Functions {
 		machine.Sigmoid = &solver.Sigmoid{A: a[i], B: b[i]}
 	}
 	return nil
@@ -256,7 +257,7 @@ func (l *libsvmReader) vectors() error {
 	m := l.m
 	m.Support, m.SupportClass = &sparse.CSR{Offsets: []int64{0}}, []int32{}
 	for class, size := range l.sizes {
-		machines := m.Classifier.Machines
+		machines := m.Classifier.Functions
 		if m.Type.Classifies() {
 			machines = machinesOf(&m.Classifier, class)
 		} else {
@@ -283,18 +284,18 @@ func (l *libsvmReader) vectors() error {
 }
 
 // machinesOf returns the binary classifiers of a class against each other class, in class order.
-func machinesOf(c *solver.Classifier, class int) []*solver.Machine {
-	of := make([]*solver.Machine, 0, c.Classes-1)
+func machinesOf(c *solver.Classifier, class int) []*solver.DecisionFunction {
+	of := make([]*solver.DecisionFunction, 0, c.Classes-1)
 	for other := range c.Classes {
 		if a, b := min(class, other), max(class, other); a < b {
-			of = append(of, c.Machines[a*c.Classes-a*(a+1)/2+b-a-1])
+			of = append(of, c.Functions[a*c.Classes-a*(a+1)/2+b-a-1])
 		}
 	}
 	return of
 }
 
 // vector reads a line and appends its coefficients to the binary classifiers.
-func (l *libsvmReader) vector(machines []*solver.Machine) error {
+func (l *libsvmReader) vector(machines []*solver.DecisionFunction) error {
 	m := l.m
 	s := m.Support.Rows()
 	text, err := l.next()

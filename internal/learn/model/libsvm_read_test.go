@@ -51,7 +51,7 @@ func TestReadLIBSVM(t *testing.T) {
 	describe := func(m *Model) string {
 		s := fmt.Sprintln(m.Type, m.Kernel, m.Classes, m.Classifier.Scheme, m.Vocabulary == nil,
 			m.Embedder.Embedding, m.Embedder.Open, m.Embedder.Documents, m.Embedder.Terms, m.Embedder.DF)
-		for _, machine := range m.Classifier.Machines {
+		for _, machine := range m.Classifier.Functions {
 			s += fmt.Sprint(machine.Support, machine.Coef, machine.Rho)
 			if machine.Sigmoid != nil {
 				s += fmt.Sprint(*machine.Sigmoid)

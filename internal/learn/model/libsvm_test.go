@@ -58,7 +58,7 @@ func agreeWith(t *testing.T, m *Model, got [][]decision, text, file string) {
 	for _, row := range got {
 		var own []decision
 		for i, d := range row {
-			if m.Classifier.Machines[i] != nil && (m.Classifier.Scheme == solver.OneVsOne || i == 0) {
+			if m.Classifier.Functions[i] != nil && (m.Classifier.Scheme == solver.OneVsOne || i == 0) {
 				own = append(own, d)
 			}
 		}
@@ -235,7 +235,7 @@ func checkRead(t *testing.T, m *Model, text string, probable bool) {
 	if !slices.Equal(got.rows, want.rows) {
 		t.Errorf("support vectors are written as\n%q, expected\n%q", got.rows, want.rows)
 	}
-	for i, machine := range m.Classifier.Machines {
+	for i, machine := range m.Classifier.Functions {
 		if m.Type.Classifies() && (machine.Sigmoid != nil) != probable {
 			t.Errorf("machine %d has a sigmoid: %v, expected %v", i, machine.Sigmoid != nil, probable)
 		}

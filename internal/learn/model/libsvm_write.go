@@ -72,8 +72,8 @@ type libsvmWriter struct {
 	m      *Model
 	kernel libsvmKernel
 
-	classes []int             // classes to write, ascending; types without classes have a single class 0
-	pairs   []*solver.Machine // binary classifiers of these classes, in LIBSVM's order
+	classes []int                      // classes to write, ascending; types without classes have a single class 0
+	pairs   []*solver.DecisionFunction // binary classifiers of these classes, in LIBSVM's order
 
 	// LIBSVM's sv_coef, transposed: the coefficients of each support vector, with their ascending
 	// rows.
@@ -90,7 +90,7 @@ type libsvmWriter struct {
 func (l *libsvmWriter) choose() error {
 	m, c := l.m, &l.m.Classifier
 	if !m.Type.Classifies() {
-		l.classes, l.pairs = []int{0}, c.Machines
+		l.classes, l.pairs = []int{0}, c.Functions
 		return nil
 	}
 	switch {
@@ -100,13 +100,13 @@ func (l *libsvmWriter) choose() error {
 				l.classes = append(l.classes, i)
 			}
 		}
-		for _, machine := range c.Machines {
+		for _, machine := range c.Functions {
 			if machine != nil {
 				l.pairs = append(l.pairs, machine)
 			}
 		}
 	case c.Scheme == solver.OneVsRest && c.Classes == 2:
-		l.classes, l.pairs = []int{0, 1}, c.Machines[:1]
+		l.classes, l.pairs = []int{0, 1}, c.Functions[:1]
 	default:
 		return fmt.Errorf("it holds one-vs-one models, and this one is %s for %d classes", c.Scheme, c.Classes)
 	}

@@ -70,7 +70,7 @@ func TestLIBSVMText(t *testing.T) {
 	m := tiny()
 	m.SupportDoc[2] = 4
 	m.SupportClass[0], m.SupportClass[2] = 2, 0
-	m.Classifier.Machines[1].Coef = []float64{-0.1, 10}
+	m.Classifier.Functions[1].Coef = []float64{-0.1, 10}
 	text, labels := libsvmText(t, m, true)
 	if fmt.Sprint(labels) != "[1 2 3]" {
 		t.Errorf("labels %v", labels)
@@ -86,9 +86,9 @@ func TestLargeLIBSVMText(t *testing.T) {
 	const n = 30000
 	m := &Model{
 		Type: OneClass, Kernel: "linear", Support: &sparse.CSR{Cols: n + 1, Offsets: []int64{0}},
-		Classifier: solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{{}}},
+		Classifier: solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Functions: []*solver.DecisionFunction{{}}},
 	}
-	machine := m.Classifier.Machines[0]
+	machine := m.Classifier.Functions[0]
 	for s := range n {
 		x := m.Support
 		x.Terms, x.Values = append(x.Terms, uint32(s+1)), append(x.Values, float32(s+1)/7)

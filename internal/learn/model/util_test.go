@@ -194,9 +194,9 @@ func (r recipe) train(t testing.TB) *Model {
 		}
 		m.SupportDoc, m.SupportClass = append(m.SupportDoc, int64(row)), append(m.SupportClass, class)
 	}
-	for i, machine := range c.Machines {
+	for i, machine := range c.Functions {
 		if machine != nil {
-			own := solver.Machine{
+			own := solver.DecisionFunction{
 				Coef: machine.Coef, Rho: machine.Rho, Objective: machine.Objective, Iterations: machine.Iterations,
 				Gap:       machine.Gap,
 				Converged: machine.Converged, Bounded: machine.Bounded, Sigmoid: machine.Sigmoid,
@@ -204,7 +204,7 @@ func (r recipe) train(t testing.TB) *Model {
 			for _, row := range machine.Support {
 				own.Support = append(own.Support, place[row])
 			}
-			m.Classifier.Machines[i] = &own
+			m.Classifier.Functions[i] = &own
 		}
 	}
 	return m
@@ -226,7 +226,7 @@ func decisions(t testing.TB, m *Model, docs *sparse.CSR) [][]decision {
 func decide(m *Model, values [][]float64) [][]decision {
 	out := make([][]decision, len(values))
 	for i, row := range values {
-		for _, machine := range m.Classifier.Machines {
+		for _, machine := range m.Classifier.Functions {
 			var d decision
 			if machine != nil {
 				for k, s := range machine.Support {

@@ -27,7 +27,7 @@ func (m *Model) Validate() error {
 	if err := m.validateSupport(); err != nil {
 		return err
 	}
-	for i, machine := range m.Classifier.Machines {
+	for i, machine := range m.Classifier.Functions {
 		if machine == nil {
 			continue
 		}
@@ -43,9 +43,9 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // validateClasses checks that classes, scheme and binary classifiers match.
 func (m *Model) validateClasses() error {
 	c := &m.Classifier
-	k, have := c.Classes, len(c.Machines)
+	k, have := c.Classes, len(c.Functions)
 	if !m.Type.Classifies() {
-		if c.Scheme != solver.OneVsRest || k != 1 || have != 1 || c.Machines[0] == nil || len(m.Classes) != 0 {
+		if c.Scheme != solver.OneVsRest || k != 1 || have != 1 || c.Functions[0] == nil || len(m.Classes) != 0 {
 			return fmt.Errorf("%d machines (%s) for %d classes with %d names, expected for %s one machine (%s) for "+
 				"1 without names",
 				have, c.Scheme, k, len(m.Classes), m.Type, solver.OneVsRest)

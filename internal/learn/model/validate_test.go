@@ -26,11 +26,11 @@ func TestValidate(t *testing.T) {
 
 		{
 			"0 machines (one-vs-rest) for 1 classes with 0 names", regression,
-			func(m *Model) { m.Classifier.Machines = nil },
+			func(m *Model) { m.Classifier.Functions = nil },
 		},
 		{
 			"1 machines (one-vs-rest) for 1 classes", regression,
-			func(m *Model) { m.Classifier.Machines = []*solver.Machine{nil} },
+			func(m *Model) { m.Classifier.Functions = []*solver.DecisionFunction{nil} },
 		},
 		{"with 1 names, expected for nu_svr one machine", regression, func(m *Model) { m.Classes = []string{"a"} }},
 		{"(one-vs-one) for 1 classes", regression, func(m *Model) { m.Classifier.Scheme = solver.OneVsOne }},
@@ -40,7 +40,7 @@ func TestValidate(t *testing.T) {
 		{`two classes are called "a"`, tiny, func(m *Model) { m.Classes[1] = "a" }},
 		{
 			"2 machines (one-vs-one) for 3 classes, expected 3", tiny,
-			func(m *Model) { m.Classifier.Machines = m.Classifier.Machines[:2] },
+			func(m *Model) { m.Classifier.Functions = m.Classifier.Functions[:2] },
 		},
 		{"3 machines (one-vs-rest) for 4 classes, expected 4", tiny, func(m *Model) {
 			m.Classifier.Scheme, m.Classifier.Classes, m.Classes = solver.OneVsRest, 4, append(m.Classes, "d")
@@ -49,9 +49,9 @@ func TestValidate(t *testing.T) {
 		{"scheme 3 is unknown", tiny, func(m *Model) { m.Classifier.Scheme = 3 }},
 		{
 			`for classes 0 and 1 is missing, and both have`, tiny,
-			func(m *Model) { m.Classifier.Machines[2] = &solver.Machine{} },
+			func(m *Model) { m.Classifier.Functions[2] = &solver.DecisionFunction{} },
 		},
-		{"no machine for 3 classes", tiny, func(m *Model) { m.Classifier.Machines = make([]*solver.Machine, 3) }},
+		{"no machine for 3 classes", tiny, func(m *Model) { m.Classifier.Functions = make([]*solver.DecisionFunction, 3) }},
 
 		{"filled by hand", tiny, func(m *Model) {
 			e := *m.Embedder
@@ -73,22 +73,22 @@ func TestValidate(t *testing.T) {
 
 		{
 			"machine 1: solver: 2 support vectors with 1 coef", tiny,
-			func(m *Model) { m.Classifier.Machines[1].Coef = []float64{1} },
+			func(m *Model) { m.Classifier.Functions[1].Coef = []float64{1} },
 		},
-		{"support vector 3 after 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 3 }},
-		{"support vector 0 after 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 0 }},
-		{"support vector -1 after -1", tiny, func(m *Model) { m.Classifier.Machines[1].Support[0] = -1 }},
+		{"support vector 3 after 0", tiny, func(m *Model) { m.Classifier.Functions[1].Support[1] = 3 }},
+		{"support vector 0 after 0", tiny, func(m *Model) { m.Classifier.Functions[1].Support[1] = 0 }},
+		{"support vector -1 after -1", tiny, func(m *Model) { m.Classifier.Functions[1].Support[0] = -1 }},
 		{
 			"coefficient -Inf of support vector 2", tiny,
-			func(m *Model) { m.Classifier.Machines[1].Coef[1] = math.Inf(-1) },
+			func(m *Model) { m.Classifier.Functions[1].Coef[1] = math.Inf(-1) },
 		},
-		{"rho NaN", tiny, func(m *Model) { m.Classifier.Machines[1].Rho = math.NaN() }},
-		{"objective NaN", tiny, func(m *Model) { m.Classifier.Machines[1].Objective = math.NaN() }},
-		{"gap +Inf", tiny, func(m *Model) { m.Classifier.Machines[1].Gap = math.Inf(1) }},
-		{"-1 iterations", tiny, func(m *Model) { m.Classifier.Machines[1].Iterations = -1 }},
-		{"-1 coefficients at", tiny, func(m *Model) { m.Classifier.Machines[1].Bounded = -1 }},
-		{"sigmoid with A NaN", tiny, func(m *Model) { m.Classifier.Machines[1].Sigmoid.A = math.NaN() }},
-		{"and B NaN, expected finite", tiny, func(m *Model) { m.Classifier.Machines[1].Sigmoid.B = math.NaN() }},
+		{"rho NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Rho = math.NaN() }},
+		{"objective NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Objective = math.NaN() }},
+		{"gap +Inf", tiny, func(m *Model) { m.Classifier.Functions[1].Gap = math.Inf(1) }},
+		{"-1 iterations", tiny, func(m *Model) { m.Classifier.Functions[1].Iterations = -1 }},
+		{"-1 coefficients at", tiny, func(m *Model) { m.Classifier.Functions[1].Bounded = -1 }},
+		{"sigmoid with A NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.A = math.NaN() }},
+		{"and B NaN, expected finite", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.B = math.NaN() }},
 	} {
 		m := c.model()
 		musttest.Do(t, m.Validate())

@@ -61,13 +61,13 @@ func (o Options) leading(n int) (spectrum.Options, error) {
 // Components are the principal components of documents. They are immutable and may be used
 // concurrently.
 type Components struct {
-	Values    []spectrum.Value // λ in descending order, without values that are rounding errors
-	Total     float64          // sum of all eigenvalues: n times the total variance
-	Documents int
-	Basis     int     // number of vectors that the search used
-	Kept      bool    // whether K was stored
-	Landmarks int     // number of landmarks; 0 for the exact K
-	Residual  float64 // part of Total that the landmarks don't explain
+	Values       []spectrum.Value // λ in descending order, without values that are rounding errors
+	Total        float64          // sum of all eigenvalues: n times the total variance
+	Documents    int
+	Basis        int     // number of vectors that the search used
+	MatrixStored bool    // whether K was stored
+	Landmarks    int     // number of landmarks; 0 for the exact K
+	Residual     float64 // part of Total that the landmarks don't explain
 
 	kernel  kernel.Kernel
 	vectors *mat.Dense // by document of the engine, as columns: z(t) = (k(t)ᵀ vectors - offset) / lengths
@@ -89,9 +89,9 @@ func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	return run.AddBytes(least, pass), run.AddBytes(most, pass)
 }
 
-// LeastBytes returns an upper bound on Bytes' minimum, before there is an engine. Negative numbers
+// MinBytes returns an upper bound on Bytes' minimum, before there is an engine. Negative numbers
 // count as 0.
-func LeastBytes(documents, workers int, opt Options) int64 {
+func MinBytes(documents, workers int, opt Options) int64 {
 	documents, workers = max(documents, 0), max(workers, 0)
 	o, err := opt.leading(documents)
 	if err != nil {
@@ -185,7 +185,7 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 	if err == nil {
 		whole := run.AddBytes(most, run.AddBytes(all.KeptBytes(), all.PassBytes(o.Block+1)))
 		if opt.MemoryBytes == 0 && whole <= keptBytes || whole <= opt.MemoryBytes {
-			a.kept, c.Kept = all, true
+			a.kept, c.MatrixStored = all, true
 		}
 	} else if memory := (*engine.MemoryError)(nil); !errors.As(err, &memory) {
 		return err

@@ -141,7 +141,7 @@ func TestBitsAndMemory(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
 		eng := newEngine(t, x, workers)
 		c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 20}))(t)
-		if !c.Kept {
+		if !c.MatrixStored {
 			t.Error("a small matrix wasn't kept")
 		}
 		if before != nil && !mat.Equal(before.vectors, c.vectors) {
@@ -153,8 +153,8 @@ func TestBitsAndMemory(t *testing.T) {
 	least, most := Bytes(eng, Options{Components: 20})
 	for _, bytes := range []int64{least, most} {
 		c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 20, MemoryBytes: bytes}))(t)
-		if c.Kept || bytes == least && c.Basis > 2*20+16 {
-			t.Errorf("with %d bytes: kept %v, a space of %d", bytes, c.Kept, c.Basis)
+		if c.MatrixStored || bytes == least && c.Basis > 2*20+16 {
+			t.Errorf("with %d bytes: kept %v, a space of %d", bytes, c.MatrixStored, c.Basis)
 		}
 		for i, v := range c.Values {
 			// a value from a smaller space is too small, unless it has converged

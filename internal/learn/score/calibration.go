@@ -24,7 +24,7 @@ type Calibration struct {
 type Bin struct {
 	Documents  int     `json:"documents"`  // number of documents, or of decisions for separate labels
 	Confidence float64 `json:"confidence"` // mean of the largest probability
-	Right      float64 `json:"right"`      // share of right answers
+	Accuracy   float64 `json:"right"`      // share of right answers
 }
 
 const (

@@ -15,7 +15,7 @@ import (
 // the mean squared error of classes, are NaN.
 type Score struct {
 	Documents int     // number of scored documents
-	Right     int     // number of documents with the right class, or with exactly the right labels
+	Correct   int     // number of documents with the right class, or with exactly the right labels
 	Accuracy  float64 // Right / Documents, NaN without documents; for several labels, the subset accuracy
 
 	// Classes counts by class: the model's classes in its order, then other classes of the
@@ -45,7 +45,7 @@ type Score struct {
 
 // Answers counts the scored documents that get an answer despite the probability threshold, and the
 // right answers.
-type Answers struct{ Given, Right int }
+type Answers struct{ Answered, Correct int }
 
 // Interval returns Wilson's 95% score interval for the accuracy,
 //
@@ -58,21 +58,21 @@ func (s *Score) Interval() (low, high float64) {
 		return 0, 1
 	}
 	const z = 1.959963984540054
-	p, by := float64(s.Right)/n, 1+z*z/n
+	p, by := float64(s.Correct)/n, 1+z*z/n
 	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	return max(0, (middle-half)/by), min(1, (middle+half)/by)
 }
 
 // ClassScore counts the predictions of one class.
 type ClassScore struct {
-	Name  string `json:"class"`
-	Of    int    `json:"documents"` // documents of the class
-	Given int    `json:"predicted"` // documents predicted as the class
-	Right int    `json:"right"`     // documents that are both
+	Name          string `json:"class"`
+	Documents     int    `json:"documents"` // documents of the class
+	Predicted     int    `json:"predicted"` // documents predicted as the class
+	TruePositives int    `json:"right"`     // documents that are both
 
-	Precision float64 `json:"precision"` // Right/Given, 0 if Given is 0
-	Recall    float64 `json:"recall"`    // Right/Of, 0 if Of is 0
-	F1        float64 `json:"f1"`        // 2·Right/(Of+Given), 0 if both are 0
+	Precision float64 `json:"precision"` // TruePositives/Predicted, 0 if Predicted is 0
+	Recall    float64 `json:"recall"`    // TruePositives/Documents, 0 if Documents is 0
+	F1        float64 `json:"f1"`        // 2·TruePositives/(Documents+Predicted), 0 if both are 0
 }
 
 // Of compares predictions with the labels of truth, which has the same documents and may list
@@ -110,7 +110,7 @@ func Of(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, er
 		}
 		answered := newTally(classes, truth)
 		answered.classes(class)
-		s.Answers = &Answers{Given: answered.s.Documents, Right: answered.s.Right}
+		s.Answers = &Answers{Answered: answered.s.Documents, Correct: answered.s.Correct}
 	}
 	return s, nil
 }
@@ -142,7 +142,7 @@ func ofValues(values []float64, truth *corpus.Corpus) (*Score, error) {
 		zz += float64(target * target)
 		xz += float64(v * target)
 		if v == target {
-			s.Right++
+			s.Correct++
 		}
 	}
 	n := float64(s.Documents)
@@ -229,18 +229,18 @@ func (t *tally) labels(predicted [][]int) {
 func (t *tally) add(own, given []int) (wrong int) {
 	both := 0
 	for _, c := range given {
-		t.s.Classes[c].Given++
+		t.s.Classes[c].Predicted++
 		if slices.Contains(own, c) {
-			t.s.Classes[c].Right++
+			t.s.Classes[c].TruePositives++
 			both++
 		}
 	}
 	for _, c := range own {
-		t.s.Classes[c].Of++
+		t.s.Classes[c].Documents++
 	}
 	t.s.Documents++
 	if both == len(own) && both == len(given) {
-		t.s.Right++
+		t.s.Correct++
 	}
 	return len(own) + len(given) - 2*both
 }
@@ -260,7 +260,7 @@ func (t *tally) of(i int) []int {
 // finish computes the figures from the counts.
 func (t *tally) finish() {
 	s := t.s
-	s.Accuracy = float64(s.Right) / float64(s.Documents)
+	s.Accuracy = float64(s.Correct) / float64(s.Documents)
 	var right, both, known int
 	ratio := func(a, b int) float64 {
 		if b == 0 {
@@ -270,10 +270,11 @@ func (t *tally) finish() {
 	}
 	for c := range s.Classes {
 		k := &s.Classes[c]
-		k.Precision, k.Recall, k.F1 = ratio(k.Right, k.Given), ratio(k.Right, k.Of), ratio(2*k.Right, k.Of+k.Given)
-		right += k.Right
-		both += k.Of + k.Given
-		if k.Of+k.Given > 0 {
+		k.Precision, k.Recall = ratio(k.TruePositives, k.Predicted), ratio(k.TruePositives, k.Documents)
+		k.F1 = ratio(2*k.TruePositives, k.Documents+k.Predicted)
+		right += k.TruePositives
+		both += k.Documents + k.Predicted
+		if k.Documents+k.Predicted > 0 {
 			known++
 			s.MacroF1 += k.F1
 		}

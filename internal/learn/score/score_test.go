@@ -31,7 +31,7 @@ func TestScoreClasses(t *testing.T) {
 		)))(t)
 	// a: true for documents 0, 4; predicted for 0, 1; right 0.  b: 1, 2, 7; 2, 3, 7; 2, 7.
 	// c: predicted for 4.  new: true for 3.
-	if s.Documents != 6 || s.Right != 3 || len(s.Classes) != 4 || s.Classes[3].Name != "new" {
+	if s.Documents != 6 || s.Correct != 3 || len(s.Classes) != 4 || s.Classes[3].Name != "new" {
 		t.Fatalf("%+v", s)
 	}
 	want := [][]int{{1, 0, 1}, {1, 2, 0}, {0, 0, 0}, {0, 1, 0}} // no document can be predicted as "new"
@@ -72,7 +72,7 @@ func TestScoreLabels(t *testing.T) {
 	s := musttest.Get(Of([]string{"x", "y", "z"}, p,
 		truth([]string{"y", "x"}, []int32{1}, []int32{0}, nil, []int32{0}, []int32{0}, []int32{1})))(t)
 	// x: true for 0, 5; predicted for 0, 1; right 0.  y: 1, 3; 1; 1.  z: predicted for 3.
-	if s.Documents != 5 || s.Right != 2 || s.Confusion != nil {
+	if s.Documents != 5 || s.Correct != 2 || s.Confusion != nil {
 		t.Fatalf("%+v", s)
 	}
 	const rounding = 1e-15
@@ -113,7 +113,7 @@ func TestScoreValues(t *testing.T) {
 func TestClassesOfOneName(t *testing.T) {
 	p := &model.Prediction{Labels: [][]int{{0}}}
 	s := musttest.Get(Of([]string{"a"}, p, truth([]string{"a", "a"}, []int32{0, 1})))(t)
-	if s.Right != 1 || s.Classes[0].Of != 1 {
+	if s.Correct != 1 || s.Classes[0].Documents != 1 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -43,8 +43,8 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 			s := Settings{Type: typ, Kernel: kernel.MustParse(spec), C: 10, Tolerance: 1e-6}
 			p := musttest.Get(NewProblem(t.Context(), c, s.Kernel.Embedding(), Options{}))(t)
 			v := crossValidate(t, p, s, 4, 3)
-			if v.DotProducts == 0 || v.Took == 0 {
-				t.Errorf("%s: %d dot products in %v", spec, v.DotProducts, v.Took)
+			if v.DotProducts == 0 || v.Elapsed == 0 {
+				t.Errorf("%s: %d dot products in %v", spec, v.DotProducts, v.Elapsed)
 			}
 			for fold := range 4 {
 				var train, test []int
@@ -67,8 +67,8 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 					support := musttest.Get(m.Embedder.Transform(m.Support))(t)
 					x := musttest.Get(m.Embedder.Transform(c.Select(test).Documents))(t)
 					size := 0.0
-					for at, s := range m.Classifier.Machines[0].Support {
-						size += abs(m.Classifier.Machines[0].Coef[at]) * support.Norms[s]
+					for at, s := range m.Classifier.Functions[0].Support {
+						size += abs(m.Classifier.Functions[0].Coef[at]) * support.Norms[s]
 					}
 					tol = func(i int) float64 { return 1e-4 + 1e-6*size*x.Norms[i] }
 				}

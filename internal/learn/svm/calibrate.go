@@ -55,12 +55,12 @@ func (p *Problem) calibrate(
 		return nil, nil, err
 	}
 	c.Temperature = fit.Temperature
-	for i, machine := range fit.Machines {
+	for i, machine := range fit.Functions {
 		if machine == nil {
 			continue
 		}
-		if c.Machines[i].Sigmoid = machine.Sigmoid; c.Thresholds != nil { // thresholds are part of Rho
-			c.Machines[i].Sigmoid.B += c.Machines[i].Sigmoid.A * c.Thresholds.Above[i]
+		if c.Functions[i].Sigmoid = machine.Sigmoid; c.Thresholds != nil { // thresholds are part of Rho
+			c.Functions[i].Sigmoid.B += c.Functions[i].Sigmoid.A * c.Thresholds.Above[i]
 		}
 	}
 	return found, others, nil
@@ -177,12 +177,12 @@ func (f *folded) fit(
 	ctx context.Context, c *solver.Classifier, decisions [][]float64, without int,
 ) (*solver.Classifier, error) {
 	fit := *c
-	fit.Machines, fit.Temperature = slices.Clone(c.Machines), nil
+	fit.Functions, fit.Temperature = slices.Clone(c.Functions), nil
 	for m, positive := range f.signs(c.Scheme, c.Classes) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if c.Machines[m] == nil {
+		if c.Functions[m] == nil {
 			continue
 		}
 		var values []float64
@@ -192,7 +192,7 @@ func (f *folded) fit(
 				values, signs = append(values, own[m]), append(signs, sign > 0)
 			}
 		}
-		own := *c.Machines[m]
+		own := *c.Functions[m]
 		own.Sigmoid = &solver.Sigmoid{}
 		if len(values) > 0 {
 			sigmoid, err := solver.FitSigmoid(values, signs)
@@ -201,7 +201,7 @@ func (f *folded) fit(
 			}
 			own.Sigmoid = &sigmoid
 		}
-		fit.Machines[m] = &own
+		fit.Functions[m] = &own
 	}
 	return &fit, nil
 }

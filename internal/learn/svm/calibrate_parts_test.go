@@ -15,7 +15,7 @@ import (
 // divided returns a problem of 90 documents in three classes, with weakly informative decisions.
 func divided(scheme solver.Scheme, seed uint64) (f *folded, c *solver.Classifier, decisions [][]float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	c = &solver.Classifier{Scheme: scheme, Classes: 3, Machines: []*solver.Machine{{}, {}, {}}}
+	c = &solver.Classifier{Scheme: scheme, Classes: 3, Functions: []*solver.DecisionFunction{{}, {}, {}}}
 	f = &folded{s: &Settings{Scheme: scheme, Calibrated: true}, folds: 3}
 	for i := range 90 {
 		f.parts = append(f.parts, i/3%3)
@@ -56,7 +56,7 @@ func TestCalibrationIsOfOtherParts(t *testing.T) {
 			if f.sets == nil {
 				musttest.Do(t, f.temper(fit, decisions, without, way))
 			}
-			for _, m := range fit.Machines {
+			for _, m := range fit.Functions {
 				sigmoids = append(sigmoids, *m.Sigmoid)
 			}
 			return sigmoids, fit.Temperature

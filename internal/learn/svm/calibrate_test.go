@@ -209,7 +209,7 @@ func TestReject(t *testing.T) {
 		if m.Classifier.Decide(p.Decisions[i]) != p.Class[i] {
 			votes++
 		}
-		if p.Rejected[i] != (slices.Max(own) < r.Below) {
+		if p.Rejected[i] != (slices.Max(own) < r.MinProbability) {
 			t.Fatalf("document %d with probabilities %v is rejected: %t", i, own, p.Rejected[i])
 		}
 		if p.Rejected[i] {

@@ -205,7 +205,7 @@ func TestChooseRegression(t *testing.T) {
 			c.Classes = append(c.Classes, strconv.FormatFloat(by*v, 'g', -1, 64))
 			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
 		}
-		from := tune.Candidates{LeastC: true, Unit: 4 * by, Near: nearC,
+		from := tune.Candidates{MinC: true, Unit: 4 * by, Near: nearC,
 			Kernels: kernelsFor("diffusion:t=0.001", "diffusion:t=2", "linear:embed=tf-l2"),
 			C:       []float64{0.04 * by, 0.4 * by}, Epsilon: []float64{0.4 * by, 40 * by}}
 		out := musttest.Get(choose(t.Context(), c, Settings{Type: kind, Tolerance: 1e-3 * by}, from, Options{}))(t)

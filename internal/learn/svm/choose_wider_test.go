@@ -19,7 +19,7 @@ func TestChooseWider(t *testing.T) {
 	c := noisy(t)
 	from := tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt"), C: []float64{1, 10}, Seed: 3, Work: 100,
-		Cuts: 2, Corpus: func(_ context.Context, cut int, docs []int) (*corpus.Corpus, error) {
+		Terms: 2, Corpus: func(_ context.Context, cut int, docs []int) (*corpus.Corpus, error) {
 			if cut != 1 {
 				t.Errorf("cut %d", cut)
 			}
@@ -56,7 +56,7 @@ func TestChooseWider(t *testing.T) {
 	}
 	last := got.Rounds[2]
 	if last.Documents != c.Documents.Rows() || last.Folds != 4 || len(last.Points[0].Figures) != 4 ||
-		got.Cut != last.Points[last.Best].Cut || last.Points[0].Score == nil {
+		got.Terms != last.Points[last.Best].Terms || last.Points[0].Score == nil {
 		t.Errorf("%+v", last)
 	}
 	for i, p := range last.Points {
@@ -65,7 +65,7 @@ func TestChooseWider(t *testing.T) {
 		}
 	}
 	from.Kernels = kernelsFor("diffusion:t=0.02", "diffusion:t=0.01")
-	from.C, from.Cuts, from.Final = nil, 0, 0
+	from.C, from.Terms, from.Final = nil, 0, 0
 	if got, err = choose(t.Context(), c, Settings{}, from, Options{}); err != nil || len(got.Rounds) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -79,7 +79,7 @@ func TestChooseSecondTerms(t *testing.T) {
 	c := noisy(t)
 	got, err := choose(t.Context(), c, Settings{}, tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2", "diffusion:t=8", "linear:embed=tfidf-l2", "linear:embed=tf-l2"),
-		Cuts:    2, Work: 100, LeastC: true,
+		Terms:   2, Work: 100, MinC: true,
 		Corpus: func(_ context.Context, _ int, docs []int) (*corpus.Corpus, error) {
 			if docs == nil {
 				return c, nil
@@ -91,10 +91,10 @@ func TestChooseSecondTerms(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	terms, kernels := got.Rounds[0], got.Rounds[1]
-	second := 1 - terms.Points[terms.Best].Cut
+	second := 1 - terms.Points[terms.Best].Terms
 	var others []string
 	for _, p := range kernels.Points {
-		if p.Cut == second {
+		if p.Terms == second {
 			others = append(others, p.Kernel.String())
 		}
 	}

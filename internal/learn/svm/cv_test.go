@@ -118,8 +118,8 @@ func TestCrossValidateByHand(t *testing.T) {
 			right += rightHere
 			within(t, "a fold's accuracy", v.Figures[fold], float64(rightHere)/float64(len(held)), 1e-12)
 		}
-		if differ > 3 || right < 450 || right > 570 || v.Score.Right != right {
-			t.Errorf("%v: %d documents differ, %d are right, %d scored right", scheme, differ, right, v.Score.Right)
+		if differ > 3 || right < 450 || right > 570 || v.Score.Correct != right {
+			t.Errorf("%v: %d documents differ, %d are right, %d scored right", scheme, differ, right, v.Score.Correct)
 		}
 		mean, sd := 0.0, 0.0
 		for _, f := range v.Figures {

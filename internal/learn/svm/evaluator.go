@@ -69,11 +69,11 @@ func partsOf(all []tune.Candidate) (parts []*part) {
 	var each []*part // parts with one kernel
 	for i, o := range all {
 		at := slices.IndexFunc(each, func(p *part) bool {
-			return p.cut == o.Cut && p.scheme == o.Scheme && kernel.Equal(p.kernels[0], o.Kernel)
+			return p.cut == o.Terms && p.scheme == o.Scheme && kernel.Equal(p.kernels[0], o.Kernel)
 		})
 		if at < 0 {
 			at = len(each)
-			each = append(each, &part{cut: o.Cut, embedding: o.Kernel.Embedding(), scheme: o.Scheme,
+			each = append(each, &part{cut: o.Terms, embedding: o.Kernel.Embedding(), scheme: o.Scheme,
 				kernels: []kernel.Kernel{o.Kernel}, at: make([][]int, 1)})
 		}
 		p := each[at]

@@ -141,7 +141,7 @@ func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, er
 func (f *folded) trial() *solver.Trial {
 	return &solver.Trial{
 		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.Classes), Scheme: f.s.Scheme,
-		Parts: f.parts, Decisions: (f.s.Probabilities || f.s.Thresholds) && f.targets == nil, Only: f.only,
+		Folds: f.parts, Decisions: (f.s.Probabilities || f.s.Thresholds) && f.targets == nil, Only: f.only,
 	}
 }
 

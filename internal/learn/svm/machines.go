@@ -9,11 +9,11 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Machines returns the indices of a training's binary classifiers, in groups that are independent
+// ClassPairs returns the indices of a training's binary classifiers, in groups that are independent
 // of each other, see [solver.Training.Groups]. One-vs-one has a group for each pair of classes;
 // classifiers that can't be separated, such as those calibrated together, are one group. It
 // computes no kernel values. It returns the errors of [Problem.Train] about settings and labels.
-func (p *Problem) Machines(s Settings) ([][]int, error) {
+func (p *Problem) ClassPairs(s Settings) ([][]int, error) {
 	s, err := p.resolve(s)
 	if err != nil {
 		return nil, err
@@ -43,12 +43,12 @@ func (p *Problem) inMemory() bool {
 	return p.values != nil || p.opt.Once && p.cached.Whole()
 }
 
-// TrainMachines is [Problem.Train] for some binary classifiers: whole groups of [Problem.Machines].
+// TrainFunctions is [Problem.Train] for some binary classifiers: whole groups of [Problem.ClassPairs].
 // They are the same bit for bit as from Train. Other classifiers are nil; support vectors are
 // numbered as in the problem. [Problem.Assemble] makes a model from all of them.
 //
 // For classifiers of few classes, it computes only the matrix of their documents.
-func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
+func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
 	s, err := p.resolve(s)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int)
 	return p.machines(ctx, &s, machines, &Report{})
 }
 
-// Assemble makes a model of binary classifiers that [Problem.TrainMachines] trained with the same
+// Assemble makes a model of binary classifiers that [Problem.TrainFunctions] trained with the same
 // settings, on this problem or on others of the same corpus. The model and the report on
 // classifiers are those of [Problem.Train], bit for bit. It fails if a classifier is missing,
 // repeated or of other documents, if a part has another scheme, or if Machines fails.
@@ -89,24 +89,24 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 			return nil, nil, fmt.Errorf("svm: part %d isn't one of a training of %d classes, %s", i, whole.Classes,
 				whole.Scheme)
 		}
-		if whole.Machines == nil {
-			whole.Machines = make([]*solver.Machine, len(part.Machines))
+		if whole.Functions == nil {
+			whole.Functions = make([]*solver.DecisionFunction, len(part.Functions))
 		}
-		if len(part.Machines) != len(whole.Machines) {
-			return nil, nil, fmt.Errorf("svm: part %d has %d machines, expected %d", i, len(part.Machines),
-				len(whole.Machines))
+		if len(part.Functions) != len(whole.Functions) {
+			return nil, nil, fmt.Errorf("svm: part %d has %d machines, expected %d", i, len(part.Functions),
+				len(whole.Functions))
 		}
-		for k, machine := range part.Machines {
+		for k, machine := range part.Functions {
 			if machine == nil {
 				continue
 			}
-			if whole.Machines[k] != nil {
+			if whole.Functions[k] != nil {
 				return nil, nil, fmt.Errorf("svm: machine %d is there twice, in part %d again", k, i)
 			}
 			if err := machine.Validate(p.Len()); err != nil {
 				return nil, nil, fmt.Errorf("svm: machine %d of part %d: %w", k, i, err)
 			}
-			whole.Machines[k] = machine
+			whole.Functions[k] = machine
 		}
 		if part.Temperature != nil {
 			whole.Temperature = part.Temperature
@@ -120,7 +120,7 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 	}
 	for _, group := range groups {
 		for _, k := range group {
-			if k >= len(whole.Machines) || whole.Machines[k] == nil {
+			if k >= len(whole.Functions) || whole.Functions[k] == nil {
 				return nil, nil, fmt.Errorf("svm: machine %d is missing", k)
 			}
 		}

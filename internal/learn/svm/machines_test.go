@@ -54,14 +54,14 @@ func TestAssemble(t *testing.T) {
 			opt := Options{Once: true}
 			k := kernel.MustParse(DefaultKernel)
 			whole, said := train(t, docs, c.Settings, opt)
-			groups, err := problem(t, docs, k, opt).Machines(c.Settings)
+			groups, err := problem(t, docs, k, opt).ClassPairs(c.Settings)
 			if err != nil || len(groups) != c.groups {
 				t.Fatalf("groups %v, %v, expected %d of them", groups, err, c.groups)
 			}
 			var parts []*solver.Classifier
 			for some := range slices.Chunk(groups, max(len(groups)/6, 1)) { // a few classes each
 				p := problem(t, docs, k, opt)
-				part := musttest.Get(p.TrainMachines(t.Context(), c.Settings, slices.Concat(some...)))(t)
+				part := musttest.Get(p.TrainFunctions(t.Context(), c.Settings, slices.Concat(some...)))(t)
 				if n := int64(p.Len()); c.groups == 66 && p.Engine().Stats().Pairs >= n*(n+1)/2 && len(parts) == 0 {
 					t.Errorf("machines of some classes took %d pairs, all documents have %d", p.Engine().Stats().Pairs,
 						n*(n+1)/2)
@@ -83,7 +83,7 @@ func TestAssemble(t *testing.T) {
 			if !slices.Equal(report.Warnings, said.Warnings) || (len(said.Warnings) > 0) != (name == "warned") {
 				t.Errorf("warnings %q, expected those of the whole training, %q", report.Warnings, said.Warnings)
 			}
-			if report.Machines == 0 || report.Support != m.Support.Rows() || last.Engine().Stats().Pairs != 0 {
+			if report.Functions == 0 || report.Support != m.Support.Rows() || last.Engine().Stats().Pairs != 0 {
 				t.Errorf("report %+v after %d pairs", report, last.Engine().Stats().Pairs)
 			}
 			if _, _, err := last.Assemble(c.Settings, parts[1:]); err == nil {
@@ -101,35 +101,35 @@ func TestAssembleRefuses(t *testing.T) {
 	ctx := context.Background()
 	docs := read(t, "synthetic:docs=90,terms=100,length=10,classes=3,seed=3", corpus.Options{})
 	p := problem(t, docs, kernel.MustParse(DefaultKernel), Options{})
-	all := musttest.Get(p.TrainMachines(ctx, Settings{}, []int{0, 1, 2}))(t)
+	all := musttest.Get(p.TrainFunctions(ctx, Settings{}, []int{0, 1, 2}))(t)
 	for name, spoil := range map[string]func(c *solver.Classifier){
 		"scheme":  func(c *solver.Classifier) { c.Scheme = solver.OneVsRest },
 		"classes": func(c *solver.Classifier) { c.Classes = 4 },
-		"number":  func(c *solver.Classifier) { c.Machines = c.Machines[:2] },
+		"number":  func(c *solver.Classifier) { c.Functions = c.Functions[:2] },
 		"support": func(c *solver.Classifier) {
-			own := *c.Machines[1]
+			own := *c.Functions[1]
 			own.Support = slices.Clone(own.Support)
 			own.Support[len(own.Support)-1] = 90
-			c.Machines[1] = &own
+			c.Functions[1] = &own
 		},
 	} {
 		c := *all
-		c.Machines = slices.Clone(all.Machines)
+		c.Functions = slices.Clone(all.Functions)
 		spoil(&c)
 		if _, _, err := p.Assemble(Settings{}, []*solver.Classifier{&c}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	together := Settings{Probabilities: true, Calibrated: true}
-	if _, err := p.TrainMachines(ctx, together, []int{0, 2}); err == nil {
+	if _, err := p.TrainFunctions(ctx, together, []int{0, 2}); err == nil {
 		t.Error("some of the machines that are calibrated together: no error")
 	}
 	for _, machines := range [][]int{{3}, {-1}, {1, 1}} {
-		if _, err := p.TrainMachines(ctx, Settings{}, machines); err == nil {
+		if _, err := p.TrainFunctions(ctx, Settings{}, machines); err == nil {
 			t.Errorf("machines %v: no error", machines)
 		}
 	}
-	if _, err := p.TrainMachines(ctx, Settings{Type: model.OneClass}, []int{1}); err == nil {
+	if _, err := p.TrainFunctions(ctx, Settings{Type: model.OneClass}, []int{1}); err == nil {
 		t.Error("the second machine of one class: no error")
 	}
 }

@@ -319,7 +319,7 @@ func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 // needs returns the memory to predict docs in batches of rows, by an engine, weights or neither.
 func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())
-	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Machines))+24)
+	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Functions))+24)
 	if p.m.Type.Classifies() {
 		need += n * (24 + 8*int64(len(p.m.Classes)))
 	}

@@ -53,7 +53,7 @@ func (f *folded) outcome(v *solver.Validation) *outcome {
 		docs, fit := f.held(fold), v.Fits[fold]
 		out := &FoldOutcome{Class: run.Pick(v.Predicted, docs), Labels: run.Pick(v.Sets, docs),
 			Values: run.Pick(v.Values, docs), Decisions: run.Pick(v.Decisions, docs), Support: len(fit.Support())}
-		for m, machine := range fit.Machines {
+		for m, machine := range fit.Functions {
 			if machine == nil {
 				out.Missing = append(out.Missing, m)
 				continue
@@ -86,10 +86,10 @@ func (f *folded) together(o *outcome) (t *together, err error) {
 		place(&t.Value, len(f.parts), docs, own.Values)
 		place(&t.Decisions, len(f.parts), docs, own.Decisions)
 		fit := &solver.Classifier{Scheme: f.s.Scheme, Classes: len(f.p.corpus.Classes),
-			Machines: make([]*solver.Machine, machines)}
-		for m := range fit.Machines {
+			Functions: make([]*solver.DecisionFunction, machines)}
+		for m := range fit.Functions {
 			if !slices.Contains(own.Missing, m) {
-				fit.Machines[m] = &solver.Machine{}
+				fit.Functions[m] = &solver.DecisionFunction{}
 			}
 		}
 		t.fits = append(t.fits, fit)
@@ -127,7 +127,7 @@ func (f *folded) result(ctx context.Context, o *outcome) (*tune.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Took = o.busy
+	r.Elapsed = o.busy
 	for _, fit := range o.folds {
 		r.SupportByFold = append(r.SupportByFold, fit.Support)
 		r.Support += float64(fit.Support) / float64(f.folds)

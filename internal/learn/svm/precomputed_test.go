@@ -102,7 +102,7 @@ func TestPrecomputed(t *testing.T) {
 				found := predictions(t, got, p.cross)
 				near(t, "from the documents", found, predictions(t, want, p.test.Documents), func(machine int) float64 {
 					sum := 0.0
-					for _, c := range want.Classifier.Machines[machine].Coef {
+					for _, c := range want.Classifier.Functions[machine].Coef {
 						sum += math.Abs(c)
 					}
 					return 2 * sum * tolerance

@@ -259,7 +259,7 @@ func (p *Predictor) room(n int) *model.Prediction {
 		}
 		return out
 	}
-	out := &model.Prediction{Decisions: rows(len(p.m.Classifier.Machines))}
+	out := &model.Prediction{Decisions: rows(len(p.m.Classifier.Functions))}
 	switch {
 	case !p.m.Type.Classifies():
 		out.Value = make([]float64, n)
@@ -280,7 +280,7 @@ func (p *Predictor) room(n int) *model.Prediction {
 // probable reports whether all binary classifiers of a model have a sigmoid.
 func probable(m *model.Model) bool {
 	some := false
-	for _, machine := range m.Classifier.Machines {
+	for _, machine := range m.Classifier.Functions {
 		if machine != nil && machine.Sigmoid == nil {
 			return false
 		}
@@ -362,7 +362,7 @@ func (p *predicting) decide(i int) error {
 			out.Class[i] = slices.Index(own, most)
 		}
 		if out.Rejected != nil {
-			out.Rejected[i] = most < c.Rejection.Below
+			out.Rejected[i] = most < c.Rejection.MinProbability
 		}
 	}
 	return nil

@@ -78,7 +78,7 @@ func sameUpTo(t *testing.T, k kernel.Kernel, m *model.Model, docs *sparse.CSR, g
 	e := musttest.Get(engine.New(support, engine.Options{}))(t)
 	c := musttest.Get(e.Rows(t.Context(), plainC(support), engine.Request{Test: x}, nil))(t)
 	for i := range want.Decisions {
-		for j, machine := range m.Classifier.Machines {
+		for j, machine := range m.Classifier.Functions {
 			tol, size := 0.0, math.Abs(machine.Rho)
 			for s, row := range machine.Support {
 				v := float64(c.Row(i)[row])

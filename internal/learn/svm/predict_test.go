@@ -31,7 +31,7 @@ func TestDecisionsAreTheSum(t *testing.T) {
 				x := musttest.Get(m.Embedder.Transform(test.Documents))(t)
 				c := distances(x, support)
 				for i := range c {
-					for j, machine := range m.Classifier.Machines {
+					for j, machine := range m.Classifier.Functions {
 						want, slack := -machine.Rho, 0.0
 						for s, row := range machine.Support {
 							v := k.Eval(c[i][row], x.Norms[i], support.Norms[row])
@@ -82,7 +82,7 @@ func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 	c := read(t, "synthetic:docs=20,terms=100,length=10,classes=2,seed=3", corpus.Options{})
 	m := &model.Model{Type: model.CSVC, Kernel: DefaultKernel, Embedder: sparse.Sphere.Fit(c.Documents),
 		Origin:     archive.Origin{Classes: []string{"a", "b"}},
-		Classifier: solver.Classifier{Scheme: solver.OneVsOne, Classes: 2, Machines: []*solver.Machine{{Rho: 0.5}}},
+		Classifier: solver.Classifier{Scheme: solver.OneVsOne, Classes: 2, Functions: []*solver.DecisionFunction{{Rho: 0.5}}},
 		Support:    &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}}
 	p := predict(t, m, c.Documents, Options{})
 	for i, d := range p.Decisions {

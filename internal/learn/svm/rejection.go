@@ -123,7 +123,7 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 			continue // equal probabilities are answered together
 		}
 		now := solver.Rejection{
-			Below: min(a.Probability, 1), Coverage: all.given / float64(len(answers)), Error: all.wrong / all.given,
+			MinProbability: min(a.Probability, 1), Coverage: all.given / float64(len(answers)), Error: all.wrong / all.given,
 		}
 		if target.Coverage > 0 && now.Coverage >= target.Coverage {
 			return &now, &Alternatives{ErrorOfAll: overall(parts)}, nil

@@ -99,7 +99,7 @@ func TestRejectionHolds(t *testing.T) {
 					coverage += rejection.Coverage / runs
 					given, wrong := 0.0, 0.0
 					for _, a := range fresh {
-						if a.Probability >= rejection.Below {
+						if a.Probability >= rejection.MinProbability {
 							given++
 							if !a.Right {
 								wrong++

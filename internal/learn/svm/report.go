@@ -11,7 +11,7 @@ import (
 
 // Report describes a training.
 type Report struct {
-	Machines   int // number of binary classifiers
+	Functions  int // number of binary classifiers
 	Support    int // number of distinct support vectors
 	Bounded    int // number of coefficients at a bound, over all binary classifiers
 	Iterations int64
@@ -37,11 +37,11 @@ type Report struct {
 // count adds up the reports of the binary classifiers.
 func (r *Report) count(c *solver.Classifier, m *model.Model) {
 	r.Support = m.Support.Rows()
-	for _, machine := range c.Machines {
+	for _, machine := range c.Functions {
 		if machine == nil {
 			continue
 		}
-		r.Machines++
+		r.Functions++
 		r.Bounded += machine.Bounded
 		r.Iterations += int64(machine.Iterations)
 		r.Objective += machine.Objective
@@ -59,7 +59,7 @@ func (p *Problem) after(r *Report) (warnings []string) {
 			warnings,
 			fmt.Sprintf(
 				"%d of %d machines ended before they reached the tolerance, the greatest gap is %.3g", r.Unfinished,
-				r.Machines, r.Gap,
+				r.Functions, r.Gap,
 			),
 		)
 	}

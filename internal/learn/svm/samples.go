@@ -127,14 +127,14 @@ func (m *Samples) Work(all []tune.Candidate, folds int) (total tune.Work) {
 	values := 1.0
 	for i, q := range all {
 		first := func(same func(o tune.Candidate) bool) bool { return !slices.ContainsFunc(all[:i], same) }
-		sameCut := func(o tune.Candidate) bool { return o.Cut == q.Cut }
+		sameCut := func(o tune.Candidate) bool { return o.Terms == q.Terms }
 		if m.From.Counted != nil && first(sameCut) { // once, for all embeddings
-			total.Add(m.From.Counted[q.Cut], countWork, 1)
+			total.Add(m.From.Counted[q.Terms], countWork, 1)
 		}
 		e := q.Kernel.Embedding()
 		if first(func(o tune.Candidate) bool { return sameCut(o) && o.Kernel.Embedding() == e }) {
 			if m.From.Values != nil {
-				values = m.From.Values[q.Cut]
+				values = m.From.Values[q.Terms]
 			}
 			if byFold(e) {
 				total.Add(float64(folds)*values, dotWork, 1)

@@ -68,7 +68,7 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 			separate += (n-held)*(n-held+1)/2 + held*int64(own.SupportByFold[fold])
 		}
 		mean, sd := stat.MeanStdDev(q.Figures, nil)
-		if q.Mean != mean || q.SD != sd || q.Iterations == 0 || q.Took == 0 {
+		if q.Mean != mean || q.SD != sd || q.Iterations == 0 || q.Elapsed == 0 {
 			t.Errorf("point %d: %+v", i, q)
 		}
 		if top := r.Points[best]; q.Mean > top.Mean || q.Mean == top.Mean && q.Score.MacroF1 > top.Score.MacroF1 {

@@ -82,8 +82,8 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	}
 	s.Thresholds = false
 	plain, _ := train(t, lottery(300, 1), s, Options{})
-	for l, machine := range m.Classifier.Machines {
-		if want := plain.Classifier.Machines[l].Rho + th.Above[l]; !(math.Abs(machine.Rho-want) <= 1e-12) {
+	for l, machine := range m.Classifier.Functions {
+		if want := plain.Classifier.Functions[l].Rho + th.Above[l]; !(math.Abs(machine.Rho-want) <= 1e-12) {
 			t.Errorf("label %d is decided at %v, expected %v, with its threshold", l, machine.Rho, want)
 		}
 	}
@@ -141,7 +141,7 @@ func TestChooseSupervised(t *testing.T) {
 	from := tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt", "diffusion:t=4,embed=tfidf-l1-sqrt"), C: []float64{10, 1},
 		Supervised: kernelsFor("diffusion:t=2,embed=tfkl-l1-sqrt", "diffusion:t=4,embed=tfkl-l1-sqrt"),
-		Schemes:    []solver.Scheme{solver.OneVsRest}, LeastC: true, Work: 20, Seed: 3,
+		Schemes:    []solver.Scheme{solver.OneVsRest}, MinC: true, Work: 20, Seed: 3,
 	}
 	choose := func(c *corpus.Corpus, from tune.Candidates) (*choice, *tune.Round) {
 		t.Helper()
@@ -158,8 +158,8 @@ func TestChooseSupervised(t *testing.T) {
 		t.Errorf("%d points on %d documents, the first %v, expected what was chosen before, %v", len(last.Points),
 			last.Documents, last.Points[0].Candidate, best)
 	}
-	if len(got.Sample) != last.Documents || got.Cut != 0 {
-		t.Errorf("a sample of %d documents, terms %d, expected the last round's, %d", len(got.Sample), got.Cut,
+	if len(got.Sample) != last.Documents || got.Terms != 0 {
+		t.Errorf("a sample of %d documents, terms %d, expected the last round's, %d", len(got.Sample), got.Terms,
 			last.Documents)
 	}
 	if !(last.Points[last.Best].Mean > last.Points[0].Mean+last.Chance()) {

@@ -34,13 +34,13 @@ type Settings struct {
 	// Default: no.
 	Balanced bool `param:"balanced" flag:""`
 
-	Tolerance     float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
-	Shrinking     Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
-	Probabilities bool      // by a sigmoid for each binary classifier, as in LIBSVM: solver.Parameters
-	Calibrated    bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated together, see Problem.Train
-	Thresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // for labels: tuned on folds
-	Alone         bool      // for solver.Labels: each label is trained alone wherever rows are, see solver.Training
-	Seed          uint64    // seed of the folds for probabilities and thresholds
+	Tolerance         float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
+	Shrinking         Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
+	Probabilities     bool      // by a sigmoid for each binary classifier, as in LIBSVM: solver.Parameters
+	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated together, see Problem.Train
+	Thresholds        bool      `param:"thresholds" wants:"0 or 1" flag:""`    // for labels: tuned on folds
+	IndependentLabels bool      // for solver.Labels: each label is trained alone wherever rows are, see solver.Training
+	Seed              uint64    // seed of the folds for probabilities and thresholds
 
 	// Reject leaves uncertain documents without a class. It needs one class per document.
 	Reject RejectionTarget `param:"reject" wants:"error=2%, coverage=90% or the like, a share above 0, at most 1" flag:""`
@@ -233,7 +233,7 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 
 // solverTraining returns the training for the solver.
 func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
-	t = solver.Training{Classes: len(p.corpus.Classes), Scheme: s.Scheme, Alone: s.Alone}
+	t = solver.Training{Classes: len(p.corpus.Classes), Scheme: s.Scheme, IndependentLabels: s.IndependentLabels}
 	if t.Parameters, err = p.parameters(s); err != nil {
 		return t, err
 	}
@@ -254,7 +254,7 @@ func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 		if err != nil {
 			return t, err
 		}
-		t.Parts = f.parts
+		t.Folds = f.parts
 	}
 	return t, nil
 }
@@ -275,7 +275,7 @@ func (p *Problem) classifier(
 	if err != nil || docs == nil {
 		return c, err
 	}
-	for _, machine := range c.Machines {
+	for _, machine := range c.Functions {
 		if machine != nil {
 			machine.Support = run.Pick(docs, machine.Support)
 		}
@@ -345,7 +345,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 		Embedder: kernel.Opened(s.Kernel, p.x.Embedder, p.corpus.Vocabulary),
 		Support:  p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
 		Classifier: solver.Classifier{
-			Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines)),
+			Scheme: c.Scheme, Classes: c.Classes, Functions: make([]*solver.DecisionFunction, len(c.Functions)),
 			AtLeastOne: c.AtLeastOne, Temperature: c.Temperature, Rejection: c.Rejection,
 		},
 	}
@@ -359,7 +359,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 			out.SupportClass[k] = ids[0]
 		}
 	}
-	for i, machine := range c.Machines {
+	for i, machine := range c.Functions {
 		if machine == nil {
 			continue
 		}
@@ -368,7 +368,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 		for t, row := range machine.Support {
 			own.Support[t] = at[row]
 		}
-		out.Classifier.Machines[i] = &own
+		out.Classifier.Functions[i] = &own
 	}
 	return out
 }

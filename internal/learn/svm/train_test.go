@@ -37,7 +37,7 @@ func dense(t *testing.T, c *corpus.Corpus, k kernel.Kernel) *solver.Dense {
 }
 
 // learnt returns the machines that package solver trains on the same corpus.
-func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solver.Machine {
+func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solver.DecisionFunction {
 	t.Helper()
 	n := m.Len()
 	single, sets, targets := make([]int, n), make([][]int, n), make([]float64, n)
@@ -73,7 +73,7 @@ func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solv
 	if training.OneClass {
 		training.Labels = make([]int, n)
 	}
-	return musttest.Get(solver.Train(ctx, m, training, solver.Options{Tolerance: s.Tolerance}))(t).Machines
+	return musttest.Get(solver.Train(ctx, m, training, solver.Options{Tolerance: s.Tolerance}))(t).Functions
 }
 
 // numbered labels each document with its number of terms. several gives some documents a second
@@ -144,18 +144,18 @@ func TestTrainEveryType(t *testing.T) {
 			m, report := train(t, test.c, s, Options{})
 			matrix := dense(t, test.c, s.Kernel)
 			want := learnt(t, test.c, matrix, s)
-			if len(want) != len(m.Classifier.Machines) {
-				t.Fatalf("%d machines, expected %d", len(m.Classifier.Machines), len(want))
+			if len(want) != len(m.Classifier.Functions) {
+				t.Fatalf("%d machines, expected %d", len(m.Classifier.Functions), len(want))
 			}
 			got := predict(t, m, test.c.Documents, Options{})
 			var sum float64
 			for j, machine := range want {
-				within(t, fmt.Sprintf("objective of machine %d", j), m.Classifier.Machines[j].Objective,
+				within(t, fmt.Sprintf("objective of machine %d", j), m.Classifier.Functions[j].Objective,
 					machine.Objective, 1e-4*math.Abs(machine.Objective)+1e-9)
 				sum += machine.Objective
 				if s.Probabilities {
 					// folds depend on document order, so only the direction is the same
-					if sigmoid := m.Classifier.Machines[j].Sigmoid; sigmoid == nil || !(sigmoid.A < 0) {
+					if sigmoid := m.Classifier.Functions[j].Sigmoid; sigmoid == nil || !(sigmoid.A < 0) {
 						t.Errorf("machine %d has the sigmoid %v, expected one that rises with the decision value", j,
 							sigmoid)
 					}

@@ -94,7 +94,7 @@ func distances(a, b *sparse.Embedded) [][]float64 {
 
 // comparable clears values that differ or compare unequal in equal runs: times, and NaN.
 func comparable(p *tune.Point) *tune.Point {
-	p.Took = 0
+	p.Elapsed = 0
 	s := p.Score
 	for _, v := range []*float64{
 		&s.Accuracy, &s.MicroF1, &s.MacroF1, &s.Hamming, &s.MeanSquaredError, &s.R2, &s.Variance,

@@ -20,9 +20,9 @@ import (
 //
 // for an embedded document x; x and s may be scaled to length 1.
 type Weights struct {
-	At       []float64 // weight of each column and machine, at index column·Machines + machine
-	Machines int
-	Unit     bool // x and s are scaled to length 1
+	At        []float64 // weight of each column and machine, at index column·Machines + machine
+	Functions int
+	Unit      bool // x and s are scaled to length 1
 }
 
 // Bytes returns the memory of the weights, 0 for nil.
@@ -66,7 +66,7 @@ func (p *Predictor) hasWeights() (unit, ok bool) {
 			engine.NewBytes(m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ())
 		most = min(most, free/2)
 	}
-	return unit, int64(len(m.Classifier.Machines))*int64(m.Embedder.Cols()) <= most/8
+	return unit, int64(len(m.Classifier.Functions))*int64(m.Embedder.Cols()) <= most/8
 }
 
 // WeightsOf adds up the weights of a model's machines for its kernel, which must be an inner
@@ -80,7 +80,7 @@ func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int
 
 // addUp is WeightsOf. If unit is set, support vectors have length 1.
 func addUp(ctx context.Context, m *model.Model, unit bool, workers int) (*Weights, error) {
-	machines := m.Classifier.Machines
+	machines := m.Classifier.Functions
 	s := &weighing{
 		m: m, workers: min(run.Workers(workers), maxParts), done: make([]int, len(machines)),
 		of:      make([][]share, weightRows),
@@ -120,7 +120,7 @@ func (s *weighing) add(ctx context.Context, rows []int) error {
 	for i := range rows {
 		s.of[i] = s.of[i][:0]
 	}
-	for i, q := range s.m.Classifier.Machines {
+	for i, q := range s.m.Classifier.Functions {
 		for q != nil && s.done[i] < len(q.Support) && q.Support[s.done[i]] <= rows[len(rows)-1] {
 			at := q.Support[s.done[i]] - rows[0]
 			s.of[at] = append(s.of[at], share{i, q.Coef[s.done[i]]})
@@ -145,7 +145,7 @@ func (s *weighing) add(ctx context.Context, rows []int) error {
 			terms, _ := x.Row(i)
 			at, _ := slices.BinarySearch(terms, first)
 			for ; at < len(terms) && terms[at] < end; at++ {
-				w := s.w.At[int(terms[at])*s.w.Machines:][:s.w.Machines]
+				w := s.w.At[int(terms[at])*s.w.Functions:][:s.w.Functions]
 				v := s.vectors[i][at]
 				for _, c := range s.of[i] {
 					w[c.machine] += float64(c.coef * v)
@@ -172,7 +172,7 @@ func (p *predicting) weightsChunk(ctx context.Context, first, end int) error {
 	}
 	for r := range x.Rows() {
 		f := p.out.Decisions[first+r]
-		for i, q := range p.m.Classifier.Machines {
+		for i, q := range p.m.Classifier.Functions {
 			if q != nil {
 				f[i] = -q.Rho
 			}

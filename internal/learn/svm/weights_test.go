@@ -103,7 +103,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 			x := musttest.Get(m.Embedder.Transform(test.Documents))(t)
 			c := distances(x, support)
 			for i := range want.Decisions {
-				for j, machine := range m.Classifier.Machines {
+				for j, machine := range m.Classifier.Functions {
 					size, exact := 0.0, -machine.Rho
 					for s, row := range machine.Support {
 						a, xn, sn := machine.Coef[s], x.Norms[i], support.Norms[row]

@@ -83,8 +83,8 @@ func Weights(
 	return out, nil
 }
 
-// CheckPrices checks that values of C are positive and strictly increasing.
-func CheckPrices(prices []float64) error {
+// CheckCs checks that values of C are positive and strictly increasing.
+func CheckCs(prices []float64) error {
 	for i, c := range prices {
 		if !(c > 0) || i > 0 && !(c > prices[i-1]) {
 			return fmt.Errorf("prices %v, expected numbers above 0 that ascend", prices)
@@ -109,7 +109,7 @@ func Decide(p *model.Prediction, i int, f []float64) {
 	if p.Decisions[i] = f; p.Labels != nil {
 		p.Labels[i] = Positive(f)
 	} else {
-		p.Class[i] = Greatest(f)
+		p.Class[i] = ArgMax(f)
 	}
 }
 
@@ -179,8 +179,8 @@ func (p *Pass) Run(
 	})
 }
 
-// Greatest returns the index of the largest value. Ties are broken by index.
-func Greatest(f []float64) int {
+// ArgMax returns the index of the largest value. Ties are broken by index.
+func ArgMax(f []float64) int {
 	top := 0
 	for k, v := range f {
 		if v > f[top] {

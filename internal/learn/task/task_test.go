@@ -63,17 +63,17 @@ func TestCheck(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for _, good := range [][]float64{nil, {1}, {0.1, 0.2, 5}} {
-		if err := CheckPrices(good); err != nil {
+		if err := CheckCs(good); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, bad := range [][]float64{{0}, {-1}, {math.NaN()}, {1, 1}, {2, 1}, {1, math.NaN()}, {1, 3, 2}} {
-		if CheckPrices(bad) == nil {
+		if CheckCs(bad) == nil {
 			t.Errorf("%v: no error", bad)
 		}
 	}
 	for want, f := range [][]float64{{2, 1}, {1, 3, 3}, {-3, -2, -1, -1}} {
-		if got := Greatest(f); got != want {
+		if got := ArgMax(f); got != want {
 			t.Errorf("%v: the greatest is %d, expected %d", f, got, want)
 		}
 	}

@@ -36,7 +36,7 @@ func (t *Training) Check(
 	if t.Prices == nil {
 		t.Prices = []float64{c}
 	}
-	if err = CheckPrices(t.Prices); err == nil {
+	if err = CheckCs(t.Prices); err == nil {
 		t.Rows, err = Check(ctx, t.Corpus, e, t.Scheme)
 	}
 	if err == nil {

@@ -29,7 +29,7 @@ type Candidates struct {
 
 	// Cuts is the number of tokenizers. The corpus is from tokenizer 0. Corpus returns documents
 	// from another tokenizer: the given documents in ascending order, or all for nil.
-	Cuts   int
+	Terms  int
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
 	Alike  bool // tokenizers cost about the same, such as widths of numbers: each is compared with all kernels
 
@@ -55,11 +55,11 @@ type Candidates struct {
 	// It also compares the best settings on each tokenizer. If Final is 0, there is no last round.
 	Final, Folds int
 
-	// LeastC selects the smallest C that isn't worse than the best by more than the standard error
+	// MinC selects the smallest C that isn't worse than the best by more than the standard error
 	// of the difference, or half the standard error of the figure. A round then keeps its first
 	// candidate unless another is better by a quarter of that error, or between tokenizers by half
 	// of it.
-	LeastC bool
+	MinC bool
 
 	LowMemory bool // keep documents from only one tokenizer at a time
 
@@ -133,7 +133,7 @@ func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) 
 	if from.Measure == Accuracy && !slices.ContainsFunc(c.Labels.IDs, other) {
 		return nil, fmt.Errorf("tune: %s: the documents are of 1 class, expected two or more", c.Source)
 	}
-	from.Cuts = max(from.Cuts, 1)
+	from.Terms = max(from.Terms, 1)
 	h := &choosing{c: c, from: from, on: on, cuts: map[int]*corpus.Corpus{}}
 	h.out = &Choice{Candidate: h.first()}
 	if err := on.Fits(from.Kernels[0]); err != nil {

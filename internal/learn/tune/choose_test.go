@@ -91,7 +91,7 @@ func TestChooseWork(t *testing.T) {
 	for _, docs := range []int{600, 3000, 20000} {
 		for _, classes := range []int{2, 20, 200} {
 			h := &choosing{on: &costs{classes: float64(classes)}, order: make([]int, docs), most: docs,
-				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Epsilon: []float64{0}, Cuts: 1, Work: 1,
+				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Epsilon: []float64{0}, Terms: 1, Work: 1,
 					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
 			rounds := h.from.rounds()
 			share := h.mayTake(float64(docs)) / float64(len(rounds))

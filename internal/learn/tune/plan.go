@@ -35,8 +35,8 @@ const finalRound, weighting = "all", "weighting"
 func (g *Candidates) rounds() (names []string) {
 	kernels := len(g.Kernels)
 	if g.Alike || g.Final > 0 { // each kernel with all terms
-		kernels *= g.Cuts
-	} else if g.Cuts > 1 {
+		kernels *= g.Terms
+	} else if g.Terms > 1 {
 		names = append(names, "terms")
 	}
 	for i, n := range []int{kernels, len(g.Schemes), len(g.Epsilon), len(g.C)} {
@@ -61,20 +61,20 @@ func (g *Candidates) folds(round string) int {
 // extend returns the candidates of a round, from the best candidates of the previous round.
 func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 	kernels := len(g.Kernels)
-	cuts := func(q *Candidate, i int) { q.Cut = i }
+	cuts := func(q *Candidate, i int) { q.Terms = i }
 	cs := func(q *Candidate, i int) { q.C = g.C[i] }
 	switch round {
 	case "terms":
-		return extended(best, 1, g.Cuts, cuts)
+		return extended(best, 1, g.Terms, cuts)
 	case "kernel":
 		switch {
 		case g.Alike:
-			return extended(best, 1, g.Cuts*kernels, func(q *Candidate, i int) {
-				q.Cut, q.Kernel = i%g.Cuts, g.Kernels[i/g.Cuts]
+			return extended(best, 1, g.Terms*kernels, func(q *Candidate, i int) {
+				q.Terms, q.Kernel = i%g.Terms, g.Kernels[i/g.Terms]
 			})
 		case g.Final > 0:
-			return extended(best, 1, g.Cuts*kernels, func(q *Candidate, i int) {
-				q.Cut, q.Kernel = i/kernels, g.Kernels[i%kernels]
+			return extended(best, 1, g.Terms*kernels, func(q *Candidate, i int) {
+				q.Terms, q.Kernel = i/kernels, g.Kernels[i%kernels]
 			})
 		}
 		own := extended(best, 1, kernels, func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
@@ -84,7 +84,7 @@ func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 	case "epsilon":
 		return extended(best, keptSchemes, len(g.Epsilon), func(q *Candidate, i int) { q.Epsilon = g.Epsilon[i] })
 	case finalRound: // the best settings on all terms show the gain from each
-		return distinct(append(slices.Clone(best[:min(len(best), g.Final)]), extended(best, 1, g.Cuts, cuts)...))
+		return distinct(append(slices.Clone(best[:min(len(best), g.Final)]), extended(best, 1, g.Terms, cuts)...))
 	}
 	own := extended(best, keptSchemes, len(g.C), cs)
 	if g.Finer == nil {
@@ -92,9 +92,9 @@ func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 	}
 	finer := g.Finer(best[0].Kernel)
 	own = append(own, extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })...)
-	for cut := range g.Cuts {
-		if other := best[0]; g.Alike && g.Measure == MeanSquaredError && cut != other.Cut {
-			other.Cut = cut // smoother kernels need a larger C
+	for cut := range g.Terms {
+		if other := best[0]; g.Alike && g.Measure == MeanSquaredError && cut != other.Terms {
+			other.Terms = cut // smoother kernels need a larger C
 			own = append(own, extended([]Candidate{other}, 1, len(g.C), cs)...)
 		}
 	}
@@ -115,7 +115,7 @@ func extended(all []Candidate, first, values int, set func(q *Candidate, i int))
 // onSecond returns the second best terms, if any, with the kernels of the second family, because
 // terms that help one family don't always help the other.
 func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
-	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Cut != best[0].Cut })
+	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Terms != best[0].Terms })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
 		return kernel.Family(k) != kernel.Family(g.Kernels[0])
 	})
@@ -159,7 +159,7 @@ func (h *choosing) mayTake(n float64) float64 {
 	switch {
 	case h.from.Alike:
 		much = max(much, minAlike)
-	case h.from.Cuts > 1:
+	case h.from.Terms > 1:
 		much = max(much, minTraining)
 	}
 	return much
@@ -168,7 +168,7 @@ func (h *choosing) mayTake(n float64) float64 {
 // least returns the minimum size of the first sample. A choice of terms takes all of at most
 // 2·minSample documents.
 func (h *choosing) least() int {
-	if n := len(h.order); h.from.Cuts > 1 && !h.from.Alike && n <= 2*minSample {
+	if n := len(h.order); h.from.Terms > 1 && !h.from.Alike && n <= 2*minSample {
 		return min(n, h.most)
 	}
 	return min(len(h.order), minSample)

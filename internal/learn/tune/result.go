@@ -79,7 +79,7 @@ type Result struct {
 	Score  *score.Score
 	ByFold []*score.Score // one per fold; an evaluator may omit it
 
-	Took time.Duration // for all folds; on shared tiles, the time of workers that solved the candidate's problems
+	Elapsed time.Duration // for all folds; on shared tiles, the time of workers that solved the candidate's problems
 
 	Unfinished int // binary classifiers whose training stopped before it converged
 

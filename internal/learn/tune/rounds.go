@@ -33,7 +33,7 @@ func (h *choosing) run(ctx context.Context) error {
 		if round == "terms" {
 			margin *= 2 // other terms cost several times as much
 		}
-		if g.LeastC && math.Abs(r.Points[r.Best].Mean-r.Points[0].Mean) <= margin { // keep the first
+		if g.MinC && math.Abs(r.Points[r.Best].Mean-r.Points[0].Mean) <= margin { // keep the first
 			r.Best = 0
 			first := slices.IndexFunc(best, r.Points[0].Same)
 			best = slices.Insert(slices.Delete(best, first, first+1), 0, r.Points[0].Candidate)
@@ -43,7 +43,7 @@ func (h *choosing) run(ctx context.Context) error {
 	if len(rounds) > 0 && len(h.out.Rounds) == 0 {
 		h.out.Why = fmt.Sprintf("%d classes are too many for a comparison on %d documents", len(h.c.Classes), len(h.order))
 	}
-	if n := len(h.out.Rounds); g.LeastC && n > 0 {
+	if n := len(h.out.Rounds); g.MinC && n > 0 {
 		r := &h.out.Rounds[n-1]
 		r.Best = smallestC(r.Points, r.Best, r.Chance()/2)
 		compare(r.Points, r.Best)
@@ -54,7 +54,7 @@ func (h *choosing) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if c := h.cuts[h.out.Cut]; c != nil && c.Documents.Rows() == h.c.Documents.Rows() {
+	if c := h.cuts[h.out.Terms]; c != nil && c.Documents.Rows() == h.c.Documents.Rows() {
 		h.out.Corpus = c
 	}
 	return nil
@@ -213,9 +213,9 @@ func stepC(c float64, steps int) float64 {
 func (h *choosing) round(ctx context.Context, r *Round, some []Candidate) (err error) {
 	docs := slices.Clone(h.order[:r.Documents])
 	slices.Sort(docs)
-	one := !slices.ContainsFunc(some, func(q Candidate) bool { return q.Cut != some[0].Cut })
+	one := !slices.ContainsFunc(some, func(q Candidate) bool { return q.Terms != some[0].Terms })
 	maps.DeleteFunc(h.cuts, func(cut int, _ *corpus.Corpus) bool {
-		return !slices.ContainsFunc(some, func(q Candidate) bool { return q.Cut == cut })
+		return !slices.ContainsFunc(some, func(q Candidate) bool { return q.Terms == cut })
 	})
 	e, free := h.on.Open(r, func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) {
 		sample, err := h.sampleOf(ctx, cut, docs, one)

@@ -10,7 +10,7 @@ import (
 
 // Candidate is a combination of settings that is compared with others.
 type Candidate struct {
-	Cut    int           // index of the tokenizer
+	Terms  int           // index of the tokenizer
 	Kernel kernel.Kernel // nil if the evaluator needs none
 	Scheme solver.Scheme
 
@@ -19,7 +19,7 @@ type Candidate struct {
 
 // SameKernel reports whether another candidate has the same kernel on the same terms.
 func (q Candidate) SameKernel(o Candidate) bool {
-	return q.Cut == o.Cut && kernel.Equal(q.Kernel, o.Kernel)
+	return q.Terms == o.Terms && kernel.Equal(q.Kernel, o.Kernel)
 }
 
 // Same reports whether another candidate is the same.

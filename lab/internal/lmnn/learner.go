@@ -102,7 +102,8 @@ func (m metricModel) columns() int {
 func (m metricModel) About() learn.About {
 	s := m.Settings
 	a := learn.About{
-		Type: "lmnn" + params.Spec(s), Scheme: solver.OneVsRest, Machines: m.Classes, Terms: m.columns(), Width: m.Columns,
+		Type: "lmnn" + params.Spec(s), Scheme: solver.OneVsRest, DecisionFunctions: m.Classes, Terms: m.columns(),
+		Width: m.Columns,
 		Bytes: m.Bytes(), Votes: true,
 	}
 	a.Classes = m.Classes

@@ -125,7 +125,7 @@ type levelRow struct {
 func (m multilayerModel) About() learn.About {
 	s := m.Settings
 	a := learn.About{
-		Origin: m.Origin, Type: "mkm" + params.Spec(s), Scheme: solver.OneVsRest, Machines: m.Classes,
+		Origin: m.Origin, Type: "mkm" + params.Spec(s), Scheme: solver.OneVsRest, DecisionFunctions: m.Classes,
 		Votes: s.Final != Machines, Bytes: m.Bytes(),
 	}
 	if a.Columns = slices.Sorted(slices.Values(m.Columns)); m.Columns == nil {

@@ -101,7 +101,7 @@ func (t *training) bytes() (most int64) {
 		if l > 0 {
 			base, x, values = dense(b, w), dense(n, w), int64(b)*int64(w)
 		}
-		least := pca.LeastBytes(b, workers, pca.Options{Components: t.s.Components})
+		least := pca.MinBytes(b, workers, pca.Options{Components: t.s.Components})
 		most = max(most, t.held(models)+engine.NewBytes(b, w, values)+base+x+least)
 		columns = min(t.s.Components, b)
 		below = dense(n, columns)

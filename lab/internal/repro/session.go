@@ -86,10 +86,10 @@ func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus)
 	if err != nil {
 		return out, err
 	}
-	c.report.Trainings += int64(trained.Machines)
+	c.report.Trainings += int64(trained.Functions)
 	if trained.Unfinished > 0 && r.Warn != nil {
 		r.Warn(fmt.Sprintf("%s, C = %g: %d of %d binary classifiers did not converge", s.Kernel, s.C,
-			trained.Unfinished, trained.Machines))
+			trained.Unfinished, trained.Functions))
 	}
 	p, err := svm.NewPredictor(ctx, m, svm.Options{ISA: r.ISA, Device: r.Device, Workers: r.Threads()})
 	if err != nil {

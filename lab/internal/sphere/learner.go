@@ -118,9 +118,9 @@ func (m regression) About() learn.About {
 	s := m.Settings
 	a := learn.About{
 		Origin: m.Origin, Type: "sphere-logistic" + params.Spec(s), Scheme: s.Scheme,
-		Regularization: solver.Regularization{C: s.C}, Machines: m.Classes, Probabilities: true,
+		Regularization: solver.Regularization{C: s.C}, DecisionFunctions: m.Classes, Probabilities: true,
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Tried: m.tried,
-		Ended: learn.Ended{Machines: len(m.Machines)},
+		Ended: learn.Ended{Functions: len(m.Machines)},
 	}
 	a.Embeds(m.Embedder)
 	var steps, passes, bounded int

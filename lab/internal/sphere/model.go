@@ -122,7 +122,7 @@ func describe(f *archive.File, m *Model) {
 	f.Parameters(&m.Settings)
 	f.Origin(&m.Origin)
 	terms, k := f.Embedding(&m.Embedder), len(m.Classes)
-	archive.Machines(f, &m.Machines, k)
+	archive.Functions(f, &m.Machines, k)
 	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
 }
 

@@ -215,9 +215,9 @@ func TrainPath(
 		m.Settings.C = price
 		for _, own := range machines {
 			if own == nil { // see [task.Training.Mirrored]
-				m.Machines = append(m.Machines, m.Machines[0].mirrored())
+				m.Functions = append(m.Functions, m.Functions[0].mirrored())
 			} else {
-				m.Machines = append(m.Machines, own[i])
+				m.Functions = append(m.Functions, own[i])
 			}
 		}
 		out = append(out, m)

@@ -113,7 +113,7 @@ func (w *curveWorker) trainingSet(s *split, size int) *trainingSet {
 
 // train returns the classifiers for all C, and for each C the number of errors in the
 // cross-validation.
-func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.Machine, []int, error) {
+func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.DecisionFunction, []int, error) {
 	p, n := w.plan, len(set.docs)
 	w.part = gather(w.part, w.m, set.docs)
 	dense, err := solver.NewDense(n, w.part)
@@ -125,16 +125,16 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.Ma
 		pars = append(pars, solver.Parameters{Regularization: solver.Regularization{C: c}})
 	}
 	// Part 0 is empty, so the classifiers trained without part 0 are trained on all documents.
-	trial := solver.Trial{Labels: set.labels, Classes: 2, Parts: set.parts}
+	trial := solver.Trial{Labels: set.labels, Classes: 2, Folds: set.parts}
 	validations, err := trial.Validate(ctx, dense, pars, nil, solver.Options{Workers: 1, Kernels: w.loops,
 		RowBytes: 64 << 20})
 	if err != nil {
 		return nil, nil, err
 	}
-	var machines []*solver.Machine
+	var machines []*solver.DecisionFunction
 	wrong := make([]int, len(p.c))
 	for c, v := range validations {
-		machines = append(machines, v.Fits[0].Machines[0])
+		machines = append(machines, v.Fits[0].Functions[0])
 		for i, class := range v.Predicted {
 			if class != set.labels[i] {
 				wrong[c]++

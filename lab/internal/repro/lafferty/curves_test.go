@@ -64,7 +64,7 @@ func TestMeasure(t *testing.T) {
 				training.Labels[d] = 0
 			}
 		}
-		machine := musttest.Get(solver.Train(context.Background(), dense, training, solver.Options{}))(t).Machines[0]
+		machine := musttest.Get(solver.Train(context.Background(), dense, training, solver.Options{}))(t).Functions[0]
 		for _, d := range test {
 			sum := -machine.Rho
 			for k, s := range machine.Support {

@@ -143,7 +143,7 @@ func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, c
 			if training.Start, err = solver.Train(ctx, dense, training, opt); err != nil {
 				return out, err
 			}
-			report.Trainings += int64(len(training.Start.Machines))
+			report.Trainings += int64(len(training.Start.Functions))
 			*on.to = append(*on.to, decideTopics(ctx, training.Start, on.m, on.test, on.only, workers, loops))
 		}
 	}
@@ -154,9 +154,9 @@ func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, c
 // If only isn't nil, it selects stories.
 func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels [][]int, only []bool, workers int,
 	loops *asm.Kernels) []topicResult {
-	out := make([]topicResult, len(c.Machines))
+	out := make([]topicResult, len(c.Functions))
 	_ = run.Tasks(ctx, workers, len(out), func(_ context.Context, _, topic int) error {
-		machine, t := c.Machines[topic], &out[topic]
+		machine, t := c.Functions[topic], &out[topic]
 		row := func(s int) []float32 { return m.row(machine.Support[s]) }
 		var right []byte
 		decide(loops, machine, m.n, row, func(story int, value float64) {

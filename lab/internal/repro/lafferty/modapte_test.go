@@ -45,7 +45,7 @@ func TestModApteChoose(t *testing.T) {
 // One support vector has value 1 for stories 0 and 2, which become positive. Story 1 has the topic
 // and is missed. Story 2 is a false positive, but is ignored at first.
 func TestDecideTopics(t *testing.T) {
-	c := &solver.Classifier{Machines: []*solver.Machine{{Support: []int{1}, Coef: []float64{1}, Rho: 0.5}}}
+	c := &solver.Classifier{Functions: []*solver.DecisionFunction{{Support: []int{1}, Coef: []float64{1}, Rho: 0.5}}}
 	m := matrix{4, []float32{9, 9, 9, 9, 1, 0, 1, 0}}
 	labels := [][]int{{0}, {3, 0}, {3}, nil}
 	for _, isa := range asm.Available() {

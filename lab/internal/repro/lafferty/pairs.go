@@ -87,7 +87,7 @@ const testBlock = 512
 
 // decide calls do with the decision values of a classifier, Σ Coef[s]·row(s)[j] - Rho for document
 // j, 0 <= j < n, where row(s) holds the kernel values of support vector s.
-func decide(loops *asm.Kernels, machine *solver.Machine, n int, row func(s int) []float32,
+func decide(loops *asm.Kernels, machine *solver.DecisionFunction, n int, row func(s int) []float32,
 	do func(j int, value float64)) {
 	var rows [][]float32
 	for s := range machine.Support {

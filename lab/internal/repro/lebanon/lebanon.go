@@ -325,7 +325,7 @@ func (t *task) euclidean(
 	s := logistic.Settings{NoBias: t.origin, Tolerance: tolerance}
 	models, err := logistic.TrainPath(ctx, labelled, t.x.Embedder.Embedding, s, c, logistic.Options{Workers: 1})
 	for _, m := range models {
-		machine, weights := m.Machines[0], make([]float64, t.x.Cols)
+		machine, weights := m.Functions[0], make([]float64, t.x.Cols)
 		for k, term := range m.Embedder.Terms {
 			at, _ := slices.BinarySearch(t.x.Embedder.Terms, term)
 			weights[at] = machine.Weights[k]
