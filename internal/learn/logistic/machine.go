@@ -58,7 +58,9 @@ func train(
 }
 
 // search runs L-BFGS from w. If C is finite, the gap must be within the tolerance, too.
-func (o *objective) search(ctx context.Context, w []float64, stop lbfgs.Stopping, columns int) (*DecisionFunction, error) {
+func (o *objective) search(
+	ctx context.Context, w []float64, stop lbfgs.Stopping, columns int,
+) (*DecisionFunction, error) {
 	if o.s.Loose || math.IsInf(o.s.C, 1) {
 		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
 		return o.machine(m, columns), err

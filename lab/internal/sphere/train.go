@@ -215,9 +215,9 @@ func TrainPath(
 		m.Settings.C = price
 		for _, own := range machines {
 			if own == nil { // see [task.Training.Mirrored]
-				m.Functions = append(m.Functions, m.Functions[0].mirrored())
+				m.Machines = append(m.Machines, m.Machines[0].mirrored())
 			} else {
-				m.Functions = append(m.Functions, own[i])
+				m.Machines = append(m.Machines, own[i])
 			}
 		}
 		out = append(out, m)
