@@ -43,9 +43,7 @@ func TestEmptyArguments(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "a.model")
 	musttest.Do(t, errors.Join(m.Save(path), m.Close(), m.Close()))
-	if _, err := os.Stat(path); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(os.Stat(path))(t)
 	func() {
 		defer func() {
 			if recover() == nil {

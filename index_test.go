@@ -200,9 +200,7 @@ func FuzzLoadIndex(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := x.Query(t.Context(), []string{"a b"}, gram.IndexQuery{K: 2}); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Get(x.Query(t.Context(), []string{"a b"}, gram.IndexQuery{K: 2}))(t)
 	})
 }
 

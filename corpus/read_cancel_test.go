@@ -79,9 +79,7 @@ func TestCancelBlocked(t *testing.T) {
 		}
 		defer r.Close()
 		defer w.Close()
-		if _, err := w.WriteString(text); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Get(w.WriteString(text))(t)
 		name := fmt.Sprintf("/dev/fd/%d", r.Fd())
 		if _, err := os.Stat(name); err != nil {
 			t.Skip("pipes have no names here: ", err)

@@ -25,9 +25,7 @@ func gzipMembers(t *testing.T, content string) string {
 			t.Fatal(err)
 		}
 		w.Name, w.Comment, w.Extra = "name", "comment", []byte("extra")
-		if _, err := w.Write([]byte(part)); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Get(w.Write([]byte(part)))(t)
 		musttest.Do(t, w.Close())
 	}
 	return b.String()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -21,9 +22,7 @@ func TestNeighboursMemory(t *testing.T) {
 	for _, count := range []int{1, 1499} {           // the first makes panels
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: count}); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: count}))(t)
 		runtime.ReadMemStats(&after)
 		took := int64(after.TotalAlloc - before.TotalAlloc)
 		if most := NeighboursBytes(1500, count) + 1<<20; count > 1 && took > most {

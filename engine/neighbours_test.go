@@ -208,9 +208,7 @@ func TestNeighboursCounted(t *testing.T) {
 	k := kernel.MustParse("diffusion:t=0.5")
 	x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(n, 2000, 8, 5))
 	e := newEngine(t, x, Options{Workers: 1})
-	if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: n}); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: n}))(t)
 	panel, found := e.Info().Kernels.Panel, 0
 	for first := 0; first < n; first += panel {
 		found += min(panel, n-first) * (n - first)

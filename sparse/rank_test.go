@@ -12,9 +12,7 @@ import (
 func TestByRankRefuses(t *testing.T) {
 	m := handFilled()
 	rank := []uint32{4, 0, 3, 1, 2}
-	if _, err := ByRank(t.Context(), nil, m, rank, 0); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(ByRank(t.Context(), nil, m, rank, 0))(t)
 	for want, rank := range map[string][]uint32{"0 ranks, expected 5": nil, "4 ranks": rank[:4],
 		"6 ranks":                append(slices.Clone(rank), 5),
 		"has 5, expected 0 to 4": {0, 1, 2, 3, 5}, "has 0 a second time": {0, 1, 2, 3, 0}} {

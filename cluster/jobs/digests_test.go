@@ -137,10 +137,7 @@ func digestOf(t *testing.T, j *job.Job) string {
 // passes trains with landmarks, and returns the finished jobs.
 func passes(t *testing.T, isa asm.ISA, flags ...string) (all []*job.Job) {
 	ctx := t.Context()
-	k, err := job.KindOf(jobs.Kinds, "landmarks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := musttest.Get(job.KindOf(jobs.Kinds, "landmarks"))(t)
 	f := flag.NewFlagSet("", flag.ContinueOnError)
 	p := k.Declare(f)
 	musttest.Do(t, f.Parse(flags))
@@ -154,12 +151,9 @@ func passes(t *testing.T, isa asm.ISA, flags ...string) (all []*job.Job) {
 		},
 		Say: t.Errorf, Begin: func(*job.Job, int, int) {},
 	}
-	err = p.(job.Driver).Drive(ctx, &job.Driving{
+	musttest.Do(t, p.(job.Driver).Drive(ctx, &job.Driving{
 		Planning: job.Planning{Host: h, Source: source, Corpus: c, Digest: digest}, ISA: string(isa),
 		Output: &job.Output{Path: filepath.Join(t.TempDir(), "model")}, Do: hand.Do,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }

@@ -56,8 +56,7 @@ func numbersOf(t *testing.T, text []byte, yield func(path string, n json.Number,
 		yield(path, n, func(other string) []byte {
 			defer set(n)
 			set(json.Number(other))
-			b := musttest.Get(json.Marshal(v))(t)
-			return b
+			return musttest.Get(json.Marshal(v))(t)
 		})
 	})
 }
@@ -94,9 +93,7 @@ func TestHugeNumbers(t *testing.T) {
 		request := musttest.Get(j.Host.File(t.Context(), of["request"].(string)))(t)
 		hugeIn(t, j, "request ", request, func(text []byte) (d job.Description, err error) {
 			of["request"] = job.Digest(text)
-			if _, err := j.Host.Store.Put(t.Context(), job.Files+job.Digest(text), text); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Get(j.Host.Store.Put(t.Context(), job.Files+job.Digest(text), text))(t)
 			d = j.Description
 			return d, d.SetSpec(of)
 		})
@@ -144,9 +141,7 @@ func do(t *testing.T, name string, h *job.Host, d job.Description) error {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, r.Close())
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
 		t.Errorf("%s: took %d bytes, expected at most %d", name, took, 64<<20)

@@ -97,9 +97,7 @@ func TestPartsAreChecked(t *testing.T) {
 		if _, err := Read(t.Context(), getter(s), digest, 0); !errors.Is(err, store.ErrMissing) {
 			t.Errorf("%s is missing: error %v", name, err)
 		}
-		if _, err := s.Put(t.Context(), name, []byte("{}")); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Get(s.Put(t.Context(), name, []byte("{}")))(t)
 		if _, err := Read(t.Context(), getter(s), digest, 0); err == nil || !strings.Contains(err.Error(), "has the digest") {
 			t.Errorf("%s has other bytes: error %v, expected one about the digest", name, err)
 		}
@@ -138,8 +136,7 @@ func sealed(t testing.TB, m meta, data []byte) []byte {
 	t.Helper()
 	sum := sha256.Sum256(data)
 	m.Shards = append([]string{hex.EncodeToString(sum[:])}, m.Shards...)
-	text := musttest.Get(json.Marshal(m))(t)
-	return text
+	return musttest.Get(json.Marshal(m))(t)
 }
 
 // Invalid contents with correct digests are refused before memory is allocated.
@@ -269,8 +266,7 @@ func FuzzRead(f *testing.F) {
 			continue
 		}
 		m, all := parts(f, c)
-		text := musttest.Get(json.Marshal(m))(f)
-		f.Add(text, all)
+		f.Add(musttest.Get(json.Marshal(m))(f), all)
 	}
 	f.Add([]byte(`{"version":1,"rows":1000000000000,"bytes":9}`), []byte{})
 	f.Fuzz(func(t *testing.T, text, data []byte) {

@@ -95,22 +95,15 @@ func TestOpenMakesNothing(t *testing.T) {
 		t.Errorf("left behind: %v, error %v", left, err)
 	}
 	made := filepath.Join(dir, "made")
-	s, err := store.Create(t.Context(), made)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(store.Create(t.Context(), made))(t)
 	if _, err := s.Get(t.Context(), "a/b", nil); !errors.Is(err, store.ErrMissing) {
 		t.Errorf("error %v, expected that the object is missing", err)
 	}
 	if _, err := os.Stat(made); err == nil {
 		t.Error("there is a folder before the first write")
 	}
-	if _, err := s.Put(t.Context(), "a/b", nil); err != nil {
-		t.Fatal(err)
-	}
-	if s, err = store.Open(t.Context(), made); err != nil {
-		t.Fatal(err)
-	}
+	put(t, s, "a/b", nil)
+	s = musttest.Get(store.Open(t.Context(), made))(t)
 	if err := s.Close(); err != nil || s.String() != made {
 		t.Errorf("%s, error %v", s, err)
 	}

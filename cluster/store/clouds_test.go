@@ -138,9 +138,7 @@ func TestHangUpWithinAnObject(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}
 	})
-	if _, err := s.Put(t.Context(), "x", []byte("some bytes")); err != nil {
-		t.Fatal(err)
-	}
+	put(t, s, "x", []byte("some bytes"))
 	_, err := s.Get(t.Context(), "x", nil)
 	if damaged := (*store.DamagedError)(nil); err == nil || errors.As(err, &damaged) || errors.Is(err, store.ErrMissing) {
 		t.Errorf("%v, expected an error that says neither damaged nor missing", err)

@@ -26,9 +26,7 @@ func TestPowerFailure(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i%251 + 1) // without zeros, which are the damage
 	}
-	if _, err := s.Put(t.Context(), "results/x", data); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(s.Put(t.Context(), "results/x", data))(t)
 	path := filepath.Join(dir, "results", "x.a0")
 	whole := musttest.Get(os.ReadFile(path))(t)
 	for zeros := 0; zeros < len(whole); zeros += page {

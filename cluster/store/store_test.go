@@ -41,6 +41,12 @@ func pattern(n int) []byte {
 	return b
 }
 
+func put(t *testing.T, s *store.Store, name string, data []byte) {
+	t.Helper()
+	_, err := s.Put(t.Context(), name, data)
+	musttest.Do(t, err)
+}
+
 // Get returns what Put wrote, for sizes around the block size, in one or several parts. A second
 // Put finds the object, and fails if the contents differ.
 func TestPutGet(t *testing.T) {
@@ -67,13 +73,10 @@ func TestPutGet(t *testing.T) {
 			}
 		}
 		names := func() (all []string) {
-			err := s.List(t.Context(), "results/of/1", func(o store.Object) error {
+			musttest.Do(t, s.List(t.Context(), "results/of/1", func(o store.Object) error {
 				all = append(all, fmt.Sprint(o.Name, " ", o.Attempts))
 				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			return all
 		}
 		want := "[results/of/1 1 results/of/1000 1 results/of/1048575 1 results/of/1048576 1 results/of/1048577 1]"
@@ -92,9 +95,7 @@ func TestDamage(t *testing.T) {
 	m := &storetest.Memory{}
 	s := store.New(m)
 	data := pattern(100)
-	if _, err := s.Put(t.Context(), "x/1", data); err != nil {
-		t.Fatal(err)
-	}
+	put(t, s, "x/1", data)
 	good := m.Get("x/1.a0")
 	found := func(bad []byte) {
 		t.Helper()
@@ -116,9 +117,7 @@ func TestDamage(t *testing.T) {
 	found(append(bytes.Clone(good), 0))
 	found(bytes.Repeat([]byte{0}, len(good)))
 	// another object under this name
-	if _, err := s.Put(t.Context(), "x/2", data); err != nil {
-		t.Fatal(err)
-	}
+	put(t, s, "x/2", data)
 	found(m.Get("x/2.a0"))
 
 	damaged := m.Get("x/1.a0")
@@ -139,23 +138,6 @@ func TestDamage(t *testing.T) {
 	}
 	if _, err := s.Put(t.Context(), "x/3", data); err == nil || !strings.Contains(err.Error(), "100 attempts") {
 		t.Errorf("all attempts damaged: error %v", err)
-	}
-}
-
-// Damage in a large object is reported with its block.
-func TestDamagedBlock(t *testing.T) {
-	m := &storetest.Memory{}
-	s := store.New(m)
-	if _, err := s.Put(t.Context(), "x", pattern(3<<20)); err != nil {
-		t.Fatal(err)
-	}
-	b := m.Get("x.a0")
-	b[len(b)-1<<20-1] ^= 16 // the last byte of the second block
-	m.Set("x.a0", b)
-	_, err := s.Get(t.Context(), "x", nil)
-	damaged := (*store.DamagedError)(nil)
-	if at := int64(len(b) - 2<<20); !errors.As(err, &damaged) || damaged.Offset != at {
-		t.Errorf("error %v, expected damage of the block at byte %d", err, at)
 	}
 }
 
@@ -222,18 +204,13 @@ func TestFaults(t *testing.T) {
 // A folder shows no incomplete objects, and lists no foreign files.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
-	s, err := store.Create(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Put(t.Context(), "a/b", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(store.Create(t.Context(), dir))(t)
+	put(t, s, "a/b", []byte("x"))
 	for _, name := range []string{"a/b", "a/b.a", "a/b.a01", "a/b.a100", "a/stranger.txt", "making/0.a0"} {
 		musttest.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 	}
 	count := 0
-	err = s.List(t.Context(), "", func(o store.Object) error { count++; return nil })
+	err := s.List(t.Context(), "", func(o store.Object) error { count++; return nil })
 	if err != nil || count != 1 {
 		t.Errorf("%d objects, error %v", count, err)
 	}
@@ -255,9 +232,7 @@ func TestFolder(t *testing.T) {
 func TestFolderLinks(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	s := musttest.Get(store.Create(t.Context(), dir))(t)
-	if _, err := s.Put(t.Context(), "results/a", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	put(t, s, "results/a", []byte("x"))
 	musttest.Do(t, os.Rename(filepath.Join(dir, "results"), filepath.Join(outside, "results")))
 	if err := os.Symlink(filepath.Join(outside, "results"), filepath.Join(dir, "results")); err != nil {
 		t.Skip(err)
@@ -278,9 +253,7 @@ func TestFolderLinks(t *testing.T) {
 		t.Errorf("outside the store there are %v, error %v, expected what was there", left, err)
 	}
 	// Listing a link within the store is an error; skipping it would hide an object.
-	if _, err := s.Put(t.Context(), "jobs/a", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	put(t, s, "jobs/a", []byte("x"))
 	file := filepath.Join(dir, "jobs", "a.a0")
 	musttest.Do(t, os.Rename(file, filepath.Join(dir, "content")))
 	musttest.Do(t, os.Symlink(filepath.Join("..", "content"), file))
@@ -292,9 +265,7 @@ func TestFolderLinks(t *testing.T) {
 // If the store's folder has been removed, listing it is an error.
 func TestFolderGone(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := musttest.Get(store.Create(t.Context(), dir))(t).Put(t.Context(), "jobs/a", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	put(t, musttest.Get(store.Create(t.Context(), dir))(t), "jobs/a", []byte("x"))
 	s := musttest.Get(store.Open(t.Context(), dir))(t)
 	musttest.Do(t, os.RemoveAll(dir))
 	if err := s.List(t.Context(), "jobs/", func(store.Object) error { return nil }); err == nil {
@@ -335,9 +306,7 @@ func TestCache(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"f/1", "f/2", "f/3", "f/4"} {
-		if _, err := s.Put(t.Context(), name, pattern(1000)); err != nil {
-			t.Fatal(err)
-		}
+		put(t, s, name, pattern(1000))
 	}
 	get("f/1", 1)
 	get("f/1", 0)

@@ -17,8 +17,7 @@ import (
 func near(t *testing.T, s *store.Store) (*store.Store, string) {
 	t.Helper()
 	dir := t.TempDir()
-	n := musttest.Get(s.Near(dir))(t)
-	return n, dir
+	return musttest.Get(s.Near(dir))(t), dir
 }
 
 // Every part equals that of the object, in any bucket and with Near, and no file remains.
@@ -27,9 +26,7 @@ func TestView(t *testing.T) {
 	data := pattern(n)
 	for kind, b := range buckets(t) {
 		far := store.New(b)
-		if _, err := far.Put(t.Context(), "of/a", data); err != nil {
-			t.Fatal(err)
-		}
+		put(t, far, "of/a", data)
 		by, dir := near(t, far)
 		for _, s := range []*store.Store{far, by} {
 			v, err := s.View(t.Context(), "of/a", make([]byte, 3, 2<<20))
@@ -51,18 +48,14 @@ func TestView(t *testing.T) {
 					t.Errorf("%s: bytes %v pass", kind, at)
 				}
 			}
-			if err := v.Close(); err != nil {
-				t.Error(err)
-			}
+			musttest.Do(t, v.Close())
 			for _, name := range []string{"of/b", "of/"} {
 				if _, err := s.View(t.Context(), name, nil); err == nil || (name == "of/b") != errors.Is(err, store.ErrMissing) {
 					t.Errorf("%s: View of %s gives an error %v", kind, name, err)
 				}
 			}
 		}
-		if err := by.Close(); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, by.Close())
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("%s: %v is left, error %v", kind, left, err)
 		}
@@ -73,9 +66,7 @@ func TestView(t *testing.T) {
 func TestViewDamage(t *testing.T) {
 	m, data := &storetest.Memory{}, pattern(3<<20)
 	s := store.New(m)
-	if _, err := s.Put(t.Context(), "x", data); err != nil {
-		t.Fatal(err)
-	}
+	put(t, s, "x", data)
 	bad := m.Get("x.a0")
 	bad[len(bad)-1<<20-1] ^= 16 // the last byte of the second MiB
 	m.Set("x.a0", bad)
@@ -103,16 +94,16 @@ func TestViewDamage(t *testing.T) {
 		if err := part(s, 0, 1<<20); err != nil {
 			t.Errorf("the first MiB: %v", err)
 		}
-		err := part(s, 0, 1<<20+1)
-		named(err, "x.a0")
-		damaged := (*store.DamagedError)(nil)
-		if at := int64(len(bad) - 2<<20); errors.As(err, &damaged) && damaged.Offset != at {
-			t.Errorf("damage at byte %d, expected %d", damaged.Offset, at)
+		_, whole := s.Get(t.Context(), "x", nil)
+		for _, err := range []error{whole, part(s, 0, 1<<20+1)} {
+			named(err, "x.a0")
+			damaged := (*store.DamagedError)(nil)
+			if at := int64(len(bad) - 2<<20); errors.As(err, &damaged) && damaged.Offset != at {
+				t.Errorf("damage at byte %d, expected %d", damaged.Offset, at)
+			}
 		}
 	}
-	if _, err := s.Put(t.Context(), "x", data); err != nil {
-		t.Fatal(err)
-	}
+	put(t, s, "x", data)
 	for _, s := range []*store.Store{s, by} {
 		if err := part(s, 0, 3<<20); err != nil {
 			t.Errorf("after mending: %v", err)
@@ -141,9 +132,7 @@ func TestNearFetchesOnce(t *testing.T) {
 	}})
 	names := []string{"a", "b", "c"}
 	for _, name := range names {
-		if _, err := far.Put(t.Context(), name, append([]byte(name), pattern(2<<20)...)); err != nil {
-			t.Fatal(err)
-		}
+		put(t, far, name, append([]byte(name), pattern(2<<20)...))
 	}
 	s, _ := near(t, far)
 	defer s.Close()

@@ -69,26 +69,18 @@ func newSite(t *testing.T) *site {
 
 func (s *site) save(isa string, tasks int) *job.Job {
 	h := &job.Host{Store: store.New(s.bucket), Workers: 1}
-	j, err := h.Save(s.t.Context(), job.Description{
+	return musttest.Get(h.Save(s.t.Context(), job.Description{
 		Version: job.Version, Kind: "fake", ISA: isa, Tasks: tasks, Spec: json.RawMessage(`{}`),
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return j
+	}))(s.t)
 }
 
 // does runs a task and checks its final state and the reason.
 func (s *site) does(j *job.Job, task int, state, why string) {
 	s.t.Helper()
 	s.reports.Reset()
-	if err := s.runner.Do(s.t.Context(), job.Line{Job: j.Digest, Task: task}); err != nil {
-		s.t.Fatal(err)
-	}
+	musttest.Do(s.t, s.runner.Do(s.t.Context(), job.Line{Job: j.Digest, Task: task}))
 	var r Report
-	if err := json.Unmarshal(s.reports.Bytes(), &r); err != nil {
-		s.t.Fatal(err)
-	}
+	musttest.Do(s.t, json.Unmarshal(s.reports.Bytes(), &r))
 	if r.Job != j.Digest || r.Task != task || r.State != state || !strings.Contains(r.Why, why) ||
 		(why == "") != (r.Why == "") {
 		s.t.Errorf("%+v, expected %s with %q", r, state, why)
@@ -192,9 +184,7 @@ func TestStatus(t *testing.T) {
 	s.does(s.job, 2, Done, "")
 	s.rot(2)
 	for _, name := range []string{"000000003", "1", "x", "0000000001"} { // not results of the job
-		if _, err := s.job.Host.Store.Put(t.Context(), job.Results(s.job.Digest)+name, []byte("?")); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Get(s.job.Host.Store.Put(t.Context(), job.Results(s.job.Digest)+name, []byte("?")))(t)
 	}
 	for check, missing := range map[bool][]int{false: {1}, true: {1, 2}} {
 		var bad []error

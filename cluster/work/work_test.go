@@ -47,9 +47,7 @@ func TestShut(t *testing.T) {
 	}})
 	h := &job.Host{Store: s, Workers: 1}
 	input := []byte("input")
-	if _, err := s.Put(t.Context(), job.Files+job.Digest(input), input); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(s.Put(t.Context(), job.Files+job.Digest(input), input))(t)
 	jobs := map[bool]*job.Job{}
 	for _, other := range []bool{false, true} {
 		j := musttest.Get(h.Save(t.Context(), job.Description{Version: job.Version, Kind: "shut", ISA: "generic", Tasks: 20,

@@ -351,8 +351,7 @@ func TestEqual(t *testing.T) {
 		}
 	}
 	own := func() Kernel {
-		k := musttest.Get(New(Custom{Name: "mine", Eval: func(c, x, y float64) float64 { return c }}))(t)
-		return k
+		return musttest.Get(New(Custom{Name: "mine", Eval: func(c, x, y float64) float64 { return c }}))(t)
 	}
 	k := own()
 	if !Equal(k, k) || Equal(k, own()) || Equal(k, MustParse("c")) {

@@ -3,8 +3,8 @@ package spectrum
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,11 +123,15 @@ func TestLeadingAgainstDense(t *testing.T) {
 // A value never exceeds the eigenvalue of its rank, and Converged is false if it hasn't converged.
 func TestLeadingUnconverged(t *testing.T) {
 	values := falling(400)
-	got := musttest.Get(Lanczos(t.Context(), blocks{with(values, 3)}, Options{K: 30, Block: 10, Vectors: 40}))(t)
+	opt := Options{K: 15, Block: 10, Vectors: 40, Smallest: true}
+	got := musttest.Get(Lanczos(t.Context(), blocks{with(values, 3)}, opt))(t)
 	loose := 0
-	for i, v := range got.Largest {
-		if !(v.Value <= values[i]+1e-12*values[0]) {
+	for i, v := range append(got.Largest, got.Smallest...) {
+		if i < len(got.Largest) && !(v.Value <= values[i]+1e-12*values[0]) {
 			t.Errorf("value %d is %v, above %v", i, v.Value, values[i])
+		}
+		if v.Converged != (v.Residual <= 0x1p-24*got.Largest[0].Value) {
+			t.Errorf("%+v has the wrong Converged", v)
 		}
 		if !v.Converged {
 			loose++
@@ -155,20 +159,6 @@ func TestLeadingEnds(t *testing.T) {
 		if o, err := (Options{K: k}).resolve(5000); err != nil || o.Block != block {
 			t.Errorf("blocks of %d for %d, %v, expected %d", o.Block, k, err, block)
 		}
-	}
-}
-
-// Equal seeds give equal bits.
-func TestLeadingRepeats(t *testing.T) {
-	a := blocks{with(falling(200), 5)}
-	var before *Pairs
-	for range 3 {
-		got := musttest.Get(Lanczos(t.Context(), a, Options{K: 20}))(t)
-		if before != nil &&
-			(!mat.Equal(got.Vectors, before.Vectors) || fmt.Sprint(got.Largest) != fmt.Sprint(before.Largest)) {
-			t.Fatal("other bits")
-		}
-		before = got
 	}
 }
 
@@ -201,31 +191,6 @@ func TestLeadingErrors(t *testing.T) {
 	}
 }
 
-// The second difference has the eigenvalues 2 - 2 cos(jπ/(n+1)).
-func TestLanczosOfSecondDifference(t *testing.T) {
-	const n = 200
-	a := mat.NewSymDense(n, nil)
-	for i := range n {
-		a.SetSym(i, i, 2)
-		if i > 0 {
-			a.SetSym(i, i-1, -1)
-		}
-	}
-	e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: 4, Smallest: true, Vectors: n}))(t)
-	for i := range 4 {
-		small, large := 2-2*math.Cos(float64(i+1)*math.Pi/(n+1)), 2-2*math.Cos(float64(n-i)*math.Pi/(n+1))
-		for _, v := range []struct {
-			Value
-			want float64
-		}{{e.Smallest[i], small}, {e.Largest[i], large}} {
-			// A value with residual ρ is within ρ²/gap of its eigenvalue, and always within ρ.
-			if !v.Converged || !(math.Abs(v.Value.Value-v.want) <= v.Residual+bound(n, 4)) {
-				t.Errorf("value %d: %+v, expected %v", i, v.Value, v.want)
-			}
-		}
-	}
-}
-
 func TestLanczosAgainstAll(t *testing.T) {
 	const n, k = 150, 5
 	a := with(decaying(n), 3)
@@ -233,14 +198,15 @@ func TestLanczosAgainstAll(t *testing.T) {
 	for seed := range uint64(3) {
 		e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: k, Smallest: true, Seed: seed}))(t)
 		again, _ := Lanczos(t.Context(), blocks{a}, Options{K: k, Smallest: true, Seed: seed})
+		same := slices.Equal(e.Largest, again.Largest) && slices.Equal(e.Smallest, again.Smallest)
+		if !same || !mat.Equal(e.Vectors, again.Vectors) {
+			t.Errorf("seed %d: other bits the second time", seed)
+		}
 		for i := range k {
 			v := e.Largest[i]
 			near := math.Abs(v.Value-all[i]) <= v.Residual+bound(n, 1)
 			if !v.Converged || !near || !(v.Residual <= 0x1p-24) {
 				t.Errorf("seed %d: largest %d is %+v, expected %v", seed, i, v, all[i])
-			}
-			if v := e.Smallest[i]; v != again.Smallest[i] {
-				t.Errorf("seed %d: smallest %d is %+v and %+v", seed, i, v, again.Smallest[i])
 			}
 		}
 		if v := e.Smallest[0]; !v.Converged || !(math.Abs(v.Value-all[n-1]) <= v.Residual+bound(n, 1)) {
@@ -285,26 +251,6 @@ func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
 				t.Errorf("seed %d: %+v, the nearest eigenvalue is %v away", seed, v, nearest)
 			}
 		}
-	}
-}
-
-// If a value hasn't converged, Converged is false and Residual is correct.
-func TestLanczosTooFewSteps(t *testing.T) {
-	const n = 150
-	a := with(decaying(n), 3)
-	all, _ := All(t.Context(), a, 0)
-	e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: 4, Smallest: true, Vectors: 8}))(t)
-	for _, v := range e.Smallest {
-		nearest := math.Inf(1)
-		for _, x := range all {
-			nearest = min(nearest, math.Abs(x-v.Value))
-		}
-		if v.Converged != (v.Residual <= 0x1p-24*math.Abs(e.Largest[0].Value)) || !(nearest <= v.Residual+bound(n, 1)) {
-			t.Errorf("%+v, the nearest eigenvalue is %v away", v, nearest)
-		}
-	}
-	if e.Smallest[3].Converged {
-		t.Error("four of the smallest in 8 steps")
 	}
 }
 

@@ -3,7 +3,6 @@ package spectrum
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -44,22 +43,6 @@ func decaying(n int) []float64 {
 	v := musttest.Make(n, func(i int) float64 { return math.Pow(0.9, float64(i)) })
 	v[n-1] = -0.25
 	return v
-}
-
-func TestAllOfKnownSpectrum(t *testing.T) {
-	for _, n := range []int{1, 2, 7, 60} {
-		want := decaying(n)
-		slices.SortFunc(want, func(a, b float64) int { return map[bool]int{true: -1, false: 1}[a > b] })
-		got, err := All(t.Context(), with(want, 1), 0)
-		if err != nil || len(got) != n {
-			t.Fatal(got, err)
-		}
-		for i := range got {
-			if err := math.Abs(got[i] - want[i]); !(err <= bound(n, 1)) {
-				t.Errorf("n=%d: eigenvalue %d is %v, expected %v", n, i, got[i], want[i])
-			}
-		}
-	}
 }
 
 // P A P has the vector of ones in its kernel, and equals the product of P, A and P.

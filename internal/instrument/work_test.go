@@ -30,8 +30,7 @@ func benchDocuments(t *testing.T, n, terms int) *sparse.Embedded {
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	x := musttest.Get(sparse.Sphere.Fit(m).Transform(m))(t)
-	return x
+	return musttest.Get(sparse.Sphere.Fit(m).Transform(m))(t)
 }
 
 // The rate of more workers than CPUs is the rate of the CPUs.

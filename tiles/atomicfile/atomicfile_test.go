@@ -40,13 +40,9 @@ func TestFileAppearsWhole(t *testing.T) {
 	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o600))
 	musttest.Do(t, os.WriteFile(fresh, nil, 0o666))
 	f := begin(t, path)
-	if _, err := f.Write([]byte("?e")); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(f.Write([]byte("?e")))(t)
 	for at, b := range []string{2: "w", 0: "n"} {
-		if _, err := f.WriteAt([]byte(b), int64(at)); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Get(f.WriteAt([]byte(b), int64(at)))(t)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "old" {
 		t.Errorf("%q before the file is complete", got)
@@ -188,9 +184,7 @@ func TestCommit(t *testing.T) {
 	path := filepath.Join(folder, "a")
 	for i, commit := range []func(*File) error{(*File).CommitUnsynced, (*File).Commit, (*File).CommitUnsynced} {
 		f := begin(t, path)
-		if _, err := f.Write([]byte{'0' + byte(i)}); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Get(f.Write([]byte{'0' + byte(i)}))(t)
 		if err := commit(f); err != nil {
 			t.Errorf("commit %d: error %v", i, err)
 		}

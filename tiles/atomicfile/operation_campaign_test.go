@@ -40,9 +40,7 @@ func TestSyncFails(t *testing.T) {
 		musttest.Do(t, os.WriteFile(path, []byte("old"), 0o666))
 		f := musttest.Get(Create(path, ""))(t)
 		defer f.Abort()
-		if _, err := f.Write([]byte("new")); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Get(f.Write([]byte("new")))(t)
 		faults.at, faults.how, faults.errno = faults.n+1, "fail", syscall.EIO
 		if later == 1 { // after sync, close, rename and remove
 			faults.at += 4

@@ -15,7 +15,7 @@ import (
 // workers fail, it leaves no model, and can be started again.
 func TestDriveLandmarks(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()
-	program := binary(t, "gramcluster")
+	program := binary(t)
 	const in = "synthetic:docs=1300,terms=900,length=40,classes=3,seed=5"
 	want, got := filepath.Join(dir, "want.model"), filepath.Join(dir, "got.model")
 	bench("train", "-q", "-in", in, "-type", "landmark:m=80,loss=logistic", "-c", "2", "-o", want)

@@ -58,7 +58,7 @@ func examples(help string) (shown []string) {
 
 // The examples work, in their order.
 func TestExamples(t *testing.T) {
-	t.Setenv("PATH", filepath.Dir(binary(t, "gramcluster"))+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", filepath.Dir(binary(t))+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	shell := func(t *testing.T, dir, command string) {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), "sh", "-c", command)

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
@@ -47,49 +46,23 @@ func states(t *testing.T, out string) map[string]int {
 	return count
 }
 
-// built builds gramcluster and gram into the folder of programs, once.
-var built = sync.OnceValue(func() error {
-	for _, of := range [][2]string{{"../../..", "./cmd/gram"}, {"../..", "./cmd/gramcluster"}} { // in two modules
-		build := exec.Command("go", "build", "-C", of[0], "-o", programs, of[1])
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
-	}
-	return nil
-})
+func TestMain(m *testing.M) { jobtest.Main(m) }
 
-var programs string
-
-func TestMain(m *testing.M) {
-	programs, _ = os.MkdirTemp("", "gramcluster-test-")
-	code := m.Run()
-	os.RemoveAll(programs)
-	os.Exit(code)
-}
-
-// binary returns the path of gramcluster or gram.
-func binary(t *testing.T, name string) string {
+// binary returns the path of gramcluster.
+func binary(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	musttest.Do(t, built())
-	return filepath.Join(programs, name)
+	return musttest.Get(jobtest.Cluster())(t)
 }
 
-// gram returns a function that runs gram and returns its output, for comparison.
-func gram(t *testing.T) func(args ...string) string {
-	t.Helper()
-	path := binary(t, "gram")
-	return func(args ...string) string {
-		t.Helper()
-		out, err := exec.Command(path, args...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("gram %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-		return string(out)
+// gram returns a function that runs gram, for comparison.
+func gram(t *testing.T) func(args ...string) {
+	if testing.Short() {
+		t.Skip("builds programs")
 	}
+	return func(args ...string) { jobtest.Grambench(t, "", args...) }
 }
 
 func same(t *testing.T, a, b string) {
@@ -262,6 +235,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// N consecutive indices of a Slurm array cover all shards. An element that is submitted again alone
+// has the same shard.
 func TestShare(t *testing.T) {
 	for _, c := range []struct {
 		shard, env  string
@@ -270,7 +245,9 @@ func TestShare(t *testing.T) {
 		{"0/1", "", 0, 1}, {"3/8", "", 3, 8}, {"auto/8", "JOB_COMPLETION_INDEX=5", 5, 8},
 		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=4", -1, 0},
 		{"auto/3", "SLURM_ARRAY_TASK_ID=x", -1, 0}, {"auto/0", "SLURM_ARRAY_TASK_ID=1", -1, 0},
-		{"auto/4", "SLURM_ARRAY_TASK_ID=4", 0, 4}, {"auto", "JOB_COMPLETION_INDEX=5", -1, 0}, {"8/8", "", -1, 0},
+		{"auto/4", "SLURM_ARRAY_TASK_ID=4", 0, 4}, {"auto/4", "SLURM_ARRAY_TASK_ID=7", 3, 4},
+		{"auto/4", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_MAX=8 SLURM_ARRAY_TASK_COUNT=4", 3, 4},
+		{"auto", "JOB_COMPLETION_INDEX=5", -1, 0}, {"8/8", "", -1, 0},
 		{"-1/8", "", -1, 0}, {"1", "", -1, 0},
 		{"x/y", "", -1, 0}, {"auto/4", "JOB_COMPLETION_INDEX=4", -1, 0},
 	} {
@@ -282,38 +259,6 @@ func TestShare(t *testing.T) {
 		first, step, err := share(c.shard, func(name string) string { return env[name] })
 		if c.first < 0 != (err != nil) || err == nil && (first != c.first || step != c.step) {
 			t.Errorf("-shard %s with %s: %d, %d, error %v", c.shard, c.env, first, step, err)
-		}
-	}
-}
-
-// The elements of a Slurm array of N consecutive indices cover all shards. An element that is
-// submitted again alone has the same shard.
-func TestShareOfArray(t *testing.T) {
-	for _, ids := range [][]int{{0, 1, 2, 3}, {1, 2, 3, 4}, {5, 6, 7, 8}} {
-		seen := map[int]bool{}
-		for _, id := range ids {
-			of := func(least, most int) int {
-				env := map[string]int{"SLURM_ARRAY_TASK_ID": id, "SLURM_ARRAY_TASK_MIN": least, "SLURM_ARRAY_TASK_MAX": most,
-					"SLURM_ARRAY_TASK_COUNT": most - least + 1, "SLURM_ARRAY_TASK_STEP": 1}
-				first, step, err := share("auto/4", func(name string) string {
-					if v, ok := env[name]; ok {
-						return fmt.Sprint(v)
-					}
-					return ""
-				})
-				if err != nil || step != 4 {
-					t.Fatalf("element %d of %v: %d, error %v", id, ids, step, err)
-				}
-				return first
-			}
-			whole, alone := of(ids[0], ids[3]), of(id, id)
-			if whole != alone {
-				t.Errorf("element %d of %v has the share %d, and alone %d", id, ids, whole, alone)
-			}
-			seen[whole] = true
-		}
-		if len(seen) != 4 {
-			t.Errorf("elements %v have the shares %v, expected 4", ids, seen)
 		}
 	}
 }

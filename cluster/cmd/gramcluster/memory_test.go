@@ -22,7 +22,7 @@ import (
 // it needs. With less it fails before the work. If the CPUs are busy, Go's collector may run late,
 // so two runs may exceed the limit by up to a quarter.
 func TestMemory(t *testing.T) {
-	dir, program := t.TempDir(), binary(t, "gramcluster")
+	dir, program := t.TempDir(), binary(t)
 	// runs returns a command's output, whether it succeeded, and its peak memory in bytes.
 	runs := func(stdin string, args ...string) (out string, ok bool, peak int64) {
 		t.Helper()

@@ -15,6 +15,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gramengine/gram/cluster/jobs/jobtest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // folder holds the built programs.
@@ -22,29 +25,20 @@ var folder string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(func() int {
-		if testing.Short() {
-			fmt.Println("all of these tests build programs: make cluster-test runs them")
-			return 0
-		}
-		var err error
-		if folder, err = os.MkdirTemp("", "gramcluster-test-"); err != nil {
+	if testing.Short() {
+		fmt.Println("all of these tests build programs: make cluster-test runs them")
+		return
+	}
+	for _, program := range []func() (string, error){jobtest.Gram, jobtest.Cluster} {
+		path, err := program()
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			return 1
+			os.Exit(1)
 		}
-		defer os.RemoveAll(folder)
-		modules := [][2]string{{"../../..", "./cmd/gram"}, {"../..", "./cmd/gramcluster"}} // modules and packages
-		for _, program := range modules {
-			build := exec.Command("go", "build", "-C", program[0], "-o", folder, program[1])
-			build.Env = append(os.Environ(), "CGO_ENABLED=0")
-			if out, err := build.CombinedOutput(); err != nil {
-				fmt.Fprintf(os.Stderr, "go build %s: %v\n%s", program[1], err, out)
-				return 1
-			}
-		}
-		os.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH")) // for schedulers' scripts
-		return m.Run()
-	}())
+		folder = filepath.Dir(path)
+	}
+	os.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH")) // for schedulers' scripts
+	jobtest.Main(m)
 }
 
 // run runs a program to its end and returns its output.
@@ -159,10 +153,7 @@ func (j *job) check(t *testing.T) {
 // read returns the contents of a file; for a search only fields that grid and jobs share.
 func read(t *testing.T, kind, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := musttest.Get(os.ReadFile(path))(t)
 	if kind != "search" {
 		return b
 	}
@@ -175,10 +166,7 @@ func read(t *testing.T, kind, path string) []byte {
 	for _, row := range report.Rows {
 		delete(row, "seconds") // only grid writes them
 	}
-	if b, err = json.Marshal(report.Rows); err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return musttest.Get(json.Marshal(report.Rows))(t)
 }
 
 // states counts the reports of work by state.

@@ -75,18 +75,14 @@ func newDriveJob(t *testing.T) *driveJob {
 		Say: t.Errorf, Begin: func(*job.Job, int, int) {},
 	}
 	musttest.Do(t, d.drive(h, path, here))
-	if d.want, err = os.ReadFile(path); err != nil {
-		t.Fatal(err)
-	}
+	d.want = musttest.Get(os.ReadFile(path))(t)
 	for _, key := range m.Keys() {
 		name, _ := strings.CutSuffix(key, ".a0")
 		switch {
 		case strings.HasPrefix(name, job.Jobs):
 			d.jobs = append(d.jobs, name)
 		case strings.HasPrefix(name, job.AllResults):
-			if d.results[name], err = h.Store.Get(t.Context(), name, nil); err != nil {
-				t.Fatal(err)
-			}
+			d.results[name] = musttest.Get(h.Store.Get(t.Context(), name, nil))(t)
 		}
 	}
 	// in one process, without jobs

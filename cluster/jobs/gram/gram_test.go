@@ -85,9 +85,7 @@ func TestGather(t *testing.T) {
 					values[at] = value(i, j)
 				}
 			}
-			if _, err := bucket.Put(t.Context(), j.ResultName(task), job.FloatBytes(values)); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Get(bucket.Put(t.Context(), j.ResultName(task), job.FloatBytes(values)))(t)
 		}
 		want := matrixio.NPYHeader("<f4", fmt.Sprintf("(%d, %d)", s.Documents, s.Documents))
 		for at := range s.Documents * s.Documents {

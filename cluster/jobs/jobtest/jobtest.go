@@ -21,6 +21,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Run plans a job on the documents of source, does its tasks on two hosts in no particular order,
@@ -36,10 +37,7 @@ func RunOn(
 ) (*job.Job, []byte, error) {
 	t.Helper()
 	ctx := t.Context()
-	s, err := store.Create(ctx, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(store.Create(ctx, t.TempDir()))(t)
 	f := flag.NewFlagSet(k.Name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	planner := k.Declare(f)
@@ -52,54 +50,42 @@ func RunOn(
 			return nil, nil, err
 		}
 	}
-	c, err := corpus.Read(ctx, source, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(corpus.Read(ctx, source, opt))(t)
 	hosts := []*job.Host{{Store: s, Workers: 1}, {Store: s, Workers: 3}}
-	digest, err := shards.Write(ctx, s, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := musttest.Get(shards.Write(ctx, s, c))(t)
 	spec, tasks, err := planner.Plan(ctx, &job.Planning{
 		Host: hosts[0], Source: source, Corpus: c, Digest: digest, Warn: t.Logf,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := json.Marshal(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := hosts[0].Save(ctx, job.Description{
+	text := musttest.Get(json.Marshal(spec))(t)
+	j := musttest.Get(hosts[0].Save(ctx, job.Description{
 		Version: job.Version, Kind: k.Name, Corpus: digest, ISA: string(isa), Tasks: tasks, Spec: text,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	var reports bytes.Buffer
 	for h, host := range hosts {
 		r := work.NewRunner(host, []job.Kind{k}, &reports)
 		for at, task := range rand.New(rand.NewPCG(1, 1)).Perm(tasks) {
 			if at%len(hosts) == h {
-				if err := r.Do(ctx, job.Line{Job: j.Digest, Task: task}); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, r.Do(ctx, job.Line{Job: j.Digest, Task: task}))
 			}
 		}
 		if r.Failed() > 0 {
 			t.Fatalf("tasks failed:\n%s", &reports)
 		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, r.Close())
 	}
-	path := filepath.Join(t.TempDir(), name)
-	err = work.Gather(ctx, []job.Kind{k}, j, &job.Output{Path: path, Say: t.Logf, Progress: func(int64, int64) {}})
-	if err != nil {
+	out := output(t, name)
+	if err := work.Gather(ctx, []job.Kind{k}, j, out); err != nil {
 		return j, nil, err
 	}
-	return j, read(t, path), nil
+	return j, read(t, out.Path), nil
+}
+
+func output(t testing.TB, name string) *job.Output {
+	path := filepath.Join(t.TempDir(), name)
+	return &job.Output{Path: path, Say: t.Logf, Progress: func(int64, int64) {}}
 }
 
 // Refused checks that planning with each set of flags fails with an error that contains a text.
@@ -118,50 +104,46 @@ func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)
 	t.Helper()
 	d := j.Description
 	change(&d)
-	other, err := j.Host.Save(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := musttest.Get(j.Host.Save(t.Context(), d))(t)
 	if _, opened = k.Open(t.Context(), other); opened == nil {
 		t.Error("a changed description is opened")
 	}
-	out := &job.Output{Path: filepath.Join(t.TempDir(), "out"), Say: t.Logf, Progress: func(int64, int64) {}}
-	if gathered = k.Gather(t.Context(), other, out); gathered == nil {
+	if gathered = k.Gather(t.Context(), other, output(t, "out")); gathered == nil {
 		t.Error("a changed description is gathered")
 	}
 	return opened, gathered
+}
+
+// OtherTasks checks that a kind refuses a job with one more task, and an output of format x.
+func OtherTasks(t testing.TB, k job.Kind, file, format string, flags ...string) *job.Job {
+	t.Helper()
+	j, _, err := Run(t, k, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", file, flags...)
+	musttest.Do(t, err)
+	opened, gathered := Other(t, k, j, func(d *job.Description) { d.Tasks++ })
+	for _, err := range []error{opened, gathered} {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprint("the job has ", j.Tasks+1)) {
+			t.Errorf("error %v, expected one about tasks", err)
+		}
+	}
+	out := output(t, "out")
+	out.To = "x"
+	if err := k.Gather(t.Context(), j, out); err == nil || !strings.Contains(err.Error(), "-to x, expected "+format) {
+		t.Errorf("another form: error %v", err)
+	}
+	return j
 }
 
 // OtherHalf checks that a kind refuses a job with other numbers of tasks or documents. The kind's
 // tasks must be the blocks of package blocks, and its output a .tsv file.
 func OtherHalf(t testing.TB, k job.Kind, file string) {
 	t.Helper()
-	j, _, err := Run(t, k, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", file, "-block", "40")
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened, gathered := Other(t, k, j, func(d *job.Description) { d.Tasks++ })
-	for _, err := range []error{opened, gathered} {
-		if err == nil || !strings.Contains(err.Error(), "the job has 4") {
-			t.Errorf("error %v, expected one about tasks", err)
-		}
-	}
-	opened, _ = Other(t, k, j, func(d *job.Description) {
+	j := OtherTasks(t, k, file, "tsv", "-block", "40")
+	opened, _ := Other(t, k, j, func(d *job.Description) {
 		d.Spec = bytes.Replace(d.Spec, []byte(`"rows":60`), []byte(`"rows":50`), 1)
 	})
 	if opened == nil || !strings.Contains(opened.Error(), "60 documents, the job has 50") {
 		t.Errorf("error %v, expected one about documents", opened)
 	}
-	if err := To(t, k, j, "x"); err == nil || !strings.Contains(err.Error(), "-to x, expected tsv") {
-		t.Errorf("another form: error %v", err)
-	}
-}
-
-// To returns the error of Gather for an output format.
-func To(t testing.TB, k job.Kind, j *job.Job, form string) error {
-	t.Helper()
-	out := &job.Output{Path: filepath.Join(t.TempDir(), "out"), To: form, Say: t.Logf, Progress: func(int64, int64) {}}
-	return k.Gather(t.Context(), j, out)
 }
 
 // read returns the contents of a file, or of all files in a folder with their names.
@@ -173,50 +155,52 @@ func read(t testing.TB, path string) (b []byte) {
 		}
 		return b
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return musttest.Get(os.ReadFile(path))(t)
 }
 
-var folder string // folder of the built program; empty if it wasn't built
+// folder returns a new folder for built programs, one per process.
+var folder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "gramcluster-test-") })
 
-// Main runs the tests of a package and removes the built program.
+// Main runs the tests of a package and removes built programs.
 func Main(m *testing.M) {
 	code := m.Run()
-	if folder != "" {
-		os.RemoveAll(folder)
+	if dir, err := folder(); err == nil {
+		os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }
 
-// built returns the path of gram, built from the engine's module.
-var built = sync.OnceValues(func() (string, error) {
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gramengine/gram").Output()
-	if err != nil {
-		return "", fmt.Errorf("go list: %w", err)
-	}
-	if folder, err = os.MkdirTemp("", "gram-jobtest-"); err != nil {
-		return "", err
-	}
-	program := filepath.Join(folder, "gram")
-	build := exec.Command("go", "build", "-o", program, "./cmd/gram")
-	build.Dir = strings.TrimSpace(string(module))
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return program, nil
-})
+// Gram and Cluster return the paths of gram and gramcluster, which they build once.
+var (
+	Gram    = built("github.com/gramengine/gram", "gram")
+	Cluster = built("github.com/gramengine/gram/cluster", "gramcluster")
+)
+
+func built(module, name string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		path, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+		if err != nil {
+			return "", fmt.Errorf("go list: %w", err)
+		}
+		dir, err := folder()
+		if err != nil {
+			return "", err
+		}
+		program := filepath.Join(dir, name)
+		build := exec.Command("go", "build", "-C", strings.TrimSpace(string(path)), "-o", program, "./cmd/"+name)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%v: %w\n%s", build, err, out)
+		}
+		return program, nil
+	})
+}
 
 // Grambench runs gram, which it builds once. If name isn't empty, it adds -o and returns the file's
 // contents, otherwise the command's output.
 func Grambench(t testing.TB, name string, args ...string) []byte {
 	t.Helper()
-	program, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := musttest.Get(Gram())(t)
 	path := filepath.Join(t.TempDir(), name)
 	if name != "" {
 		args = append(args, "-o", path)

@@ -101,11 +101,7 @@ func (d *driven) drive(ctx context.Context, source string, flags ...string) erro
 }
 
 func (d *driven) model() []byte {
-	b, err := os.ReadFile(d.path)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return b
+	return musttest.Get(os.ReadFile(d.path))(d.t)
 }
 
 // Training as jobs writes the same file as gram train.
@@ -251,9 +247,7 @@ func FuzzDecode(f *testing.F) {
 		{First: 0, Sums: []float64{1, 2, 3}}, {First: 500, Sums: []float64{4, math.Copysign(0, -1), 6}}}})
 	b := encode(&landmark.Sums{Products: []float64{3, 4}, Parts: []landmark.Part{{First: 512, Sums: []float64{7, 8, 9}}}})
 	good := append(a, b...)
-	if _, err := decode(good, q, 0, 2); err != nil {
-		f.Fatal(err)
-	}
+	musttest.Get(decode(good, q, 0, 2))(f)
 	for i, bad := range [][]byte{good[:len(good)-1], append(b, a...), append(good, 0), a, {}} {
 		if _, err := decode(bad, q, 0, 2); err == nil {
 			f.Errorf("bad result %d passes", i)

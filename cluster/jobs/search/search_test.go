@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/musttest"
@@ -29,11 +28,7 @@ func rows(t *testing.T, report []byte) string {
 	for _, row := range r.Rows {
 		delete(row, "seconds") // only grid writes them
 	}
-	b, err := json.Marshal(r.Rows) // numbers keep their digits
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return string(musttest.Get(json.Marshal(r.Rows))(t)) // numbers keep their digits
 }
 
 // A search as a job has the same points as gram grid -json, number for number.
@@ -92,22 +87,7 @@ func TestRefused(t *testing.T) {
 }
 
 // A job with an unexpected number of tasks is from another program, or damaged.
-func TestOtherTasks(t *testing.T) {
-	const source = "synthetic:docs=60,terms=90,length=20,classes=3,seed=5"
-	j, _, err := jobtest.Run(t, Kind, source, "scores.json", "-folds", "2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened, gathered := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks++ })
-	for _, err := range []error{opened, gathered} {
-		if err == nil || !strings.Contains(err.Error(), "the job has 3") {
-			t.Errorf("error %v, expected one about tasks", err)
-		}
-	}
-	if err := jobtest.To(t, Kind, j, "x"); err == nil || !strings.Contains(err.Error(), "-to x, expected json") {
-		t.Errorf("another form: error %v", err)
-	}
-}
+func TestOtherTasks(t *testing.T) { jobtest.OtherTasks(t, Kind, "scores.json", "json", "-folds", "2") }
 
 // Any bytes are either refused, or decoded to an outcome that encodes to the same bytes.
 func FuzzDecode(f *testing.F) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
@@ -69,21 +68,7 @@ func TestRefused(t *testing.T) {
 }
 
 // A job with an unexpected number of tasks is from another program, or damaged.
-func TestOtherTasks(t *testing.T) {
-	j, _, err := jobtest.Run(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model")
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened, gathered := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks++ })
-	for _, err := range []error{opened, gathered} {
-		if err == nil || !strings.Contains(err.Error(), "the job has 4") {
-			t.Errorf("error %v, expected one about tasks", err)
-		}
-	}
-	if err := jobtest.To(t, Kind, j, "x"); err == nil || !strings.Contains(err.Error(), "-to x, expected gram") {
-		t.Errorf("another form: error %v", err)
-	}
-}
+func TestOtherTasks(t *testing.T) { jobtest.OtherTasks(t, Kind, "a.model", "gram") }
 
 // Results that don't hold decision functions of the classifier are refused.
 func TestDecode(t *testing.T) {
@@ -122,10 +107,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b, err = encode(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b = musttest.Get(encode(c))(t)
 		again, err := decode(b, 3)
 		if err != nil || !reflect.DeepEqual(again, c) {
 			t.Fatalf("%+v, %v, expected %+v", again, err, c)

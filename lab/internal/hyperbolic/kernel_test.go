@@ -9,8 +9,7 @@ import (
 
 func kernel(t *testing.T, n int, time float64) *Kernel {
 	t.Helper()
-	k := musttest.Get(New(n, time))(t)
-	return k
+	return musttest.Get(New(n, time))(t)
 }
 
 var (

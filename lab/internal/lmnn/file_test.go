@@ -13,8 +13,7 @@ import (
 
 func fitted(t testing.TB) *Model {
 	t.Helper()
-	m := musttest.Get(Train(context.Background(), drawn(t, 30, 3, 2, 8), Settings{Iterations: 5}, Options{}))(t)
-	return m
+	return musttest.Get(Train(context.Background(), drawn(t, 30, 3, 2, 8), Settings{Iterations: 5}, Options{}))(t)
 }
 
 func TestModelFile(t *testing.T) {

@@ -44,8 +44,7 @@ func drawn(t testing.TB, n, d, classes int, seed uint64) *corpus.Corpus {
 
 func trained(t testing.TB, c *corpus.Corpus, s Settings) *Model {
 	t.Helper()
-	m := musttest.Get(Train(t.Context(), c, s, Options{Workers: 2}))(t)
-	return m
+	return musttest.Get(Train(t.Context(), c, s, Options{Workers: 2}))(t)
 }
 
 // objective returns ε of M by its definition, over all triples, and its gradient with respect to M.
@@ -146,13 +145,9 @@ func TestGradient(t *testing.T) {
 	p := &problem{y: m.Labels, targets: m.Targets, k: 3, push: 0.5, workers: 2, soft: 0.5}
 	p.x = wide(m.Documents, 3)
 	w := []float64{0.3, 0.1, 0, -0.2, 0.5, 0.1, 0, 0.2, 0.4}
-	if _, err := p.reach(t.Context(), w, 5); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(p.reach(t.Context(), w, 5))(t)
 	g, none := make([]float64, 9), make([]float64, 9)
-	if _, err := p.value(t.Context(), w, g); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(p.value(t.Context(), w, g))(t)
 	for c := range w {
 		const h = 1e-6
 		up, down := slices.Clone(w), slices.Clone(w)

@@ -19,8 +19,7 @@ func readLines(t *testing.T, lines ...string) *corpus.Corpus {
 	path := filepath.Join(t.TempDir(), "a.tsv")
 	musttest.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666))
 	opt := corpus.Options{Form: corpus.Form{Format: corpus.FormatTSV}, MinDF: 1}
-	c := musttest.Get(corpus.Read(context.Background(), path, opt))(t)
-	return c
+	return musttest.Get(corpus.Read(context.Background(), path, opt))(t)
 }
 
 // words formats each document as class: term count.

@@ -38,8 +38,7 @@ func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 		}
 		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
 	}
-	c := musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
-	return c
+	return musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
 }
 
 func problem(t testing.TB, c *corpus.Corpus) *Problem {

@@ -160,8 +160,7 @@ func TestOnNoise(t *testing.T) {
 	digits.Labels.Add(1)
 	digits.Labels.Add(0)
 	draw := func(digits *corpus.Corpus) *corpus.Corpus {
-		c := musttest.Get(Sequence{"noise", 1, func() {}}.Draw(t.Context(), OnNoise(digits, []int{1, 0, 1}), 0, 3))(t)
-		return c
+		return musttest.Get(Sequence{"noise", 1, func() {}}.Draw(t.Context(), OnNoise(digits, []int{1, 0, 1}), 0, 3))(t)
 	}
 	dark := *digits
 	dark.Documents = &sparse.CSR{Cols: Pixels, Offsets: []int64{0, 0, 0}}
