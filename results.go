@@ -68,6 +68,8 @@ type Score struct {
 	R2                 float64 // coefficient of determination, 1 - MeanSquaredError / variance of the labels
 	SquaredCorrelation float64 // squared correlation of estimates and labels, as printed by LIBSVM's svm-predict
 
+	Regression *Regression // further figures of a regression; else nil
+
 	LogLoss float64 // mean of -log of the true class's probability, clipped to at least 10⁻¹⁵
 	ECE     float64 // expected calibration error over 15 bins (Guo et al., ICML 2017)
 }
@@ -83,10 +85,32 @@ type ClassScore struct {
 	Precision, Recall, F1 float64
 }
 
+// Regression compares estimates of a regression with labels.
+type Regression struct {
+	R2   Figure // coefficient of determination
+	MAE  Figure // mean absolute error
+	RMSE Figure // root mean squared error
+
+	TrainingMean *RegressionMean // figures of the mean of the training labels as estimate; nil if unknown
+}
+
+// RegressionMean holds figures of the mean of the training labels as estimate.
+type RegressionMean struct{ R2, MAE, RMSE float64 }
+
+// Figure is a value with its 95% confidence interval, from Student's t distribution and the delta
+// method.
+type Figure struct{ Value, Low, High float64 }
+
 func scoreOf(s *score.Score) *Score {
 	out := &Score{Documents: s.Documents, Correct: s.Correct, Accuracy: s.Accuracy, Confusion: s.Confusion,
 		MicroF1: s.MicroF1, MacroF1: s.MacroF1, HammingLoss: s.Hamming, MeanSquaredError: s.MeanSquaredError,
-		R2: 1 - s.MeanSquaredError/s.Variance, SquaredCorrelation: s.R2, LogLoss: math.NaN(), ECE: math.NaN()}
+		R2: math.NaN(), SquaredCorrelation: s.Correlation, LogLoss: math.NaN(), ECE: math.NaN()}
+	if r := s.Regression; r != nil {
+		out.R2, out.Regression = r.R2.Value, &Regression{R2: Figure(r.R2), MAE: Figure(r.MAE), RMSE: Figure(r.RMSE)}
+		if r.Mean != nil {
+			out.Regression.TrainingMean = &RegressionMean{r.Mean.R2, r.Mean.MAE, r.Mean.RMSE}
+		}
+	}
 	for _, c := range s.Classes {
 		out.Classes = append(out.Classes, ClassScore(c))
 	}

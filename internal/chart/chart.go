@@ -126,7 +126,7 @@ func (c *Chart) Bars(groups, series []string, value func(group, series int) floa
 			c.name(name, mark{color: of, area: true})
 		}
 	}
-	c.X.Names, c.X.Min, c.X.Max, c.Y.Min = groups, -0.5, float64(len(groups))-0.5, 0
+	c.X.Names, c.X.Min, c.X.Max = groups, -0.5, float64(len(groups))-0.5
 }
 
 // ends returns the ends of an axis, apart from each other.

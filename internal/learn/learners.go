@@ -119,6 +119,7 @@ type About struct {
 
 	OneClass          bool     // predicts 1 for documents like the training documents, -1 for others
 	Numbers           bool     // regression: predicts numbers
+	TargetMean        *float64 // mean of the training targets of a regression; nil if unknown
 	DecisionFunctions []string // names of the decision values
 	Votes             bool     // decision values are votes or energies, not values of trained binary classifiers
 	Probabilities     bool     // predictions have probabilities

@@ -50,6 +50,7 @@ func (m KernelMachine) About() About {
 		}
 	}
 	a.OneClass = m.Type == model.OneClass
+	a.TargetMean = m.TargetMean
 	a.Numbers = !m.Type.Classifies() && !a.OneClass
 	if m.Type.Classifies() {
 		a.Scheme = m.Classifier.Scheme

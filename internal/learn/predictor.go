@@ -134,7 +134,10 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 // Score compares predictions, and probabilities if there are any, with labels. For a one-class
 // model, labels must be 1 for documents like the training documents, and -1 for others.
 func (a *About) Score(p *model.Prediction, truth *corpus.Corpus) (*score.Score, error) {
-	if !a.OneClass {
+	switch {
+	case a.TargetMean != nil:
+		return score.Numbers(p.Value, slices.Repeat([]float64{*a.TargetMean}, len(p.Value)), truth)
+	case !a.OneClass:
 		return score.Of(a.Classes, p, truth)
 	}
 	const insider, stranger = "1", "-1"

@@ -18,18 +18,16 @@ type Figures struct {
 	LogLoss  *float64 `json:"log_loss,omitempty"` // nil if there are no probabilities
 	ECE      *float64 `json:"expected_calibration_error,omitempty"`
 	MSE      *float64 `json:"mean_squared_error,omitempty"`
-	R2       *float64 `json:"squared_correlation,omitempty"`
+	R2       *float64 `json:"r2,omitempty"` // coefficient of determination
 
-	// Determination is 1 - MSE / variance of the targets: 1 if all estimates are exact, 0 if each
-	// estimate is the targets' mean.
-	Determination *float64 `json:"determination,omitempty"`
+	Correlation *float64 `json:"squared_correlation,omitempty"`
 }
 
 // NewFigures returns the figures of a regression, of independent labels, or of a classification.
 func NewFigures(s *score.Score, regression, labels bool) (f Figures) {
 	of := func(v float64) *float64 { return new(v) }
 	if regression {
-		f.MSE, f.R2, f.Determination = of(s.MeanSquaredError), of(s.R2), of(1-s.MeanSquaredError/s.Variance)
+		f.MSE, f.R2, f.Correlation = of(s.MeanSquaredError), of(s.Regression.R2.Value), of(s.Correlation)
 		return f
 	}
 	f.Accuracy, f.MicroF1, f.MacroF1 = of(s.Accuracy), of(s.MicroF1), of(s.MacroF1)

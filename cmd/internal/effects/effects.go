@@ -51,18 +51,22 @@ func Columns(columns []learn.ColumnEffect) *report.Table {
 	return t
 }
 
-// ColumnName formats a column with up to most characters of its value, as in "price = 3 (outside of
-// training, 5 to 9)". Decimal numbers have 6 digits.
+// ColumnName formats a column, as in "price = 3 (outside of training, 5 to 9)". most is as in Value.
 func ColumnName(c learn.ColumnEffect, most int) string {
-	value := report.Excerpt(c.Value, most)
-	if x, err := strconv.ParseFloat(c.Value, 64); err == nil && strings.Contains(c.Value, ".") {
-		value = fmt.Sprintf("%.6g", x)
-	}
-	name := strings.TrimSuffix(c.Column+" = "+value, " = ")
+	name := strings.TrimSuffix(c.Column+" = "+Value(c.Value, most), " = ")
 	if c.Note != "" {
 		name += " (" + c.Note + ")"
 	}
 	return name
+}
+
+// Value formats a field of a table: a decimal number with 6 digits, and up to most characters of
+// another field.
+func Value(value string, most int) string {
+	if x, err := strconv.ParseFloat(value, 64); err == nil && strings.Contains(value, ".") {
+		return fmt.Sprintf("%.6g", x)
+	}
+	return report.Excerpt(value, most)
 }
 
 // Support returns a table of support vectors and their contributions. If texts isn't nil, it has

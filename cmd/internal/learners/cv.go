@@ -1,10 +1,13 @@
 package learners
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"math"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -82,16 +85,19 @@ func (v *validation) checkFolds() error {
 func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(true)
 	defer p.Clear()
+	regression := v.learner.Type == model.EpsilonSVR || v.learner.Type == model.NuSVR
+	if regression && v.f.Page != "" { // for the rows with the largest errors
+		v.KeepTexts = cmp.Or(v.Bytes()/4, math.MaxInt64)
+	}
 	j, err := v.prepare(ctx, e, p, v.unnamed(), 1, v.folds)
 	if err != nil {
 		return err
 	}
-	if name, n := j.corpus.SmallestClass(); n > 0 && n < v.folds && v.learner.Type != model.EpsilonSVR &&
-		v.learner.Type != model.NuSVR {
+	if name, n := j.corpus.SmallestClass(); n > 0 && n < v.folds && !regression {
 		e.Warn("class %q has %d documents, fewer than the %d folds: some folds test none of it", name, n, v.folds)
 	}
-	r := &cvReport{Corpus: source.NewLine(j.corpus)}
 	begin, c := time.Now(), j.corpus
+	r := &cvReport{Corpus: source.NewLine(c), rows: &corpus.Corpus{Format: c.Format, Names: c.Names, Raw: c.Raw}}
 	if !v.curve {
 		j.handOver()
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/score"
@@ -20,12 +21,13 @@ type cvReport struct {
 	Groups string `json:"groups,omitempty"`
 	Seed   uint64 `json:"seed"`
 
-	Scored         int          `json:"documents_scored"`
-	Right          int          `json:"documents_right"`
-	source.Figures              // over all documents
-	Measure        tune.Measure `json:"measure"` // measure of Mean, SD and Rows
-	Mean           float64      `json:"mean"`    // mean over the folds
-	SD             float64      `json:"standard_deviation"`
+	Scored         int               `json:"documents_scored"`
+	Right          int               `json:"documents_right"`
+	source.Figures                   // over all documents
+	Regression     *score.Regression `json:"regression,omitempty"` // over all documents
+	Measure        tune.Measure      `json:"measure"`              // measure of Mean, SD and Rows
+	Mean           float64           `json:"mean"`                 // mean over the folds
+	SD             float64           `json:"standard_deviation"`
 
 	Unfinished  int     `json:"unfinished_machines"`
 	Support     float64 `json:"support_vectors,omitempty"` // distinct support vectors, mean over the folds
@@ -43,6 +45,7 @@ type cvReport struct {
 	Curve []learn.Learned `json:"learning_curve,omitempty"`
 
 	score *score.Score
+	rows  *corpus.Corpus // names and rows of the documents, for a page of a regression
 }
 
 // foldRow holds the figures of one fold.
@@ -61,6 +64,7 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.score, r.Scored, r.Right = v.Score, v.Score.Documents, v.Score.Correct
 	regression, labels := v.Measure == tune.MeanSquaredError, v.Measure == tune.MicroF1
 	r.Figures = source.NewFigures(v.Score, regression, labels)
+	r.Regression = v.Score.Regression
 	r.Measure, r.Mean, r.SD = v.Measure, v.Mean, v.SD
 	for fold, score := range v.ByFold {
 		r.Rows = append(r.Rows, foldRow{Fold: fold + 1, Documents: score.Documents, Right: score.Correct,
@@ -95,6 +99,9 @@ func (r *cvReport) Describe(d *report.Document) {
 	writeMean(d, r.Measure, r.Mean, r.SD)
 	r.DescribeAll(d)
 	r.writeLines(d)
+	if r.Regression != nil {
+		describeErrors(d, r.Regression)
+	}
 	if r.Curve != nil {
 		d.Add(r.curveSection())
 		d.Line("")
@@ -134,7 +141,7 @@ func (r *cvReport) table() *report.Table {
 			func(row foldRow) *float64 { return row.MicroF1 }),
 		figure(">macro F1", "%.4f", 1, true, func(row foldRow) *float64 { return row.MacroF1 }),
 		figure(">mean squared error", "%.6g", 1, true, func(row foldRow) *float64 { return row.MSE }),
-		figure(">squared correlation", "%.4f", 1, true, func(row foldRow) *float64 { return row.R2 }))
+		figure(">squared correlation", "%.4f", 1, true, func(row foldRow) *float64 { return row.Correlation }))
 }
 
 // writeMean adds a line with the mean and the standard deviation over the folds.
@@ -146,8 +153,7 @@ func writeMean(d *report.Document, m tune.Measure, mean, sd float64) {
 func (r *cvReport) writeLines(d *report.Document) {
 	if r.MSE != nil {
 		d.Linef("Cross Validation Mean squared error = %.6g", *r.MSE)
-		d.Linef("Cross Validation Squared correlation coefficient = %.6g", *r.R2)
-		d.Linef("Cross Validation Coefficient of determination = %.6g", *r.Determination)
+		d.Linef("Cross Validation Squared correlation coefficient = %.6g", *r.Correlation)
 		return
 	}
 	d.Linef("Cross Validation Accuracy = %.6g%%", 100**r.Accuracy)

@@ -230,6 +230,9 @@ func (r *evaluateReport) Describe(d *report.Document) {
 			"probability."}
 		d.Page(s)
 	}
+	if r.Regression != nil {
+		d.Page(estimatesSection(r.Regression, r.Scored))
+	}
 	if r.Curves != nil {
 		d.Page(curvesSection(r.Curves))
 	}

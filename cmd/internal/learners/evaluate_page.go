@@ -45,10 +45,8 @@ func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 
 // addFigures adds the main figures at the top of the page.
 func (r *evaluateReport) addFigures(d *report.Document) {
-	if r.MSE != nil {
-		d.Figure("Mean squared error", fmt.Sprintf("%.6g", *r.MSE), "")
-		d.Figure("Squared correlation", fmt.Sprintf("%.4f", *r.R2), "")
-		d.Figure("Determination", fmt.Sprintf("%.4f", *r.Determination), "0 is the mean for each, 1 no error")
+	if r.Regression != nil {
+		errorFigures(d, r.Regression)
 		return
 	}
 	scoreFigures(d, r.Score)
@@ -253,6 +251,11 @@ func (r *evaluateReport) importanceSection() report.Section {
 	names = names[:min(len(names), most)]
 	p := chart.New("Importance of columns", "", "drop in "+what)
 	p.Bars(names, []string{"drop"}, func(column, _ int) float64 { return r.Importance[column].Drop })
+	for k, x := range r.Importance[:len(names)] {
+		at := float64(k)
+		p.Curve("", chart.Gray, []chart.Point{{X: at, Y: x.Drop - x.SE}, {X: at, Y: x.Drop + x.SE}}, false)
+	}
+	p.Y.Max += 0.05 * (p.Y.Max - p.Y.Min)
 	s.Charts = []report.Chart{{Chart: p, Description: "drops as in the table"}}
 	return s
 }
@@ -260,13 +263,17 @@ func (r *evaluateReport) importanceSection() report.Section {
 // mistakesSection returns the worst mistakes with the words that decided them.
 func (r *evaluateReport) mistakesSection() report.Section {
 	texts := r.trainingTexts()
-	s := report.Section{Title: "Worst mistakes", Text: "The most confident wrong predictions. Words with a " +
-		"solid line favour the prediction, words with a dashed line speak against it: the effect is the decision " +
-		"value minus its value without the word."}
+	s := report.Section{Title: "Worst mistakes", Text: "The most confident wrong predictions. "}
+	value, favoured, part := "decision value", "the prediction", "word"
 	if r.MSE != nil {
-		s.Title, s.Text = "Largest errors", "Words with a solid line favour a larger value, words with a dashed line "+
-			"a smaller value: the effect is the prediction minus its value without the word."
+		s.Title, s.Text, value, favoured = "Largest errors", "", "prediction", "a larger value"
 	}
+	if r.Mistakes[0].Columns != nil {
+		part = "column"
+	} else {
+		s.Text += fmt.Sprintf("Words with a solid line favour %s, words with a dashed line speak against it. ", favoured)
+	}
+	s.Text += fmt.Sprintf("The effect of a %s is the %s minus the %s without the %s.", part, value, value, part)
 	for i := range r.Mistakes {
 		m := &r.Mistakes[i]
 		d := report.Marked{

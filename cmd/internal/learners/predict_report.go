@@ -32,9 +32,10 @@ type predictReport struct {
 	Scored int `json:"documents_scored"` // documents with labels that the model knows
 	Right  int `json:"documents_right"`
 	source.Figures
-	Rejection *rejected `json:"rejection,omitempty"`         // nil unless the model was trained with -reject
-	Interval  []float64 `json:"accuracy_interval,omitempty"` // 95% Wilson confidence interval
-	Matrix    [][]int   `json:"confusion_matrix,omitempty"`  // counts [true class][predicted class]
+	Regression *score.Regression `json:"regression,omitempty"`
+	Rejection  *rejected         `json:"rejection,omitempty"`         // nil unless the model was trained with -reject
+	Interval   []float64         `json:"accuracy_interval,omitempty"` // 95% Wilson confidence interval
+	Matrix     [][]int           `json:"confusion_matrix,omitempty"`  // counts [true class][predicted class]
 
 	Seconds        float64 `json:"seconds"`      // time from the start of reading to the end of writing
 	SecondsRead    float64 `json:"seconds_read"` // time for model and documents
@@ -113,7 +114,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 		return
 	}
 	r.Figures = source.NewFigures(s, of.Numbers, of.Scheme == solver.Labels)
-	if of.Numbers {
+	if r.Regression = s.Regression; of.Numbers {
 		return
 	}
 	if a := s.Answers; a != nil {
@@ -194,9 +195,8 @@ func (r *predictReport) Describe(d *report.Document) {
 func (r *predictReport) writeScore(d *report.Document) {
 	if r.MSE != nil {
 		d.Linef("Mean squared error = %g (regression)", run.Round(*r.MSE, 6))
-		d.Linef("Squared correlation coefficient = %g (regression)", run.Round(*r.R2, 6))
-		d.Linef("Coefficient of determination = %g (0 is the mean for each, 1 no error)",
-			run.Round(*r.Determination, 6))
+		d.Linef("Squared correlation coefficient = %g (regression)", run.Round(*r.Correlation, 6))
+		describeErrors(d, r.Regression)
 		return
 	}
 	if r.Accuracy == nil {

@@ -14,11 +14,14 @@ import (
 // describePage adds sections that only pages have.
 func (r *cvReport) describePage(d *report.Document) {
 	d.Title = "Cross-validation on " + filepath.Base(r.Corpus.Source)
-	d.Figure("Mean "+r.Measure.String(), r.Measure.Format(r.Mean),
-		"± "+r.Measure.Format(r.SD)+" over the folds")
-	if r.Measure == tune.MeanSquaredError {
+	if r.Regression != nil {
+		errorFigures(d, r.Regression)
+		d.Page(estimatesSection(r.Regression, r.Scored))
+		d.Page(worstSection(r.Regression, r.rows))
 		return
 	}
+	d.Figure("Mean "+r.Measure.String(), r.Measure.Format(r.Mean),
+		"± "+r.Measure.Format(r.SD)+" over the folds")
 	scoreFigures(d, r.score)
 	d.Page(report.Section{Title: "Classes", Table: classTable(r.score.Classes)})
 	if r.score.Confusion != nil {

@@ -27,6 +27,7 @@ func describe(f *archive.File, m *Model) {
 	f.Optional("at_least_one", &c.AtLeastOne)
 	f.Optional("temperature", &c.Temperature)
 	f.Optional("rejection", &c.Rejection)
+	f.Optional("target_mean", &m.TargetMean)
 	f.Embedding(&m.Embedder)
 	n := f.Documents("support", &m.Support)
 	archive.Array(f, "support", &m.SupportDoc, n)

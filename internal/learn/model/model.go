@@ -51,6 +51,7 @@ type Model struct {
 	Type       Type
 	Kernel     string              // specification with all parameters, or Precomputed
 	Parameters map[string][]string // training parameters, see params.Values; nil if unknown
+	TargetMean *float64            // mean of the training targets of a regression; nil if unknown
 	Embedder   *sparse.Embedder    // fitted embedding: terms, document frequencies, weights
 
 	// Classifier holds the binary classifiers; their Support are rows of Support below. Types

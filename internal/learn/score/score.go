@@ -2,10 +2,8 @@
 package score
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -30,13 +28,11 @@ type Score struct {
 	MacroF1 float64 // mean F1 of the classes that are any document's true or predicted class
 	Hamming float64 // labels: share of wrong decisions, of documents × classes
 
-	// MeanSquaredError and R2 are for regression: the mean squared error, and the squared
-	// correlation coefficient of estimates and targets, as in svm-predict.
-	MeanSquaredError, R2 float64
+	// For regression: the mean squared error, and the squared correlation coefficient of estimates and
+	// targets, as in svm-predict.
+	MeanSquaredError, Correlation float64
 
-	// Variance is the variance of the targets, the mean squared error of predicting their mean. The
-	// coefficient of determination is 1 - MeanSquaredError / Variance.
-	Variance float64
+	Regression *Regression `json:",omitempty"` // further figures of a regression; else nil
 
 	Answers *Answers `json:",omitempty"` // for models with a probability threshold
 
@@ -83,13 +79,12 @@ type ClassScore struct {
 //     document with several labels counts as of the predicted class if that is among them, else as
 //     of its first.
 //   - Separate labels are increasing indices into classes; nil leaves a document out.
-//   - Numbers are compared with labels that are numbers. Documents with none or several are left
-//     out.
+//   - Numbers are compared with labels, see [Numbers].
 //
-// It fails if numbers are scored and a label isn't a number.
+// It returns the errors of Numbers.
 func Of(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
 	if p.Value != nil {
-		return ofValues(p.Value, truth)
+		return Numbers(p.Value, nil, truth)
 	}
 	t := newTally(classes, truth)
 	if p.Labels != nil {
@@ -115,47 +110,6 @@ func Of(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, er
 	return s, nil
 }
 
-// ofValues scores numbers.
-func ofValues(values []float64, truth *corpus.Corpus) (*Score, error) {
-	none := math.NaN()
-	s := &Score{Accuracy: none, MicroF1: none, MacroF1: none, Hamming: none}
-	var sum, x, z, xx, zz, xz float64
-	var targets []float64
-	for i, v := range values {
-		own := truth.Labels.Of(i)
-		if len(own) != 1 {
-			continue
-		}
-		name := truth.Classes[own[0]]
-		target, err := strconv.ParseFloat(name, 64)
-		if err != nil || math.IsNaN(target) || math.IsInf(target, 0) {
-			return nil, fmt.Errorf("score: label %q of document %d of %s isn't a finite number, which a regression model needs",
-				name, truth.Number(i), truth.Source)
-		}
-		s.Documents++
-		targets = append(targets, target)
-		d := v - target
-		sum += float64(d * d)
-		x += v
-		z += target
-		xx += float64(v * v)
-		zz += float64(target * target)
-		xz += float64(v * target)
-		if v == target {
-			s.Correct++
-		}
-	}
-	n := float64(s.Documents)
-	s.MeanSquaredError = sum / n
-	num := n*xz - x*z
-	s.R2 = num * num / ((n*xx - x*x) * (n*zz - z*z))
-	for _, target := range targets {
-		d := target - z/n
-		s.Variance += float64(d*d) / n
-	}
-	return s, nil
-}
-
 // tally accumulates a score.
 type tally struct {
 	s     *Score
@@ -169,7 +123,7 @@ type tally struct {
 
 func newTally(classes []string, truth *corpus.Corpus) *tally {
 	none := math.NaN()
-	t := &tally{s: &Score{Hamming: none, MeanSquaredError: none, R2: none, Variance: none}, truth: truth,
+	t := &tally{s: &Score{Hamming: none, MeanSquaredError: none, Correlation: none}, truth: truth,
 		model: len(classes)}
 	at := make(map[string]int, len(classes))
 	add := func(name string) int {

@@ -57,8 +57,8 @@ func TestScoreOfOther(t *testing.T) {
 	classes := musttest.Get(Of(c.Classes, &model.Prediction{Class: []int{0, 1}}, c))(t)
 	values := musttest.Get(Of(nil, &model.Prediction{Value: []float64{1, 2}}, c))(t)
 	for name, v := range map[string]float64{
-		"Hamming": classes.Hamming, "MeanSquaredError": classes.MeanSquaredError, "R2": classes.R2,
-		"Variance": classes.Variance, "MicroF1": values.MicroF1, "MacroF1": values.MacroF1, "Accuracy": values.Accuracy,
+		"Hamming": classes.Hamming, "MeanSquaredError": classes.MeanSquaredError,
+		"Correlation": classes.Correlation, "MicroF1": values.MicroF1, "MacroF1": values.MacroF1, "Accuracy": values.Accuracy,
 		"Hamming of values": values.Hamming,
 	} {
 		if !math.IsNaN(v) {
@@ -95,8 +95,10 @@ func TestScoreValues(t *testing.T) {
 	for i := range x {
 		xx, zz, xz = xx+(x[i]-mx)*(x[i]-mx), zz+(z[i]-mz)*(z[i]-mz), xz+(x[i]-mx)*(z[i]-mz)
 	}
-	within(t, "squared correlation", s.R2, xz*xz/(xx*zz), 1e-12)
-	within(t, "variance", s.Variance, zz/3, 1e-12)
+	within(t, "squared correlation", s.Correlation, xz*xz/(xx*zz), 1e-12)
+	within(t, "R²", s.Regression.R2.Value, 1-(0.25+1)/zz, 1e-12)
+	within(t, "mean absolute error", s.Regression.MAE.Value, 1.5/3, 1e-12)
+	within(t, "root mean squared error", s.Regression.RMSE.Value, math.Sqrt(1.25/3), 1e-12)
 	if s.Documents != 3 || !math.IsNaN(s.Accuracy) {
 		t.Errorf("%+v", s)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/tune"
@@ -351,6 +353,9 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	}
 	if !s.Type.Classifies() {
 		out.Classes = nil
+	}
+	if targets, err := p.targets(); err == nil && s.Measure() == tune.MeanSquaredError {
+		out.TargetMean = new(stat.Mean(targets, nil))
 	}
 	for k, i := range rows {
 		at[i] = k

@@ -97,7 +97,7 @@ func comparable(p *tune.Point) *tune.Point {
 	p.Elapsed = 0
 	s := p.Score
 	for _, v := range []*float64{
-		&s.Accuracy, &s.MicroF1, &s.MacroF1, &s.Hamming, &s.MeanSquaredError, &s.R2, &s.Variance,
+		&s.Accuracy, &s.MicroF1, &s.MacroF1, &s.Hamming, &s.MeanSquaredError, &s.Correlation,
 	} {
 		if math.IsNaN(*v) {
 			*v = 0

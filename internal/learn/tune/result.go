@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gramengine/gram/corpus"
@@ -99,7 +100,12 @@ func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ 
 	case p.Labels != nil:
 		r.Measure = MicroF1
 	}
-	if r.Score, err = score.Of(c.Classes, p, c); err != nil {
+	if p.Value != nil {
+		r.Score, err = ofNumbers(c, p.Value, fold, folds)
+	} else {
+		r.Score, err = score.Of(c.Classes, p, c)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for part := range folds {
@@ -121,6 +127,27 @@ func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ 
 	}
 	r.complete()
 	return r, nil
+}
+
+// ofNumbers scores estimates, beside the mean of the targets of the other folds.
+func ofNumbers(c *corpus.Corpus, values []float64, fold []int, folds int) (*score.Score, error) {
+	targets, err := score.Targets(c, len(values))
+	if err != nil {
+		return nil, err
+	}
+	sum, n := make([]float64, folds), make([]float64, folds)
+	for i, f := range fold {
+		if f >= 0 && !math.IsNaN(targets[i]) {
+			sum[f], n[f] = sum[f]+targets[i], n[f]+1
+		}
+	}
+	means := make([]float64, len(values))
+	for i, f := range fold {
+		if f >= 0 {
+			means[i] = (floats.Sum(sum) - sum[f]) / (floats.Sum(n) - n[f])
+		}
+	}
+	return score.Numbers(values, means, c)
 }
 
 // complete computes Mean, SD and SE from the figures.

@@ -1,0 +1,112 @@
+package learners
+
+import (
+	"fmt"
+
+	"github.com/gramengine/gram/cmd/internal/effects"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/learn/score"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// errorsTable returns R², MAE and RMSE with intervals, beside the figures of the training mean.
+func errorsTable(r *score.Regression) *report.Table {
+	t := report.NewTable("error", ">value", ">95% interval", ">training mean")
+	mean := r.Mean
+	if mean == nil {
+		t, mean = report.NewTable("error", ">value", ">95% interval"), &score.Means{}
+	}
+	add := func(name, format string, f score.Figure, mean float64) {
+		cells := []string{name, fmt.Sprintf(format, f.Value), fmt.Sprintf(format+" to "+format, f.Low, f.High),
+			fmt.Sprintf(format, mean)}
+		t.Add(cells[:len(t.Titles())]...)
+	}
+	add("R²", "%.4f", r.R2, mean.R2)
+	add("MAE", "%.5g", r.MAE, mean.MAE)
+	add("RMSE", "%.5g", r.RMSE, mean.RMSE)
+	return t
+}
+
+// describeErrors adds the table of errors.
+func describeErrors(d *report.Document, r *score.Regression) {
+	s := report.Section{Title: "Errors", Table: errorsTable(r), Text: "R² is 1 for estimates without errors and 0 " +
+		"for the mean of these targets. MAE is the mean absolute error, RMSE the root mean squared error. Training " +
+		"mean: the same figures if each estimate is the mean of the training targets."}
+	d.Line("")
+	d.Add(s)
+	d.Line("")
+}
+
+// errorFigures adds the main figures to the top of a page.
+func errorFigures(d *report.Document, r *score.Regression) {
+	add := func(name, format string, f score.Figure, mean func(m *score.Means) float64) {
+		note := fmt.Sprintf("95%% interval "+format+" to "+format, f.Low, f.High)
+		if r.Mean != nil {
+			note += fmt.Sprintf("; training mean "+format, mean(r.Mean))
+		}
+		d.Figure(name, fmt.Sprintf(format, f.Value), note)
+	}
+	add("R²", "%.4f", r.R2, func(m *score.Means) float64 { return m.R2 })
+	add("Mean absolute error", "%.5g", r.MAE, func(m *score.Means) float64 { return m.MAE })
+	add("Root mean squared error", "%.5g", r.RMSE, func(m *score.Means) float64 { return m.RMSE })
+}
+
+// estimatesSection draws estimates against targets, and their errors.
+func estimatesSection(r *score.Regression, documents int) report.Section {
+	points := "Each point is a document."
+	if len(r.Sample) < documents {
+		points = fmt.Sprintf("The points are a sample of %s documents.", report.Count(len(r.Sample)))
+	}
+	s := report.Section{Title: "Estimates", Text: points + " Estimates without error are on the gray line."}
+	against := chart.New("Predicted against actual", "actual", "predicted")
+	residuals := chart.New("Errors by prediction", "predicted", "predicted minus actual")
+	var estimates, errors []chart.Point
+	for _, x := range r.Sample {
+		estimates = append(estimates, chart.Point{X: x.Target, Y: x.Value})
+		errors = append(errors, chart.Point{X: x.Value, Y: x.Value - x.Target})
+	}
+	for _, c := range []struct {
+		chart  *chart.Chart
+		points []chart.Point
+		line   func(x float64) float64
+	}{
+		{against, estimates, func(x float64) float64 { return x }},
+		{residuals, errors, func(float64) float64 { return 0 }},
+	} {
+		c.chart.Points("", chart.Colors[0], chart.Circle, 2.5, c.points)
+		low, high := c.chart.X.Min, c.chart.X.Max
+		for _, axis := range []*chart.Axis{&c.chart.X, &c.chart.Y} { // keeps points away from the axes
+			margin := 0.03 * (axis.Max - axis.Min)
+			axis.Min, axis.Max = axis.Min-margin, axis.Max+margin
+		}
+		c.chart.Curve("", chart.Gray, []chart.Point{{X: low, Y: c.line(low)}, {X: high, Y: c.line(high)}}, false)
+		s.Charts = append(s.Charts, report.Chart{Chart: c.chart, Description: fmt.Sprintf("R² %.4f", r.R2.Value)})
+	}
+	return s
+}
+
+// worstSection lists the documents with the largest errors in a cross-validation, with the columns of
+// their rows if c has rows, else with their texts.
+func worstSection(r *score.Regression, c *corpus.Corpus) report.Section {
+	titles := append([]string{"document", ">actual", ">predicted", ">error"}, c.Columns...)
+	if c.Texts != nil {
+		titles = append(titles, "text")
+	}
+	s := report.Section{Title: "Largest errors", Table: report.NewTable(titles...),
+		Text: "Each estimate is from a model that was trained without the document's fold."}
+	for _, x := range r.Worst {
+		cells := []string{c.DocumentName(x.Document), fmt.Sprintf("%.6g", x.Target), fmt.Sprintf("%.6g", x.Value),
+			fmt.Sprintf("%.4g", x.Value-x.Target)}
+		switch {
+		case c.Texts != nil:
+			cells = append(cells, report.Excerpt(c.Texts[x.Document], 120))
+		case c.Rows != nil:
+			for _, value := range c.Rows[x.Document] {
+				cells = append(cells, effects.Value(value, 120))
+			}
+		}
+		s.Table.Add(cells...)
+	}
+	return s
+}

@@ -1,0 +1,155 @@
+package score
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/gramengine/gram/corpus"
+)
+
+// Regression compares estimates v with targets y over n documents.
+type Regression struct {
+	R2   Figure `json:"r2"`   // coefficient of determination, 1 - Σ(v-y)² / Σ(y-ȳ)²
+	MAE  Figure `json:"mae"`  // mean absolute error, Σ|v-y| / n
+	RMSE Figure `json:"rmse"` // root mean squared error, √(Σ(v-y)² / n)
+
+	// Mean has the same figures for the mean of the training targets as estimate; nil if unknown.
+	Mean *Means `json:"training_mean,omitempty"`
+
+	Worst  []Estimate `json:"-"` // up to 20 estimates with the largest errors, in descending order
+	Sample []Estimate `json:"-"` // up to 1,000 evenly spaced estimates, for charts
+}
+
+// Figure is a value with its 95% confidence interval. Intervals are by Student's t distribution of
+// the mean of the figure's influence function over documents (the delta method), for the mean
+// squared error if the figure is RMSE.
+type Figure struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Means holds figures without intervals.
+type Means struct {
+	R2   float64 `json:"r2"`
+	MAE  float64 `json:"mae"`
+	RMSE float64 `json:"rmse"`
+}
+
+// Estimate is an estimate for a document.
+type Estimate struct {
+	Document      int // index
+	Target, Value float64
+}
+
+// Maximum numbers of estimates in Worst and Sample.
+const mostWorst, mostSampled = 20, 1000
+
+// Targets returns the labels of n documents as numbers, NaN for a document without a label or with several. It
+// fails if a label isn't a number.
+func Targets(truth *corpus.Corpus, n int) ([]float64, error) {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = math.NaN()
+		if own := truth.Labels.Of(i); len(own) == 1 {
+			name, err := truth.Classes[own[0]], error(nil)
+			if out[i], err = strconv.ParseFloat(name, 64); err != nil || math.IsNaN(out[i]-out[i]) {
+				return nil, fmt.Errorf("score: label %q of document %d of %s isn't a finite number, which a regression model needs",
+					name, truth.Number(i), truth.Source)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Numbers compares estimates with labels that are numbers. Documents with none or several are left
+// out. means, unless nil, holds the mean of the targets of each document's training. It fails if a
+// label isn't a number.
+func Numbers(values, means []float64, truth *corpus.Corpus) (*Score, error) {
+	all, err := Targets(truth, len(values))
+	if err != nil {
+		return nil, err
+	}
+	none := math.NaN()
+	s := &Score{Accuracy: none, MicroF1: none, MacroF1: none, Hamming: none, Regression: &Regression{}}
+	var x, z, xx, zz, xz float64
+	var estimates []Estimate
+	var targets, errors, ofMeans []float64
+	for i, target := range all {
+		if math.IsNaN(target) {
+			continue
+		}
+		v := values[i]
+		estimates, targets = append(estimates, Estimate{i, target, v}), append(targets, target)
+		errors = append(errors, v-target)
+		if means != nil {
+			ofMeans = append(ofMeans, means[i]-target)
+		}
+		x += v
+		z += target
+		xx += float64(v * v)
+		zz += float64(target * target)
+		xz += float64(v * target)
+		if v == target {
+			s.Correct++
+		}
+	}
+	s.Documents = len(targets)
+	n := float64(s.Documents)
+	num := n*xz - x*z
+	s.Correlation = num * num / ((n*xx - x*x) * (n*zz - z*z))
+	variance := meanOf(targets, func(y float64) float64 { return float64((y - z/n) * (y - z/n)) })
+	square := func(e float64) float64 { return float64(e * e) }
+	s.MeanSquaredError = meanOf(errors, square)
+	r := s.Regression
+	r.R2 = interval(1-s.MeanSquaredError/variance, len(errors), func(i int) float64 {
+		d := targets[i] - z/n
+		return (s.MeanSquaredError*(d*d)/variance - square(errors[i])) / variance
+	})
+	r.MAE = interval(meanOf(errors, math.Abs), len(errors), func(i int) float64 { return math.Abs(errors[i]) })
+	mse := interval(s.MeanSquaredError, len(errors), func(i int) float64 { return square(errors[i]) })
+	r.MAE.Low = max(r.MAE.Low, 0)
+	r.RMSE = Figure{math.Sqrt(mse.Value), math.Sqrt(max(mse.Low, 0)), math.Sqrt(mse.High)}
+	if means != nil {
+		mse := meanOf(ofMeans, square)
+		r.Mean = &Means{1 - mse/variance, meanOf(ofMeans, math.Abs), math.Sqrt(mse)}
+	}
+	for k := 0; k < len(estimates); k += (len(estimates)-1)/mostSampled + 1 {
+		r.Sample = append(r.Sample, estimates[k])
+	}
+	slices.SortStableFunc(estimates, func(a, b Estimate) int {
+		return cmp.Compare(math.Abs(b.Value-b.Target), math.Abs(a.Value-a.Target))
+	})
+	r.Worst = slices.Clone(estimates[:min(len(estimates), mostWorst)])
+	return s, nil
+}
+
+// meanOf returns the mean of f over values.
+func meanOf(values []float64, f func(v float64) float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += f(v)
+	}
+	return sum / float64(len(values))
+}
+
+// interval returns a figure with its interval from its influence function for each of n documents,
+// up to a constant.
+func interval(value float64, n int, influence func(i int) float64) Figure {
+	all := make([]float64, n)
+	for i := range all {
+		all[i] = influence(i)
+	}
+	t := math.NaN()
+	if n > 1 {
+		t = distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975)
+	}
+	by := t * stat.StdDev(all, nil) / math.Sqrt(float64(n))
+	return Figure{value, value - by, value + by}
+}
