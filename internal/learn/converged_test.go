@@ -3,6 +3,7 @@ package learn
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -77,12 +78,12 @@ var losses = map[string]func(m, mu float64) (l, first, second float64){
 	},
 }
 
-// problem is ½Σ scaleₖwₖ² + C Σ ℓ(yᵢ⟨φᵢ,w⟩), with rows φ.
+// problem is ½Σ scaleₖwₖ² + Σ cᵢ ℓ(yᵢ⟨φᵢ,w⟩), with rows φ.
 type problem struct {
 	phi   *mat.Dense
 	y     []float64
 	scale []float64
-	c     float64
+	c     []float64
 	loss  func(m, mu float64) (l, first, second float64)
 }
 
@@ -97,9 +98,9 @@ func (p *problem) at(w *mat.VecDense, mu float64) (value float64, g *mat.VecDens
 	for i := range n {
 		row := p.phi.RowView(i)
 		l, first, second := p.loss(p.y[i]*mat.Dot(row, w), mu)
-		value += p.c * l
-		g.AddScaledVec(g, p.c*first*p.y[i], row)
-		h.SymRankOne(h, p.c*second, row)
+		value += p.c[i] * l
+		g.AddScaledVec(g, p.c[i]*first*p.y[i], row)
+		h.SymRankOne(h, p.c[i]*second, row)
 	}
 	return value, g, h
 }
@@ -183,7 +184,7 @@ func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 
 // If a binary classifier reports convergence, its objective is within the tolerance of the optimum.
 // In any case its gap bounds the difference. The optimum is from dense Newton steps, for separable
-// and other documents, and small to large C.
+// and other documents, small to large C, and a weight of a class.
 //
 // No other test checks convergence, so every learner that reports it belongs here.
 func TestConverged(t *testing.T) {
@@ -208,7 +209,9 @@ func TestConverged(t *testing.T) {
 			"landmark:m=160,loss=hinge2",
 			"landmark:m=50,loss=hinge2,passes=9", "landmark:m=50,loss=square,passes=3", "landmark:m=50,loss=logistic,passes=6",
 			"linear", "linear:loss=hinge", "linear:loss=hinge,bias=3,passes=20",
-			"logistic", "logistic:origin=true",
+			"linear:origin=true", "logistic", "logistic:origin=true",
+			"landmark:m=50,loss=square,weight=b=3", "linear:weight=b=3", "linear:loss=hinge,weight=b=0.25",
+			"logistic:weight=b=3",
 		} {
 			for _, price := range []float64{1e-2, 1, 1e2, 1e4} {
 				name := fmt.Sprintf("%s C=%v separable=%v", spec, price, separable)
@@ -225,7 +228,11 @@ func TestConverged(t *testing.T) {
 					Converged bool
 				}
 				musttest.Do(t, json.Unmarshal(text, &row))
-				p := &problem{y: y, c: price}
+				p, of := &problem{y: y}, map[string]float64{"a": 1, "b": 1}
+				maps.Copy(of, params.Get(trainer, "weight").(map[string]float64))
+				for i := range y {
+					p.c = append(p.c, price*of[c.Classes[c.Labels.Of(i)[0]]])
+				}
 				switch m := model.(type) {
 				case landmarkModel:
 					p.phi, p.loss = onLandmarks(t, m, c), losses[m.Settings.Loss.String()]

@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -210,28 +209,6 @@ func TestResidual(t *testing.T) {
 	}
 	if want := left / all; !(math.Abs(m.Residual-want) <= 1e-6) {
 		t.Errorf("residual %v, expected %v", m.Residual, want)
-	}
-}
-
-// Models are bit-identical for any number of workers and any number of stored rows.
-func TestDetermined(t *testing.T) {
-	c := texts(700, 3, 4, true)
-	for _, loss := range []Loss{Square, Logistic} {
-		var first *Model
-		for _, o := range []Options{{Workers: 1}, {Workers: 3}, {Workers: 2, MemoryBytes: 100 << 20}} {
-			m, err := Train(t.Context(), c, Settings{Landmarks: 130, Loss: loss, Scheme: solver.Labels}, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if first == nil {
-				first = m
-			}
-			for k, machine := range m.Functions {
-				if !slices.Equal(machine.Coefficients, first.Functions[k].Coefficients) || m.Residual != first.Residual {
-					t.Fatalf("%s: other coefficients with %+v", loss, o)
-				}
-			}
-		}
 	}
 }
 

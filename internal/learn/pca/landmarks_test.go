@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -289,17 +288,4 @@ func TestLandmarksRefused(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("ended at a block: %v", err)
 	}
-	for m, want := range map[int]int{1: 512, 6000: 512, 10000: 200, 20000: 50, 1 << 17: 1, 1 << 20: 1} {
-		if got := atOnce(m); got != want {
-			t.Errorf("%d documents at once for %d landmarks, expected %d", got, m, want)
-		}
-	}
-	if err := (&sketch{kept: sequence(3), docs: s.csr}).centre(gone); !errors.Is(err, context.Canceled) {
-		t.Errorf("centring after the end: %v", err)
-	}
-	a := &square{*mat.NewDense(300, 300, nil)}
-	if err := a.Apply(gone, mat.NewDense(300, 2, nil), mat.NewDense(300, 2, nil)); !errors.Is(err, context.Canceled) {
-		t.Errorf("a product after the end: %v", err)
-	}
-	var _ spectrum.Operator = a
 }

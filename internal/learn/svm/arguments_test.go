@@ -12,40 +12,9 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// argument is a call with a bad argument, and a part of its error.
-type argument struct {
-	name, want string
-	call       func() error
-}
-
-func checkArguments(t *testing.T, arguments []argument) {
-	t.Helper()
-	for _, d := range arguments {
-		t.Run(d.name, func(t *testing.T) {
-			if err := d.call(); err == nil || !strings.Contains(err.Error(), d.want) {
-				t.Errorf("error %v, expected one with %q", err, d.want)
-			}
-		})
-	}
-}
-
 // sixty reads a corpus of 60 documents in three classes.
 func sixty(t *testing.T) *corpus.Corpus {
 	return read(t, "synthetic:docs=60,terms=100,length=10,classes=3,seed=3", corpus.Options{})
-}
-
-// Trainings with invalid settings fail.
-func TestProblemArguments(t *testing.T) {
-	k := kernel.MustParse(DefaultKernel)
-	p := musttest.Get(NewProblem(t.Context(), sixty(t), k.Embedding(), Options{Workers: 2}))(t)
-	train := func(s Settings) func() error {
-		return func() error { _, _, err := p.Train(t.Context(), s); return err }
-	}
-	checkArguments(t, []argument{
-		{"nu", "nu=-1", train(Settings{Type: model.NuSVC, Nu: -1})},
-		{"nu of one class", "nu=7", train(Settings{Type: model.OneClass, Nu: 7})},
-		{"weight", "weight 0 of class", train(Settings{Weights: map[string]float64{sixty(t).Classes[1]: 0}})},
-	})
 }
 
 // A device is closed only once.

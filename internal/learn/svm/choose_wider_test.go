@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"math"
 	"slices"
 	"testing"
 
@@ -100,42 +99,6 @@ func TestChooseSecondTerms(t *testing.T) {
 	}
 	if len(kernels.Points) != 6 || !slices.Equal(others, []string{"linear:embed=tfidf-l2", "linear:embed=tf-l2"}) {
 		t.Errorf("%d kernels, on the second best terms %q", len(kernels.Points), others)
-	}
-}
-
-// The log loss of a validation is near that of plain sigmoids, and better than that of class
-// frequencies. Separate labels have a log loss, too.
-func TestLogLoss(t *testing.T) {
-	c := noisy(t)
-	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
-		s := Settings{Kernel: kernelsFor("linear:embed=tfidf-l2")[0], Scheme: scheme, Probabilities: true}
-		p := problem(t, c, s.Kernel, Options{})
-		v := crossValidate(t, p, s, 4, 1)
-		trainOn, test := halves(c)
-		m, _ := train(t, trainOn, s, Options{})
-		sum, n := 0.0, 0
-		for i, own := range predict(t, m, test.Documents, Options{}).Probabilities {
-			for k, v := range own {
-				is := int(test.Labels.Of(i)[0]) == k
-				switch {
-				case scheme != solver.Labels && !is:
-					continue
-				case !is:
-					v = 1 - v
-				}
-				sum -= math.Log(v)
-				n++
-			}
-		}
-		want := sum / float64(n)
-		if l := v.Score.Calibration.LogLoss; !(l > 0 && l < math.Log(float64(len(c.Classes)))) ||
-			!(math.Abs(l-want) <= 0.3*want) {
-			t.Errorf("%s: log loss %v, of a model of half the documents %v", scheme, l, want)
-		}
-		s.Probabilities = false
-		if v := crossValidate(t, p, s, 4, 1); v.Score.Calibration != nil {
-			t.Errorf("%s: calibration %v that nobody asked for", scheme, v.Score.Calibration)
-		}
 	}
 }
 

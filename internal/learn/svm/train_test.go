@@ -201,6 +201,9 @@ func TestTrainRefuses(t *testing.T) {
 		"of 1 class":          {one, Settings{}},
 		"a finite number":     {withClasses(docs, "low", "high"), Settings{Type: model.EpsilonSVR}},
 		"nu=2":                {docs, Settings{Type: model.NuSVC, Nu: 2}},
+		"nu=-1":               {docs, Settings{Type: model.NuSVC, Nu: -1}},
+		"nu=7":                {docs, Settings{Type: model.OneClass, Nu: 7}},
+		"weight 0 of class":   {docs, Settings{Weights: map[string]float64{docs.Classes[1]: 0}}},
 		"c=-1":                {docs, Settings{C: -1}},
 		"wants documents emb": {docs, Settings{Kernel: kernel.MustParse("linear")}},
 	}

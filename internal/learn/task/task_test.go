@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -82,5 +83,35 @@ func TestNumbers(t *testing.T) {
 	}
 	if got := Positive(nil); got == nil || len(got) != 0 {
 		t.Errorf("of none: %v", got)
+	}
+}
+
+// Balanced weights equal scikit-learn's n / (classes · nₖ), or balance a label's documents with the
+// others. Weights by name take precedence.
+func TestWeights(t *testing.T) {
+	c := &corpus.Corpus{Classes: []string{"a", "b", "c"}}
+	for _, k := range []int32{0, 0, 0, 0, 1, 1, 2, 0, 0, 0} { // 7, 2 and 1 of 10 documents
+		c.Labels.Add(k)
+	}
+	rows := run.Numbers(0, 10)
+	for _, q := range []struct {
+		given    map[string]float64
+		balanced bool
+		scheme   solver.Scheme
+		want     []float64
+	}{
+		{nil, false, solver.OneVsRest, []float64{1, 1, 1}},
+		{nil, true, solver.OneVsRest, []float64{10. / 21, 10. / 6, 10. / 3}},
+		{map[string]float64{"b": 5}, true, solver.OneVsRest, []float64{10. / 21, 5, 10. / 3}},
+		{nil, true, solver.Labels, []float64{3. / 7, 8. / 2, 9}},
+	} {
+		if got, err := Weights(c, rows, q.given, q.balanced, q.scheme); err != nil || !slices.Equal(got, q.want) {
+			t.Errorf("%+v: %v, %v", q, got, err)
+		}
+	}
+	for _, bad := range []map[string]float64{{"d": 1}, {"a": 0}, {"a": math.NaN()}, {"a": math.Inf(1)}} {
+		if _, err := Weights(c, rows, bad, false, solver.OneVsRest); err == nil {
+			t.Errorf("%v: no error", bad)
+		}
 	}
 }
