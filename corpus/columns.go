@@ -33,6 +33,20 @@ type TableColumn struct {
 	Comma bool // numbers have the form 1.234,5
 }
 
+// TableColumns returns the columns that a tokenizer reads, with their kinds.
+func TableColumns(t Tokenizer) (columns []TableColumn) {
+	for _, c := range t.Columns() {
+		kind := KindText
+		if c.Number {
+			kind = KindNumber
+		} else if c.Category {
+			kind = KindCategory
+		}
+		columns = append(columns, TableColumn{Name: c.Name, Kind: kind})
+	}
+	return columns
+}
+
 // DescribeTable lists the columns of a table by kind, such as "label: queue; text: subject, body;
 // number: price; ignored: none". It returns "" for other sources.
 func (c *Corpus) DescribeTable() string {
@@ -152,14 +166,8 @@ func (t *table) find(opt *Options) {
 			t.take(c.Name, c.Kind, "Columns")
 		}
 	}
-	for _, c := range opt.Tokenizer.Columns() {
-		kind := KindText
-		if c.Number {
-			kind = KindNumber
-		} else if c.Category {
-			kind = KindCategory
-		}
-		t.row = append(t.row, t.take(c.Name, kind, "Tokenizer"))
+	for _, c := range TableColumns(opt.Tokenizer) {
+		t.row = append(t.row, t.take(c.Name, c.Kind, "Tokenizer"))
 	}
 	if t.group = max(t.group, group); t.bad == nil {
 		t.infer(opt)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -42,6 +43,21 @@ type request struct {
 	errorSize      int64
 }
 
+// arguments has the layout of arguments in gram.c. Each function uses some of them.
+type arguments struct {
+	options text
+	result  *uintptr // receives the handle of the object that is made
+	x, y    *documents
+	texts   *stringList
+	object  uintptr
+	name    text // of a file, source or array; or the bytes of a file
+	i, k    int64
+	numbers span[int64]
+	floats  span[float32]
+	doubles span[float64]
+	view    *view
+}
+
 // call is the state of a call in progress.
 type call struct {
 	ctx   context.Context
@@ -50,71 +66,57 @@ type call struct {
 	mu    sync.Mutex // makes callbacks sequential
 	ended bool       // set after the call, when callbacks are no longer allowed
 
-	warnings []string
+	last  gram.Progress
+	again *time.Timer // repeats last
 }
 
-// function is a function for C. arguments points to a struct with the layout in gram.c.
-type function func(c *call, arguments unsafe.Pointer) error
+// function is a function for C. It returns the object that it makes, or nil.
+type function func(c *call, a *arguments) (object, error)
 
-// with converts a function with typed arguments.
-func with[A any](f func(c *call, a *A) error) function {
-	return func(c *call, arguments unsafe.Pointer) error { return f(c, (*A)(arguments)) }
-}
-
-// makes converts a function that returns an object. It stores the object's handle, or 0 on failure.
-func makes[A any, P interface {
-	*A
-	place() *uintptr
-}](f func(c *call, a *A) (object, error)) func(c *call, a *A) error {
-	return func(c *call, a *A) error {
-		to := P(a).place()
-		if to == nil {
-			return errors.New("gram: NULL for the object that is returned, expected a pointer")
+// with converts a function with options, which are decoded first.
+func with[O any](f func(c *call, a *arguments, o *O) (object, error)) function {
+	return func(c *call, a *arguments) (object, error) {
+		o := new(O)
+		if err := c.options(a.options, o); err != nil {
+			return nil, err
 		}
-		*to = 0
-		o, err := f(c, a)
-		if err == nil {
-			*to = objects.add(o)
-		}
-		return err
+		return f(c, a, o)
 	}
 }
 
 // functions lists the functions of gram.h by name.
 var functions = map[string]function{
 	"gram_free":           with(free),
-	"gram_read":           with(makes(read)),
-	"gram_corpus":         with(makes(makeCorpus)),
+	"gram_read":           with(read),
+	"gram_corpus":         with(makeCorpus),
 	"gram_gram":           with(kernelValues),
 	"gram_neighbours":     with(neighbours),
 	"gram_duplicates":     with(duplicates),
-	"gram_train":          with(makes(train)),
-	"gram_cross_validate": with(makes(crossValidate)),
-	"gram_search":         with(makes(search)),
-	"gram_predict":        with(makes(predict)),
-	"gram_explain":        with(makes(explain)),
-	"gram_pca":            with(makes(findComponents)),
+	"gram_train":          with(train),
+	"gram_cross_validate": with(crossValidate),
+	"gram_search":         with(search),
+	"gram_predict":        with(predict),
+	"gram_explain":        with(explain),
+	"gram_pca":            with(findComponents),
 	"gram_project":        with(project),
-	"gram_index":          with(makes(makeIndex)),
+	"gram_index":          with(makeIndex),
 	"gram_index_add":      with(indexAdd),
 	"gram_index_remove":   with(indexRemove),
-	"gram_index_query":    with(makes(indexQuery)),
+	"gram_index_query":    with(indexQuery),
 	"gram_index_refit":    with(indexRefit),
-	"gram_load":           with(makes(load)),
-	"gram_load_bytes":     with(makes(loadBytes)),
+	"gram_load":           with(load),
+	"gram_load_bytes":     with(loadBytes),
 	"gram_save":           with(save),
 	"gram_array":          with(viewOf),
 }
 
 // run calls a function and converts its error or panic to a code and a message.
-func run(in *request, f function, arguments unsafe.Pointer) code {
-	if in == nil {
-		in = &request{}
-	}
+func run(in *request, f function, a *arguments) code {
 	c := &call{in: in}
-	stop := c.watch()
-	err := c.guarded(f, arguments)
-	stop()
+	o, err := c.guarded(f, a)
+	if err == nil && o != nil {
+		*a.result = objects.add(o)
+	}
 	c.mu.Lock()
 	c.ended = true
 	c.mu.Unlock()
@@ -133,68 +135,57 @@ func (p *panicked) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s"
 
 // guarded calls f on a new goroutine. The calling goroutine is locked to C's thread, so that each
 // wait would switch threads: the Gram matrix of two documents would take twice as long.
-func (c *call) guarded(f function, arguments unsafe.Pointer) error {
-	done := make(chan error)
+func (c *call) guarded(f function, a *arguments) (o object, err error) {
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
+		defer c.watch()()
 		defer func() {
 			if v := recover(); v != nil {
-				done <- &panicked{v, debug.Stack()}
+				o, err = nil, &panicked{v, debug.Stack()}
 			}
 		}()
-		done <- f(c, arguments)
+		o, err = f(c, a)
 	}()
-	return <-done
+	<-done
+	return o, err
 }
 
 // everyTell is the interval for repeating the last progress if nothing changes.
 const everyTell = 800 * time.Millisecond
 
-// everyPoll is the interval for polling *cancel; a test shortens it.
-var everyPoll = 20 * time.Millisecond
+// everyPoll is the interval for polling *cancel.
+const everyPoll = 20 * time.Millisecond
 
-// watcher cancels a context when *cancel becomes nonzero.
-type watcher struct {
-	flag   *int32
-	cancel context.CancelFunc
-
-	mu    sync.Mutex
-	over  bool
-	timer *time.Timer
-}
-
-// watch starts polling *cancel until stop is called. Short calls start no goroutine.
+// watch sets the context, which is cancelled when *cancel becomes nonzero. After stop, *cancel is
+// no longer read.
 func (c *call) watch() (stop func()) {
-	if c.in.cancel == nil {
-		c.ctx = context.Background()
-		return func() {}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.ctx = ctx
+	flag := c.in.cancel
+	if flag == nil {
+		return cancel
 	}
-	w := &watcher{flag: c.in.cancel}
-	c.ctx, w.cancel = context.WithCancel(context.Background())
-	w.mu.Lock() // the timer may fire before w.timer is set
-	w.timer = time.AfterFunc(everyPoll, w.poll)
-	w.mu.Unlock()
-	w.poll()
-	return w.stop
-}
-
-func (w *watcher) poll() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case w.over:
-	case atomic.LoadInt32(w.flag) != 0:
-		w.cancel()
-	default:
-		w.timer.Reset(everyPoll)
+	if atomic.LoadInt32(flag) != 0 {
+		cancel()
 	}
-}
-
-func (w *watcher) stop() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.over = true
-	w.timer.Stop()
-	w.cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(everyPoll):
+				if atomic.LoadInt32(flag) != 0 {
+					cancel()
+				}
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // answer writes the error message to the caller's buffer, and returns the code.
@@ -221,21 +212,17 @@ func cut(text string, most int) string {
 }
 
 func codeOf(err error) code {
-	var memory *corpus.MemoryError
-	var inside *corpus.PanicError
-	var own *panicked
-	var path *fs.PathError
-	var link *os.LinkError
-	var system *os.SyscallError
-	var number syscall.Errno
+	is := func(targets ...any) bool {
+		return slices.ContainsFunc(targets, func(target any) bool { return errors.As(err, target) })
+	}
 	switch {
-	case errors.As(err, &own), errors.As(err, &inside):
+	case is(new(*panicked), new(*corpus.PanicError)):
 		return codeInternal
 	case errors.Is(err, context.Canceled):
 		return codeCancelled
-	case errors.As(err, &memory):
+	case is(new(*corpus.MemoryError)):
 		return codeMemory
-	case errors.As(err, &path), errors.As(err, &link), errors.As(err, &system), errors.As(err, &number):
+	case is(new(*fs.PathError), new(*os.LinkError), new(*os.SyscallError), new(syscall.Errno)):
 		return codeFile
 	}
 	return codeInvalid
@@ -243,11 +230,15 @@ func codeOf(err error) code {
 
 // take returns the object of a handle. It stays alive until the end of the call.
 func (c *call) take(handle uintptr) (*entry, error) {
-	e, err := objects.take(handle)
-	if err == nil {
-		c.held = append(c.held, e)
+	objects.mu.Lock()
+	defer objects.mu.Unlock()
+	e, ok := objects.of[handle]
+	if !ok {
+		return nil, objects.unknown(handle)
 	}
-	return e, err
+	e.users++
+	c.held = append(c.held, e)
+	return e, nil
 }
 
 // tell runs a callback, one at a time, and not after the call, which objects outlive.
@@ -259,36 +250,29 @@ func (c *call) tell(callback func()) {
 	}
 }
 
-// said returns the warnings so far.
-func (c *call) said() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.warnings[:len(c.warnings):len(c.warnings)]
+// progress passes progress to the caller, and repeats it until there is more.
+func (c *call) progress(p gram.Progress) {
+	if c.in.progress == nil {
+		return
+	}
+	c.tell(func() {
+		if c.last = p; c.again == nil {
+			c.again = time.AfterFunc(everyTell, func() { c.tell(c.repeat) })
+		}
+		c.repeat()
+	})
 }
 
-// use sets the callbacks of o to those of the call, and records warnings.
-func (c *call) use(o *gram.Options) {
-	if c.in.progress != nil {
-		var again *time.Timer
-		var last gram.Progress
-		send := func() {
-			c.in.toProgress(append([]byte(last.Stage), 0), last.Done, last.Total)
-			again.Reset(everyTell)
+// repeat passes on the last progress.
+func (c *call) repeat() {
+	c.in.toProgress(append([]byte(c.last.Stage), 0), c.last.Done, c.last.Total)
+	c.again.Reset(everyTell)
+}
+
+func (c *call) warn(warning string) {
+	c.tell(func() {
+		if c.in.warn != nil {
+			c.in.toWarn(append([]byte(withKeys(warning)), 0))
 		}
-		o.Progress = func(p gram.Progress) {
-			c.tell(func() {
-				if last = p; again == nil {
-					again = time.AfterFunc(everyTell, func() { c.tell(send) })
-				}
-				send()
-			})
-		}
-	}
-	o.Warn = func(warning string) {
-		c.tell(func() {
-			if c.warnings = append(c.warnings, warning); c.in.warn != nil {
-				c.in.toWarn(append([]byte(withKeys(warning)), 0))
-			}
-		})
-	}
+	})
 }

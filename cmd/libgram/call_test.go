@@ -3,15 +3,15 @@
 package main
 
 import (
+	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // A length beyond any memory is an error before the data is read.
 func TestLengthsAreThoseOfMemory(t *testing.T) {
 	data, number := byte(1), int64(1)
 	for _, n := range []int64{-1, maxBytes + 1, 1 << 62, 1<<63 - 1} {
-		if _, err := (text{&data, n}).string("text"); err == nil {
+		if _, err := (text{span[byte]{&data, n}}).string("text"); err == nil {
 			t.Errorf("no error for a text of %d bytes", n)
 		}
 		if _, err := (span[int64]{&number, n / 8}).slice("numbers"); err == nil && n > 0 && n/8 > maxBytes/8 {
@@ -24,17 +24,29 @@ func TestLengthsAreThoseOfMemory(t *testing.T) {
 	}
 }
 
-// A timer that fires at once finds w.timer set; a panic on its goroutine would end the process.
-func TestWatchFiresAtOnce(t *testing.T) {
-	every := everyPoll
-	everyPoll = time.Nanosecond
-	t.Cleanup(func() { everyPoll = every })
-	var flag int32
-	for range 200_000 {
+// The context ends when *cancel becomes nonzero, before or during the call, and with the call.
+func TestWatch(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		var flag int32
 		c := &call{in: &request{cancel: &flag}}
-		c.watch()()
-		if c.ctx.Err() == nil {
-			t.Fatal("the context goes on after the call")
+		if !late {
+			flag = 1
 		}
+		stop := c.watch()
+		if late {
+			if c.ctx.Err() != nil {
+				t.Error("the context ends before cancel")
+			}
+			atomic.StoreInt32(&flag, 1)
+		}
+		<-c.ctx.Done()
+		stop()
+	}
+	var flag int32
+	c := &call{in: &request{cancel: &flag}}
+	c.watch()()
+	flag = 1 // the race detector would see a read
+	if c.ctx.Err() == nil {
+		t.Error("the context goes on after the call")
 	}
 }

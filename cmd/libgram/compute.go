@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"unsafe"
@@ -15,13 +16,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// options decodes a function's options and sets the callbacks in own.
-func (c *call) options(t text, into any, own *gram.Options) error {
-	b, err := t.bytes("options")
+// options decodes options into a struct that is or embeds gram.Options, and sets the callbacks.
+func (c *call) options(t text, into any) error {
+	b, err := t.slice("options")
 	if err != nil {
 		return err
 	}
-	c.use(own)
+	own := reflect.ValueOf(into).Elem()
+	if own.Type() != reflect.TypeFor[gram.Options]() {
+		own = own.FieldByName("Options")
+	}
+	common := own.Addr().Interface().(*gram.Options)
+	common.Progress, common.Warn = c.progress, c.warn
 	return decode(b, into)
 }
 
@@ -29,7 +35,6 @@ func (c *call) options(t text, into any, own *gram.Options) error {
 type dataset struct{ *corpus.Corpus }
 
 func (*dataset) kind() string { return "corpus" }
-func (*dataset) close() error { return nil }
 
 func (o *dataset) about() any {
 	return struct {
@@ -38,9 +43,8 @@ func (o *dataset) about() any {
 		Documents, Columns, Stored int
 		Text, TextsKept, Labelled  bool
 		Classes                    []string
-		Warnings                   []corpus.Warning
 	}{o.Source, o.Tokenizer.String(), o.Table, o.Documents.Rows(), o.Documents.Cols, len(o.Documents.Values),
-		o.Vocabulary != nil, o.Kept(), len(o.Labels.IDs) > 0, o.Classes, o.Warnings}
+		o.Vocabulary != nil, o.Kept(), len(o.Labels.IDs) > 0, o.Classes}
 }
 
 func (o *dataset) arrays() map[string]arrayMaker {
@@ -71,43 +75,27 @@ func (o *dataset) firstLabels() []int32 {
 
 // withNames adds two arrays for names: their bytes, and the offset of each name.
 func withNames(all map[string]arrayMaker, name string, names []string) map[string]arrayMaker {
-	all[name] = func(*call) (*array, error) {
-		var b []byte
-		for _, s := range names {
-			b = append(b, s...)
-		}
-		return column(b), nil
-	}
+	all[name] = func(*call) (*array, error) { return column([]byte(strings.Join(names, ""))), nil }
 	all[name+"_offsets"] = func(*call) (*array, error) {
-		if names == nil {
-			return nil, nil
+		var offsets []int64
+		if names != nil {
+			offsets = make([]int64, len(names)+1)
 		}
-		offsets := make([]int64, 1, len(names)+1)
-		for _, s := range names {
-			offsets = append(offsets, offsets[len(offsets)-1]+int64(len(s)))
+		for i, s := range names {
+			offsets[i+1] = offsets[i] + int64(len(s))
 		}
 		return column(offsets), nil
 	}
 	return all
 }
 
-type readArguments struct {
-	options text
-	result
-	source text
-}
-
 // read implements gram_read.
-func read(c *call, a *readArguments) (object, error) {
-	var o gram.ReadOptions
-	source, err := a.source.string("source")
-	if err == nil {
-		err = c.options(a.options, &o, &o.Options)
-	}
+func read(c *call, a *arguments, o *gram.ReadOptions) (object, error) {
+	source, err := a.name.string("source")
 	if err != nil {
 		return nil, err
 	}
-	in, err := gram.Read(c.ctx, strings.Clone(source), o)
+	in, err := gram.Read(c.ctx, strings.Clone(source), *o)
 	return &dataset{in}, err
 }
 
@@ -120,20 +108,10 @@ type corpusOptions struct {
 	KeepTexts    bool
 }
 
-type makeArguments struct {
-	options text
-	result
-	x *documents
-}
-
 // makeCorpus implements gram_corpus.
-func makeCorpus(c *call, a *makeArguments) (object, error) {
-	var o corpusOptions
-	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return nil, err
-	}
+func makeCorpus(c *call, a *arguments, o *corpusOptions) (object, error) {
 	if a.x != nil && a.x.texts == nil && a.x.table == nil {
-		for name := range given(o) {
+		for name := range given(*o) {
 			if !slices.Contains([]string{"isa", "workers", "memory_bytes"}, name) {
 				return nil, fmt.Errorf("gram: option %q of documents that aren't texts or a table, expected none", name)
 			}
@@ -173,9 +151,6 @@ func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows,
 	if rows, err = c.corpusOf(x, "x", likewise(columns, read.Options)); err != nil {
 		return nil, nil, err
 	}
-	if x.matrix != nil && of.matrix != nil { // so that errors name the matrix
-		rows.Source, columns.Source = "the matrix x", "the matrix "+name
-	}
 	if !cut {
 		return rows, columns, nil
 	}
@@ -204,24 +179,16 @@ func without(c *corpus.Corpus, terms map[string]bool) *corpus.Corpus {
 	return &out
 }
 
-type kernelArguments struct {
-	options text
-	x, y    *documents
-	out     span[float32]
+type kernelOptions struct {
+	gram.Options
+	Kernel string
 }
 
 // kernelValues implements gram_gram.
-func kernelValues(c *call, a *kernelArguments) error {
-	var o struct {
-		gram.Options
-		Kernel string
-	}
-	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return err
-	}
+func kernelValues(c *call, a *arguments, o *kernelOptions) (object, error) {
 	rows, columns, err := c.pair(a.x, a.y, "y", gram.ReadOptions{Options: o.Options})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n := rows.Documents.Rows()
 	m := n
@@ -229,56 +196,46 @@ func kernelValues(c *call, a *kernelArguments) error {
 		m = columns.Documents.Rows()
 	}
 	if m > 0 && n > math.MaxInt/m {
-		return fmt.Errorf("gram: a matrix of %d rows and %d columns, expected fewer", n, m)
+		return nil, fmt.Errorf("gram: a matrix of %d rows and %d columns, expected fewer", n, m)
 	}
-	out, err := a.out.exactly(int64(n*m), "out")
+	out, err := a.floats.exactly(int64(n*m), "out")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if columns == nil {
-		return gram.GramTo(c.ctx, rows, o.Kernel, &engine.Symmetric{N: n, Data: out}, o.Options)
+		return nil, gram.GramTo(c.ctx, rows, o.Kernel, &engine.Symmetric{N: n, Data: out}, o.Options)
 	}
-	return gram.CrossTo(c.ctx, rows, columns, o.Kernel, &engine.Dense{Rows: n, Cols: m, Data: out}, o.Options)
+	return nil, gram.CrossTo(c.ctx, rows, columns, o.Kernel, &engine.Dense{Rows: n, Cols: m, Data: out}, o.Options)
 }
 
-type neighbourArguments struct {
-	options   text
-	x, of     *documents
-	k         int64
-	documents *int64
-	values    span[float32]
+type neighbourOptions struct {
+	gram.Options
+	Kernel string
+	Min    *float64
 }
 
 // neighbours implements gram_neighbours.
-func neighbours(c *call, a *neighbourArguments) error {
-	var own struct {
-		gram.Options
-		Kernel string
-		Min    *float64
-	}
-	if err := c.options(a.options, &own, &own.Options); err != nil {
-		return err
-	}
+func neighbours(c *call, a *arguments, o *neighbourOptions) (object, error) {
 	if a.k < 1 || a.k > math.MaxInt32 {
-		return fmt.Errorf("gram: k %d, expected 1 to %d", a.k, math.MaxInt32)
+		return nil, fmt.Errorf("gram: k %d, expected 1 to %d", a.k, math.MaxInt32)
 	}
-	rows, columns, err := c.pair(a.x, a.of, "of", gram.ReadOptions{Options: own.Options, MinDF: 1})
+	rows, columns, err := c.pair(a.x, a.y, "of", gram.ReadOptions{Options: o.Options, MinDF: 1})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n := int64(rows.Documents.Rows()) * a.k
-	values, err := a.values.exactly(n, "out_values")
+	values, err := a.floats.exactly(n, "out_values")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	numbers, err := span[int64]{a.documents, n}.slice("out_documents")
+	numbers, err := a.numbers.slice("out_documents")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	found, err := gram.Neighbours(c.ctx, rows, gram.NeighbourOptions{Options: own.Options, K: int(a.k), Kernel: own.Kernel,
-		Min: own.Min, Of: columns})
+	found, err := gram.Neighbours(c.ctx, rows, gram.NeighbourOptions{Options: o.Options, K: int(a.k), Kernel: o.Kernel,
+		Min: o.Min, Of: columns})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, near := range found {
 		for j := range int(a.k) {
@@ -289,33 +246,23 @@ func neighbours(c *call, a *neighbourArguments) error {
 			}
 		}
 	}
-	return nil
-}
-
-type duplicateArguments struct {
-	options text
-	x       *documents
-	out     span[int64]
+	return nil, nil
 }
 
 // duplicates implements gram_duplicates.
-func duplicates(c *call, a *duplicateArguments) error {
-	var o gram.DuplicateOptions
-	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return err
-	}
+func duplicates(c *call, a *arguments, o *gram.DuplicateOptions) (object, error) {
 	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options, MinDF: 1,
 		Tokenizer: corpus.NearTokenizer})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out, err := a.out.exactly(int64(in.Documents.Rows()), "out_groups")
+	out, err := a.numbers.exactly(int64(in.Documents.Rows()), "out_groups")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	groups, err := gram.Duplicates(c.ctx, in, o)
+	groups, err := gram.Duplicates(c.ctx, in, *o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range out {
 		out[i] = -1
@@ -325,5 +272,5 @@ func duplicates(c *call, a *duplicateArguments) error {
 			out[i] = int64(g)
 		}
 	}
-	return nil
+	return nil, nil
 }

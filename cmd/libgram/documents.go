@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -69,39 +70,29 @@ func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*corp
 	if err := d.check(what); err != nil {
 		return nil, err
 	}
-	if d.corpus != 0 {
+	out, err := c.unlabelled(d, what, read)
+	if err == nil && d.corpus == 0 {
+		err = d.label(out)
+	}
+	if err == nil && (d.groups != nil || d.groupCount != 0) {
+		groups, wrong := span[int64]{d.groups, d.groupCount}.exactly(int64(out.Documents.Rows()), "groups")
+		out.Groups, err = slices.Clone(groups), wrong
+	}
+	return out, err
+}
+
+func (c *call) unlabelled(d *documents, what string, read gram.ReadOptions) (*corpus.Corpus, error) {
+	switch {
+	case d.corpus != 0:
 		o, err := objectOf[*dataset](c, d.corpus)
 		if err != nil {
 			return nil, err
 		}
-		return d.grouped(o.Corpus)
-	}
-	out, err := c.unlabelled(d, read)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.label(out); err != nil {
-		return nil, err
-	}
-	return d.grouped(out)
-}
-
-// grouped returns the corpus with the groups of the documents, if there are any.
-func (d *documents) grouped(c *corpus.Corpus) (*corpus.Corpus, error) {
-	if d.groups == nil && d.groupCount == 0 {
-		return c, nil
-	}
-	given, err := span[int64]{d.groups, d.groupCount}.exactly(int64(c.Documents.Rows()), "groups")
-	out := *c
-	out.Groups = slices.Clone(given)
-	return &out, err
-}
-
-func (c *call) unlabelled(d *documents, read gram.ReadOptions) (*corpus.Corpus, error) {
-	switch {
+		own := *o.Corpus
+		return &own, nil
 	case d.matrix != nil:
 		m, err := d.matrix.csr()
-		return &corpus.Corpus{Source: "the matrix", Documents: m}, err
+		return &corpus.Corpus{Source: "the matrix " + what, Documents: m}, err
 	case d.texts != nil:
 		texts, err := d.texts.list("texts")
 		if err != nil {
@@ -166,111 +157,90 @@ func (m *matrix) csr() (*sparse.CSR, error) {
 	case m.offsets == nil && m.indices != nil:
 		return nil, errors.New("gram: a matrix of indices without offsets, expected both, or none where it is dense")
 	}
-	values, err := m.narrow()
+	values, err := numbersOf[float32, float32, float64](m.values, m.stored, m.valueBits, "values")
 	if err != nil {
 		return nil, err
 	}
-	var out *sparse.CSR
 	if m.offsets == nil {
-		out, err = sparse.FromDense(int(m.rows), int(m.columns), values)
+		out, err := sparse.FromDense(int(m.rows), int(m.columns), values)
 		return out, m.named(err)
 	}
-	out = &sparse.CSR{Cols: int(m.columns), Values: values}
-	if out.Offsets, err = wide(m.offsets, m.rows+1, m.offsetBits); err != nil {
+	out := &sparse.CSR{Cols: int(m.columns), Values: values}
+	if out.Offsets, err = numbersOf[int64, int32, int64](m.offsets, m.rows+1, m.offsetBits, "offsets"); err != nil {
 		return nil, err
 	}
-	if out.Terms, err = m.terms(); err != nil {
+	if out.Terms, err = numbersOf[uint32, uint32, int64](m.indices, m.stored, m.indexBits, "indices"); err != nil {
 		return nil, err
 	}
-	return out, m.named(out.Validate())
+	if m.indexBits == 64 {
+		err = outside(unsafe.Slice((*int64)(m.indices), m.stored), m.columns)
+	}
+	if err == nil {
+		err = m.named(out.Validate())
+	}
+	if err != nil && m.indexBits == 32 {
+		err = cmp.Or(outside(unsafe.Slice((*int32)(m.indices), m.stored), m.columns), err)
+	}
+	return out, err
 }
 
-// named rewrites an error in the terms of a matrix.
+// outside returns an error for the first index that isn't a column.
+func outside[T int32 | int64](indices []T, columns int64) error {
+	for k, index := range indices {
+		if index < 0 || int64(index) >= columns {
+			return fmt.Errorf("gram: index %d at %d, expected a column from 0 to %d", index, k, columns-1)
+		}
+	}
+	return nil
+}
+
+// named rewrites an error about a value in the terms of a matrix.
 func (m *matrix) named(err error) error {
 	var value *sparse.ValueError
-	switch {
-	case errors.As(err, &value):
-		return fmt.Errorf("gram: row %d, column %d: found %v, expected %s", value.Row, value.Term,
-			value.Value, value.Expected)
-	case err != nil && m.indices != nil && m.indexBits == 32:
-		for k, index := range unsafe.Slice((*int32)(m.indices), m.stored) {
-			if index < 0 {
-				return m.outside(int64(k), int64(index))
-			}
-		}
+	if !errors.As(err, &value) {
+		return err
 	}
-	return err
+	if m.valueBits == 64 && math.IsInf(float64(value.Value), 0) {
+		value.Expected = fmt.Sprintf("at most %.3g, which 32 bits hold", math.MaxFloat32)
+	}
+	return fmt.Errorf("gram: row %d, column %d: found %v, expected %s", value.Row, value.Term, value.Value, value.Expected)
 }
 
-func (m *matrix) outside(k, index int64) error {
-	return fmt.Errorf("gram: index %d at %d, expected a column from 0 to %d", index, k, m.columns-1)
+// number is a type of numbers in arrays.
+type number interface {
+	int | int32 | int64 | uint32 | float32 | float64
 }
 
-// bits returns the error for an unsupported width.
-func bits(what string, found int32) error {
-	return fmt.Errorf("gram: %s of %d bits, expected 32 or 64", what, found)
+// converted returns numbers as another type, without a copy if the type is the same.
+func converted[T, S number](all []S) []T {
+	if same, ok := any(all).([]T); ok {
+		return same
+	}
+	out := make([]T, len(all))
+	for i, v := range all {
+		out[i] = T(v)
+	}
+	return out
 }
 
-// wide returns offsets as int64.
-func wide(data unsafe.Pointer, n int64, width int32) ([]int64, error) {
-	switch width {
+// numbersOf returns n numbers, of type A if they have 32 bits and of type B if they have 64, as T.
+func numbersOf[T, A, B number](data unsafe.Pointer, n int64, bits int32, what string) ([]T, error) {
+	switch bits {
 	case 32:
-		narrow, err := span[int32]{(*int32)(data), n}.slice("offsets")
-		out := make([]int64, len(narrow))
-		for i, v := range narrow {
-			out[i] = int64(v)
-		}
-		return out, err
+		all, err := span[A]{(*A)(data), n}.slice(what)
+		return converted[T](all), err
 	case 64:
-		return span[int64]{(*int64)(data), n}.slice("offsets")
+		all, err := span[B]{(*B)(data), n}.slice(what)
+		return converted[T](all), err
 	}
-	return nil, bits("offsets", width)
-}
-
-// terms returns the column indices as uint32.
-func (m *matrix) terms() ([]uint32, error) {
-	switch m.indexBits {
-	case 32:
-		return span[uint32]{(*uint32)(m.indices), m.stored}.slice("indices") // negative indices become large
-	case 64:
-		all, err := span[int64]{(*int64)(m.indices), m.stored}.slice("indices")
-		out := make([]uint32, len(all))
-		for k, t := range all {
-			if t < 0 || t >= min(m.columns, 1<<32) {
-				return nil, m.outside(int64(k), t)
-			}
-			out[k] = uint32(t)
-		}
-		return out, err
-	}
-	return nil, bits("indices", m.indexBits)
-}
-
-// narrow returns the values as float32.
-func (m *matrix) narrow() ([]float32, error) {
-	switch m.valueBits {
-	case 32:
-		return span[float32]{(*float32)(m.values), m.stored}.slice("values")
-	case 64:
-		all, err := span[float64]{(*float64)(m.values), m.stored}.slice("values")
-		out := make([]float32, len(all))
-		for k, v := range all {
-			if out[k] = float32(v); math.IsInf(float64(out[k]), 0) && !math.IsInf(v, 0) {
-				return nil, fmt.Errorf("gram: value %d: found %v, expected at most %.3g, which 32 bits hold", k, v,
-					math.MaxFloat32)
-			}
-		}
-		return out, err
-	}
-	return nil, bits("values", m.valueBits)
+	return nil, fmt.Errorf("gram: %s of %d bits, expected 32 or 64", what, bits)
 }
 
 // label adds the labels or targets to a corpus.
 func (d *documents) label(c *corpus.Corpus) error {
 	n := int64(c.Documents.Rows())
 	c.Labels, c.Classes = sparse.Labels{}, nil
-	switch {
-	case d.targets != nil || d.targetCount != 0:
+	if d.targets != nil || d.targetCount != 0 {
 		if d.classes != nil || d.labels != nil {
 			return errors.New("gram: targets and labels, expected one of them")
 		}
@@ -279,7 +249,8 @@ func (d *documents) label(c *corpus.Corpus) error {
 			return err
 		}
 		return labelNumbers(c, targets)
-	case d.labels == nil && d.labelCount == 0 && d.classes == nil:
+	}
+	if d.labels == nil && d.labelCount == 0 && d.classes == nil {
 		return nil
 	}
 	names, err := d.classes.list("classes")
@@ -302,58 +273,46 @@ func (d *documents) label(c *corpus.Corpus) error {
 	return labelClasses(c, names, labels, offsets)
 }
 
-// weighted returns a copy of the weights of n documents, or nil if there are none.
-func (d *documents) weighted(n int) ([]float64, error) {
-	if d.weights == nil && d.weightCount == 0 {
-		return nil, nil
-	}
-	given, err := span[float64]{d.weights, d.weightCount}.exactly(int64(n), "weights")
-	return slices.Clone(given), err
-}
-
-// labelClasses sets the labels of all documents. Classes without documents are left out.
+// labelClasses sets the labels of all documents. Classes without documents are left out. Without
+// offsets, each document has one label, or none if it is negative.
 func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []int64) error {
+	used, seen := make([]bool, len(names)), map[string]bool{}
 	for k, id := range labels {
 		if int(id) >= len(names) || id < 0 && offsets != nil {
 			return fmt.Errorf("gram: label %d at %d, expected one of %d classes", id, k, len(names))
 		}
-	}
-	for k, name := range names {
-		if !utf8.ValidString(name) {
-			return fmt.Errorf("gram: class %d, %q, isn't UTF-8", k, name)
-		}
-	}
-	place, seen := make([]int32, len(names)), map[string]bool{}
-	for _, id := range labels {
 		if id >= 0 {
-			place[id] = 1
+			used[id] = true
 		}
 	}
-	for id, there := range place {
+	place := make([]int32, len(names))
+	for id, name := range names {
 		switch {
-		case names[id] == "":
+		case !utf8.ValidString(name):
+			return fmt.Errorf("gram: class %d, %q, isn't UTF-8", id, name)
+		case name == "":
 			return fmt.Errorf("gram: class %d has an empty name, which stands for no class", id)
-		case seen[names[id]]:
-			return fmt.Errorf("gram: class %d is %q, expected names that differ", id, names[id])
-		case there == 1:
+		case seen[name]:
+			return fmt.Errorf("gram: class %d is %q, expected names that differ", id, name)
+		case used[id]:
 			place[id] = int32(len(c.Classes))
-			c.Classes = append(c.Classes, strings.Clone(names[id]))
+			c.Classes = append(c.Classes, strings.Clone(name))
 		}
-		seen[names[id]] = true
+		seen[name] = true
 	}
 	for i := range c.Documents.Rows() {
-		lo, hi := int64(i), int64(i)+1
+		own := labels[i : i+1]
 		if offsets != nil {
-			lo, hi = offsets[i], offsets[i+1]
+			own = labels[offsets[i]:offsets[i+1]]
 		}
-		var own []int32
-		for _, id := range labels[lo:hi] {
+		var ids []int32
+		for _, id := range own {
 			if id >= 0 {
-				own = append(own, place[id])
+				ids = append(ids, place[id])
 			}
 		}
-		slices.Sort(own)
-		c.Labels.Add(slices.Compact(own)...)
+		slices.Sort(ids)
+		c.Labels.Add(slices.Compact(ids)...)
 	}
 	return nil
 }

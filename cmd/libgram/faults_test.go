@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"unsafe"
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
@@ -29,41 +28,41 @@ func TestNothingIsKept(t *testing.T) {
 	corpus, terms, parts := into(), into(), into()
 	for _, of := range []struct {
 		x   *theirs
-		out result
+		out *uintptr
 	}{{x, corpus}, {y, terms}} {
-		must(t, makes(makeCorpus), makeArguments{text{}, of.out, &of.x.documents})
+		must(t, with(makeCorpus), arguments{result: of.out, x: &of.x.documents})
 	}
-	must(t, makes(findComponents), makeArguments{text{}, parts, &x.documents})
+	must(t, with(findComponents), arguments{result: parts, x: &x.documents})
 	list, overwrite := stringsOf(texts.Texts)
 	index := into()
-	must(t, makes(makeIndex), indexArguments{text{}, index, list})
+	must(t, with(makeIndex), arguments{result: index, texts: list})
 	more, numbers := stringsOf([]string{"pie wheel"})
-	must(t, indexAdd, addArguments{*index.handle, more, spanOf(make([]int64, 1))})
+	must(t, with(indexAdd), arguments{object: *index, texts: more, numbers: spanOf(make([]int64, 1))})
 	x.overwrite()
 	y.overwrite()
 	overwrite()
 	numbers()
 
-	if got := arrayOf[float32](t, *corpus.handle, "values"); !slices.Equal(got, vectors.Documents.Values) {
+	if got := arrayOf[float32](t, *corpus, "values"); !slices.Equal(got, vectors.Documents.Values) {
 		t.Error("values of a corpus are the caller's")
 	}
-	if got := arrayOf[int32](t, *corpus.handle, "labels"); !slices.Equal(got, vectors.Labels.IDs) {
+	if got := arrayOf[int32](t, *corpus, "labels"); !slices.Equal(got, vectors.Labels.IDs) {
 		t.Error("labels of a corpus are the caller's")
 	}
-	got := string(arrayOf[byte](t, *terms.handle, "vocabulary"))
+	got := string(arrayOf[byte](t, *terms, "vocabulary"))
 	if strings.Contains(got, "z") || !strings.Contains(got, "pie") {
 		t.Errorf("the vocabulary is %q, expected that of the terms", got)
 	}
 	want := gram.Must(gram.PCA(t.Context(), vectors, gram.PCAOptions{}))
 	z := make([]float64, 2*vectors.Documents.Rows())
-	must(t, project, projectArguments{text{}, &documents{corpus: *corpus.handle}, *parts.handle, spanOf(z)})
+	must(t, with(project), arguments{x: &documents{corpus: *corpus}, object: *parts, doubles: spanOf(z)})
 	if own := gram.Must(want.Project(t.Context(), vectors)).RawMatrix().Data; !slices.Equal(z, own) {
 		t.Errorf("projections are %v, expected %v", z, own)
 	}
 	found := into()
 	query, _ := stringsOf([]string{"pie wheel", texts.Texts[5]})
-	must(t, makes(indexQuery), queryArguments{textOf(`{"within": 0.0}`), found, *index.handle, query})
-	if got := arrayOf[int64](t, *found.handle, "documents"); !slices.Contains(got, 120) || !slices.Contains(got, 5) {
+	must(t, with(indexQuery), arguments{options: textOf(`{"within": 0.0}`), result: found, object: *index, texts: query})
+	if got := arrayOf[int64](t, *found, "documents"); !slices.Contains(got, 120) || !slices.Contains(got, 5) {
 		t.Errorf("the index finds %v, expected 120 and 5 among them", got)
 	}
 }
@@ -71,14 +70,16 @@ func TestNothingIsKept(t *testing.T) {
 // A panic on any goroutine becomes a code with a message, and the process continues.
 func TestFaultsAreCodes(t *testing.T) {
 	for want, f := range map[string]function{
-		"gram: a fault: mine": func(*call, unsafe.Pointer) error { panic("mine") },
-		"index out of range":  func(*call, unsafe.Pointer) error { return fmt.Errorf("%d", []int{}[len(os.Args)]) },
-		"run: a task panicked:": func(*call, unsafe.Pointer) error {
-			return &corpus.PanicError{What: "run: a task", Value: 1}
+		"gram: a fault: mine": func(*call, *arguments) (object, error) { panic("mine") },
+		"index out of range": func(*call, *arguments) (object, error) {
+			return nil, fmt.Errorf("%d", []int{}[len(os.Args)])
+		},
+		"run: a task panicked:": func(*call, *arguments) (object, error) {
+			return nil, &corpus.PanicError{What: "run: a task", Value: 1}
 		},
 	} {
 		message := make([]byte, 200)
-		c := run(&request{error: &message[0], errorSize: int64(len(message))}, f, nil)
+		c := run(&request{error: &message[0], errorSize: int64(len(message))}, f, &arguments{})
 		if c != codeInternal || !strings.Contains(string(message), want) {
 			t.Errorf("code %d, %s, expected %d, %s", c, message, codeInternal, want)
 		}
@@ -89,24 +90,25 @@ func TestFaultsAreCodes(t *testing.T) {
 func TestConcurrentCalls(t *testing.T) {
 	vectors, _ := corpora(t)
 	x, c, m := matrixOf(vectors), into(), into()
-	must(t, makes(makeCorpus), makeArguments{text{}, c, &x.documents})
-	must(t, makes(train), makeArguments{textOf(`{"kernel": "linear", "c": 1}`), m, &x.documents})
+	must(t, with(makeCorpus), arguments{result: c, x: &x.documents})
+	must(t, with(train), arguments{options: textOf(`{"kernel": "linear", "c": 1}`), result: m, x: &x.documents})
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 5 {
 				p := into()
-				must(t, makes(predict), predictArguments{textOf(`{"workers": 2}`), p, &documents{corpus: *c.handle}, *m.handle})
-				if n := len(arrayOf[float64](t, *p.handle, "scores")); n != 360 {
+				must(t, with(predict), arguments{options: textOf(`{"workers": 2}`), result: p,
+					x: &documents{corpus: *c}, object: *m})
+				if n := len(arrayOf[float64](t, *p, "scores")); n != 360 {
 					t.Errorf("%d scores, expected 360", n)
 				}
-				must(t, free, struct{ object uintptr }{*p.handle})
+				must(t, with(free), arguments{object: *p})
 			}
 		})
 	}
 	all.Wait()
 	before := len(objects.of)
-	must(t, free, struct{ object uintptr }{*m.handle})
+	must(t, with(free), arguments{object: *m})
 	if len(objects.of) != before-1 {
 		t.Errorf("%d objects after a call of gram_free, expected %d", len(objects.of), before-1)
 	}

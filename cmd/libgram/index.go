@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,126 +13,83 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
 type index struct{ *gram.Index }
 
 func (*index) kind() string { return "index" }
-func (*index) close() error { return nil }
 func (x *index) about() any { return x.Age() }
 
 func (x *index) arrays() map[string]arrayMaker {
-	return map[string]arrayMaker{"bytes": bytesOf(x)}
+	return map[string]arrayMaker{"bytes": bytesOf(func(_ *call, w io.Writer) error { return x.Write(w) })}
 }
 
-// written is an object that can be saved to a file.
-type written interface {
-	object
-	write(c *call, w io.Writer) error
-}
-
-func (m *model) write(c *call, w io.Writer) error { return m.Write(c.ctx, w) }
-func (x *index) write(c *call, w io.Writer) error { return x.Write(w) }
-
-// bytesOf returns a maker for an array with the file's contents.
-func bytesOf(o written) arrayMaker {
+// bytesOf returns an arrayMaker for the contents of an object's file.
+func bytesOf(write func(c *call, w io.Writer) error) arrayMaker {
 	return func(c *call) (*array, error) {
 		var b bytes.Buffer
-		err := o.write(c, &b)
+		err := write(c, &b)
 		return column(b.Bytes()), err
 	}
 }
 
-type indexArguments struct {
-	options text
-	result
-	texts *stringList
-}
-
 // makeIndex implements gram_index.
-func makeIndex(c *call, a *indexArguments) (object, error) {
-	var o gram.IndexOptions
-	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return nil, err
-	}
+func makeIndex(c *call, a *arguments, o *gram.IndexOptions) (object, error) {
 	texts, err := a.texts.list("texts")
 	if err != nil {
 		return nil, err
 	}
-	x, err := gram.NewIndex(c.ctx, texts, o)
+	x, err := gram.NewIndex(c.ctx, texts, *o)
 	return &index{x}, err
 }
 
-type addArguments struct {
-	index   uintptr
-	texts   *stringList
-	numbers span[int64]
+// ofIndex returns the index and the texts of a call.
+func (c *call) ofIndex(a *arguments) (*index, []string, error) {
+	x, err := objectOf[*index](c, a.object)
+	if err != nil {
+		return nil, nil, err
+	}
+	texts, err := a.texts.list("texts")
+	return x, texts, err
 }
 
 // indexAdd implements gram_index_add.
-func indexAdd(c *call, a *addArguments) error {
-	x, err := objectOf[*index](c, a.index)
+func indexAdd(c *call, a *arguments, _ *gram.Options) (object, error) {
+	x, texts, err := c.ofIndex(a)
 	if err != nil {
-		return err
-	}
-	texts, err := a.texts.list("texts")
-	if err != nil {
-		return err
+		return nil, err
 	}
 	out, err := a.numbers.exactly(int64(len(texts)), "out_numbers")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	numbers, err := x.Add(c.ctx, texts...)
-	copy(out, wideInts(numbers))
-	return err
-}
-
-type removeArguments struct {
-	index   uintptr
-	numbers span[int64]
+	copy(out, converted[int64](numbers))
+	return nil, err
 }
 
 // indexRemove implements gram_index_remove.
-func indexRemove(c *call, a *removeArguments) error {
-	x, err := objectOf[*index](c, a.index)
+func indexRemove(c *call, a *arguments, _ *gram.Options) (object, error) {
+	x, err := objectOf[*index](c, a.object)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	list, err := a.numbers.slice("numbers")
+	numbers, err := a.numbers.slice("numbers")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	numbers := make([]int, len(list))
-	for i, n := range list {
-		numbers[i] = int(n)
-	}
-	return x.Remove(numbers...)
+	return nil, x.Remove(converted[int](numbers)...)
 }
 
-type queryArguments struct {
-	options text
-	result
-	index uintptr
-	texts *stringList
+type queryOptions struct {
+	gram.Options
+	K      int
+	Within *float64
 }
 
 // indexQuery implements gram_index_query.
-func indexQuery(c *call, a *queryArguments) (object, error) {
-	var o struct {
-		gram.Options
-		K      int
-		Within *float64
-	}
-	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return nil, err
-	}
-	x, err := objectOf[*index](c, a.index)
-	if err != nil {
-		return nil, err
-	}
-	texts, err := a.texts.list("texts")
+func indexQuery(c *call, a *arguments, o *queryOptions) (object, error) {
+	x, texts, err := c.ofIndex(a)
 	if err != nil {
 		return nil, err
 	}
@@ -150,22 +109,20 @@ func indexQuery(c *call, a *queryArguments) (object, error) {
 }
 
 // indexRefit implements gram_index_refit.
-func indexRefit(c *call, a *struct{ index uintptr }) error {
-	x, err := objectOf[*index](c, a.index)
-	if err == nil {
-		err = x.Refit(c.ctx)
+func indexRefit(c *call, a *arguments, _ *gram.Options) (object, error) {
+	x, err := objectOf[*index](c, a.object)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return nil, x.Refit(c.ctx)
 }
 
-type loadArguments struct {
-	result
-	path text
-}
+// indexes is the prefix of files with an index.
+const indexes = "gram index "
 
 // load implements gram_load.
-func load(c *call, a *loadArguments) (object, error) {
-	path, err := a.path.string("path")
+func load(c *call, a *arguments, _ *gram.Options) (object, error) {
+	path, err := a.name.string("path")
 	if err != nil {
 		return nil, err
 	}
@@ -175,28 +132,20 @@ func load(c *call, a *loadArguments) (object, error) {
 		return nil, fmt.Errorf("gram: %w", err)
 	}
 	defer f.Close()
-	begin := make([]byte, len(ours))
-	n, _ := io.ReadFull(f, begin)
-	if string(begin[:n]) != ours { // a model of LIBSVM, or an unknown file
-		m, err := gram.Load(path)
+	o, err := c.loadFrom(f)
+	if errors.Is(err, gram.ErrFormat) {
+		m, err := gram.Load(path) // perhaps a model of LIBSVM
 		return &model{Model: m}, err
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("gram: %w", err)
-	}
-	o, err := c.loadFrom(f)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	return o, err
 }
 
-// ours is the prefix of Gram's own files.
-const ours = "gram "
-
 // loadBytes implements gram_load_bytes.
-func loadBytes(c *call, a *loadArguments) (object, error) {
-	b, err := a.path.bytes("bytes")
+func loadBytes(c *call, a *arguments, _ *gram.Options) (object, error) {
+	b, err := a.name.slice("bytes")
 	if err != nil {
 		return nil, err
 	}
@@ -204,48 +153,29 @@ func loadBytes(c *call, a *loadArguments) (object, error) {
 }
 
 // loadFrom loads a model or an index.
-func (c *call) loadFrom(r io.ReadSeeker) (object, error) {
-	const indexes = ours + "index "
-	begin := make([]byte, len(indexes))
-	n, _ := io.ReadFull(r, begin)
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	if string(begin[:n]) == indexes {
-		x, err := gram.ReadIndex(c.ctx, r, gram.Options{})
+func (c *call) loadFrom(r io.Reader) (object, error) {
+	in := bufio.NewReader(r)
+	if begin, _ := in.Peek(len(indexes)); string(begin) == indexes {
+		x, err := gram.ReadIndex(c.ctx, in, gram.Options{})
 		return &index{x}, err
 	}
-	m, err := gram.LoadFrom(c.ctx, r)
+	m, err := gram.LoadFrom(c.ctx, in)
 	return &model{Model: m}, err
 }
 
-type saveArguments struct {
-	object uintptr
-	path   text
-}
-
 // save implements gram_save.
-func save(c *call, a *saveArguments) error {
-	path, err := a.path.string("path")
+func save(c *call, a *arguments, _ *gram.Options) (object, error) {
+	path, err := a.name.string("path")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	path = strings.Clone(path)
 	e, err := c.take(a.object)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o, ok := e.object.(written)
+	o, ok := e.object.(interface{ Save(path string) error })
 	if !ok {
-		return fmt.Errorf("gram: a %s can't be saved, expected a model or an index", e.kind())
+		return nil, fmt.Errorf("gram: a %s can't be saved, expected a model or an index", e.kind())
 	}
-	f, err := atomicfile.Create(path, "")
-	if err != nil {
-		return fmt.Errorf("gram: %w", err)
-	}
-	defer f.Abort()
-	if err := o.write(c, f); err != nil {
-		return fmt.Errorf("gram: %s: %w", path, err)
-	}
-	return f.Commit()
+	return nil, o.Save(strings.Clone(path))
 }

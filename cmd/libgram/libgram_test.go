@@ -20,25 +20,25 @@ import (
 )
 
 // calling calls f as C would, and returns its code and message.
-func calling[A any](f func(*call, *A) error, a A) (code, string) {
+func calling(f function, a arguments) (code, string) {
 	message := make([]byte, 2000)
-	c := run(&request{error: &message[0], errorSize: int64(len(message))}, with(f), unsafe.Pointer(&a))
+	c := run(&request{error: &message[0], errorSize: int64(len(message))}, f, &a)
 	text, _, _ := bytes.Cut(message, []byte{0})
 	return c, string(text)
 }
 
 // must calls f, which must succeed.
-func must[A any](t testing.TB, f func(*call, *A) error, a A) {
+func must(t testing.TB, f function, a arguments) {
 	t.Helper()
 	if c, message := calling(f, a); c != codeOK {
 		t.Fatalf("code %d: %s", c, message)
 	}
 }
 
-func textOf(s string) text { return text{unsafe.StringData(s), int64(len(s))} }
+func textOf(s string) text { return text{span[byte]{unsafe.StringData(s), int64(len(s))}} }
 
 // into returns space for a handle.
-func into() result { return result{new(uintptr)} }
+func into() *uintptr { return new(uintptr) }
 
 func spanOf[T any](s []T) span[T] { return span[T]{unsafe.SliceData(s), int64(len(s))} }
 
@@ -104,7 +104,7 @@ func (x *theirs) label(c *corpus.Corpus) (overwrite func()) {
 func corpora(t testing.TB) (vectors, texts *corpus.Corpus) {
 	t.Helper()
 	read := gram.Must(gram.Read(t.Context(), "synthetic:docs=120,terms=30,length=30,seed=3", gram.ReadOptions{}))
-	vectors = &corpus.Corpus{Source: "the matrix", Documents: read.Documents, Classes: []string{"a", "b,c", "d"}}
+	vectors = &corpus.Corpus{Source: "the matrix x", Documents: read.Documents, Classes: []string{"a", "b,c", "d"}}
 	words := strings.Fields("apple pie tart sweet car engine wheel road sea ship sail wave red green blue white")
 	var all []string
 	for i := range vectors.Documents.Rows() {
@@ -124,7 +124,7 @@ func corpora(t testing.TB) (vectors, texts *corpus.Corpus) {
 func arrayOf[T any](t testing.TB, object uintptr, name string) []T {
 	t.Helper()
 	var v view
-	must(t, viewOf, viewArguments{object, textOf(name), &v})
+	must(t, with(viewOf), arguments{object: object, name: textOf(name), view: &v})
 	if want := kinds[reflect.TypeFor[T]().Kind()]; v.rows > 0 && v.kind != want {
 		t.Fatalf("%s has numbers of type %d, expected %d", name, v.kind, want)
 	}
@@ -215,16 +215,16 @@ func TestModelsAreThoseOfGram(t *testing.T) {
 func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options string, x *theirs) {
 	want, err := gram.Train(t.Context(), c, o)
 	out := into()
-	code, message := calling(makes(train), makeArguments{textOf(options), out, &x.documents})
+	code, message := calling(with(train), arguments{options: textOf(options), result: out, x: &x.documents})
 	x.overwrite()
 	if err != nil || code != codeOK {
-		if code != codeInvalid || err == nil || message != withKeys(err.Error()) || *out.handle != 0 {
+		if code != codeInvalid || err == nil || message != withKeys(err.Error()) || *out != 0 {
 			t.Errorf("code %d: %s, expected that of %v", code, message, err)
 		}
 		return
 	}
 	file := modelBytes(t, want)
-	if got := arrayOf[byte](t, *out.handle, "bytes"); !bytes.Equal(got, file) {
+	if got := arrayOf[byte](t, *out, "bytes"); !bytes.Equal(got, file) {
 		t.Errorf("a model of %d bytes, expected %d; they begin with\n%.300s\nand\n%.300s", len(got), len(file), got, file)
 	}
 	p := gram.Must(want.Predict(t.Context(), c))
@@ -235,16 +235,16 @@ func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options s
 		again.texts, again.overwrite = stringsOf(c.Texts)
 	}
 	found := into()
-	must(t, makes(predict), predictArguments{text{}, found, &again.documents, *out.handle})
+	must(t, with(predict), arguments{result: found, x: &again.documents, object: *out})
 	again.overwrite()
 	for name, want := range map[string][]float64{"scores": slices.Concat(p.Scores...), "values": p.Values,
 		"probabilities": slices.Concat(p.Probabilities...), "margins": p.Margins} {
-		got := arrayOf[float64](t, *found.handle, name)
+		got := arrayOf[float64](t, *found, name)
 		if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
 			t.Errorf("%s are %v, expected %v", name, got, want)
 		}
 	}
-	labels, offsets := arrayOf[int32](t, *found.handle, "labels"), arrayOf[int64](t, *found.handle, "label_offsets")
+	labels, offsets := arrayOf[int32](t, *found, "labels"), arrayOf[int64](t, *found, "label_offsets")
 	classes := want.About().Classes
 	for i, own := range p.Labels {
 		for k, id := range labels[offsets[i]:offsets[i+1]] {
@@ -253,11 +253,11 @@ func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options s
 			}
 		}
 	}
-	if a := arrayOf[int64](t, *found.handle, "known"); !slices.Equal(a, wideInts(p.Known)) {
+	if a := arrayOf[int64](t, *found, "known"); !slices.Equal(a, converted[int64](p.Known)) {
 		t.Errorf("known are %v, expected %v", a, p.Known)
 	}
-	for _, o := range []result{out, found} {
-		must(t, free, struct{ object uintptr }{*o.handle})
+	for _, o := range []*uintptr{out, found} {
+		must(t, with(free), arguments{object: *o})
 	}
 }
 
@@ -287,10 +287,11 @@ func TestTablesAreThoseOfGram(t *testing.T) {
 		texts: &[]*stringList{lists[2], lists[3], nil, nil}[0], numbers: &[]*float64{nil, nil, &sizes[0], &zips[0]}[0]}}}
 	overwrite = append(overwrite, x.label(texts))
 	made, model, found := into(), into(), into()
-	must(t, makes(makeCorpus), makeArguments{textOf(`{"keep_texts": true}`), made, &x.documents})
-	own := objects.of[*made.handle].object.(*dataset)
-	must(t, makes(train), makeArguments{textOf(`{"kernel": "linear", "c": 1}`), model, &documents{corpus: *made.handle}})
-	must(t, makes(predict), predictArguments{text{}, found, &x.documents, *model.handle})
+	must(t, with(makeCorpus), arguments{options: textOf(`{"keep_texts": true}`), result: made, x: &x.documents})
+	own := objects.of[*made].object.(*dataset)
+	must(t, with(train), arguments{options: textOf(`{"kernel": "linear", "c": 1}`), result: model,
+		x: &documents{corpus: *made}})
+	must(t, with(predict), arguments{result: found, x: &x.documents, object: *model})
 	for _, over := range overwrite {
 		over()
 	}
@@ -299,11 +300,11 @@ func TestTablesAreThoseOfGram(t *testing.T) {
 		t.Errorf("a corpus with %q, %q, %s, expected %q, %q, %s", own.Names[7], own.Raw.Text(7), own.DescribeTable(),
 			c.Names[7], c.Raw.Text(7), c.DescribeTable())
 	}
-	if got := arrayOf[byte](t, *model.handle, "bytes"); !bytes.Equal(got, modelBytes(t, want)) {
+	if got := arrayOf[byte](t, *model, "bytes"); !bytes.Equal(got, modelBytes(t, want)) {
 		t.Errorf("the model is\n%.600s\nexpected\n%.600s", got, modelBytes(t, want))
 	}
 	p := gram.Must(want.PredictRows(t.Context(), names, rows))
-	if got := arrayOf[float64](t, *found.handle, "scores"); !slices.Equal(got, slices.Concat(p.Scores...)) {
+	if got := arrayOf[float64](t, *found, "scores"); !slices.Equal(got, slices.Concat(p.Scores...)) {
 		t.Errorf("scores are %v, expected %v", got, p.Scores)
 	}
 }
@@ -315,17 +316,17 @@ func TestArraysOfModelsPredict(t *testing.T) {
 		`{"kernel": "linear:embed=tf", "c": 0.5, "scheme": "one-vs-rest"}`,
 		`{"kernel": "rbf:gamma=0.001,embed=tf", "c": 0.5}`} {
 		x, out, found := matrixOf(vectors), into(), into()
-		must(t, makes(train), makeArguments{textOf(options), out, &x.documents})
-		must(t, makes(predict), predictArguments{text{}, found, &x.documents, *out.handle})
+		must(t, with(train), arguments{options: textOf(options), result: out, x: &x.documents})
+		must(t, with(predict), arguments{result: found, x: &x.documents, object: *out})
 		n := vectors.Documents.Rows()
 		kernel := "linear:embed=tf"
 		if strings.Contains(options, "rbf") {
 			kernel = "rbf:gamma=0.001,embed=tf"
 		}
 		k := gram.Must(gram.Gram(t.Context(), vectors, kernel, gram.Options{}))
-		support, coefficients := arrayOf[int32](t, *out.handle, "support"), arrayOf[float64](t, *out.handle, "coefficients")
-		offsets, scores := arrayOf[float64](t, *out.handle, "offsets"), arrayOf[float64](t, *found.handle, "scores")
-		weights, columns := arrayOf[float64](t, *out.handle, "weights"), arrayOf[int64](t, *out.handle, "columns")
+		support, coefficients := arrayOf[int32](t, *out, "support"), arrayOf[float64](t, *out, "coefficients")
+		offsets, scores := arrayOf[float64](t, *out, "offsets"), arrayOf[float64](t, *found, "scores")
+		weights, columns := arrayOf[float64](t, *out, "weights"), arrayOf[int64](t, *out, "columns")
 		if linear := kernel == "linear:embed=tf"; linear != (len(weights) > 0) {
 			t.Fatalf("%s has %d weights", options, len(weights))
 		}
@@ -368,7 +369,7 @@ func TestValuesAreThoseOfGram(t *testing.T) {
 		out := make([]float32, n*n)
 		for _, y := range []*documents{nil, &x} {
 			options := textOf(`{"kernel": "diffusion:t=2", "workers": 3, "isa": null}`)
-			must(t, kernelValues, kernelArguments{options, &x, y, spanOf(out)})
+			must(t, with(kernelValues), arguments{options: options, x: &x, y: y, floats: spanOf(out)})
 			for k, v := range out {
 				if v != want.Data[k] {
 					t.Fatalf("%s: value %d is %v, expected %v", kind, k, v, want.Data[k])
@@ -382,7 +383,7 @@ func TestValuesAreThoseOfGram(t *testing.T) {
 		}
 		near := gram.Must(gram.Neighbours(t.Context(), all, gram.NeighbourOptions{K: 3}))
 		numbers, values := make([]int64, 3*n), make([]float32, 3*n)
-		must(t, neighbours, neighbourArguments{text{}, &x, nil, 3, &numbers[0], spanOf(values)})
+		must(t, with(neighbours), arguments{x: &x, k: 3, numbers: spanOf(numbers), floats: spanOf(values)})
 		for i, list := range near {
 			for j, want := range list {
 				if got := (gram.Neighbour{Document: int(numbers[3*i+j]), Value: values[3*i+j]}); got != want {
@@ -398,12 +399,12 @@ func compareComponents(t *testing.T, c *corpus.Corpus, x *documents) {
 	want := gram.Must(gram.PCA(t.Context(), c, gram.PCAOptions{Components: 3, Kernel: "diffusion:t=2"}))
 	out := into()
 	options := `{"components": 3, "kernel": "diffusion:t=2"}`
-	must(t, makes(findComponents), makeArguments{textOf(options), out, x})
-	if got := arrayOf[float64](t, *out.handle, "coordinates"); !slices.Equal(got, want.Coordinates().RawMatrix().Data) {
+	must(t, with(findComponents), arguments{options: textOf(options), result: out, x: x})
+	if got := arrayOf[float64](t, *out, "coordinates"); !slices.Equal(got, want.Coordinates().RawMatrix().Data) {
 		t.Errorf("coordinates are %v, expected %v", got, want.Coordinates().RawMatrix().Data)
 	}
 	z := make([]float64, c.Documents.Rows()*3)
-	must(t, project, projectArguments{text{}, x, *out.handle, spanOf(z)})
+	must(t, with(project), arguments{x: x, object: *out, doubles: spanOf(z)})
 	if own := gram.Must(want.Project(t.Context(), c)).RawMatrix().Data; !slices.Equal(z, own) {
 		t.Errorf("projections are %v, expected %v", z, own)
 	}

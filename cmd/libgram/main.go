@@ -4,8 +4,8 @@
 //
 //	go build -buildmode=c-shared -o libgram.so ./cmd/libgram
 //
-// gram.c passes the arguments of a function in gram.h, as a struct, to the Go function of that name
-// in [functions]. From there on, nothing depends on C: all functions share options ([decode]),
+// gram.c passes the [arguments] of a function in gram.h to the Go function of that name in
+// [functions]. From there on, nothing depends on C: all functions share options ([decode]),
 // documents ([documents]), objects ([registry]) and results ([array]), and call package gram.
 package main
 
@@ -24,8 +24,8 @@ func main() {} // required in a library, but never called
 // goCall calls the function with the given name.
 //
 //export goCall
-func goCall(name *C.char, call, arguments unsafe.Pointer) C.int32_t {
-	return C.int32_t(run((*request)(call), functions[C.GoString(name)], arguments))
+func goCall(name *C.char, call, a unsafe.Pointer) C.int32_t {
+	return C.int32_t(run((*request)(call), functions[C.GoString(name)], (*arguments)(a)))
 }
 
 // toProgress calls the caller's progress function; stage must end with a 0 byte.

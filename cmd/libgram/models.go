@@ -5,97 +5,67 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
+	"io"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/sparse"
 )
 
 // model is a model that shares no memory with the caller.
 type model struct {
 	*gram.Model
-	warnings []string // warnings of its training
-
 	mu    sync.Mutex
-	ready map[readyFor]*ready
-}
-
-// readyFor is the key of a model's prepared copies: the options on which these depend.
-type readyFor struct {
-	isa     string
-	workers int
-	memory  int64
-	novelty bool
+	ready map[string]*ready // by the options on which these depend
 }
 
 // ready is a copy of a model that is prepared for predictions. Concurrent calls share it, and
 // receive each other's progress and warnings.
 type ready struct {
 	*gram.Model
-	mu      sync.Mutex
-	callers map[*gram.Options]bool
+	mu    sync.Mutex
+	calls map[*call]bool
 }
 
 func (*model) kind() string { return "model" }
 
-func (m *model) close() error {
-	var errs []error
-	for _, r := range m.ready {
-		errs = append(errs, r.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// each visits the options of the current calls.
-func (r *ready) each(visit func(o *gram.Options)) {
+// each visits the current calls.
+func (r *ready) each(visit func(c *call)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for o := range r.callers {
-		visit(o)
+	for c := range r.calls {
+		visit(c)
 	}
 }
 
-// with returns a copy of the model that is prepared for the options of a call. The call ends with
-// done.
-func (m *model) with(o *gram.Options, novelty bool) (r *ready, done func()) {
+// with returns a copy of the model that is prepared for the options of a call, until done.
+func (m *model) with(c *call, o *gram.Options, novelty bool) (r *ready, done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	key := readyFor{o.ISA, o.Workers, o.MemoryBytes, novelty}
+	key := fmt.Sprint(o.ISA, o.Workers, o.MemoryBytes, novelty)
 	if r = m.ready[key]; r == nil {
-		r = &ready{callers: map[*gram.Options]bool{}}
-		own := gram.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes}
-		own.Progress = func(p gram.Progress) {
-			r.each(func(o *gram.Options) {
-				if o.Progress != nil {
-					o.Progress(p)
-				}
-			})
-		}
-		own.Warn = func(warning string) {
-			r.each(func(o *gram.Options) {
-				if o.Warn != nil {
-					o.Warn(warning)
-				}
-			})
+		r = &ready{calls: map[*call]bool{}}
+		own := gram.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+			Progress: func(p gram.Progress) { r.each(func(c *call) { c.progress(p) }) },
+			Warn:     func(warning string) { r.each(func(c *call) { c.warn(warning) }) },
 		}
 		if r.Model = m.With(own); novelty {
 			r.Model = r.WithNovelty(nil)
 		}
 		if m.ready == nil {
-			m.ready = map[readyFor]*ready{}
+			m.ready = map[string]*ready{}
 		}
 		m.ready[key] = r
 	}
 	r.mu.Lock()
-	r.callers[o] = true
+	r.calls[c] = true
 	r.mu.Unlock()
 	return r, func() {
 		r.mu.Lock()
-		delete(r.callers, o)
+		delete(r.calls, c)
 		r.mu.Unlock()
 	}
 }
@@ -109,13 +79,12 @@ func (m *model) about() any {
 		Text, Converged bool
 		Vocabulary      int
 		Table           []corpus.TableColumn
-		Warnings        []string
-	}{a, n > 0, a.Unfinished == 0, n, columnsOf(a.Tokenizer), m.warnings}
+	}{a, n > 0, a.Unfinished == 0, n, corpus.TableColumns(a.Tokenizer)}
 }
 
 func (m *model) arrays() map[string]arrayMaker {
-	all := map[string]arrayMaker{"bytes": bytesOf(m)}
-	all["support"] = func(*call) (*array, error) { return column(narrowInts(m.DecisionFunctions().Support)), nil }
+	all := map[string]arrayMaker{"bytes": bytesOf(func(c *call, w io.Writer) error { return m.Write(c.ctx, w) })}
+	all["support"] = func(*call) (*array, error) { return column(converted[int32](m.DecisionFunctions().Support)), nil }
 	all["coefficients"] = func(*call) (*array, error) { return rowsOf(m.DecisionFunctions().Coefficients)(nil) }
 	all["offsets"] = func(*call) (*array, error) { return column(m.DecisionFunctions().Offsets), nil }
 	all["weights"] = func(*call) (*array, error) {
@@ -124,11 +93,7 @@ func (m *model) arrays() map[string]arrayMaker {
 	}
 	all["columns"] = func(*call) (*array, error) {
 		_, columns := m.Weights()
-		out := make([]int64, len(columns))
-		for i, t := range columns {
-			out[i] = int64(t)
-		}
-		return column(out), nil
+		return column(converted[int64](columns)), nil
 	}
 	return withNames(all, "vocabulary", m.About().Vocabulary)
 }
@@ -150,48 +115,40 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, err
 	if err == nil && o.Terms != nil && !in.Kept() {
 		err = errors.New(`gram: option "terms" requires documents with texts`)
 	}
-	if err == nil {
-		o.DocumentWeights, err = x.weighted(in.Documents.Rows())
+	if err == nil && (x.weights != nil || x.weightCount != 0) {
+		weights, wrong := span[float64]{x.weights, x.weightCount}.exactly(int64(in.Documents.Rows()), "weights")
+		o.DocumentWeights, err = slices.Clone(weights), wrong
 	}
 	return in, err
 }
 
 // train implements gram_train.
-func train(c *call, a *makeArguments) (object, error) {
-	var o gram.TrainOptions
-	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return nil, err
-	}
-	in, err := c.training(a.x, &o)
+func train(c *call, a *arguments, o *gram.TrainOptions) (object, error) {
+	in, err := c.training(a.x, o)
 	if err != nil {
 		return nil, err
 	}
-	m, err := gram.Train(c.ctx, in, o)
+	m, err := gram.Train(c.ctx, in, *o)
 	if err != nil {
 		return nil, err
 	}
-	return &model{Model: m.With(gram.Options{}), warnings: c.said()}, nil
+	return &model{Model: m.With(gram.Options{})}, nil
 }
 
 // crossValidate implements gram_cross_validate.
-func crossValidate(c *call, a *makeArguments) (object, error) {
-	var o gram.ValidateOptions
-	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return nil, err
-	}
+func crossValidate(c *call, a *arguments, o *gram.ValidateOptions) (object, error) {
 	in, err := c.training(a.x, &o.TrainOptions)
 	if err != nil {
 		return nil, err
 	}
-	v, err := gram.CrossValidate(c.ctx, in, o)
+	v, err := gram.CrossValidate(c.ctx, in, *o)
 	if err != nil {
 		return nil, err
 	}
 	return &answer{name: "validation", says: struct {
 		*gram.Validation
 		Converged bool
-		Warnings  []string
-	}{v, v.Unfinished == 0, c.said()}}, nil
+	}{v, v.Unfinished == 0}}, nil
 }
 
 // point is a combination of a search.
@@ -201,16 +158,12 @@ type point struct {
 }
 
 // search implements gram_search.
-func search(c *call, a *makeArguments) (object, error) {
-	var o gram.SearchOptions
-	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return nil, err
-	}
+func search(c *call, a *arguments, o *gram.SearchOptions) (object, error) {
 	in, err := c.training(a.x, &o.TrainOptions)
 	if err != nil {
 		return nil, err
 	}
-	found, err := gram.Search(c.ctx, in, o)
+	found, err := gram.Search(c.ctx, in, *o)
 	if err != nil {
 		return nil, err
 	}
@@ -225,8 +178,7 @@ func search(c *call, a *makeArguments) (object, error) {
 		Why       string
 		Ablations []gram.Ablation
 		Train     map[string]any
-		Warnings  []string
-	}{found.Measure, points, found.Best, found.Why, found.Ablations, given(found.Train), c.said()}}, nil
+	}{found.Measure, points, found.Best, found.Why, found.Ablations, given(found.Train)}}, nil
 }
 
 // answer is the result of a function: predictions, a validation, a search, an explanation, or
@@ -240,197 +192,125 @@ type answer struct {
 func (o *answer) kind() string                  { return o.name }
 func (o *answer) about() any                    { return o.says }
 func (o *answer) arrays() map[string]arrayMaker { return o.has }
-func (*answer) close() error                    { return nil }
 
-type predictArguments struct {
-	options text
-	result
-	x     *documents
-	model uintptr
+type predictOptions struct {
+	gram.Options
+	Novelty bool
 }
 
 // predict implements gram_predict.
-func predict(c *call, a *predictArguments) (object, error) {
-	var o struct {
-		gram.Options
-		Novelty bool
-	}
-	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return nil, err
-	}
-	m, err := objectOf[*model](c, a.model)
+func predict(c *call, a *arguments, o *predictOptions) (object, error) {
+	m, err := objectOf[*model](c, a.object)
 	if err != nil {
 		return nil, err
 	}
-	r, done := m.with(&o.Options, o.Novelty)
+	r, done := m.with(c, &o.Options, o.Novelty)
 	defer done()
 	p, err := c.predictions(r.Model, a.x)
 	if err != nil {
 		return nil, err
 	}
-	return c.answer(r.About().Classes, p), nil
+	return answerOf(r.About().Classes, p), nil
 }
 
 func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, error) {
-	if err := x.check("x"); err != nil {
-		return nil, err
-	}
-	switch {
-	case x.texts != nil:
-		texts, err := x.texts.list("texts")
-		if err != nil {
-			return nil, err
-		}
-		return m.PredictTexts(c.ctx, texts)
-	case x.table != nil:
-		columns, rows, err := x.table.fields()
-		if err != nil {
-			return nil, err
-		}
-		return m.PredictRows(c.ctx, columns, rows)
-	case x.terms != nil:
+	if x != nil && x.terms != nil && x.check("x") == nil {
 		lists, err := x.lists()
 		if err != nil {
 			return nil, err
 		}
 		return m.PredictTerms(c.ctx, lists)
 	}
-	in, err := c.corpusOf(x, "x", gram.ReadOptions{})
+	in, err := c.untokenised(x)
 	if err != nil {
 		return nil, err
 	}
 	return m.Predict(c.ctx, in)
 }
 
-// answer converts predictions. Classes are the model's, followed by further predicted labels, "?"
+// untokenised returns documents for a model. Texts and tables are without terms, because the model
+// tokenises them.
+func (c *call) untokenised(x *documents) (*corpus.Corpus, error) {
+	if err := x.check("x"); err != nil {
+		return nil, err
+	}
+	var raw corpus.Raw
+	var err error
+	switch {
+	case x.texts != nil:
+		raw.Texts, err = x.texts.list("texts")
+	case x.table != nil:
+		raw.Columns, raw.Rows, err = x.table.fields()
+	default:
+		return c.corpusOf(x, "x", gram.ReadOptions{})
+	}
+	return &corpus.Corpus{Source: "the documents", Raw: raw, Vocabulary: []string{},
+		Documents: &sparse.CSR{Offsets: make([]int64, raw.Len()+1)}}, err
+}
+
+// answerOf converts predictions. Classes are the model's, followed by further predicted labels, "?"
 // or "-1".
-func (c *call) answer(of []string, p *gram.Predictions) *answer {
+func answerOf(of []string, p *gram.Predictions) *answer {
 	classes, place := slices.Clone(of), map[string]int32{}
 	for i, name := range classes {
 		place[name] = int32(i)
 	}
-	number := func(name string) int32 {
-		at, ok := place[name]
-		if !ok {
-			at = int32(len(classes))
-			place[name], classes = at, append(classes, name)
+	numbers := func(to []int32, names []string) []int32 {
+		for _, name := range names {
+			at, ok := place[name]
+			if !ok {
+				at = int32(len(classes))
+				place[name], classes = at, append(classes, name)
+			}
+			to = append(to, at)
 		}
-		return at
+		return to
 	}
-	var labels []int32
+	var labels, rejected []int32
 	var offsets []int64
 	if p.Labels != nil {
 		offsets = []int64{0}
 	}
 	for _, own := range p.Labels {
-		for _, name := range own {
-			labels = append(labels, number(name))
-		}
+		labels = numbers(labels, own)
 		offsets = append(offsets, int64(len(labels)))
 	}
-	seconds := make([]int32, len(p.Seconds))
-	for i, name := range p.Seconds {
-		seconds[i] = number(name)
-	}
-	rejected := make([]int32, len(p.Rejected))
-	for i, is := range p.Rejected {
+	for _, is := range p.Rejected {
+		rejected = append(rejected, 0)
 		if is {
-			rejected[i] = 1
+			rejected[len(rejected)-1] = 1
 		}
 	}
-	out := &answer{name: "predictions"}
-	out.has = map[string]arrayMaker{
+	out := &answer{name: "predictions", has: map[string]arrayMaker{
 		"labels": made(labels), "label_offsets": made(offsets), "values": made(p.Values), "scores": rowsOf(p.Scores),
-		"probabilities": rowsOf(p.Probabilities), "margins": made(p.Margins), "seconds": made(seconds),
-		"rejected": made(rejected), "nearest": made(p.Nearest), "ranks": made(p.Ranks), "known": made(wideInts(p.Known)),
-		"words": made(wideInts(p.Words)),
-	}
+		"probabilities": rowsOf(p.Probabilities), "margins": made(p.Margins), "seconds": made(numbers(nil, p.Seconds)),
+		"rejected": made(rejected), "nearest": made(p.Nearest), "ranks": made(p.Ranks),
+		"known": made(converted[int64](p.Known)), "words": made(converted[int64](p.Words)),
+	}}
 	out.says = struct {
 		Documents         int
 		Classes, Machines []string
-		Warnings          []string
-	}{len(p.Known), classes, p.DecisionFunctions, c.said()}
+	}{len(p.Known), classes, p.DecisionFunctions}
 	return out
-}
-
-func narrowInts(list []int) []int32 {
-	out := make([]int32, len(list))
-	for i, v := range list {
-		out[i] = int32(v)
-	}
-	return out
-}
-
-func wideInts(list []int) []int64 {
-	out := make([]int64, len(list))
-	for i, v := range list {
-		out[i] = int64(v)
-	}
-	return out
-}
-
-type explainArguments struct {
-	result
-	x        *documents
-	model    uintptr
-	i, terms int64
 }
 
 // explain implements gram_explain.
-func explain(c *call, a *explainArguments) (object, error) {
-	m, err := objectOf[*model](c, a.model)
+func explain(c *call, a *arguments, o *gram.Options) (object, error) {
+	m, err := objectOf[*model](c, a.object)
 	if err != nil {
 		return nil, err
 	}
-	if a.terms < 1 || a.terms > math.MaxInt32 {
-		return nil, fmt.Errorf("gram: %d terms to name, expected 1 to %d", a.terms, math.MaxInt32)
-	}
-	var o gram.Options
-	c.use(&o)
-	r, done := m.with(&o, false)
+	r, done := m.with(c, o, false)
 	defer done()
 	out := &answer{name: "explanation"}
 	if a.x == nil {
-		out.says, err = r.Explain(c.ctx, int(a.terms))
-	} else {
-		out.says, err = c.explained(r.Model, a.x, int(a.i), int(a.terms))
+		out.says, err = r.Explain(c.ctx, int(a.k))
+		return out, err
 	}
-	return out, err
-}
-
-func (c *call) explained(m *gram.Model, x *documents, i, n int) (*gram.DocumentExplanation, error) {
-	if err := x.check("x"); err != nil {
-		return nil, err
-	}
-	outside := func(n int) error {
-		if i < 0 || i >= n {
-			return fmt.Errorf("gram: document index %d, expected 0 to %d", i, n-1)
-		}
-		return nil
-	}
-	switch {
-	case x.texts != nil:
-		texts, err := x.texts.list("texts")
-		if err == nil {
-			err = outside(len(texts))
-		}
-		if err != nil {
-			return nil, err
-		}
-		return m.ExplainText(c.ctx, strings.Clone(texts[i]), n)
-	case x.table != nil:
-		columns, rows, err := x.table.fields()
-		if err == nil {
-			err = outside(len(rows))
-		}
-		if err != nil {
-			return nil, err
-		}
-		return m.ExplainRow(c.ctx, columns, rows[i], n)
-	}
-	in, err := c.corpusOf(x, "x", gram.ReadOptions{})
+	in, err := c.untokenised(a.x)
 	if err != nil {
 		return nil, err
 	}
-	return m.ExplainDocument(c.ctx, in, i, n)
+	out.says, err = r.ExplainDocument(c.ctx, in, int(a.i), int(a.k))
+	return out, err
 }

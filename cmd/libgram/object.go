@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/gramengine/gram"
 )
 
 // object is the Go value behind a handle.
@@ -20,7 +22,6 @@ type object interface {
 	kind() string
 	about() any                    // content of the array "json"
 	arrays() map[string]arrayMaker // all other arrays by name
-	close() error                  // releases what the garbage collector doesn't
 }
 
 // array is a rows x columns array for C: []byte, []int32, []int64, []float32 or []float64.
@@ -78,18 +79,6 @@ func (r *registry) add(o object) uintptr {
 	return r.last
 }
 
-// take returns the object of a handle, and counts a user.
-func (r *registry) take(handle uintptr) (*entry, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e, ok := r.of[handle]
-	if !ok {
-		return nil, r.unknown(handle)
-	}
-	e.users++
-	return e, nil
-}
-
 func (r *registry) unknown(handle uintptr) error {
 	if handle == 0 {
 		return fmt.Errorf("gram: object 0, expected a handle")
@@ -121,7 +110,11 @@ func (r *registry) release(entries []*entry) (err error) {
 		r.mu.Unlock()
 		if last {
 			e.pins.Unpin()
-			err = cmp.Or(err, e.close())
+			if m, is := e.object.(*model); is {
+				for _, ready := range m.ready {
+					err = cmp.Or(err, ready.Close())
+				}
+			}
 		}
 	}
 	return err
@@ -140,11 +133,6 @@ func objectOf[T object](c *call, handle uintptr) (T, error) {
 	}
 	return o, nil
 }
-
-// result is the place for a returned handle.
-type result struct{ handle *uintptr }
-
-func (r result) place() *uintptr { return r.handle }
 
 // view has the layout of gram_view. data is a uintptr, because the caller's old value may point to
 // freed memory. If it were a pointer, Go's write barrier could crash on it.
@@ -207,48 +195,33 @@ func (e *entry) array(c *call, name string) (*array, error) {
 }
 
 // free implements gram_free.
-func free(_ *call, a *struct{ object uintptr }) error {
+func free(_ *call, a *arguments, _ *gram.Options) (object, error) {
 	if a.object == 0 {
-		return nil
+		return nil, nil
 	}
-	return objects.drop(a.object)
-}
-
-type viewArguments struct {
-	object uintptr
-	name   text
-	out    *view
+	return nil, objects.drop(a.object)
 }
 
 // viewOf implements gram_array.
-func viewOf(c *call, a *viewArguments) error {
-	if a.out == nil {
-		return fmt.Errorf("gram: NULL for the array that is returned, expected a pointer")
-	}
-	*a.out = view{}
+func viewOf(c *call, a *arguments, _ *gram.Options) (object, error) {
 	name, err := a.name.string("name")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e, err := c.take(a.object)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	*a.out, err = e.view(c, name)
-	return err
+	*a.view, err = e.view(c, name)
+	return nil, err
 }
 
-// text is a pointer to bytes, with their number.
-type text struct {
-	data *byte
-	size int64
-}
-
-func (t text) bytes(what string) ([]byte, error) { return span[byte]{t.data, t.size}.slice(what) }
+// text is a span of bytes.
+type text struct{ span[byte] }
 
 // string returns the text, in the caller's memory.
 func (t text) string(what string) (string, error) {
-	b, err := t.bytes(what)
+	b, err := t.slice(what)
 	return unsafe.String(unsafe.SliceData(b), len(b)), err
 }
 
@@ -292,6 +265,14 @@ type stringList struct {
 	count int64
 }
 
+// exactly returns the texts, and fails unless there are n.
+func (s *stringList) exactly(n int64, what string) ([]string, error) {
+	if s != nil && s.count != n {
+		return nil, fmt.Errorf("gram: %s: a length of %d, expected %d", what, s.count, n)
+	}
+	return s.list(what)
+}
+
 // list returns the texts, in the caller's memory.
 func (s *stringList) list(what string) ([]string, error) {
 	if s == nil {
@@ -307,7 +288,7 @@ func (s *stringList) list(what string) ([]string, error) {
 	}
 	out := make([]string, len(data))
 	for i, d := range data {
-		if out[i], err = (text{d, sizes[i]}).string(what); err != nil {
+		if out[i], err = (text{span[byte]{d, sizes[i]}}).string(what); err != nil {
 			return nil, fmt.Errorf("%w (number %d)", err, i)
 		}
 	}

@@ -28,8 +28,8 @@ var parsers = map[reflect.Type]func(string) (any, error){
 // of embedded structs have keys of their own. null leaves an option unset. Fields without a JSON
 // form, such as functions, have no key.
 //
-// Errors name the key, what was found and what is allowed. It fails if a key is unknown or
-// repeated, if a value has the wrong type, or if text isn't a JSON object.
+// It fails if a key is unknown or repeated, if a value has the wrong type, or if text isn't a JSON
+// object. Errors name the key, what was found and what is allowed.
 func decode(text []byte, into any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
@@ -85,86 +85,63 @@ func eachField(of reflect.Value, visit func(name string, field reflect.Value)) {
 		switch {
 		case field.Anonymous && field.Type.Kind() == reflect.Struct:
 			eachField(of.Field(i), visit)
-		case field.IsExported() && field.Name != "DocumentWeights" && decodes(field.Type):
+		case field.IsExported() && field.Name != "DocumentWeights" && expected(field.Type) != "":
 			visit(snake.Case(field.Name), of.Field(i))
 		}
 	}
 }
 
-// decodes reports whether a type has a JSON form.
-func decodes(t reflect.Type) bool {
-	if parsers[t] != nil {
-		return true
-	}
+// expected describes the JSON values of a type. It returns "" if the type has no JSON form.
+func expected(t reflect.Type) string {
 	switch t.Kind() {
-	case reflect.Bool, reflect.String, reflect.Int64, reflect.Uint64, reflect.Float64:
-		return true
-	case reflect.Int:
-		return t.PkgPath() == "" // named integer types have no JSON form
-	case reflect.Map, reflect.Slice, reflect.Pointer:
-		return decodes(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Uint64:
+		return "a whole number of at least 0"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Pointer:
+		return expected(t.Elem())
+	case reflect.Slice, reflect.Map:
+		each := expected(t.Elem())
+		if each != "" && t.Kind() == reflect.Slice {
+			return "an array, each element " + each
+		} else if each != "" {
+			return "an object, each value " + each
+		}
 	}
-	return false
+	if parsers[t] != nil {
+		return "a string"
+	}
+	return ""
 }
 
 func set(field reflect.Value, value json.RawMessage) error {
 	t := field.Type()
-	if parse := parsers[t]; parse != nil {
-		var text string
-		if err := json.Unmarshal(value, &text); err != nil || value[0] != '"' {
-			return fmt.Errorf("found %s, expected a string", shown(value))
-		}
-		parsed, err := parse(text)
-		if err == nil {
-			field.Set(reflect.ValueOf(parsed))
-		}
-		return err
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
+	if t.Kind() == reflect.Pointer {
 		field.Set(reflect.New(t.Elem()))
 		return set(field.Elem(), value)
-	case reflect.Slice:
-		return setSlice(field, value)
-	case reflect.Map:
-		values, err := members(value)
-		if err != nil {
-			return err
-		}
-		field.Set(reflect.MakeMap(t))
-		for _, key := range slices.Sorted(maps.Keys(values)) {
-			element := reflect.New(t.Elem()).Elem()
-			if err := set(element, values[key]); err != nil {
-				return fmt.Errorf("%q: %w", key, err)
-			}
-			field.SetMapIndex(reflect.ValueOf(key), element)
-		}
+	}
+	parse, to := parsers[t], field.Addr().Interface()
+	var text string
+	if parse != nil {
+		to = &text
+	}
+	if err := json.Unmarshal(value, to); err != nil {
+		return fmt.Errorf("found %s, expected %s", shown(value), expected(t))
+	}
+	if parse == nil {
 		return nil
 	}
-	if err := json.Unmarshal(value, field.Addr().Interface()); err != nil || string(value) == "null" {
-		return fmt.Errorf("found %s, expected %s", shown(value), expected[t.Kind()])
+	parsed, err := parse(text)
+	if err == nil {
+		field.Set(reflect.ValueOf(parsed))
 	}
-	return nil
-}
-
-func setSlice(field reflect.Value, value json.RawMessage) error {
-	var elements []json.RawMessage
-	if err := json.Unmarshal(value, &elements); err != nil || value[0] != '[' {
-		return fmt.Errorf("found %s, expected an array", shown(value))
-	}
-	field.Set(reflect.MakeSlice(field.Type(), len(elements), len(elements)))
-	for i, e := range elements {
-		if err := set(field.Index(i), e); err != nil {
-			return fmt.Errorf("element %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// expected maps kinds to type names for error messages.
-var expected = map[reflect.Kind]string{
-	reflect.Bool: "true or false", reflect.String: "a string", reflect.Int: "a whole number",
-	reflect.Int64: "a whole number", reflect.Uint64: "a whole number of at least 0", reflect.Float64: "a number",
+	return err
 }
 
 // shown shortens JSON for a message.

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +39,6 @@ func (t *table) fields() (columns []string, rows [][]string, err error) {
 	if t.rows < 0 || t.rows > maxBytes/16/max(n, 1) {
 		return nil, nil, fmt.Errorf("gram: a table of %d rows and %d columns, expected 0 or more", t.rows, n)
 	}
-	columns = slices.Clone(columns)
 	rows = make([][]string, t.rows)
 	all := make([]string, t.rows*n)
 	for i := range rows {
@@ -48,42 +46,24 @@ func (t *table) fields() (columns []string, rows [][]string, err error) {
 	}
 	for k, name := range columns {
 		columns[k] = strings.Clone(name)
+		var values []float64
+		var fields []string
 		if texts[k] == nil {
-			values, err := span[float64]{numbers[k], t.rows}.slice("column " + columns[k])
-			if err != nil {
-				return nil, nil, err
-			}
-			for i, v := range values {
-				rows[i][k] = fieldOf(v)
-			}
-			continue
-		}
-		fields, err := texts[k].list("column " + columns[k])
-		if err == nil && int64(len(fields)) != t.rows {
-			err = fmt.Errorf("gram: column %s: a length of %d, expected %d", columns[k], len(fields), t.rows)
+			values, err = span[float64]{numbers[k], t.rows}.slice("column " + name)
+		} else {
+			fields, err = texts[k].exactly(t.rows, "column "+name)
 		}
 		if err != nil {
 			return nil, nil, err
+		}
+		for i, v := range values {
+			rows[i][k] = fieldOf(v)
 		}
 		for i, field := range fields {
 			rows[i][k] = strings.Clone(field)
 		}
 	}
 	return columns, rows, nil
-}
-
-// columnsOf returns the columns of a model of tables with their kinds, or nil for other models.
-func columnsOf(t corpus.Tokenizer) (columns []corpus.TableColumn) {
-	for _, c := range t.Columns() {
-		kind := corpus.KindText
-		if c.Number {
-			kind = corpus.KindNumber
-		} else if c.Category {
-			kind = corpus.KindCategory
-		}
-		columns = append(columns, corpus.TableColumn{Name: c.Name, Kind: kind})
-	}
-	return columns
 }
 
 // fieldOf returns a number in decimal notation if it is below 2⁵³, else with an exponent.
@@ -104,10 +84,7 @@ func (t *table) corpus(c *call, read gram.ReadOptions) (*corpus.Corpus, error) {
 		return nil, err
 	}
 	if t.kinds != nil {
-		kinds, err := t.kinds.list("kinds")
-		if err == nil && len(kinds) != len(columns) {
-			err = fmt.Errorf("gram: kinds: a length of %d, expected %d", len(kinds), len(columns))
-		}
+		kinds, err := t.kinds.exactly(int64(len(columns)), "kinds")
 		if err != nil {
 			return nil, err
 		}
