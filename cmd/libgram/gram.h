@@ -306,7 +306,7 @@ typedef struct gram_view {
  *                 "seconds" int32: second class; "margins" double: decision value against it
  *                 "values", "nearest", "ranks" double, "rejected" int32, "known", "words" int64:
  *                 one number by document
- *                 "scores" double: documents x "machines" of "json"
+ *                 "scores" double: documents x "decision_functions" of "json"
  *                 "probabilities" double: documents x classes of the model
  *   components    "eigenvalues" double; "coordinates" double, documents x components
  *   matches       "offsets", "documents" int64, "distances" float: see gram_index_query
@@ -316,15 +316,14 @@ typedef struct gram_view {
  *   corpus        source, documents, columns, stored, text (true for terms, false for vectors),
  *                 texts_kept, tokenizer, table (columns of a table, each with "name" and "kind"),
  *                 labelled, classes
- *   model         type, kernel, embedding, scheme, c, classes, machines (names of the decision
- *                 functions), numbers (true for regression), one_class, votes, probabilities, below
+ *   model         type, kernel, embedding, scheme, c, classes, decision_functions (names), numbers (true for regression), one_class, votes, probabilities, below
  *                 (documents with a smaller probability get no class), text, tokenizer, columns (of
  *                 vectors; 0 if unknown), vocabulary (number of terms), terms (number of terms with
  *                 values in training), table (columns of a table, each with "name" and "kind"),
  *                 support, bytes, converged, unfinished, notes, report (lines), rows (report by
  *                 decision function)
  *   index         documents; added, removed and new_terms since gram_index or gram_index_refit
- *   predictions   documents, classes, machines
+ *   predictions   documents, classes, decision_functions
  *   components    documents, components, landmarks, total (sum of all eigenvalues), residual (not
  *                 covered by landmarks)
  */

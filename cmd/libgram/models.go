@@ -84,9 +84,10 @@ func (m *model) about() any {
 
 func (m *model) arrays() map[string]arrayMaker {
 	all := map[string]arrayMaker{"bytes": bytesOf(func(c *call, w io.Writer) error { return m.Write(c.ctx, w) })}
-	all["support"] = func(*call) (*array, error) { return column(converted[int32](m.DecisionFunctions().Support)), nil }
-	all["coefficients"] = func(*call) (*array, error) { return rowsOf(m.DecisionFunctions().Coefficients)(nil) }
-	all["offsets"] = func(*call) (*array, error) { return column(m.DecisionFunctions().Offsets), nil }
+	of := m.DecisionFunctions
+	all["support"] = func(*call) (*array, error) { return column(converted[int32](of().Support)), nil }
+	all["coefficients"] = func(*call) (*array, error) { return rowsOf(of().Coefficients)(nil) }
+	all["offsets"] = func(*call) (*array, error) { return column(of().Offsets), nil }
 	all["weights"] = func(*call) (*array, error) {
 		weights, _ := m.Weights()
 		return rowsOf(weights)(nil)
@@ -288,8 +289,8 @@ func answerOf(of []string, p *gram.Predictions) *answer {
 		"known": made(converted[int64](p.Known)), "words": made(converted[int64](p.Words)),
 	}}
 	out.says = struct {
-		Documents         int
-		Classes, Machines []string
+		Documents                  int
+		Classes, DecisionFunctions []string
 	}{len(p.Known), classes, p.DecisionFunctions}
 	return out
 }

@@ -293,7 +293,7 @@ static void models(const char *folder)
 	ARRAY(o[0], "offsets", GRAM_DOUBLE, 1, 1);
 	ARRAY(o[0], "weights", GRAM_DOUBLE, 1, 8);
 	ARRAY(o[0], "columns", GRAM_INT64, 8, 1);
-	HAS(o[0], "\"machines\":[\"food/cars\"]");
+	HAS(o[0], "\"decision_functions\":[\"food/cars\"]");
 	OK(gram_predict(o[0], &from_matrix, TEXT("{\"novelty\": true, \"workers\": 2}"), &o[1], fresh()));
 	ARRAY(o[1], "probabilities", GRAM_DOUBLE, documents, 2);
 	ARRAY(o[1], "scores", GRAM_DOUBLE, documents, 1);
