@@ -316,12 +316,13 @@ typedef struct gram_view {
  *   corpus        source, documents, columns, stored, text (true for terms, false for vectors),
  *                 texts_kept, tokenizer, table (columns of a table, each with "name" and "kind"),
  *                 labelled, classes
- *   model         type, kernel, embedding, scheme, c, classes, decision_functions (names), numbers (true for regression), one_class, votes, probabilities, below
- *                 (documents with a smaller probability get no class), text, tokenizer, columns (of
- *                 vectors; 0 if unknown), vocabulary (number of terms), terms (number of terms with
- *                 values in training), table (columns of a table, each with "name" and "kind"),
- *                 support, bytes, converged, unfinished, notes, report (lines), rows (report by
- *                 decision function)
+ *   model         type, kernel, embedding, scheme, c, classes, decision_functions (names), numbers
+ *                 (true for regression), one_class, votes, probabilities, below (documents with a
+ *                 smaller probability get no class), text, tokenizer, columns (of vectors; 0 if
+ *                 unknown), vocabulary (number of terms), terms (number of terms with values in
+ *                 training), table (columns of a table, each with "name" and "kind"), support,
+ *                 bytes, converged, unfinished, notes, report (lines), rows (report by decision
+ *                 function)
  *   index         documents; added, removed and new_terms since gram_index or gram_index_refit
  *   predictions   documents, classes, decision_functions
  *   components    documents, components, landmarks, total (sum of all eigenvalues), residual (not
