@@ -18,9 +18,7 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // A model may be used concurrently: everybody gets what one alone gets.
@@ -158,33 +156,6 @@ func TestTextsWarn(t *testing.T) {
 		if all := strings.Join(warnings, "\n"); strings.Contains(all, "MinDF 1") != want || minDF == 1 && all != "" {
 			t.Errorf("MinDF %d: warnings %q", minDF, all)
 		}
-	}
-}
-
-// A kernel of the program's own is known by its name, from the matrix to the loaded model.
-func TestOwnKernels(t *testing.T) {
-	own := gram.Must(kernel.New(kernel.Custom{Name: "halved", Embedding: sparse.Sphere,
-		Eval: func(c, _, _ float64) float64 { return 1 - c/2 }}))
-	o := gram.Options{Kernels: []kernel.Kernel{own}}
-	c := few(t)
-	k := gram.Must(gram.Gram(t.Context(), c, "halved", o))
-	if !(math.Abs(k.At(0, 3)-0.5) <= 1e-6) || !(math.Abs(k.At(2, 2)-1) <= 1e-6) {
-		t.Errorf("values %v and %v, expected 0.5 and 1", k.At(0, 3), k.At(2, 2))
-	}
-	sum := gram.Must(gram.Gram(t.Context(), c, "sum(halved,2*diffusion:t=1)", o))
-	if !(math.Abs(sum.At(2, 2)-3) <= 1e-6) {
-		t.Errorf("a sum of %v on the diagonal, expected 3", sum.At(2, 2))
-	}
-	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Options: o, Kernel: "product(halved,diffusion:t=1)"}))
-	path := filepath.Join(t.TempDir(), "own.model")
-	musttest.Do(t, m.Save(path))
-	loaded := gram.Must(gram.Load(path))
-	if _, err := loaded.PredictTexts(t.Context(), fewTexts); err == nil {
-		t.Error("a model of a kernel that the program doesn't have predicts")
-	}
-	want, got := gram.Must(m.Predict(t.Context(), c)), gram.Must(loaded.With(o).Predict(t.Context(), c))
-	if !reflect.DeepEqual(want, got) {
-		t.Errorf("%+v before, %+v after it was loaded", want, got)
 	}
 }
 

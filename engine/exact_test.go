@@ -94,13 +94,8 @@ func TestWholeCountsAreExact(t *testing.T) {
 func TestFarFromTheOrigin(t *testing.T) {
 	const n, d = 150, 8
 	r := rand.New(rand.NewPCG(3, 3))
-	m := &sparse.CSR{Cols: d, Offsets: []int64{0}}
-	for range n {
-		for j := range d {
-			m.Terms, m.Values = append(m.Terms, uint32(j)), append(m.Values, float32(10000+r.NormFloat64()))
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-	}
+	values := musttest.Make(n*d, func(int) float32 { return float32(10000 + r.NormFloat64()) })
+	m := musttest.Get(sparse.FromDense(n, d, values))(t)
 	x := embedded(t, sparse.Embedding{}, m)
 	eachISA(t, func(t *testing.T, isa string) {
 		e := newEngine(t, x, Options{ISA: isa, Workers: 1})

@@ -50,26 +50,6 @@ func product(t *testing.T, what string, dst *mat.Dense, a mat.Matrix, v *mat.Den
 	}
 }
 
-func bitsOf(m *mat.Dense) (bits []uint64) {
-	rows, cols := m.Dims()
-	for i := range rows {
-		for j := range cols {
-			bits = append(bits, math.Float64bits(m.At(i, j)))
-		}
-	}
-	return bits
-}
-
-func sameValues(a, b *mat.Dense) bool {
-	x, y := bitsOf(a), bitsOf(b)
-	for i := range x {
-		if x[i] != y[i] {
-			return false
-		}
-	}
-	return len(x) == len(y)
-}
-
 // Products are those of the Gram matrix, on every instruction set, of the same bits from any number
 // of workers.
 func TestMultiply(t *testing.T) {
@@ -88,7 +68,7 @@ func TestMultiply(t *testing.T) {
 					product(t, string(isa), dst, g, v)
 					if first == nil {
 						first = dst
-					} else if !sameValues(first, dst) {
+					} else if !mat.Equal(first, dst) {
 						t.Fatalf("%s, %d documents: other bits from %d workers", isa, size, workers)
 					}
 				}
@@ -127,7 +107,7 @@ func TestRectangle(t *testing.T) {
 					product(t, name, w, g, v)
 					if first == nil {
 						first = mat.DenseCopyOf(w)
-					} else if !sameValues(first, w) {
+					} else if !mat.Equal(first, w) {
 						t.Fatal("other bits from other workers")
 					}
 					_ = doubled(0, w)
@@ -155,12 +135,12 @@ func TestRectangle(t *testing.T) {
 							if normal == nil {
 								product(t, name, u, g.T(), w)
 								normal = u
-							} else if !sameValues(normal, u) {
+							} else if !mat.Equal(normal, u) {
 								t.Fatalf("other bits of a pass, %d workers, %d bytes kept", workers, keep)
 							}
 							again := mat.NewDense(m, 5, nil)
 							musttest.Do(t, r.Multiply(t.Context(), v, again))
-							if !sameValues(first, again) {
+							if !mat.Equal(first, again) {
 								t.Fatalf("other bits of a product, %d workers, %d bytes kept", workers, keep)
 							}
 							held := 4 * int64(len(r.kept))
@@ -253,10 +233,7 @@ func TestMultiplyDevice(t *testing.T) {
 			}
 		}
 	}
-	many, err := x.Embedder.Transform(zipf(reducedRows+5, 900, 6, 7)) // more than a device has at a time
-	if err != nil {
-		t.Fatal(err)
-	}
+	many := musttest.Get(x.Embedder.Transform(zipf(reducedRows+5, 900, 6, 7)))(t) // more than a device has at a time
 	k := musttest.Get(kernel.ParseIn("c", embedding))(t)
 	e := newEngine(t, x, Options{Workers: 2})
 	v, w, want := drawn(300, 1, 8), mat.NewDense(many.Rows(), 1, nil), mat.NewDense(many.Rows(), 1, nil)
@@ -324,10 +301,7 @@ func (p *preparing) Rows(ctx context.Context, r *device.Request, visit func(t *d
 func TestRectanglePrepares(t *testing.T) {
 	k := kernel.MustParse("diffusion")
 	x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(600, 2000, 8, 5))
-	test, err := x.Embedder.Transform(enginetest.Zipf(1100, 2000, 8, 6)) // three blocks
-	if err != nil {
-		t.Fatal(err)
-	}
+	test := musttest.Get(x.Embedder.Transform(enginetest.Zipf(1100, 2000, 8, 6)))(t) // three blocks
 	e := newEngine(t, x, Options{Workers: 1})
 	p := &preparing{Preparer: e.c.Backend.(device.Preparer)}
 	e.c.Backend = p

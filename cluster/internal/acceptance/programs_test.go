@@ -168,17 +168,3 @@ func read(t *testing.T, kind, path string) []byte {
 	}
 	return musttest.Get(json.Marshal(report.Rows))(t)
 }
-
-// states counts the reports of work by state.
-func states(t *testing.T, reports string) map[string]int {
-	t.Helper()
-	count := map[string]int{}
-	for line := range strings.Lines(reports) {
-		var r struct{ State string }
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
-		count[r.State]++
-	}
-	return count
-}

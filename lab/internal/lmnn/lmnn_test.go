@@ -35,10 +35,7 @@ func drawn(t testing.TB, n, d, classes int, seed uint64) *corpus.Corpus {
 			data[i*d+j] = float32(v)
 		}
 	}
-	var err error
-	if c.Documents, err = sparse.FromDense(n, d, data); err != nil {
-		t.Fatal(err)
-	}
+	c.Documents = musttest.Get(sparse.FromDense(n, d, data))(t)
 	return c
 }
 
@@ -270,10 +267,7 @@ func TestRefused(t *testing.T) {
 // One column and two documents of one class plus one of another suffice; one of each class doesn't.
 func TestFewest(t *testing.T) {
 	c := &corpus.Corpus{Source: "few", Classes: []string{"a", "b"}}
-	var err error
-	if c.Documents, err = sparse.FromDense(3, 1, []float32{1, 2, 4}); err != nil {
-		t.Fatal(err)
-	}
+	c.Documents = musttest.Get(sparse.FromDense(3, 1, []float32{1, 2, 4}))(t)
 	c.Labels.Add(0)
 	c.Labels.Add(0)
 	c.Labels.Add(1)

@@ -46,10 +46,7 @@ func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
 	for k := range classes {
 		c.Classes = append(c.Classes, fmt.Sprint("class ", k))
 	}
-	var err error
-	if c.Documents, err = sparse.FromDense(n, columns, data); err != nil {
-		t.Fatal(err)
-	}
+	c.Documents = musttest.Get(sparse.FromDense(n, columns, data))(t)
 	return c
 }
 
@@ -142,7 +139,7 @@ func TestPredictAllOfOthers(t *testing.T) {
 
 // Unusual corpora give a clear error or a model.
 func TestOddDocuments(t *testing.T) {
-	same := musttest.Get(sparse.FromDense(12, 2, slicesOf(12, 1, 2)))(t)
+	same := musttest.Get(sparse.FromDense(12, 2, slices.Repeat([]float32{1, 2}, 12)))(t)
 	none := &sparse.CSR{Cols: 2, Offsets: make([]int64, 13)}
 	one := drawn(t, 12, 4, 2, 1)
 	one.Labels = sparse.Labels{Offsets: []int64{0}}
@@ -189,7 +186,7 @@ func TestOddDocuments(t *testing.T) {
 	// Duplicate documents and empty columns cause no error.
 	c := drawn(t, 60, 4, 2, 8)
 	c.Documents.Cols = 9
-	twice := c.Select(append(span(0, 60), span(0, 60)...))
+	twice := c.Select(append(run.Numbers(0, 60), run.Numbers(0, 60)...))
 	m := musttest.Get(Train(t.Context(), twice, Settings{Layers: []string{"arccos:n=1"}, Components: 50}, Options{}))(t)
 	if w := m.Width(); w > 50 {
 		t.Errorf("%d features", w)
@@ -219,13 +216,6 @@ func TestAllOfAllDocuments(t *testing.T) {
 			t.Errorf("%s: %d and %d features, expected 23; %+v", name, chosen.Width(), given.Width(), last)
 		}
 	}
-}
-
-func slicesOf(n int, values ...float32) (out []float32) {
-	for range n {
-		out = append(out, values...)
-	}
-	return out
 }
 
 // Training ends after cancellation, and fails if memory doesn't suffice.

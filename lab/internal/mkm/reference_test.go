@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"gonum.org/v1/gonum/mat"
 )
@@ -226,7 +227,7 @@ func TestAgainstReference(t *testing.T) {
 	digits := filepath.Join("..", "..", "..", "shared", "data", "mnist", "train-images-idx3-ubyte.gz")
 	if _, err := os.Stat(digits); err == nil {
 		c := musttest.Get(corpus.Read(t.Context(), digits, corpus.Options{}))(t)
-		sources["digits"] = c.Select(span(0, 300))
+		sources["digits"] = c.Select(run.Numbers(0, 300))
 	} else {
 		t.Log("without digits: no ../shared/data")
 	}
@@ -234,7 +235,7 @@ func TestAgainstReference(t *testing.T) {
 		s := Settings{
 			Layers: []string{"arccos:n=1", "arccos:n=0"}, Components: 25, Final: Neighbours, Seed: 3, tolerance: 1e-9,
 		}
-		known := c.Select(span(0, fits))
+		known := c.Select(run.Numbers(0, fits))
 		m := musttest.Get(Train(t.Context(), known, s, Options{}))(t)
 		var fit, valid, labels []int
 		for i := range fits {
@@ -260,7 +261,7 @@ func TestAgainstReference(t *testing.T) {
 			t.Fatalf("%s: %d neighbours, expected %d", name, m.Nearest.K, chosen.k)
 		}
 		again := &reference{s: s, n: fits}
-		x, again.y = rows(c, span(0, 300))
+		x, again.y = rows(c, run.Numbers(0, 300))
 		again.run(x, chosen.widths, fits)
 		p := &predictor{}
 		input := 0x1p-22 // relative float32 error of the features below and of kernel values
@@ -306,13 +307,4 @@ func TestAgainstReference(t *testing.T) {
 		}
 		t.Logf("%s: widths %v, k %d, %d errors on 100", name, chosen.widths, chosen.k, wrong)
 	}
-}
-
-// span returns first, first+1, …, end-1.
-func span(first, end int) []int {
-	out := make([]int, end-first)
-	for i := range out {
-		out[i] = first + i
-	}
-	return out
 }
