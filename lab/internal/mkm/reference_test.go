@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/lab/internal/width"
 	"github.com/gramengine/gram/solver"
 	"gonum.org/v1/gonum/mat"
 )
@@ -125,33 +126,18 @@ func (r *reference) information(x *mat.Dense, c int) float64 {
 	return sum
 }
 
-// classify returns the class of document i by its k nearest documents among the first n.
-func (r *reference) classify(x *mat.Dense, i, w, k int) int {
-	distance := make([]float64, r.n)
-	order := make([]int, r.n)
-	for j := range r.n {
-		order[j] = j
-		for c := range w {
-			d := x.At(i, c) - x.At(j, c)
-			distance[j] += d * d
-		}
+// set returns documents lo to hi-1. Package width has tests of its own.
+func (r *reference) set(x *mat.Dense, lo, hi int) width.Set {
+	_, columns := x.Dims()
+	s := width.Set{Features: x.Slice(lo, hi, 0, columns).(*mat.Dense)}
+	for _, y := range r.y[lo:hi] {
+		s.Labels = append(s.Labels, int32(y))
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(distance[a], distance[b]) })
-	votes, most := map[int]int{}, 0
-	for _, j := range order[:k] {
-		votes[r.y[j]]++
-		most = max(most, votes[r.y[j]])
-	}
-	for _, j := range order {
-		if votes[r.y[j]] == most {
-			return r.y[j]
-		}
-	}
-	return -1
+	return s
 }
 
 // run computes all levels. If widths is nil, it chooses them on documents n to end-1.
-func (r *reference) run(x *mat.Dense, widths []int, end int) {
+func (r *reference) run(t *testing.T, x *mat.Dense, widths []int, end int) {
 	for l := 0; ; l++ {
 		rows, have := x.Dims()
 		order, bits := []int{}, make([]float64, have)
@@ -175,21 +161,9 @@ func (r *reference) run(x *mat.Dense, widths []int, end int) {
 		if widths != nil {
 			w = widths[l]
 		} else {
-			most := min(len(order), 300)
-			least := math.MaxInt
-			for at := 10; at < most+10; at += 10 {
-				for k := 1; k <= 15; k++ {
-					wrong := 0
-					for i := r.n; i < end; i++ {
-						if r.classify(sorted, i, min(at, most), k) != r.y[i] {
-							wrong++
-						}
-					}
-					if wrong < least {
-						least, w, r.k = wrong, min(at, most), k
-					}
-				}
-			}
+			known, valid := r.set(sorted, 0, r.n), r.set(sorted, r.n, end)
+			table := musttest.Get(width.Search(t.Context(), known, valid, width.Options{}))(t)
+			w, r.k, _ = table.Best()
 		}
 		r.widths = append(r.widths, w)
 		r.columns = append(r.columns, order[:w])
@@ -251,7 +225,7 @@ func TestAgainstReference(t *testing.T) {
 		chosen := &reference{s: s, n: len(fit)}
 		x, y := rows(c, slices.Concat(fit, valid))
 		chosen.y = y
-		chosen.run(x, nil, fits)
+		chosen.run(t, x, nil, fits)
 		for l, w := range chosen.widths {
 			if m.Choices[l].Width != w {
 				t.Fatalf("%s: level %d: width %d, expected %d", name, l, m.Choices[l].Width, w)
@@ -262,7 +236,7 @@ func TestAgainstReference(t *testing.T) {
 		}
 		again := &reference{s: s, n: fits}
 		x, again.y = rows(c, run.Numbers(0, 300))
-		again.run(x, chosen.widths, fits)
+		again.run(t, x, chosen.widths, fits)
 		p := &predictor{}
 		input := 0x1p-22 // relative float32 error of the features below and of kernel values
 		for l := 1; l <= len(s.Layers); l++ {
@@ -295,16 +269,13 @@ func TestAgainstReference(t *testing.T) {
 		}
 		predicted := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
 		last := again.levels[len(s.Layers)]
-		wrong := 0
-		for i := fits; i < 300; i++ {
-			want := again.classify(last, i, again.widths[len(s.Layers)], chosen.k)
-			if predicted.Class[i] != want {
-				t.Errorf("%s: document %d is of class %d, expected %d", name, i, predicted.Class[i], want)
-			}
-			if want != again.y[i] {
-				wrong++
+		train, others := again.set(last, 0, fits), again.set(last, fits, 300).Features
+		classes := musttest.Get(width.Classify(t.Context(), train, others, again.widths[len(s.Layers)], chosen.k,
+			width.Options{}))(t)
+		for i, want := range classes {
+			if got := predicted.Class[fits+i]; got != int(want) {
+				t.Errorf("%s: document %d is of class %d, expected %d", name, fits+i, got, want)
 			}
 		}
-		t.Logf("%s: widths %v, k %d, %d errors on 100", name, chosen.widths, chosen.k, wrong)
 	}
 }
