@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -229,10 +230,26 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return c, err
 }
 
+// decimalCommas reports whether the records below the first have fields with commas, all of which are
+// decimal numbers.
+func (t *table) decimalCommas() bool {
+	var fields []string
+	for _, record := range t.near {
+		for _, field := range record {
+			if strings.Contains(field, ",") {
+				fields = append(fields, field)
+			}
+		}
+	}
+	_, all := numbersOf(fields, true)
+	return fields != nil && all
+}
+
 // readCSV reads a table separated by commas, semicolons or TABs: the first of these for which the
 // first record is a header. A table without a header is separated by TABs if they divide all
-// records nearby into the same number of fields, at least two, else by commas, or by semicolons if
-// commas don't give the columns that options name.
+// records nearby into the same number of fields, at least two, else by semicolons if these do and all
+// commas are in decimal numbers, else by commas, or by semicolons if commas don't give the
+// columns that options name.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	tables := make([]*table, 3)
 	for i, separator := range []byte(",;\t") {
@@ -252,7 +269,7 @@ func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	switch {
 	case cuts(tables[2]):
 		return readTable(ctx, in, opt, m, tables[2])
-	case tables[0].bad != nil && tables[1].bad == nil && cuts(tables[1]):
+	case cuts(tables[1]) && tables[1].decimalCommas(), tables[0].bad != nil && tables[1].bad == nil && cuts(tables[1]):
 		return readTable(ctx, in, opt, m, tables[1])
 	}
 	return readTable(ctx, in, opt, m, tables[0])
