@@ -243,7 +243,7 @@ func TestJoinNeighbours(t *testing.T) {
 			for _, c := range bounds {
 				least := k.Eval(c, 1, 1)
 				for _, opt := range []NeighbourOptions{
-					{Count: 3, Min: &least}, {Count: 500, Min: &least, C: kernel.FallsWithC(k)},
+					{Count: 3, Min: &least}, {Count: 500, Min: &least},
 					{Count: 3, Min: &least, Groups: folds},
 				} {
 					want := musttest.Get(tiles.Neighbours(t.Context(), k, opt))(t)

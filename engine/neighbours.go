@@ -37,10 +37,6 @@ type NeighbourOptions struct {
 	// the folds of a cross-validation as groups, neighbours are training documents. Default: each
 	// document has its own group. It must be nil with Test.
 	Groups []int32
-
-	// C returns c in place of kernel values. It requires a kernel that decreases in c. All such
-	// kernels have the same neighbours; Min still refers to kernel values.
-	C bool
 }
 
 // Neighbours holds the nearest documents of each document.
@@ -142,7 +138,7 @@ func (e *Engine) neighbours(
 	if err != nil {
 		return nil, err
 	}
-	if err := s.sort(ctx, lists, 0, opt.C); err != nil {
+	if err := s.sort(ctx, lists, 0, false); err != nil {
 		return nil, err
 	}
 	return &Neighbours{lists, plan}, nil
@@ -180,9 +176,6 @@ func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, erro
 	if kernel.IsC(k) {
 		return nil, errors.New("engine: neighbours by kernel c, which is greatest where documents differ most; " +
 			"expected a similarity such as cosine-power:p=1, which is 1 - c")
-	}
-	if opt.C && !kernel.FallsWithC(k) {
-		return nil, fmt.Errorf("engine: c of neighbours by kernel %s, expected one that is known to fall with c alone", k)
 	}
 	return e.search(k, opt.Min)
 }
@@ -251,10 +244,10 @@ func (s *search) atLeast(i, j int, key float32) bool {
 	return s.of.Eval(c/panel.Bound(1), x, y) >= s.least || s.of.Eval(c, x, y) >= s.least
 }
 
-// sort sorts lists and converts keys to values, or keeps c if keepC is set. first is the document
-// of the first list.
-func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keepC bool) error {
-	if keepC {
+// sort sorts lists and converts keys to values, or keeps keys. first is the document of the first
+// list.
+func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keep bool) error {
+	if keep {
 		return lists.Sort(ctx, s.e.c.Workers, nil, nil)
 	}
 	return lists.Sort(ctx, s.e.c.Workers, s.valuesOf, func(i int, list []Neighbour) error {

@@ -157,7 +157,7 @@ func (e *Engine) MergeNeighbours(
 			}
 		}
 	}
-	if err := s.sort(ctx, lists, first, opt.C); err != nil {
+	if err := s.sort(ctx, lists, first, false); err != nil {
 		return nil, err
 	}
 	return &Neighbours{lists: lists}, nil

@@ -63,7 +63,7 @@ func TestNeighbourBlocks(t *testing.T) {
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
 			n := e.Len()
 			for round, count := range []int{1, 10, 70, n + 5} {
-				opt := NeighbourOptions{Count: count, C: round%2 == 0 && spec == "diffusion:t=0.5"}
+				opt := NeighbourOptions{Count: count}
 				if round%3 == 1 {
 					near := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
 					opt.Min = new(float64(near.Of(n / 2)[0].Value)) // half of the documents have it, exactly this one among them

@@ -166,18 +166,6 @@ func TestNeighboursBounds(t *testing.T) {
 			}
 		}
 	}
-	k := kernel.MustParse("hellinger")
-	x := enginetest.Embedded(t, k.Embedding(), m)
-	e := newEngine(t, x, Options{Workers: 2})
-	c := musttest.Get(e.Gram(t.Context(), kernel.MustParse("c"), nil))(t)
-	near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: 3, C: true}))(t)
-	for i := range e.Len() {
-		for _, n := range near.Of(i) {
-			if n.Value != c.Row(i)[n.Document] {
-				t.Fatalf("document %d: %v, expected c of %v", i, n, c.Row(i)[n.Document])
-			}
-		}
-	}
 }
 
 // Corpora of equal documents: neighbours are those of the least numbers.

@@ -258,29 +258,10 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 }
 
 // Margin returns the decision value f of document i, as in [DocumentExplanation], and the second
-// class, or "" if f depends on the label alone. It fails if a classifier has fewer than two
-// classes, if p is of another model, or if there is no document i.
+// class, or "" if f depends on the label alone. It fails if a classifier has fewer than two classes.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
-	foreign := func() (float64, string, error) {
-		return 0, "", fmt.Errorf("learn: document %d of another prediction or model", i)
-	}
-	if m == nil || p == nil || i < 0 {
-		return foreign()
-	}
 	if a.OneClass || a.Numbers {
-		if i >= len(p.Value) {
-			return foreign()
-		}
 		return p.Value[i], "", nil
-	}
-	machines, ok := m.(KernelMachine)
-	pairs := ok && a.Scheme == solver.OneVsOne
-	if i >= len(p.Decisions) || len(p.Decisions[i]) == 0 || len(p.Decisions[i]) != len(a.DecisionFunctions) ||
-		pairs && (machines.Model == nil || len(machines.Classifier.Functions) !=
-			len(a.DecisionFunctions) || len(a.DecisionFunctions) != len(a.Classes)*(len(a.Classes)-1)/2) ||
-		!pairs && len(a.Classes) != len(a.DecisionFunctions) ||
-		a.Scheme != solver.Labels && (i >= len(p.Class) || p.Class[i] < 0 || p.Class[i] >= len(a.Classes)) {
-		return foreign()
 	}
 	at, err := marginOf(a, m, p, i)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/knn"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -44,11 +43,6 @@ func (t *nearest) Check(o Options) error {
 	return err
 }
 
-func (o *Options) neighbours() knn.Options {
-	return knn.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: func(p engine.Progress) { o.Tell("neighbours", p.Done, p.Total) }}
-}
-
 // Train implements Trainer.
 func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
@@ -67,7 +61,7 @@ type neighboursModel struct{ *knn.Model }
 
 // Predict implements Model.
 func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, o.neighbours())
+	return m.Model.Predict(ctx, docs, o.Task())
 }
 
 // About implements Model.

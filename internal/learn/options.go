@@ -102,7 +102,7 @@ func (o *Options) Tell(stage string, done, total int64, details ...string) {
 
 // Task returns the options of learners that use package task.
 func (o *Options) Task() task.Options {
-	return task.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
+	return task.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
 }
 
 // told is Tell as a progress callback of a learner.

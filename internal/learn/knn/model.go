@@ -14,9 +14,9 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -82,17 +82,8 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// Options are the options of Predict. Only the memory error depends on them.
-type Options struct {
-	ISA         string                // instruction set; default the fastest
-	Workers     int                   // number of goroutines; default one per CPU
-	MemoryBytes int64                 // limit on memory in addition to the documents; default none
-	Progress    func(engine.Progress) // see engine.Options; default none
-}
-
-func (o Options) engine() engine.Options {
-	return engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.Progress}
-}
+// Options are the options of package task.
+type Options = task.Options
 
 // Model is a trained model. It is immutable and may be used concurrently.
 type Model struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -76,7 +77,13 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.NewContext(ctx, x, o.engine())
+	own := engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes}
+	if o.Progress != nil {
+		own.Progress = func(p engine.Progress) {
+			o.Progress(run.Progress{Stage: "neighbours", Done: p.Done, Total: p.Total})
+		}
+	}
+	e, err := engine.NewContext(ctx, x, own)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // calibrationFolds is the number of parts of documents for calibrated probabilities.
@@ -89,30 +88,26 @@ func (p *Problem) inParts(
 	return f, out, err
 }
 
-// calibrates reports whether calibrate has enough documents: two of each of two classes or, for
-// separate labels, two with the same first label.
+// calibrates reports whether calibrate has enough documents.
 func (p *Problem) calibrates(s *Settings) bool {
-	return calibrates(p.corpus.labels, p.Len(), len(p.corpus.Classes), s)
+	return Calibrates(&corpus.Corpus{Documents: &p.x.CSR, Labels: p.corpus.labels, Classes: p.corpus.Classes}, s.Scheme)
 }
 
 // Calibrates reports whether probabilities of a training on corpus c can be calibrated, see
-// [Problem.Train].
+// [Problem.Train]: two documents of each of two classes or, for separate labels, two with the same
+// first label.
 func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
-	s := &Settings{Type: model.CSVC, Scheme: scheme}
-	return calibrates(c.Labels, c.Documents.Rows(), len(c.Classes), s)
-}
-
-func calibrates(labels sparse.Labels, documents, classes int, s *Settings) bool {
+	s, documents := &Settings{Type: model.CSVC, Scheme: scheme}, c.Documents.Rows()
 	count, labelled, several := map[int32]int{}, 0, 0
 	for i := range documents {
-		if ids := labels.Of(i); len(ids) > 0 {
+		if ids := c.Labels.Of(i); len(ids) > 0 {
 			if count[ids[0]]++; count[ids[0]] == 2 {
 				several++
 			}
 			labelled++
 		}
 	}
-	_, machines := s.machines(int64(classes))
+	_, machines := s.machines(int64(len(c.Classes)))
 	const most = 1 << 27 // decision values, 1 GiB
 	return labelled >= calibrationFolds && machines*int64(documents) <= most &&
 		(several > 1 || several > 0 && s.Scheme == solver.Labels)

@@ -63,8 +63,8 @@ func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor,
 	if kernel.IsPrecomputed(k) {
 		return p, p.precomputed(loops)
 	}
-	if unit, ok := p.hasWeights(); ok {
-		p.w, err = addUp(ctx, m, unit, opt.Workers)
+	if p.hasWeights() {
+		p.w, err = WeightsOf(ctx, m, p.k, opt.Workers)
 	} else {
 		_, err = p.SupportEngine(ctx)
 	}

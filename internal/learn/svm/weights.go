@@ -52,12 +52,12 @@ const weightRows = 512
 // maxParts is the maximum number of parts into which columns are divided.
 const maxParts = 64
 
-// hasWeights reports whether weights decide, and whether vectors have length 1. Weights need an
-// inner product, no device, and memory for an engine and as much again.
-func (p *Predictor) hasWeights() (unit, ok bool) {
+// hasWeights reports whether weights decide. Weights need an inner product, no device, and memory
+// for an engine and as much again.
+func (p *Predictor) hasWeights() bool {
 	m, most := p.m, maxWeights
-	if unit, ok = kernel.InnerProduct(p.k); !ok || p.opt.Device != nil {
-		return false, false
+	if _, ok := kernel.InnerProduct(p.k); !ok || p.opt.Device != nil {
+		return false
 	}
 	if p.opt.MemoryBytes > 0 {
 		rows := min(weightRows, m.Support.Rows())
@@ -66,7 +66,7 @@ func (p *Predictor) hasWeights() (unit, ok bool) {
 			engine.NewBytes(m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ())
 		most = min(most, free/2)
 	}
-	return unit, int64(len(m.Classifier.Functions))*int64(m.Embedder.Cols()) <= most/8
+	return int64(len(m.Classifier.Functions))*int64(m.Embedder.Cols()) <= most/8
 }
 
 // WeightsOf adds up the weights of a model's machines for its kernel, which must be an inner
@@ -75,11 +75,6 @@ func (p *Predictor) hasWeights() (unit, ok bool) {
 // number of workers. It fails if a support vector can't be embedded, and when ctx is done.
 func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {
 	unit, _ := kernel.InnerProduct(k)
-	return addUp(ctx, m, unit, workers)
-}
-
-// addUp is WeightsOf. If unit is set, support vectors have length 1.
-func addUp(ctx context.Context, m *model.Model, unit bool, workers int) (*Weights, error) {
 	machines := m.Classifier.Functions
 	s := &weighing{
 		m: m, workers: min(run.Workers(workers), maxParts), done: make([]int, len(machines)),

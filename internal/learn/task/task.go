@@ -131,6 +131,7 @@ const chunk = 512
 
 // Options are the options of training and predictions. They don't affect results.
 type Options struct {
+	ISA         string             // instruction set of engines; "" for the fastest
 	Workers     int                // number of goroutines; 0 for one per CPU
 	MemoryBytes int64              // bound on memory in addition to the corpus; 0 for none
 	Progress    func(run.Progress) // called with the progress, never concurrently; nil for none
