@@ -18,6 +18,7 @@ import (
 // What a public package exports has types that other modules can name, and go doc shows their fields. An exported
 // function, method or field mentions no type of an internal package, but by an alias whose comment names all fields.
 func TestExportedTypesArePublic(t *testing.T) {
+	musttest.SkipRace(t)
 	const module = "github.com/gramengine/gram"
 	internal := func(path string) bool { return strings.Contains(path+"/", "/internal/") }
 	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}",

@@ -380,6 +380,7 @@ func TestIndexRemoveMany(t *testing.T) {
 
 // The loop for incoming texts goes on for any number of new words, with the answers of a new index.
 func TestIndexGrows(t *testing.T) {
+	musttest.SkipRace(t)
 	const n, fresh = 4500, 20
 	r := rand.New(rand.NewPCG(58, 4))
 	x := gram.Must(gram.NewIndex(t.Context(), nil, gram.IndexOptions{Options: gram.Options{Workers: 1}}))

@@ -87,6 +87,7 @@ func TestSearchOfNumbers(t *testing.T) {
 // On tf-idf vectors of real messages no default is more than two points below the linear kernel, and a warning says
 // what they were taken for.
 func TestWeightsOfTerms(t *testing.T) {
+	musttest.SkipRace(t)
 	path := filepath.Join("..", "shared", "data", "20news-bydate", "train.tsv.gz")
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("20 Newsgroups isn't here: ", err)

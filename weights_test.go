@@ -52,6 +52,7 @@ func drawn(t *testing.T, kind string) *corpus.Corpus {
 
 // Weights of 1 give the bits of none, and a weight of 0 those of a corpus without the document.
 func TestDocumentWeightsInBits(t *testing.T) {
+	musttest.SkipRace(t)
 	for name, o := range weighable() {
 		c := drawn(t, name)
 		train := func(c *corpus.Corpus, weights []float64) string {

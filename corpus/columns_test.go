@@ -23,6 +23,8 @@ func columnsOptions(t testing.TB, views string, workers int) Options {
 // A table gives the same corpus for any number of workers, as JSON, and if read again with the
 // fitted scales. The memory limit also applies while scales are fitted.
 func TestReadColumns(t *testing.T) {
+	musttest.SkipRace(t)
+	musttest.SkipEmulated(t)
 	var table, lines strings.Builder
 	table.WriteString("title,price,class\n")
 	documents := 40000

@@ -43,6 +43,8 @@ func zstdFrames(t *testing.T, content string) string {
 // If any byte of a file with a checksum is damaged, reading fails or gives the same corpus and
 // warnings: the byte may be ignored, such as a time or a name in a header.
 func TestDamagedBytes(t *testing.T) {
+	musttest.SkipRace(t)
+	musttest.SkipEmulated(t)
 	numpy := func(name string) string {
 		data := musttest.Get(os.ReadFile(filepath.Join("testdata", "numpy", name)))(t)
 		return string(data)

@@ -178,6 +178,7 @@ func FuzzReadIDX(f *testing.F) {
 // TestMNIST compares with known facts of MNIST: published sizes, and the pixels that aren't 0 in
 // any digit.
 func TestMNIST(t *testing.T) {
+	musttest.SkipRace(t)
 	folder := filepath.Join("..", "..", "shared", "data", "mnist")
 	if _, err := os.Stat(folder); err != nil {
 		t.Skip("no copy of MNIST here: ", err)

@@ -65,6 +65,8 @@ func asciiTerms(c *Corpus) int {
 // TestRealCorpora compares documents, classes and terms with the figures published with the
 // corpora.
 func TestRealCorpora(t *testing.T) {
+	musttest.SkipRace(t)
+	musttest.SkipEmulated(t)
 	root := filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(root); err != nil {
 		t.Skip("the real corpora are not here: ", err)

@@ -83,6 +83,7 @@ func TestSeveralTailBlocks(t *testing.T) {
 // The promise about c, of every pairing: |c - ref| <= 1e-6 and |c - ref| <= 1e-5·ref; c is exactly 0 where the
 // reference is 0, and on the diagonal.
 func TestGramAgreesWithReference(t *testing.T) {
+	musttest.SkipRace(t)
 	for _, emb := range append([]sparse.Embedding{sparse.Sphere}, histogramEmbeddings()...) {
 		sizes, length := []int{0, 1, 2, 27, 28, 29, 31, 32, 33, 63, 64, 65, 300, 700}, 100
 		if emb.Pairing != sparse.Dot {

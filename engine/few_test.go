@@ -17,6 +17,7 @@ import (
 // A row of a test document by itself, which meets the documents in dense form, has the bits that it
 // has among many, whatever the instruction set, the head and the pairing.
 func TestSingleDocuments(t *testing.T) {
+	musttest.SkipRace(t)
 	ctx := context.Background()
 	read := func(source string) *sparse.CSR {
 		c := musttest.Get(corpus.Read(ctx, source, corpus.Options{}))(t)

@@ -341,6 +341,7 @@ func copies(n int) *sparse.CSR {
 
 // Copies cost nothing: a hundred thousand are a group, whatever the bound.
 func TestJoinCopies(t *testing.T) {
+	musttest.SkipRace(t)
 	const n = 100_000
 	x := enginetest.Embedded(t, sparse.Sphere, copies(n))
 	for _, c := range []float64{0, 0.02, 0.9} {

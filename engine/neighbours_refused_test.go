@@ -15,6 +15,7 @@ import (
 
 // Lists of any length take NeighboursBytes, and each worker some scratch space.
 func TestNeighboursMemory(t *testing.T) {
+	musttest.SkipRace(t)
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(1500, 2000, 8, 5))
 	e := newEngine(t, x, Options{Workers: 1})
 	k := kernel.MustParse("hellinger")

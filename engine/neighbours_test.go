@@ -125,6 +125,7 @@ func TestNeighboursOfTest(t *testing.T) {
 
 // A least value, groups and c in the place of values, and pairs beside them.
 func TestNeighboursBounds(t *testing.T) {
+	musttest.SkipRace(t)
 	m := enginetest.Zipf(400, 2000, 12, 8)
 	groups := musttest.Make(m.Rows(), func(i int) int32 { return int32(i % 3) })
 	for _, spec := range []string{"diffusion:t=0.5", "linear"} {

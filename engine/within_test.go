@@ -41,6 +41,7 @@ func turned(factors []float32) (rows [][]float32, c20 func(i, j int) int) {
 // A pair whose c is the bound counts, and one a millionth of the bound beyond doesn't, by a join, by tiles, in groups
 // and in an index.
 func TestPairsAtBound(t *testing.T) {
+	musttest.SkipRace(t)
 	rows, c20 := turned([]float32{1, 3, 7, 2, 5})
 	for _, emb := range everyEmbedding() {
 		x := enginetest.Embed(t, emb, rows)

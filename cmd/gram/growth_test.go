@@ -76,7 +76,7 @@ var dimensions = map[string]struct {
 // most 64 times as much of them, where a square takes 256 times as much. What else the machine does changes
 // processor time by a factor of 2, and the least of three runs by less.
 func TestGrowth(t *testing.T) {
-	if raceDetector {
+	if musttest.Race {
 		t.Skip("the race detector has its own time and memory")
 	}
 	const more, most = 16, 64.0

@@ -73,7 +73,7 @@ func peakOf(t *testing.T, folder string, args ...string) (int64, *os.ProcessStat
 // system's own count. Where other work takes the processors, Go's collector may come late: the bound may then be
 // passed by less than a quarter, in two runs of five at most.
 func TestHostileFilesStayWithinMemory(t *testing.T) {
-	if raceDetector {
+	if musttest.Race {
 		t.Skip("the race detector has its own memory")
 	}
 	const limit = 100 << 20

@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/cli/clitest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestMain(m *testing.M) {
@@ -43,7 +44,7 @@ var ownPrograms = map[string]func(){}
 
 // The scripts run the real command in folders of their own.
 func TestScripts(t *testing.T) {
-	clitest.Scripts(t, testscript.Params{
+	params := testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			numpy, err := filepath.Abs("../../corpus/testdata/numpy")
@@ -52,9 +53,16 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "race" {
-				return raceDetector, nil
+				return musttest.Race, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
-	})
+	}
+	if musttest.Race { // only scripts of commands with goroutines of their own; packages test the others
+		params.Dir = ""
+		for _, name := range []string{"train", "grid_search", "streams", "interrupt"} {
+			params.Files = append(params.Files, "testdata/script/"+name+".txtar")
+		}
+	}
+	clitest.Scripts(t, params)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -34,6 +35,7 @@ var beyondNorms = []float32{0, 1e-40, 1e-30, 1e-3, 1, 7, 80, 85, 100, 250, 12345
 // Error and Tolerance are numbers from 0 on or +Inf for every kernel, c and norms; and a value that
 // is beyond float32 though its bound is finite is the infinity of its sign.
 func TestErrorIsABound(t *testing.T) {
+	musttest.SkipRace(t)
 	var kernels []Kernel
 	for _, spec := range append(beyondSpecs, mapSpecs()...) {
 		kernels = append(kernels, made(spec))
@@ -59,6 +61,7 @@ func TestErrorIsABound(t *testing.T) {
 // What is stated near and beyond the ends of the range is so: values within a finite bound,
 // infinities of the right sign, no NaN where there is a bound.
 func TestMapBeyond(t *testing.T) {
+	musttest.SkipRace(t)
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range beyondSpecs {
 			k := Resolve(made(spec), 10)

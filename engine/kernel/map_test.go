@@ -75,6 +75,7 @@ var norms = []float32{0, 1e-3, 0.7, 1, 1.0000001, 3.14159, 100, 100.25, 12345.67
 // good part of that bound, so that the bound isn't one that anything passes. (A bound that sums
 // worst cases of independent roundings is rarely more than half used.)
 func TestMapError(t *testing.T) {
+	musttest.SkipRace(t)
 	many, fewer := float32Distances(6000), float32Distances(1000)
 	if testing.Short() {
 		many = float32Distances(4000)
@@ -168,7 +169,7 @@ func TestMapElementwise(t *testing.T) {
 }
 
 func TestMapAllocations(t *testing.T) {
-	if raceDetector {
+	if musttest.Race {
 		t.Skip("under the race detector pools drop what they hold, by lot")
 	}
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
@@ -195,6 +196,7 @@ func TestMapUnresolved(t *testing.T) {
 
 // Norms below 2⁻¹²⁶ have fewer digits in float32.
 func TestToleranceOfSmallNorms(t *testing.T) {
+	musttest.SkipRace(t)
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		if !UsesNorms(k) {
 			return
@@ -217,6 +219,7 @@ func TestToleranceOfSmallNorms(t *testing.T) {
 // A pair of documents whose c and norms are as far off as they may be is within Tolerance, and one
 // that is off by ten times as much isn't, where c and the norms matter at all.
 func TestTolerance(t *testing.T) {
+	musttest.SkipRace(t)
 	var known reference
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		known.restart(k)

@@ -20,7 +20,7 @@ var hostKernels = map[string]bool{
 
 // Every kernel's program gives its value within the tolerance that the kernel promises.
 func TestPrograms(t *testing.T) {
-	if raceDetector {
+	if musttest.Race {
 		t.Skip("nothing here runs concurrently, and it takes ten times as long")
 	}
 	cs := float32Distances(40)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // settings returns values of a parameter as a specification may have them.
@@ -65,6 +67,8 @@ func madeOf(part string) (specs []string) {
 // Every kernel is written in a way that is read as the same kernel: all leaves with all their parameters, all
 // combinations of them, and some of all combinations of combinations.
 func TestSpecificationsAreRead(t *testing.T) {
+	musttest.SkipRace(t)
+	musttest.SkipEmulated(t)
 	seen := map[string]bool{}
 	check := func(spec string) (text string, first bool) {
 		k, err := Parse(spec)

@@ -47,6 +47,7 @@ func falling(n int) (values []float64) {
 // Values and vectors agree with gonum's: relative errors of values are 10⁻⁶, the space of the K
 // vectors agrees to 10⁻⁵, and they are orthogonal to 10⁻¹³.
 func TestLeadingAgainstDense(t *testing.T) {
+	musttest.SkipRace(t)
 	repeated := musttest.Make(150, func(i int) float64 { return []float64{9, 4, 4, 4, 1}[min(i, 4)] })
 	low := make([]float64, 90)
 	for i := range 12 {

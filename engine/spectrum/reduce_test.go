@@ -29,6 +29,7 @@ func symmetricOf(n int, at func(i, j int) float64) *mat.SymDense {
 // sizes around the block sizes, values of all magnitudes, and matrices without some reflections.
 // The number of workers changes no bit.
 func TestAllAgainstGonum(t *testing.T) {
+	musttest.SkipRace(t)
 	r := rand.New(rand.NewPCG(1, 1))
 	noise := func(int, int) float64 { return r.NormFloat64() }
 	const blocks = wholeProduct + panelRows

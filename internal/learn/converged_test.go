@@ -188,6 +188,7 @@ func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 //
 // No other test checks convergence, so every learner that reports it belongs here.
 func TestConverged(t *testing.T) {
+	musttest.SkipRace(t)
 	told := map[string]bool{"knn": true}
 	defer func() {
 		for _, l := range All {

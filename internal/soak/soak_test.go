@@ -60,6 +60,7 @@ func TestEveryFlipIsFound(t *testing.T) {
 
 // A machine whose bits are right has no difference.
 func TestNoFalseDifference(t *testing.T) {
+	musttest.SkipRace(t)
 	r, err := Run(t.Context(), Options{Turns: 2, Corpus: 1 << 20, Seed: 6})
 	if err != nil || r.Found != 0 || r.Idle() != nil || len(r.Cores) != len(here()) || r.Turns != 2 {
 		t.Errorf("%+v, %v", r, err)

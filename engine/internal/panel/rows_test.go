@@ -17,6 +17,7 @@ import (
 // Whichever documents are dense, c has the same bits: of the symmetric half, of some rows in any order, of other
 // documents, of some columns; with documents that are the same, empty, or so long that their tail's roundings add up.
 func TestRoles(t *testing.T) {
+	musttest.SkipRace(t)
 	for _, isa := range enginetest.ISAs() {
 		k := musttest.Get(asm.For(isa))(t)
 		for _, n := range []int{1, 63, 700, 4500} {
@@ -89,6 +90,7 @@ func testRoles(t *testing.T, k *asm.Kernels, n int) {
 
 // Columns are dense where the head is one segment: a document whose roundings ask for two keeps the rows dense.
 func TestRolesOfLongDocument(t *testing.T) {
+	musttest.SkipRace(t)
 	docs := enginetest.Zipf(300, 5000, 9, 3)
 	short := enginetest.Embedded(t, sparse.Sphere, docs)
 	frequent := sparse.Order(short.DocumentFrequency())[:120]

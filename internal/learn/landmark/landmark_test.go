@@ -118,6 +118,7 @@ func (r *reference) gradient(m *Model, c float64) (g *mat.VecDense, objective fl
 // is the reported one, and predictions are Kα. This holds for all losses and kernels, and for
 // several C.
 func TestOptimal(t *testing.T) {
+	musttest.SkipRace(t)
 	c := texts(300, 3, 1, false)
 	for _, loss := range []Loss{Square, Logistic, Hinge2} {
 		for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2", "rbf:gamma=0.01"} {

@@ -101,6 +101,7 @@ func centredValues(k *mat.Dense) (values []float64, vectors *mat.Dense) {
 // float64, from the same float32 values. There are more documents than a block has. Coordinates
 // agree with eigenvectors, with mean 0, for landmarks and for other documents.
 func TestLandmarks(t *testing.T) {
+	musttest.SkipRace(t)
 	for _, spec := range []string{"arccos:n=0", "linear:embed=tfidf-l2"} {
 		at := []int{}
 		for i := range 40 {

@@ -19,6 +19,7 @@ import (
 // On other documents, calibrated probabilities have a log loss no larger than plain sigmoids, and
 // near the log loss on folds and in a cross-validation.
 func TestCalibrated(t *testing.T) {
+	musttest.SkipRace(t)
 	all := read(t, "synthetic:docs=3500,terms=1500,length=14,classes=6,seed=5", corpus.Options{})
 	var trainOn, test []int
 	for i := range all.Documents.Rows() {

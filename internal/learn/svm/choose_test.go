@@ -162,6 +162,7 @@ func TestChooseOthers(t *testing.T) {
 
 // Many small classes suffice for a choice, but a few documents besides one large class don't.
 func TestChooseSmallClasses(t *testing.T) {
+	musttest.SkipRace(t)
 	for _, q := range []struct {
 		great, classes, each int
 		ok                   bool

@@ -5,12 +5,14 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // If part of the matrix fits, one-vs-one computes little more than the blocks of each pair of
 // classes: a value outside the diagonal blocks twice, a value in them once while it is cached.
 // Problems sorted by size compute 5% more here, longer tiles four times as much.
 func TestPairsShareTiles(t *testing.T) {
+	musttest.SkipRace(t)
 	const n, classes = 6144, 12 // 512 documents per class, as a tile has columns
 	c := read(t, "synthetic:docs=6144,terms=3000,length=12,classes=12,seed=4", corpus.Options{})
 	k := kernel.MustParse(DefaultKernel)

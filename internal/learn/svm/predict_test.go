@@ -20,6 +20,7 @@ import (
 
 // Decision values equal Σ coef·k(x, support vector) - rho, computed in float64 from the raw values.
 func TestDecisionsAreTheSum(t *testing.T) {
+	musttest.SkipRace(t)
 	learn, test := halves(read(t, "synthetic:docs=700,terms=2000,length=40,classes=5,seed=1", corpus.Options{}))
 	for _, spec := range []string{DefaultKernel, "rbf:gamma=0.5", "linear", "arccos:n=1"} {
 		for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest} {

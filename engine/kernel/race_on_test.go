@@ -1,7 +1,0 @@
-//go:build race
-
-package kernel
-
-// raceDetector says that the race detector runs, under which memory and allocations are not those
-// of the program.
-const raceDetector = true

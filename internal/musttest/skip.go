@@ -1,0 +1,24 @@
+package musttest
+
+import (
+	"runtime"
+	"testing"
+)
+
+// SkipRace skips a slow test of a single goroutine under the race detector, which finds nothing in
+// it.
+func SkipRace(t testing.TB) {
+	t.Helper()
+	if Race {
+		t.Skip("a single goroutine")
+	}
+}
+
+// SkipEmulated skips a slow test on an emulated arm64 processor (with -short) if it tests code
+// without floating-point arithmetic.
+func SkipEmulated(t testing.TB) {
+	t.Helper()
+	if testing.Short() && runtime.GOARCH == "arm64" {
+		t.Skip("no floating-point arithmetic")
+	}
+}
