@@ -89,7 +89,7 @@ type TrainOptions struct {
 //
 // If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train chooses the terms, too:
 // the terms of the corpus, word pairs, characters within words, or words and characters; for number
-// columns of unset width, the width 1 or 2. They are in About().Tokenizer; [Model.Predict]
+// columns of unset width, the width 1 or 2, or, in a table without text, their values. They are in About().Tokenizer; [Model.Predict]
 // tokenises documents in the same way.
 //
 // If the memory doesn't suffice for a support vector machine on text, and o doesn't request one,
@@ -122,13 +122,20 @@ func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err
 	return &Model{m: m, o: o.Options}, nil
 }
 
-// cut returns a corpus tokenised by Terms, with the weights of its documents.
+// cut returns a corpus tokenised by Terms, or with numbers as values for kernels of vectors, with the
+// weights of its documents.
 func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
 	c, err := o.weighted(c)
-	if err != nil || o.Terms == nil {
-		return c, err
+	opt := corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
+	switch {
+	case err != nil:
+		return nil, err
+	case o.Terms != nil:
+		return o.Terms.Tokenize(ctx, c, opt)
+	case o.Kernel != "":
+		return learn.WithVectors(ctx, c, []string{o.Kernel}, o.Embedding, opt)
 	}
-	return o.Terms.Tokenize(ctx, c, corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+	return learn.WithVectors(ctx, c, nil, o.Embedding, opt)
 }
 
 // set sets the parameters of a trainer from the fields of o.
@@ -189,7 +196,7 @@ func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer,
 	if own.Work = max(cmp.Or(o.ChooseWork, 1), 0); err == nil && math.IsNaN(own.Work) {
 		err = errors.New("ChooseWork NaN, expected a number")
 	}
-	if o.Kernel == "" && o.Embedding == "" {
+	if o.Kernel == "" && o.Embedding == "" || c.Tokenizer.Measured() {
 		own.Vectors = learn.VectorsOf(c)
 	}
 	if v := own.Vectors; err == nil && v != nil && v.Kernel == learn.WeightsKernel && params.Has(trainer, "kernel") {

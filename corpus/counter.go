@@ -86,6 +86,13 @@ func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unk
 				s.unknown[string(term)] = true
 			}
 		}
+		for _, added := range s.scan.RowTerms() {
+			if t, ok := c.index[string(added.Term)]; ok {
+				s.count[t] = added.Value
+			} else if c.isWord(added.Term) {
+				s.unknown[string(added.Term)] = true
+			}
+		}
 		s.scan.End()
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()

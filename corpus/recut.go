@@ -168,11 +168,16 @@ func ParseTerms(s string) (Terms, error) {
 	return t, err
 }
 
-// Tokenize returns a corpus with its texts tokenised by t, and without the texts. It uses Workers and
-// MemoryBytes of opt. Errors are the same as of [Corpus.Retokenize].
-func (t Terms) Tokenize(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
+// Retokenize returns a corpus with its texts tokenised by t. It uses Workers and MemoryBytes of opt.
+// Errors are the same as of [Corpus.Retokenize].
+func (t Terms) Retokenize(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
-	cut, err := c.Retokenize(ctx, nil, opt)
+	return c.Retokenize(ctx, nil, opt)
+}
+
+// Tokenize is Retokenize without the texts.
+func (t Terms) Tokenize(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
+	cut, err := t.Retokenize(ctx, c, opt)
 	if err == nil {
 		cut.Raw = Raw{}
 	}

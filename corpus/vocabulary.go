@@ -26,6 +26,7 @@ type termCounter struct {
 	terms  intern.Table
 	met    []metTerm
 	opened []uint32    // terms of the open document
+	added  []termCount // terms of columns in the open document
 	rest   []termCount // last page of closed documents
 	scan   token.Scanner
 	done   <-chan struct{}
@@ -43,8 +44,11 @@ type metTerm struct {
 	count uint32 // count in the open document
 }
 
-// termCount is the count of a term in a document.
-type termCount struct{ term, count uint32 }
+// termCount is the count of a term in a document, or the value of a column.
+type termCount struct {
+	term  uint32
+	count float32
+}
 
 // pageTerms is the number of entries in a page of documents.
 const pageTerms = 32 << 10
@@ -106,7 +110,7 @@ func (c *termCounter) add(text []byte) {
 		c.text = append(c.text, text...)
 	}
 	c.scan.Feed(text)
-	if c.scanned(); len(c.opened) == 0 {
+	if c.scanned(); c.openedTerms() == 0 {
 		c.blank.Write(text)
 	}
 }
@@ -119,7 +123,7 @@ func (c *termCounter) addRow(fields []string) (missing int, err error) {
 	if c.texts.take(bytesOf(fields)) {
 		c.row = fields
 	}
-	if c.scanned(); len(c.opened) == 0 {
+	if c.scanned(); c.openedTerms() == 0 {
 		for _, field := range fields {
 			c.blank.Write(append([]byte(field), 0))
 		}
@@ -144,23 +148,35 @@ func (c *termCounter) scanned() {
 			default:
 			}
 		}
-		id := c.terms.ID(term)
-		if int(id) == len(c.met) {
-			if len(c.met) == cap(c.met) {
-				c.met = slices.Grow(c.met, max(len(c.met), 1<<10))
-			}
-			c.met = append(c.met, metTerm{})
-			taken += countedTermBytes + int64(len(term))
-		}
+		id := c.id(term, &taken)
 		met := &c.met[id]
 		if met.count == 0 {
 			c.opened = append(c.opened, id)
 		}
 		met.count++
 	}
+	for _, added := range t.RowTerms() {
+		c.added = append(c.added, termCount{c.id(added.Term, &taken), added.Value})
+	}
 	c.memory.add(taken)
 	c.memory.count(0, len(c.met)-known, 0)
 }
+
+// id returns the number of a term. It adds the memory of a new term to taken.
+func (c *termCounter) id(term []byte, taken *int64) uint32 {
+	id := c.terms.ID(term)
+	if int(id) == len(c.met) {
+		if len(c.met) == cap(c.met) {
+			c.met = slices.Grow(c.met, max(len(c.met), 1<<10))
+		}
+		c.met = append(c.met, metTerm{})
+		*taken += countedTermBytes + int64(len(term))
+	}
+	return id
+}
+
+// openedTerms returns the number of terms of the open document.
+func (c *termCounter) openedTerms() int { return len(c.opened) + len(c.added) }
 
 // BlankDigest returns the digest of a text as in [Corpus.Blank].
 func BlankDigest(text string) string {
@@ -178,7 +194,7 @@ func blankDigest(h hash.Hash) string {
 
 // endDocument closes the open document and opens the next one.
 func (c *termCounter) endDocument() countedDocument {
-	n := len(c.opened)
+	n := c.openedTerms()
 	if n > len(c.rest) {
 		c.rest = make([]termCount, max(n, pageTerms))
 	}
@@ -186,14 +202,18 @@ func (c *termCounter) endDocument() countedDocument {
 	c.rest = c.rest[n:]
 	for i, id := range c.opened {
 		met := &c.met[id]
-		terms[i] = termCount{id, met.count}
+		terms[i] = termCount{id, float32(met.count)}
 		met.count = 0
 		met.df++
+	}
+	copy(terms[len(c.opened):], c.added)
+	for _, t := range c.added {
+		c.met[t.term].df++
 	}
 	c.scan.End()
 	c.memory.add(countedValueBytes*int64(n) + countedDocumentBytes)
 	c.memory.count(1, 0, n)
-	c.opened = c.opened[:0]
+	c.opened, c.added = c.opened[:0], c.added[:0]
 	closed := countedDocument{counter: c, terms: terms}
 	if c.texts != nil {
 		closed.text, closed.row = string(c.text), c.row
@@ -261,7 +281,8 @@ func (c *Corpus) fillText(
 		c.warnViews(views)
 	}
 	m := &sparse.CSR{Cols: len(c.Vocabulary), Offsets: make([]int64, len(documents)+1), Views: views}
-	lost := make([]int64, len(documents)) // number of dropped words
+	lost := make([]int64, len(documents)) // number of dropped words, or of dropped terms of a row
+	rows := c.Tokenizer.HasColumns()
 	var words atomic.Int64
 	err = run.Chunks(ctx, opt.Workers, len(documents), func(_, lo, hi int) error {
 		var n int64
@@ -269,11 +290,14 @@ func (c *Corpus) fillText(
 		for i := lo; i < hi; i++ {
 			of := columns[documents[i].counter]
 			for _, t := range documents[i].terms {
-				n += int64(t.count)
-				if of[t.term] != leftOut {
+				count := int64(1)
+				if !rows {
+					count = int64(t.count)
+				}
+				if n += count; of[t.term] != leftOut {
 					m.Offsets[i+1]++
 				} else {
-					lost[i] += int64(t.count)
+					lost[i] += count
 				}
 			}
 		}
@@ -283,19 +307,19 @@ func (c *Corpus) fillText(
 		return err
 	}
 	m.Allocate()
-	rows := make([]denseRow, opt.Workers)
+	dense := make([]denseRow, opt.Workers)
 	for _, counter := range counters {
 		counter.rest = nil
 	}
 	err = opt.inSteps(len(documents), 8*m.NNZ(), func(first, end int) error {
 		return run.Chunks(ctx, opt.Workers, end-first, func(w, lo, hi int) error {
-			row := &rows[w]
+			row := &dense[w]
 			row.grow(m.Cols)
 			for i := first + lo; i < first+hi; i++ {
 				of := columns[documents[i].counter]
 				for _, t := range documents[i].terms {
 					if column := of[t.term]; column != leftOut {
-						row.set(column, float32(t.count))
+						row.set(column, t.count)
 					}
 				}
 				row.take(m.Row(i))
@@ -390,7 +414,8 @@ func (c *Corpus) columns(
 		}
 		var list []string
 		for _, t := range terms {
-			list = append(list, strconv.Quote(string(all.Term(number[t.term])))+strconv.Itoa(int(t.count)))
+			count := strconv.FormatFloat(float64(t.count), 'f', -1, 32)
+			list = append(list, strconv.Quote(string(all.Term(number[t.term])))+count)
 		}
 		slices.Sort(list)
 		digest.Write([]byte(strings.Join(list, "")))
@@ -437,11 +462,15 @@ func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
 const unknownMessage = "word outside the vocabulary, left out"
 
 // ViewsOf returns the views that a tokenizer makes of a sorted vocabulary, for [sparse.CSR], or nil
-// if the tokenizer has no views. It fails if the vocabulary isn't the tokenizer's.
+// if the tokenizer has no views or its rows are measurements, whose columns are scaled apart. It
+// fails if the vocabulary isn't the tokenizer's.
 func ViewsOf(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
 	first, err := t.FirstColumns(vocabulary)
 	if err != nil {
 		return nil, fmt.Errorf("corpus: %w", err)
+	}
+	if t.Measured() {
+		return nil, nil
 	}
 	var views []sparse.View
 	split, _ := t.Split()

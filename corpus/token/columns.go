@@ -51,7 +51,7 @@ func (t Tokenizer) Columns() Columns {
 			}
 			c := &columns[at]
 			switch v.Analyzer {
-			case Numbers:
+			case Numbers, Values:
 				c.Number = true
 			case Categories:
 				c.Category = true
@@ -280,7 +280,7 @@ func readCategory(term string) string {
 
 // feedRow passes a row to the views of its columns. It returns the number of missing numbers.
 func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
-	v.at, v.given, v.fields, v.numbers = 0, v.given[:0], v.fields[:0], v.numbers[:0]
+	v.at, v.added, v.fields, v.numbers = 0, v.added[:0], v.fields[:0], v.numbers[:0]
 	for i, column := range v.columns {
 		field, x := fields[i], math.NaN()
 		if column.Number {
@@ -299,13 +299,13 @@ func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 	for i := range v.views {
 		view := &v.views[i]
 		switch view.Analyzer {
-		case Numbers:
+		case Numbers, Values:
 			for k, at := range v.of[i] {
-				v.giveNumber(i, k, v.numbers[at])
+				v.addNumber(i, k, v.numbers[at])
 			}
 		case Categories:
 			for k, at := range v.of[i] {
-				v.give(i, view.Columns[k], strings.TrimSpace(v.fields[at]), 1)
+				v.add(i, view.Columns[k], strings.TrimSpace(v.fields[at]), 1)
 			}
 		default:
 			var text []byte
@@ -321,17 +321,20 @@ func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 	return missing, nil
 }
 
-// give adds a term n times.
-func (v *viewScanners) give(view int, column, value string, n int) {
-	if n > 0 {
-		v.given = append(v.given, givenTerm{[]byte(prefixOf(view) + column + "\x00" + value), n})
+// add adds a term with a count or value, unless that is 0 as a float32. Values are clamped to float32.
+func (v *viewScanners) add(view int, column, term string, value float64) {
+	if x := float32(min(max(value, -math.MaxFloat32), math.MaxFloat32)); x != 0 {
+		v.added = append(v.added, RowTerm{[]byte(prefixOf(view) + column + "\x00" + term), x})
 	}
 }
+
+// HasTerms reports whether the terms of the view are columns with values, instead of text.
+func (v View) HasTerms() bool { return v.HasNumbers() || v.Analyzer == Categories }
 
 // Parts returns the columns of the view whose terms can be told apart: each column of numbers or
 // categories, and all columns of a text together.
 func (v View) Parts() (parts [][]string) {
-	if v.Analyzer != Numbers && v.Analyzer != Categories {
+	if !v.HasTerms() {
 		return [][]string{v.Columns}
 	}
 	for _, name := range v.Columns {
@@ -352,7 +355,7 @@ func (v View) Range(column string) (lo, hi float64) {
 // TermPart returns the part of [View.Parts] that a term of the view belongs to, without the byte that
 // numbers the view.
 func (v View) TermPart(term string) []string {
-	if v.Analyzer != Numbers && v.Analyzer != Categories {
+	if !v.HasTerms() {
 		return v.Columns
 	}
 	name, _, _ := strings.Cut(term, "\x00")

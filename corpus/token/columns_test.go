@@ -83,6 +83,9 @@ func scanned(t *testing.T, from Tokenizer, text string) map[string]int {
 	for term := s.Next(); term != nil; term = s.Next() {
 		counts[from.Term(string(term))]++
 	}
+	for _, added := range s.RowTerms() {
+		counts[from.Term(string(added.Term))] = int(added.Value)
+	}
 	return counts
 }
 
@@ -311,11 +314,64 @@ func TestNumbersAreGaussian(t *testing.T) {
 	}
 }
 
+// A column of values has its number minus the mean, or a term of a missing number.
+func TestValues(t *testing.T) {
+	bins := musttest.Get(Parse("2*a,b=numbers:width=2,1|2,3|4 + c=categories"))(t)
+	spec, ok := bins.WithValues()
+	if !ok || spec.String() != "a,b=values + c=categories" || !spec.Measured() || bins.Measured() || !spec.Unfitted() {
+		t.Fatalf("%s, %v", spec, ok)
+	}
+	fitted := musttest.Get(spec.Fit([][]string{{"1", "7", "x"}, {"", "7", "y"}, {"2", "7", "x"}, {"6", "", ""}}))(t)
+	if fitted.String() != "a,b=values:1|3|6,7 + c=categories" || fitted.Unfit() != spec || fitted.WithWidth(2) != fitted {
+		t.Fatal(fitted)
+	}
+	s := musttest.Get(fitted.NewScanner())(t)
+	for _, of := range []struct {
+		row     []string
+		missing int
+		want    string
+	}{
+		{[]string{"1", "7", "x"}, 0, "a -2 true; c: x 1 true; "},
+		{[]string{"3", "7.5", "z"}, 0, "b 0.5 true; c: z 1 true; "},
+		{[]string{"NA", "-1e300", ""}, 1, "a missing 1 false; b -3.4028235e+38 true; c missing 1 true; "},
+	} {
+		missing, err := s.FeedRow(of.row)
+		got, isWord := "", fitted.Words()
+		for _, added := range s.RowTerms() {
+			got += fmt.Sprintf("%s %v %v; ", fitted.Term(string(added.Term)), added.Value, isWord(added.Term))
+		}
+		if got != of.want || missing != of.missing || err != nil || s.Next() != nil {
+			t.Errorf("%q: %q, %d missing, %v, expected %q", of.row, got, missing, err, of.want)
+		}
+	}
+	views, err := fitted.Split()
+	if lo, hi := views[0].Range("a"); lo != 1 || hi != 6 || err != nil {
+		t.Errorf("a is from %v to %v, %v", lo, hi, err)
+	}
+	if _, ok := musttest.Get(Parse("a=numbers + c=words"))(t).WithValues(); ok {
+		t.Error("a table with text has values")
+	}
+	if _, ok := musttest.Get(Parse("a=categories"))(t).WithValues(); ok {
+		t.Error("a table without numbers has values")
+	}
+	for bad, want := range map[string]string{
+		"a=values + b=words": `view "b=word" of a table with values, expected values and categories without weights`,
+		"2*a=values":         "without weights", "a=values + b=numbers": "of a table with values",
+		"a=values:width=2": "values:width=2, expected a width as in numbers:width=2",
+	} {
+		if _, err := Parse(bad); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", bad, err, want)
+		}
+	}
+}
+
 // A row of a JSON object is tokenised, or gives an error if a number isn't valid; likewise for Fit.
 func FuzzRows(f *testing.F) {
 	f.Add("title=words + price=numbers", `{"title":"a b","price":1}`, "a", "1")
 	f.Add("x,y=categories + x=words + n=numbers:1|2", `{"x":"A b","y":true,"n":1}`, "3", "")
 	f.Add("x=numbers", "", "", "0")
+	f.Add("x=values + y=categories", `{"x":1.5,"y":"a"}`, "3", "b")
+	f.Add("x,y=values:1|2|4,3", `{"x":-1e300}`, "", "1e308")
 	f.Add("x=numbers:width=2,1|2 + y=numbers:width=3", `{"x":1,"y":2}`, "3", "")
 	f.Add(`"x y",z=chars:2 + z=numbers:1|2`, `{"x y":"手机","z":null}`, "\xff", "?")
 	f.Fuzz(func(t *testing.T, spec, text, first, second string) {
@@ -342,7 +398,16 @@ func FuzzRows(f *testing.F) {
 			if bad != nil && from.Unfitted() && err == nil {
 				t.Fatalf("%q is no row, %v, and gives the scales %s", row, bad, fitted)
 			}
+			terms := [][]byte{}
 			for term := s.Next(); bad == nil && term != nil; term = s.Next() {
+				terms = append(terms, slices.Clone(term))
+			}
+			for _, added := range s.RowTerms() {
+				if terms = append(terms, added.Term); added.Value == 0 || math.IsInf(float64(added.Value), 0) {
+					t.Fatalf("%q has the value %v", row, added.Value)
+				}
+			}
+			for _, term := range terms {
 				if !utf8.Valid(term) {
 					t.Fatalf("%q has the term %q, which is not UTF-8", row, term)
 				}

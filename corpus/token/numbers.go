@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Numbers is the analyzer of a view of number columns. It occurs only in views.
@@ -19,6 +21,17 @@ import (
 // product of numbers three or more knots apart is 0. Source: Jebara, Kondor and Howard, JMLR 5
 // (2004), §3.1.
 const Numbers Analyzer = "numbers"
+
+// Values is the analyzer of a view of number columns for kernels of vectors, such as rbf. It occurs
+// only in views, and only next to views of categories.
+//
+// Each column has one term, whose value is the number minus the mean of the training documents. The
+// scale of a column has the smallest number, the mean and the largest number. A missing number has
+// the value 0, and the value 1 in a second term if training had missing numbers.
+const Values Analyzer = "values"
+
+// HasNumbers reports whether the columns of the view hold numbers.
+func (v View) HasNumbers() bool { return v.Analyzer == Numbers || v.Analyzer == Values }
 
 // Maximum number of knots of a column, and sum of a number's term counts.
 const maxKnots, numberTerms = 9, 64
@@ -52,11 +65,11 @@ func (c Column) number(field string) (float64, error) {
 // Unfitted reports whether a number column has no scale; see [Tokenizer.Fit].
 func (t Tokenizer) Unfitted() bool {
 	views, _ := t.Split()
-	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Numbers && v.knots == nil })
+	return slices.ContainsFunc(views, func(v View) bool { return v.HasNumbers() && v.knots == nil })
 }
 
-// Fit returns the tokenizer with scales for number columns without one: quantiles of rows. Existing
-// scales are unchanged.
+// Fit returns the tokenizer with scales for number columns without one, from rows. Existing scales
+// are unchanged.
 //
 // It fails if a field isn't a number, or if a column has no numbers.
 func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
@@ -83,7 +96,7 @@ func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
 	indices := Indices(columns.Names())
 	for i := range views {
 		v := &views[i]
-		if v.Analyzer != Numbers || v.knots != nil {
+		if !v.HasNumbers() || v.knots != nil {
 			continue
 		}
 		for _, name := range v.Columns {
@@ -93,13 +106,37 @@ func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
 			}
 			slices.Sort(x)
 			var knots []float64
-			for q := range maxKnots {
-				knots = append(knots, x[q*(len(x)-1)/(maxKnots-1)])
+			if lo, hi := x[0], x[len(x)-1]; v.Analyzer == Values {
+				knots = []float64{lo, min(max(stat.Mean(x, nil), lo), hi), hi}
+			} else {
+				for q := range maxKnots {
+					knots = append(knots, x[q*(len(x)-1)/(maxKnots-1)])
+				}
 			}
 			v.knots = append(v.knots, slices.Compact(knots))
 		}
 	}
 	return OfViews(views), err
+}
+
+// Measured reports whether the tokenizer has a view of [Values]: rows are vectors of measurements.
+func (t Tokenizer) Measured() bool {
+	views, _ := t.Split()
+	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Values })
+}
+
+// WithValues returns the tokenizer with views of [Values] in place of [Numbers], without scales. ok
+// is false if there are no numbers, or if a view has text.
+func (t Tokenizer) WithValues() (_ Tokenizer, ok bool) {
+	views, _ := t.Split()
+	for i, v := range views {
+		if v.HasNumbers() {
+			v.Analyzer, ok = Values, true
+		}
+		views[i] = View{Tokenizer: v.Tokenizer, Weight: 1, Columns: v.Columns}
+	}
+	t = OfViews(views)
+	return t, ok && t.Validate() == nil
 }
 
 // WidthOpen reports whether a number view has no width.
@@ -111,7 +148,11 @@ func (t Tokenizer) WidthOpen() bool {
 // WithWidth returns the tokenizer with the width in number views that have none. It returns t
 // unchanged if there is no such view, or if the width is out of range.
 func (t Tokenizer) WithWidth(width float64) Tokenizer {
-	return t.eachNumbers(func(v *View) { v.width = cmp.Or(v.width, width) })
+	return t.eachNumbers(func(v *View) {
+		if v.Analyzer == Numbers {
+			v.width = cmp.Or(v.width, width)
+		}
+	})
 }
 
 // Brief returns a short text form: without scales, and with only the first column of views of more
@@ -133,12 +174,12 @@ func (t Tokenizer) Brief() string {
 // Unfit returns the tokenizer without the scales of number columns.
 func (t Tokenizer) Unfit() Tokenizer { return t.eachNumbers(func(v *View) { v.knots = nil }) }
 
-// eachNumbers returns the tokenizer with changed number views.
+// eachNumbers returns the tokenizer with changed views of numbers.
 func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
 	views, err := t.Split()
 	some := false
 	for i := range views {
-		if views[i].Analyzer == Numbers {
+		if views[i].HasNumbers() {
 			change(&views[i])
 			some = true
 		}
@@ -152,14 +193,14 @@ func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
 // parseNumbers parses the text after numbers: the width, and the ascending knots of each column,
 // separated by |. "" means that neither is set.
 func (v *View) parseNumbers(s string) error {
-	if width, ok := strings.CutPrefix(s, "width="); ok {
+	if width, ok := strings.CutPrefix(s, "width="); ok && v.Analyzer == Numbers {
 		width, s, _ = strings.Cut(width, ",")
 		var err error
 		if v.width, err = strconv.ParseFloat(width, 64); err != nil || !(v.width >= minWidth && v.width <= maxWidth) {
 			return fmt.Errorf("width %q, expected a number from %d to %d", width, minWidth, maxWidth)
 		}
 	} else if strings.Contains(s, "=") {
-		return fmt.Errorf("numbers:%s, expected a width as in numbers:width=2", s)
+		return fmt.Errorf("%s:%s, expected a width as in numbers:width=2", v.Analyzer, s)
 	}
 	if s == "" {
 		return nil
@@ -188,10 +229,10 @@ func (v *View) readNumber(term string) string {
 	name, knot, _ := strings.Cut(term, "\x00")
 	k, err := strconv.Atoi(knot)
 	column := slices.Index(v.Columns, name)
-	if err != nil || column < 0 || column >= len(v.knots) || k >= len(v.knots[column]) {
+	switch {
+	case err != nil || column < 0 || column >= len(v.knots) || k >= len(v.knots[column]):
 		return name
-	}
-	if k < 0 {
+	case k < 0:
 		return name + " missing"
 	}
 	return fmt.Sprintf("%s ≈ %.6g", name, v.knots[column][k])
@@ -218,16 +259,21 @@ func numberCounts(knots []float64, width, x float64) []int {
 	return counts
 }
 
-// giveNumber adds the terms of a number in a view's column, or none if the column has no scale.
-func (v *viewScanners) giveNumber(view, column int, x float64) {
+// addNumber adds the terms of a number in a view's column, or none if the column has no scale.
+func (v *viewScanners) addNumber(view, column int, x float64) {
 	of := &v.views[view]
 	switch {
 	case column >= len(of.knots):
+	case math.IsNaN(x) && of.Analyzer == Values:
+		v.add(view, of.Columns[column], "-1", 1)
 	case math.IsNaN(x):
-		v.give(view, of.Columns[column], "-1", numberTerms)
+		v.add(view, of.Columns[column], "-1", numberTerms)
+	case of.Analyzer == Values:
+		knots := of.knots[column]
+		v.add(view, of.Columns[column], "", x-knots[len(knots)/2])
 	default:
 		for k, n := range numberCounts(of.knots[column], cmp.Or(of.width, 1), x) {
-			v.give(view, of.Columns[column], strconv.Itoa(k), n)
+			v.add(view, of.Columns[column], strconv.Itoa(k), float64(n))
 		}
 	}
 }

@@ -102,6 +102,15 @@ func (s *Scanner) Feed(text []byte) {
 // a number column isn't a number.
 func (s *Scanner) FeedRow(fields []string) (missing int, err error) { return s.views.feedRow(fields) }
 
+// RowTerms returns the distinct terms of the number and category columns of the last row, which
+// Next doesn't return. They are valid until the next FeedRow.
+func (s *Scanner) RowTerms() []RowTerm {
+	if s.views == nil {
+		return nil
+	}
+	return s.views.added
+}
+
 // End ends the open document; the next Feed starts another. Unread text is dropped.
 func (s *Scanner) End() {
 	if s.views != nil {

@@ -64,6 +64,14 @@ func (t Tokenizer) Split() ([]View, error) {
 			return nil, fmt.Errorf("token: view %q, expected columns before each view or before none, as in title=words", text)
 		}
 	}
+	if slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Values }) {
+		for _, v := range views {
+			if v.Weight != 1 || v.Analyzer != Values && v.Analyzer != Categories {
+				return nil, fmt.Errorf("token: view %q of a table with values, expected values and categories without weights; "+
+					"numbers may have weights, and text next to them", v)
+			}
+		}
+	}
 	return views, nil
 }
 
@@ -78,8 +86,8 @@ func (v *View) parse(text string) (err error) {
 	case form == "":
 		return errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")
 	case v.Columns == nil || slices.Contains(viewNames, name):
-	case name == string(Numbers):
-		v.Analyzer = Numbers
+	case name == string(Numbers), name == string(Values):
+		v.Analyzer = Analyzer(name)
 		return v.parseNumbers(options)
 	case name == string(Categories) && colon:
 		return fmt.Errorf("%q after categories, expected nothing", options)
@@ -87,7 +95,7 @@ func (v *View) parse(text string) (err error) {
 		v.Analyzer = Categories
 		return nil
 	default:
-		return fmt.Errorf("%q, expected words, chars, numbers or categories, as in title=words:1..2", name)
+		return fmt.Errorf("%q, expected words, chars, numbers, values or categories, as in title=words:1..2", name)
 	}
 	one, err := parseOne(viewForm(form))
 	v.Tokenizer = one.Canonical()
@@ -197,7 +205,7 @@ func (t Tokenizer) Term(term string) string {
 	switch views[v].Analyzer {
 	case Word:
 		return column + term[1:]
-	case Numbers:
+	case Numbers, Values:
 		return views[v].readNumber(term[1:])
 	case Categories:
 		return readCategory(term[1:])
@@ -208,7 +216,7 @@ func (t Tokenizer) Term(term string) string {
 // Words returns a function that reports whether a term is a word of its document. Words are the
 // shortest word n-grams; the longest character n-grams and, for char_wb, whole words; and every
 // category term. Terms of several views are classified by their view, but number terms are words
-// only if all views are number views.
+// only if all views are number views. Terms of [Values] are words if their number isn't missing.
 func (t Tokenizer) Words() func(term []byte) bool {
 	views, err := t.Split()
 	if err != nil || len(views) == 0 {
@@ -235,6 +243,8 @@ func (t Tokenizer) words() func(term []byte) bool {
 		switch {
 		case len(term) == 0:
 			return false
+		case t.Analyzer == Values:
+			return term[len(term)-1] == 0
 		case t.Analyzer == Numbers, t.Analyzer == Categories:
 			return true
 		case t.Analyzer == Word:
@@ -252,17 +262,17 @@ type viewScanners struct {
 	term     []byte // last term, with the prefix of its view
 
 	views   []View
-	columns Columns     // nil if documents are texts
-	of      [][]int     // indices of the columns of each view
-	fields  []string    // fields of the row, in UTF-8
-	numbers []float64   // numbers of the row; NaN if missing
-	given   []givenTerm // remaining number and category terms
+	columns Columns   // nil if documents are texts
+	of      [][]int   // indices of the columns of each view
+	fields  []string  // fields of the row, in UTF-8
+	numbers []float64 // numbers of the row; NaN if missing
+	added   []RowTerm // terms of numbers and categories
 }
 
-// givenTerm is a term of a row with its count n.
-type givenTerm struct {
-	term []byte
-	n    int
+// RowTerm is a term of a number or category column, with its count or value.
+type RowTerm struct {
+	Term  []byte
+	Value float32
 }
 
 func newViewScanners(views []View) (*viewScanners, error) {
@@ -273,7 +283,7 @@ func newViewScanners(views []View) (*viewScanners, error) {
 		for _, name := range v.Columns {
 			out.of[i] = append(out.of[i], indices[name])
 		}
-		if v.Analyzer == Numbers || v.Analyzer == Categories { // the row has added its terms
+		if v.HasTerms() { // the row has added its terms
 			out.scanners[i] = &Scanner{}
 			continue
 		}
@@ -299,14 +309,7 @@ func (v *viewScanners) next() []byte {
 			return v.term
 		}
 	}
-	if len(v.given) == 0 {
-		return nil
-	}
-	first := &v.given[0]
-	if first.n--; first.n == 0 {
-		v.given = v.given[1:]
-	}
-	return first.term
+	return nil
 }
 
 func (v *viewScanners) end() {

@@ -54,7 +54,7 @@ type Constraints struct {
 	Work       float64  // time budget of the choice, in multiples of one training run
 	Seed       uint64
 
-	Vectors bool // values aren't term counts: use vector kernels, on columns scaled as in Embeddings or standardized
+	Vectors bool // values aren't term counts: use [Given.vectorKernels]
 }
 
 // Fixed reports whether g.Kernel is set and has no parameter left to choose.
@@ -113,7 +113,7 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 		if err == nil && c.Vocabulary == nil {
 			rbf, err = with([]string{"rbf"}, plainVectors[:1])
 		}
-		out.Kernels = inTurn(out.Kernels, linear, rbf)
+		out.Kernels = run.InTurn(out.Kernels, linear, rbf)
 	case g.Fixed() && len(g.Embeddings) == 0:
 		out.Kernels = make([]kernel.Kernel, 1)
 		out.Kernels[0], err = kernel.Parse(g.Kernel)
@@ -168,8 +168,9 @@ func times(by float64, numbers []float64) (out []float64) {
 	return out
 }
 
-// vectorKernels returns the candidate kernels for vectors, on scaled columns. Unless a scale is set
-// or the columns need one, kernels on unscaled columns are candidates too.
+// vectorKernels returns the candidate kernels for vectors, on columns that are standardized or scaled
+// as in Embeddings. Unless a scale is set or the columns need one, kernels on unscaled columns are
+// candidates too.
 func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error) {
 	terms, _ := c.Documents.TermFrequencies()
 	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
@@ -183,6 +184,9 @@ func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err 
 	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	values := strings.NewReplacer("$1", text(gamma), "$less", text(gamma/4), "$more", text(4*gamma), "$e", scaled)
 	for _, spec := range specs {
+		if !strings.HasPrefix(spec, g.Kernel) {
+			continue
+		}
 		k, err := kernel.Parse(values.Replace(spec))
 		if err != nil {
 			return nil, err
@@ -212,10 +216,14 @@ const (
 	sparseShare = 0.1
 )
 
-// VectorsOf returns the defaults for the vectors of a corpus, or nil for text and counts. Term
+// VectorsOf returns the defaults for the vectors of a corpus, which are in a file of vectors or in
+// columns of values, or nil for text and counts. Term
 // weights get a text kernel, measurements a vector kernel. Linear models standardize measurements
 // if the scales of columns differ much.
 func VectorsOf(c *corpus.Corpus) *Vectors {
+	if c.Tokenizer.Measured() {
+		return &Vectors{Kernel: VectorKernel, Embedding: sparse.Embedding{Weighting: sparse.Standard}}
+	}
 	if c.Vocabulary != nil {
 		return nil
 	}
@@ -284,31 +292,20 @@ func with(names, embeddings []string) ([]kernel.Kernel, error) {
 			lists = append(lists, some)
 		}
 	}
-	return inTurn(lists...), nil
-}
-
-// inTurn interleaves the lists: the first kernel of each list, then the second of each, and so on.
-func inTurn(lists ...[]kernel.Kernel) (out []kernel.Kernel) {
-	for i := 0; ; i++ {
-		before := len(out)
-		for _, list := range lists {
-			if i < len(list) {
-				out = append(out, list[i])
-			}
-		}
-		if len(out) == before {
-			return out
-		}
-	}
+	return run.InTurn(lists...), nil
 }
 
 // Proposes reports whether k is a diffusion kernel. The automatic choice tries diffusion kernels,
 // so training doesn't warn that they may not be positive definite.
 func Proposes(k kernel.Kernel) bool { return kernel.Family(k) == "diffusion" }
 
-// Near returns k with half and with twice its t or gamma, if the new value is in [1/64, 256].
+// Near returns k with half and with twice its t or gamma, if the new value is in [1/64, 256], or in
+// [2⁻²⁰, 256] on scaled columns, of which there may be many.
 func Near(k kernel.Kernel) (out []kernel.Kernel) {
-	const least, most = 1.0 / 64, 256
+	least, most := 1.0/64, 256.0
+	if k.Embedding().Scales() {
+		least = 0x1p-20
+	}
 	for _, name := range []string{"t", "gamma"} {
 		v, ok := kernel.ParamOf(k, name)
 		if !ok {

@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ColumnEffect is the effect of a column of a row: f(x) - f(x without the terms of the column).
+// ColumnEffect is the effect of a column of a row: f(x) - f(x without the terms of the column). In a
+// table of values, x without a number has the mean of the training documents in its place.
 type ColumnEffect struct {
 	Column string  `json:"column"` // name of the column; the columns of one text view are joined by commas
 	Value  string  `json:"value"`
@@ -59,9 +60,9 @@ func explainColumns(
 		for _, names := range v.Parts() {
 			c := &out[columns.place[strings.Join(names, ",")]]
 			switch x, number := token.ParseNumber(c.Value); {
-			case v.Analyzer == token.Numbers && math.IsNaN(x):
+			case v.HasNumbers() && math.IsNaN(x):
 				c.Note = "missing"
-			case v.Analyzer == token.Numbers && number:
+			case v.HasNumbers() && number:
 				if lo, hi := v.Range(names[0]); x < lo || x > hi {
 					c.Note = fmt.Sprintf("outside of training, %.6g to %.6g", lo, hi)
 				}

@@ -39,6 +39,8 @@ func lineEmbedding(c *corpus.Corpus, e Embedding, o Options) sparse.Embedding {
 	switch {
 	case e.Embedding != nil:
 		return *e.Embedding
+	case c.Tokenizer.Measured():
+		return sparse.Embedding{Weighting: sparse.Standard}
 	case c.Vocabulary != nil:
 		return sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
 	case o.Vectors != nil:

@@ -166,8 +166,9 @@ func (t *machines) given(o *Options, embeddings []string) *Constraints {
 	g := &Constraints{
 		Kernel: t.Kernel, Embeddings: embeddings,
 		Regularization: solver.Regularization{C: t.C, Epsilon: t.Epsilon}, Scheme: t.Given("scheme"),
-		Work: o.Work,
-		Seed: o.Seed, Vectors: t.ofVectors(o) && !o.Vectors.weights && (len(embeddings) == 0 || t.Given("embed")),
+		Work: o.Work, Seed: o.Seed,
+		Vectors: (t.ofVectors(o) || o.Vectors != nil && slices.Contains(vectorFamilies, t.Kernel)) && !o.Vectors.weights &&
+			(len(embeddings) == 0 || t.Given("embed")),
 	}
 	if t.Embedding.Embedding != nil {
 		g.Embeddings = []string{t.Embedding.String()}
@@ -233,7 +234,7 @@ func (t *machines) choose(
 	if from.MinC = true; !t.given(&o, nil).Fixed() {
 		from.Finer = Near
 	}
-	terms, reading, err := o.cutting(ctx, c, DefaultTerms(c), &from)
+	terms, reading, err := o.cutting(ctx, c, DefaultTerms(c), t.given(&o, nil), &from)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid,
 	}
 	var terms []corpus.Terms
 	if g.Terms == 0 {
-		if terms, _, err = o.cutting(ctx, c, searchTerms(c), &from); err != nil {
+		if terms, _, err = o.cutting(ctx, c, searchTerms(c), t.given(o, g.embeddings), &from); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
@@ -25,15 +26,15 @@ func TextsToKeep(memory int64) int64 {
 
 // DefaultTerms returns the terms to choose from if the user set none: terms as read, words with
 // word pairs, characters within words, and both. If c is nil, terms were read by the default
-// tokenizer. Tables try numbers with width 2, if no width is set, and other terms for columns of
-// text.
+// tokenizer. Tables try numbers with width 2, if no width is set; without text, the values of numbers;
+// and other terms for columns of text.
 func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 	var read corpus.Tokenizer
 	if c != nil {
 		read = c.Tokenizer
 	}
 	if read.HasColumns() {
-		return append(widths(read, 2), textTerms(c)...)
+		return slices.Concat(widths(read, 2), valueTerms(c), textTerms(c))
 	}
 	words := read
 	words.MinN, words.MaxN = 1, 2
@@ -58,14 +59,14 @@ func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 // characters within words. It returns none if no column has text, or if views were set.
 func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 	views, _ := c.Tokenizer.Split()
-	if !c.Inferred || !slices.ContainsFunc(c.Tokenizer.Columns(), func(of token.Column) bool { return of.Text }) {
+	if !c.Inferred || !hasText(c.Tokenizer) {
 		return nil
 	}
 	pairs := corpus.Tokenizer{MinN: 1, MaxN: 2}
 	for _, cuts := range [][]corpus.Tokenizer{{pairs}, {pairs, {Analyzer: token.CharWB, MinN: 2, MaxN: 5}}} {
 		var parts []string
 		for _, v := range views {
-			if v.Analyzer == token.Numbers || v.Analyzer == token.Categories {
+			if v.HasTerms() {
 				parts = append(parts, fmt.Sprintf("%v*%s", v.Weight, v))
 				continue
 			}
@@ -85,7 +86,7 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 // terms of only one document, or with more widths of numbers.
 func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	if c.Tokenizer.HasColumns() {
-		return append(widths(c.Tokenizer, 2, 3), textTerms(c)...)
+		return slices.Concat(widths(c.Tokenizer, 2, 3), valueTerms(c), textTerms(c))
 	}
 	terms := DefaultTerms(c)
 	for _, t := range terms[:len(terms):len(terms)] {
@@ -98,7 +99,7 @@ func searchTerms(c *corpus.Corpus) []corpus.Terms {
 // cutting lets a choice compare terms if the texts of c were kept. It returns the compared terms
 // and the options for tokenising, and adds the texts to o.HeldBytes.
 func (o *Options) cutting(
-	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *tune.Candidates,
+	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates,
 ) ([]corpus.Terms, corpus.Options, error) {
 	reading := corpus.Options{Workers: o.Workers}
 	if !c.Kept() || len(terms) < 2 {
@@ -106,7 +107,7 @@ func (o *Options) cutting(
 	}
 	o.HeldBytes += c.Raw.Bytes()
 	reading.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
-	tried, err := over(ctx, c, terms, from, reading)
+	tried, err := over(ctx, c, terms, g, from, reading)
 	return tried, reading, err
 }
 
@@ -120,9 +121,10 @@ const fewValues = 150
 const cutBytes = 48
 
 // over lets a choice try the terms that fit in a third of the memory, and returns them. The first
-// terms are those of c. opt has Workers and MemoryBytes.
+// terms are those of c. Values are tried with kernels of vectors, if g sets no kernel or embedding.
+// opt has Workers and MemoryBytes.
 func over(
-	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *tune.Candidates, opt corpus.Options,
+	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates, opt corpus.Options,
 ) ([]corpus.Terms, error) {
 	n := min(c.Raw.Len(), sampledTexts)
 	some := make([]int, n)
@@ -134,7 +136,18 @@ func over(
 	}
 	tried, values, counted := terms[:1:1], []float64{1}, []float64{0}
 	for _, t := range terms[1:] {
-		cut, err := c.Retokenize(ctx, some, cutBy(t, opt))
+		var kernels []kernel.Kernel
+		var err error
+		if t.Tokenizer.Measured() {
+			if g.Kernel != "" || len(g.Embeddings) > 0 {
+				continue
+			}
+			t, kernels, err = measured(ctx, c, t, g, opt)
+		}
+		var cut *corpus.Corpus
+		if err == nil {
+			cut, err = c.Retokenize(ctx, some, cutBy(t, opt))
+		}
 		if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) {
 			continue
 		}
@@ -150,15 +163,31 @@ func over(
 			count += float64(v)
 		}
 		each := max(float64(first)/float64(n), fewValues)
+		if kernels != nil {
+			from.Own = map[int][]kernel.Kernel{len(tried): kernels}
+		}
 		tried, values = append(tried, t), append(values, max(float64(cut.Documents.NNZ())/float64(n)/each, 1))
 		counted = append(counted, count/float64(n))
 	}
 	from.Terms, from.Values, from.Counted, terms = len(tried), values, counted, tried
-	from.Alike = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0 // only widths of numbers differ
+	from.Alike = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0 // only the form of numbers differs
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 		return c.Retokenize(ctx, documents, cutBy(terms[cut], opt))
 	}
 	return tried, nil
+}
+
+// measured returns terms of values with the scales of all documents, and the kernels to try on them.
+func measured(
+	ctx context.Context, c *corpus.Corpus, t corpus.Terms, g *Constraints, opt corpus.Options,
+) (corpus.Terms, []kernel.Kernel, error) {
+	cut, err := t.Tokenize(ctx, c, opt)
+	if err != nil {
+		return t, nil, err
+	}
+	t.Tokenizer = cut.Tokenizer
+	kernels, err := g.vectorKernels(cut)
+	return t, kernels, err
 }
 
 // cutBy returns the options for tokenising into terms t.

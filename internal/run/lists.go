@@ -50,3 +50,18 @@ func edits(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// InTurn interleaves lists: the first element of each, then the second of each, and so on.
+func InTurn[T any](lists ...[]T) (out []T) {
+	for i := 0; ; i++ {
+		before := len(out)
+		for _, list := range lists {
+			if i < len(list) {
+				out = append(out, list[i])
+			}
+		}
+		if len(out) == before {
+			return out
+		}
+	}
+}

@@ -1,6 +1,6 @@
 """Compares gram with other programs on the same documents in one run, and prints tables in Markdown.
 
-    python lab/bench/run.py text|libsvm|peers|duplicates|large|pca|python [--only CORPUS] [--data DIR]
+    python lab/bench/run.py text|libsvm|peers|duplicates|large|pca|python|tables [--only CORPUS] [--data DIR]
 
 Programs run in turn, round after round; a figure is the median over the rounds, with the minimum and the maximum. CPU
 seconds are those of the timed part, for gram of the whole process. Peers that aren't installed are named on standard
@@ -27,6 +27,7 @@ COMPARISONS = {  # rounds
     "large": (3, "linear machines and landmarks against scikit-learn (an hour)"),
     "pca": (3, "pca against scikit-learn's KernelPCA (minutes)"),
     "python": (10, "the package gramengine against MKL, GraphBLAS, SciPy, scikit-learn-intelex and gram (minutes)"),
+    "tables": (10, "accuracy on tables of numbers and categories against a searched SVM of scikit-learn (minutes)"),
 }
 
 

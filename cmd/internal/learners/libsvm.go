@@ -111,7 +111,7 @@ func (m *machine) spec(c *corpus.Corpus) string {
 	if m.number > 0 {
 		if m.gamma > 0 {
 			number("gamma", m.gamma)
-		} else if c != nil && c.Vocabulary == nil {
+		} else if c != nil && (c.Vocabulary == nil || c.Tokenizer.Measured()) {
 			number("gamma", 1/float64(max(c.Documents.Cols, 1)))
 		}
 	}

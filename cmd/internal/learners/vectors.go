@@ -2,6 +2,7 @@ package learners
 
 import (
 	"context"
+	"math"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
@@ -36,13 +37,33 @@ func (m *machine) unnamed() bool {
 	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "")
 }
 
-// readVectors reads the documents. If may is set and they are vectors that aren't counts, it sets
+// specs returns the kernels that flags name.
+func (m *machine) specs() []string {
+	if m.number < 0 {
+		return m.Specs
+	}
+	return []string{kernelNames[m.number]}
+}
+
+// readVectors reads the documents, with the numbers of a table as values if a flag requires it. If
+// may is set and the documents are vectors that aren't counts, it sets
 // default options for such vectors and accepts negative values.
 func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*corpus.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may
+	if learn.NeedsVectors(m.specs(), m.Embedding) {
+		m.KeepRows = math.MaxInt64
+	}
 	c, err := m.Read(ctx, e, p)
 	m.Signed = signed
+	if err == nil {
+		opt := corpus.Options{Workers: m.Workers, MemoryBytes: m.Budget()}
+		c, err = learn.WithVectors(ctx, c, m.specs(), m.Embedding, opt)
+	}
+	if err == nil && c.Tokenizer.Measured() {
+		m.vectors = learn.VectorsOf(c)
+		return c, nil
+	}
 	if err != nil || !may || c.Vocabulary != nil {
 		return c, err
 	}
@@ -57,7 +78,7 @@ func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, 
 // hintScale warns if columns have very different scales and the embedding doesn't scale them.
 func (m *machine) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embedding) {
 	asIs := embedding.Norm == sparse.NormNone && !embedding.Scales()
-	if c.Vocabulary != nil || !asIs || m.precomputed() {
+	if c.Vocabulary != nil && !c.Tokenizer.Measured() || !asIs || m.precomputed() {
 		return
 	}
 	if why := c.Documents.Unscaled(); why != "" {

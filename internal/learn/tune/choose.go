@@ -31,7 +31,11 @@ type Candidates struct {
 	// from another tokenizer: the given documents in ascending order, or all for nil.
 	Terms  int
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
-	Alike  bool // tokenizers cost about the same, such as widths of numbers: each is compared with all kernels
+
+	// Alike is set if tokenizers cost about the same, such as forms of numbers. Each is then compared
+	// with all its kernels: Own[i] if tokenizer i has it, or else Kernels. Own requires Alike or Final.
+	Alike bool
+	Own   map[int][]kernel.Kernel
 
 	// Values, if not nil, has the approximate number of values per document of each tokenizer,
 	// relative to tokenizer 0. Counted has the number of terms per document that Corpus counts.

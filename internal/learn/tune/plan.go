@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Work estimates the work on n documents, Square·n² + Linear·n, in kernel values.
@@ -34,8 +35,8 @@ const finalRound, weighting = "all", "weighting"
 // rounds returns the names of the rounds.
 func (g *Candidates) rounds() (names []string) {
 	kernels := len(g.Kernels)
-	if g.Alike || g.Final > 0 { // each kernel with all terms
-		kernels *= g.Terms
+	if g.Alike || g.Final > 0 { // each kernel with all its terms
+		kernels = len(g.everywhere(Candidate{}))
 	} else if g.Terms > 1 {
 		names = append(names, "terms")
 	}
@@ -60,45 +61,95 @@ func (g *Candidates) folds(round string) int {
 
 // extend returns the candidates of a round, from the best candidates of the previous round.
 func (g *Candidates) extend(round string, best []Candidate) []Candidate {
-	kernels := len(g.Kernels)
-	cuts := func(q *Candidate, i int) { q.Terms = i }
+	cuts := func(q *Candidate, i int) { *q = g.on(best, i) }
 	cs := func(q *Candidate, i int) { q.C = g.C[i] }
 	switch round {
 	case "terms":
 		return extended(best, 1, g.Terms, cuts)
 	case "kernel":
 		switch {
-		case g.Alike:
-			return extended(best, 1, g.Terms*kernels, func(q *Candidate, i int) {
-				q.Terms, q.Kernel = i%g.Terms, g.Kernels[i/g.Terms]
-			})
-		case g.Final > 0:
-			return extended(best, 1, g.Terms*kernels, func(q *Candidate, i int) {
-				q.Terms, q.Kernel = i/kernels, g.Kernels[i%kernels]
-			})
+		case g.Alike, g.Final > 0:
+			return distinct(g.everywhere(best[0]))
 		}
-		own := extended(best, 1, kernels, func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
+		own := extended(best, 1, len(g.Kernels), func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
 		return distinct(slices.Insert(own, min(2, len(own)), g.onSecond(best)...))
 	case "scheme":
-		return extended(best, keptKernels, len(g.Schemes), func(q *Candidate, i int) { q.Scheme = g.Schemes[i] })
+		return extended(g.kept(best, keptKernels), keptKernels+1, len(g.Schemes), func(q *Candidate, i int) {
+			q.Scheme = g.Schemes[i]
+		})
 	case "epsilon":
-		return extended(best, keptSchemes, len(g.Epsilon), func(q *Candidate, i int) { q.Epsilon = g.Epsilon[i] })
+		return extended(g.kept(best, keptSchemes), keptSchemes+1, len(g.Epsilon), func(q *Candidate, i int) {
+			q.Epsilon = g.Epsilon[i]
+		})
 	case finalRound: // the best settings on all terms show the gain from each
 		return distinct(append(slices.Clone(best[:min(len(best), g.Final)]), extended(best, 1, g.Terms, cuts)...))
 	}
-	own := extended(best, keptSchemes, len(g.C), cs)
+	kept := g.kept(best, keptSchemes)
+	own := extended(kept, len(kept), len(g.C), cs)
 	if g.Finer == nil {
 		return own
 	}
-	finer := g.Finer(best[0].Kernel)
-	own = append(own, extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })...)
+	for _, q := range append(kept[:1:1], kept[min(len(kept), keptSchemes):]...) {
+		finer := g.Finer(q.Kernel)
+		own = append(own, extended([]Candidate{q}, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })...)
+	}
 	for cut := range g.Terms {
-		if other := best[0]; g.Alike && g.Measure == MeanSquaredError && cut != other.Terms {
-			other.Terms = cut // smoother kernels need a larger C
-			own = append(own, extended([]Candidate{other}, 1, len(g.C), cs)...)
+		if g.Alike && g.Measure == MeanSquaredError && cut != best[0].Terms { // smoother kernels need a larger C
+			own = append(own, extended([]Candidate{g.on(best, cut)}, 1, len(g.C), cs)...)
 		}
 	}
 	return distinct(own)
+}
+
+// kernelsOn returns the kernels for a tokenizer.
+func (g *Candidates) kernelsOn(cut int) []kernel.Kernel {
+	if own := g.Own[cut]; own != nil {
+		return own
+	}
+	return g.Kernels
+}
+
+// everywhere returns q with each kernel on each tokenizer. Tokenizers that are alike alternate, because
+// a choice may compare only the first candidates.
+func (g *Candidates) everywhere(q Candidate) (out []Candidate) {
+	lists := make([][]Candidate, g.Terms)
+	for q.Terms = range g.Terms {
+		for _, q.Kernel = range g.kernelsOn(q.Terms) {
+			lists[q.Terms] = append(lists[q.Terms], q)
+		}
+	}
+	if !g.Alike {
+		return slices.Concat(lists...)
+	}
+	return run.InTurn(lists...)
+}
+
+// kept returns the first n of the best candidates. If tokenizers have kernels of their own, it adds the
+// best candidate of the others, because one round alone favours the longer list of kernels.
+func (g *Candidates) kept(best []Candidate, n int) []Candidate {
+	kept := slices.Clone(best[:min(len(best), n)])
+	for _, own := range []bool{false, true} {
+		is := func(q Candidate) bool { return (g.Own[q.Terms] != nil) == own }
+		if at := slices.IndexFunc(best, is); at >= len(kept) {
+			return append(kept, best[at])
+		}
+	}
+	return kept
+}
+
+// on returns the best candidate on another tokenizer. If the kernel doesn't suit, it returns the best
+// of the candidates that were tried there, or the first one.
+func (g *Candidates) on(best []Candidate, cut int) Candidate {
+	q := best[0]
+	if g.Own[cut] == nil && g.Own[q.Terms] == nil {
+		q.Terms = cut
+		return q
+	}
+	if at := slices.IndexFunc(best, func(q Candidate) bool { return q.Terms == cut }); at >= 0 {
+		return best[at]
+	}
+	q.Terms, q.Kernel = cut, g.kernelsOn(cut)[0]
+	return q
 }
 
 // extended returns the first candidates, each with all values that set assigns, without duplicates.

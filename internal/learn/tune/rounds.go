@@ -43,6 +43,9 @@ func (h *choosing) run(ctx context.Context) error {
 	if len(rounds) > 0 && len(h.out.Rounds) == 0 {
 		h.out.Why = fmt.Sprintf("%d classes are too many for a comparison on %d documents", len(h.c.Classes), len(h.order))
 	}
+	if n := len(h.out.Rounds); g.Own != nil && n > 0 {
+		h.preferOwn(&h.out.Rounds[n-1])
+	}
 	if n := len(h.out.Rounds); g.MinC && n > 0 {
 		r := &h.out.Rounds[n-1]
 		r.Best = smallestC(r.Points, r.Best, r.Chance()/2)
@@ -58,6 +61,27 @@ func (h *choosing) run(ctx context.Context) error {
 		h.out.Corpus = c
 	}
 	return nil
+}
+
+// preferOwn chooses the best candidate of tokenizers with kernels of their own, unless another is
+// better by half of Chance, or by Chance for a mean squared error. Those others are more, so that the
+// best of them more often seems better by chance.
+func (h *choosing) preferOwn(r *Round) {
+	best, margin := -1, r.Chance()/2
+	if h.from.Measure == MeanSquaredError {
+		margin *= 2
+	}
+	for i, p := range r.Points {
+		if h.from.Own[p.Terms] != nil && (best < 0 || h.ranks(&p, &r.Points[best])) {
+			best = i
+		}
+	}
+	if best < 0 || h.from.Own[r.Points[r.Best].Terms] != nil || math.Abs(r.Points[best].Mean-r.Points[r.Best].Mean) > margin {
+		return
+	}
+	r.Best = best
+	compare(r.Points, r.Best)
+	h.out.Candidate = r.Points[r.Best].Candidate
 }
 
 // maxSupervised is the maximum number of supervised kernels to compare with the chosen candidate.

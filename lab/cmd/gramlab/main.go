@@ -23,6 +23,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/geometry"
 	"github.com/gramengine/gram/lab/internal/repro/lafferty"
 	"github.com/gramengine/gram/lab/internal/repro/lebanon"
+	"github.com/gramengine/gram/lab/internal/repro/tables"
 	"github.com/gramengine/gram/lab/internal/repro/zhang"
 	"github.com/gramengine/gram/lab/internal/selection"
 	"github.com/gramengine/gram/lab/internal/sphere"
@@ -30,7 +31,7 @@ import (
 
 // experiments are the experiments of the papers.
 var experiments = append(cho.Experiments, geometry.Experiment, lafferty.Experiment, bounds.Experiment,
-	zhang.Experiment, lebanon.Experiment)
+	zhang.Experiment, lebanon.Experiment, tables.Experiment)
 
 // learners are added to those of gram.
 var learners = []*learn.Learner{lmnn.Learner, mkm.Learner, sphere.Learner}

@@ -1,0 +1,83 @@
+package learn
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/sparse"
+)
+
+// vectorFamilies are the kernels of vectors, in the order in which a choice tries them. linear is
+// also a kernel of text.
+var vectorFamilies = []string{"rbf", "linear", "polynomial"}
+
+// NeedsVectors reports whether kernels and an embedding require the values of a table's numbers: if
+// the embedding scales columns, or if it is unset and all kernels are rbf or polynomial.
+func NeedsVectors(specs []string, embedding string) bool {
+	if embedding != "" {
+		e, err := sparse.ParseEmbedding(embedding)
+		return err == nil && e.Scales()
+	}
+	terms := func(spec string) bool {
+		k, err := kernel.Parse(spec)
+		if err != nil || k.Embedding().Scales() {
+			return err != nil
+		}
+		family := kernel.Family(k)
+		return k.Embedding() != sparse.Embedding{} || family != "rbf" && family != "polynomial"
+	}
+	return len(specs) > 0 && !slices.ContainsFunc(specs, terms)
+}
+
+// WithVectors returns the documents with their numbers as values, if c is a table of numbers and
+// categories, and kernels or the embedding require it; otherwise it returns c. It fails if the
+// embedding scales columns of a table of other kinds, or if the rows weren't kept.
+func WithVectors(
+	ctx context.Context, c *corpus.Corpus, specs []string, embedding string, opt corpus.Options,
+) (*corpus.Corpus, error) {
+	if !c.Tokenizer.HasColumns() || c.Tokenizer.Measured() || !NeedsVectors(specs, embedding) {
+		return c, nil
+	}
+	values, ok := c.Tokenizer.WithValues()
+	switch {
+	case ok && c.Inferred && c.Kept():
+		return corpus.Terms{Tokenizer: values}.Retokenize(ctx, c, opt)
+	case ok && c.Inferred:
+		return nil, flagtext.Errorf("%s: rows were not kept, expected them: kernels of vectors read numbers again", c.Source)
+	case embedding == "":
+		return c, nil
+	}
+	var others []string
+	for _, column := range c.Tokenizer.Columns() {
+		if column.Text {
+			others = append(others, column.Name)
+		}
+	}
+	if others == nil {
+		return nil, flagtext.Errorf("-embed %s: %s has the views %s, expected columns of values, as in -views x,y=values",
+			embedding, c.Source, c.Tokenizer.Brief())
+	}
+	return nil, flagtext.Errorf("-embed %s: %s has columns of text, %s, expected numbers and categories alone: their "+
+		"values are scaled; -columns with %s=ignore leaves a column out", embedding, c.Source, strings.Join(others, ", "),
+		others[0])
+}
+
+// valueTerms returns the terms with numbers as values, if c is a table of numbers and categories that
+// was read with default views.
+func valueTerms(c *corpus.Corpus) []corpus.Terms {
+	t, ok := c.Tokenizer.WithValues()
+	if !ok || !c.Inferred || c.Tokenizer.Measured() {
+		return nil
+	}
+	return []corpus.Terms{{Tokenizer: t}}
+}
+
+// hasText reports whether a table has columns of text.
+func hasText(t corpus.Tokenizer) bool {
+	return slices.ContainsFunc(t.Columns(), func(of token.Column) bool { return of.Text })
+}

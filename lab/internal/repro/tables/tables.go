@@ -1,0 +1,150 @@
+// Package tables measures predictions from tables of numbers and categories: everything is chosen,
+// with the table read as a CSV file and with its numbers as vectors, as from an .npy file.
+package tables
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/lab/internal/repro"
+)
+
+// Experiment is the comparison.
+var Experiment = repro.Experiment{
+	Name:  "tables",
+	Paper: "no paper: tables of numbers and categories, as CSV files and as vectors",
+	Data:  "CSV files",
+	Time:  "seconds per table",
+	Help: `
+Mean R² or accuracy on random test sets of a quarter of the rows: gram.Train without options on the
+rows of a CSV file and, if it has only numbers, on vectors. Seeds are 0, 1 and so on.`,
+	New: func() repro.Settings { return &settings{Files: "*.csv", Splits: 10} },
+}
+
+type settings struct {
+	Files  string `param:"files" help:"pattern of file names in the data folder"`
+	Splits int    `param:"splits" min:"2" help:"random splits of each table"`
+}
+
+// Run implements repro.Settings.
+func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error) {
+	paths, _ := filepath.Glob(filepath.Join(r.Data, p.Files))
+	if r.Data == "" || len(paths) == 0 {
+		return nil, cli.Usagef("-data %s, files=%s, expected CSV files", r.Data, p.Files)
+	}
+	report := &repro.Report{}
+	t := report.NewTable("splits", "Mean ± SE", "table", ">rows", "measure", ">CSV", ">vectors", ">CSV - vectors")
+	for _, path := range paths {
+		row, err := p.measure(ctx, r, path)
+		if err != nil {
+			return report, err
+		}
+		t.Add(row...)
+	}
+	return report, nil
+}
+
+// measure returns the row of a table.
+func (p *settings) measure(ctx context.Context, r *repro.Run, path string) ([]string, error) {
+	o := gram.ReadOptions{Options: gram.Options{Workers: r.Workers, MemoryBytes: r.MemoryBytes}, KeepTexts: true}
+	c, err := gram.Read(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	n := c.Documents.Rows()
+	if c.Rows == nil || len(c.Labels.IDs) != n {
+		return nil, fmt.Errorf("%s: expected a table with several columns and a label in each row", path)
+	}
+	train := gram.TrainOptions{Options: o.Options}
+	name, measure := strings.TrimSuffix(filepath.Base(path), ".csv"), "accuracy in %"
+	if learn.CheckTargets(c) != nil {
+		train.Type, measure = "epsilon_svr", "R²"
+	}
+	vectors, err := vectorsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	var csv, plain, differences []float64
+	for seed := range p.Splits {
+		rows := rand.New(rand.NewPCG(uint64(seed), repro.Hash(name))).Perm(n)
+		test, rest := rows[:n/4], rows[n/4:]
+		own := c.Select(rest) // read again, so that scales of columns are from the training rows alone
+		read, err := gram.Table(ctx, own.Columns, own.Rows, labelsOf(own), o)
+		var a, b float64
+		if err == nil {
+			a, err = score(ctx, read, c.Select(test), train)
+		}
+		if csv = append(csv, a); err == nil && vectors != nil {
+			b, err = score(ctx, vectors.Select(rest), vectors.Select(test), train)
+			plain, differences = append(plain, b), append(differences, a-b)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return []string{name, strconv.Itoa(n), measure, text(csv), text(plain), text(differences)}, nil
+}
+
+// labelsOf returns the label of each document.
+func labelsOf(c *corpus.Corpus) (labels []string) {
+	for i := range c.Documents.Rows() {
+		labels = append(labels, c.Classes[c.Labels.Of(i)[0]])
+	}
+	return labels
+}
+
+// vectorsOf returns a corpus of the numbers of a table, or nil unless all fields are numbers.
+func vectorsOf(c *corpus.Corpus) (*corpus.Corpus, error) {
+	rows, labels := gram.NewRows(len(c.Columns)), labelsOf(c)
+	for i, fields := range c.Rows {
+		values, columns := make([]float64, len(fields)), make([]uint32, len(fields))
+		for k, field := range fields {
+			x, ok := token.ParseNumber(field)
+			if !ok || math.IsNaN(x) {
+				return nil, nil
+			}
+			values[k], columns[k] = x, uint32(k)
+		}
+		if err := rows.Add(columns, values, labels[i]); err != nil {
+			return nil, err
+		}
+	}
+	return rows.Corpus(), nil
+}
+
+// score returns the accuracy in percent, or R² of a regression, of a model on test documents.
+func score(ctx context.Context, train, test *corpus.Corpus, o gram.TrainOptions) (float64, error) {
+	m, err := gram.Train(ctx, train, o)
+	if err != nil {
+		return 0, err
+	}
+	e, err := m.Evaluate(ctx, test, gram.EvaluateOptions{Mistakes: -1})
+	if err != nil {
+		return 0, err
+	}
+	if o.Type != "" {
+		return e.Score.R2, nil
+	}
+	return 100 * e.Score.Accuracy, nil
+}
+
+// text formats the mean and its standard error.
+func text(values []float64) string {
+	if values == nil {
+		return ""
+	}
+	mean, sd := stat.MeanStdDev(values, nil)
+	return fmt.Sprintf("%.3f ± %.3f", mean, stat.StdErr(sd, float64(len(values))))
+}
