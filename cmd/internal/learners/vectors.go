@@ -46,8 +46,8 @@ func (m *machine) specs() []string {
 }
 
 // readVectors reads the documents, with the numbers of a table as values if a flag requires it. If
-// may is set and the documents are vectors that aren't counts, it sets
-// default options for such vectors and accepts negative values.
+// may is set and the documents are vectors that aren't counts, it sets default options for such
+// vectors and accepts negative values.
 func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*corpus.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may

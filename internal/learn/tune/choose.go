@@ -27,7 +27,7 @@ type Candidates struct {
 	// targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
 	Unit float64
 
-	// Cuts is the number of tokenizers. The corpus is from tokenizer 0. Corpus returns documents
+	// Terms is the number of tokenizers. The corpus is from tokenizer 0. Corpus returns documents
 	// from another tokenizer: the given documents in ascending order, or all for nil.
 	Terms  int
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
