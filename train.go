@@ -89,8 +89,8 @@ type TrainOptions struct {
 //
 // If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train chooses the terms, too:
 // the terms of the corpus, word pairs, characters within words, or words and characters; for number
-// columns of unset width, the width 1 or 2, or, in a table without text, their values. They are in About().Tokenizer; [Model.Predict]
-// tokenises documents in the same way.
+// columns of unset width, the width 1 or 2, or, in a table without text, their values. They are in
+// About().Tokenizer; [Model.Predict] tokenises documents in the same way.
 //
 // If the memory doesn't suffice for a support vector machine on text, and o doesn't request one,
 // Train trains a linear model, with a warning.

@@ -76,7 +76,8 @@ func (h *choosing) preferOwn(r *Round) {
 			best = i
 		}
 	}
-	if best < 0 || h.from.Own[r.Points[r.Best].Terms] != nil || math.Abs(r.Points[best].Mean-r.Points[r.Best].Mean) > margin {
+	top := r.Points[r.Best]
+	if best < 0 || h.from.Own[top.Terms] != nil || math.Abs(r.Points[best].Mean-top.Mean) > margin {
 		return
 	}
 	r.Best = best
