@@ -124,6 +124,7 @@ type table struct {
 	near      [][]string // further records within nearBytes
 
 	keys     bool              // columns are keys of JSON objects
+	strings  map[string]bool   // columns that hold no numbers; nil if unknown
 	known    map[string]bool   // keys of the first objects
 	ignored  func(at int) bool // reports whether a column is read only if an option names it; or nil
 	names    []string          // of the columns, as columnName returns them

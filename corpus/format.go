@@ -16,6 +16,7 @@ const (
 	FormatTSV      Format = "tsv"      // label<TAB>text, one document per line; or a table with columns
 	FormatCSV      Format = "csv"      // a table with commas, semicolons or TABs, quotes as in RFC 4180
 	FormatJSONL    Format = "jsonl"    // JSON objects, one per line or in an array
+	FormatParquet  Format = "parquet"  // Apache Parquet, a table
 	FormatFastText Format = "fasttext" // __label__a __label__b text, one document per line
 	FormatNumPy    Format = "numpy"    // .npy, dense, or .npz of scipy.sparse in compressed rows
 	FormatLines    Format = "lines"    // texts without labels, one per line
@@ -36,7 +37,7 @@ type fileFormat struct {
 var formats []fileFormat
 
 func init() {
-	formats = []fileFormat{idxFormat, numPyFormat, jsonlFormat, fastTextFormat, svmLightFormat,
+	formats = []fileFormat{idxFormat, numPyFormat, parquetFormat, jsonlFormat, fastTextFormat, svmLightFormat,
 		tsvFormat, csvFormat, linesFormat, {name: FormatFolder}}
 }
 

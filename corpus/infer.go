@@ -175,6 +175,9 @@ func (t *table) kindOf(at int) Kind {
 	if commas, is := numbersOf(values, true); is && t.comma {
 		numbers, all = commas, true
 	}
+	if t.strings[t.first[at]] {
+		numbers, all = 0, !slices.ContainsFunc(values, func(v string) bool { return v != "" })
+	}
 	switch {
 	case t.header && t.names[at] == "":
 		return KindIgnored

@@ -103,7 +103,7 @@ const (
 //	goroot                       the .go files of the local Go installation, by top folder of src
 //	synthetic:docs=,terms=,...   random documents, see [Synthetic]
 //	a folder                     one sub-folder per class and one file per document; or only files
-//	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines or an array,
+//	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines or an array, Parquet,
 //	                             fastText's lines, lines of text, idx, .npy, or .npz
 //	                             of SciPy; also a FIFO or /dev/stdin, read once
 //

@@ -28,8 +28,9 @@ type input struct {
 	quoted  byte  // field separator of records whose quotes may hold line ends; 0 for lines
 	form    form
 	meter   *meter
-	packed  bool // compressed
-	decoded bool // from an encoding other than UTF-8
+	packed  bool            // compressed
+	decoded bool            // from an encoding other than UTF-8
+	strings map[string]bool // columns that hold no numbers; nil if unknown
 }
 
 // form describes how a file's text is stored.

@@ -65,7 +65,8 @@ func (in *input) keys(opt *Options) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, place, nested := &table{header: true, keys: true, known: map[string]bool{}}, map[string]int{}, map[int]bool{}
+	t := &table{header: true, keys: true, known: map[string]bool{}, strings: in.strings}
+	place, nested := map[string]int{}, map[int]bool{}
 	column := func(key string) int {
 		at, ok := place[columnName(key)]
 		if !ok {

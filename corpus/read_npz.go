@@ -132,25 +132,13 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 // SciPy's files have five members.
 const directoryBytes = 1 << 20
 
-// archive opens the zip file in place, or from memory if it doesn't support random access.
+// archive opens the zip file.
 func (r *arrayReader) archive() (*zip.Reader, error) {
-	begin := make([]byte, len(zipMagic))
-	from := &directory{left: directoryBytes}
-	var size int64
-	if f, ok := r.in.file.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			if n, _ := f.ReadAt(begin, 0); string(begin[:n]) == zipMagic {
-				from.ReaderAt, size = f, info.Size()
-			}
-		}
+	content, size, err := r.in.random(r.opt, zipMagic)
+	if err != nil {
+		return nil, err
 	}
-	if from.ReaderAt == nil {
-		all, err := r.whole()
-		if err != nil {
-			return nil, err
-		}
-		from.ReaderAt, size = bytes.NewReader(all), int64(len(all))
-	}
+	from := &directory{content, directoryBytes}
 	archive, err := zip.NewReader(from, size)
 	if err != nil {
 		return nil, r.fail(err.Error(), "an undamaged .npz file")
@@ -159,19 +147,28 @@ func (r *arrayReader) archive() (*zip.Reader, error) {
 	return archive, nil
 }
 
-// whole reads the rest of the file into memory. The growing buffer takes up to three times as much.
-func (r *arrayReader) whole() ([]byte, error) {
+// random returns a reader of a file that begins with magic: the file itself, or its content in
+// memory if the file is compressed or a stream. The growing buffer takes up to three times as much.
+func (in *input) random(opt *Options, magic string) (io.ReaderAt, int64, error) {
+	begin := make([]byte, len(magic))
+	if f, ok := in.file.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			if n, _ := f.ReadAt(begin, 0); string(begin[:n]) == magic {
+				return f, info.Size(), nil
+			}
+		}
+	}
 	const growth = 3
-	memory, left := r.opt.memory, int64(math.MaxInt64)
+	memory, left := opt.memory, int64(math.MaxInt64)
 	if memory != nil {
 		left = max(memory.limit-memory.held.Load(), 0)/growth + 1
 	}
-	all, err := io.ReadAll(io.LimitReader(r.in.r, left))
+	all, err := io.ReadAll(io.LimitReader(in.r, left))
 	if err != nil {
-		return nil, r.in.readError(0, err)
+		return nil, 0, in.readError(0, err)
 	}
 	memory.add(growth * int64(len(all)))
-	return all, memory.check(r.name)
+	return bytes.NewReader(all), int64(len(all)), memory.check(in.name)
 }
 
 // directory reads a zip file and limits the number of bytes read at first.

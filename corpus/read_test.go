@@ -351,7 +351,7 @@ func TestOptions(t *testing.T) {
 		want   string
 	}{
 		{file, Options{Form: Form{Format: "xls"}},
-			`corpus: format "xls", expected one of csv, fasttext, folder, idx, jsonl, lines, numpy, ` +
+			`corpus: format "xls", expected one of csv, fasttext, folder, idx, jsonl, lines, numpy, parquet, ` +
 				`svmlight, tsv`},
 		{file, Options{Workers: -1}, "corpus: Workers is -1, expected at least 0"},
 		{file, Options{MinDF: 3, MaxDF: 2}, "corpus: MaxDF is 2, expected at least MinDF, 3"},
@@ -361,7 +361,7 @@ func TestOptions(t *testing.T) {
 			"corpus: Vocabulary and VocabularyLater must not both be set"},
 		{file, Options{Form: Form{LabelSeparator: "\xff"}}, `corpus: LabelSeparator "\xff", expected UTF-8`},
 		{file, Options{Like: Form{Format: "x"}}, `corpus: format "x", expected one of csv, fasttext, folder, idx, jsonl, ` +
-			`lines, numpy, svmlight, tsv: Like`},
+			`lines, numpy, parquet, svmlight, tsv: Like`},
 		{file, Options{Form: Form{Format: FormatFolder}}, "corpus: " + file +
 			": a file, expected a folder with one sub-folder per class"},
 		{filepath.Dir(file), Options{Form: Form{Format: FormatTSV}}, "corpus: " + filepath.Dir(file) +

@@ -6,10 +6,7 @@ require github.com/gramengine/gram v0.0.0
 
 replace github.com/gramengine/gram => ../
 
-require (
-	github.com/parquet-go/parquet-go v0.32.0
-	gonum.org/v1/gonum v0.17.0
-)
+require gonum.org/v1/gonum v0.17.0
 
 require (
 	github.com/VictoriaMetrics/metrics v1.44.0 // indirect
@@ -19,18 +16,15 @@ require (
 	github.com/klauspost/cpuid/v2 v2.4.2 // indirect
 	github.com/kljensen/snowball v0.10.0 // indirect
 	github.com/minio/sha256-simd v1.0.1 // indirect
-	github.com/parquet-go/bitpack v1.0.0 // indirect
-	github.com/parquet-go/jsonlite v1.0.0 // indirect
+	github.com/parquet-go/parquet-go v0.25.1 // indirect
 	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/schollz/progressbar/v3 v3.19.1 // indirect
-	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/valyala/fastrand v1.1.0 // indirect
 	github.com/valyala/histogram v1.2.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
-	google.golang.org/protobuf v1.34.2 // indirect
 	gorgonia.org/cu v0.9.6 // indirect
 )
 

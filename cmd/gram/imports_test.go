@@ -17,7 +17,7 @@ const module = "github.com/gramengine/gram"
 // themselves. A package imports only packages of layers before its own, and those of its own entry.
 var layers = []string{
 	"internal/run",
-	"internal/flagtext internal/params internal/musttest internal/parquet internal/snake docs",
+	"internal/flagtext internal/params internal/musttest internal/snake docs",
 	"asm sparse tiles internal/table",
 	"corpus solver engine/device engine/internal internal/matrixio internal/learn/dense internal/learn/lbfgs",
 	"engine/kernel engine/internal/panel engine/internal/nearest internal/learn/archive " +

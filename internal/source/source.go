@@ -57,8 +57,8 @@ var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: for
 const forms = `
 Sources for -in (files may be compressed by gzip or zstd):
   FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, CSV with
-                  commas, semicolons or TABs, JSON lines or an array, fastText's __label__ lines,
-                  lines of text, .npy, .npz of SciPy, or idx images (MNIST)
+                  commas, semicolons or TABs, JSON lines or an array, Parquet, fastText's __label__
+                  lines, lines of text, .npy, .npz of SciPy, or idx images (MNIST)
   -               standard input, in the format of a file; FIFOs are read once, too
   FOLDER          one sub-folder per class, one file per document; or files alone, documents
                   without a class

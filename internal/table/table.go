@@ -13,12 +13,14 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gramengine/gram/internal/parquet"
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -69,8 +71,8 @@ func FormatOf(path string) string {
 	return ""
 }
 
-// atOnce is the number of rows in a Parquet row group.
-const atOnce = 1 << 13
+// groupRows is the number of rows in a Parquet row group, which is in memory before it is written.
+const groupRows = 1 << 14
 
 // Write writes a table as csv (RFC 4180), tsv (with TABs instead of commas), jsonl (one JSON object
 // per line) or parquet. In csv and tsv, an apostrophe precedes texts that spreadsheets would
@@ -89,7 +91,7 @@ func Write[R any](ctx context.Context, w io.Writer, format string, rows iter.Seq
 	out := bufio.NewWriter(w)
 	switch format {
 	case "parquet":
-		each, end = parquetRows(ctx, out, columns)
+		each, end = parquetRows(out, columns)
 	case "jsonl":
 		each, end = lines(out, columns), func() error { return nil }
 	default:
@@ -142,40 +144,61 @@ func (c *Column[R]) value(r *R) any {
 	return v
 }
 
+// schema is a Parquet schema that keeps the order of columns.
+type schema struct {
+	parquet.Group
+	fields []parquet.Field
+}
+
+// Fields implements parquet.Node.
+func (s schema) Fields() []parquet.Field { return s.fields }
+
+// field is a column of a schema.
+type field struct {
+	parquet.Node
+	name string
+}
+
+// Name implements parquet.Field.
+func (f field) Name() string { return f.name }
+
+// Value implements parquet.Field. It isn't called, because values are written as rows.
+func (f field) Value(reflect.Value) reflect.Value { return reflect.Value{} }
+
 // parquetRows returns functions that add a row and that end the file.
-func parquetRows[R any](ctx context.Context, w io.Writer, columns []Column[R]) (func(r *R) error, func() error) {
-	var group []R
-	var of []parquet.Column
+func parquetRows[R any](w io.Writer, columns []Column[R]) (func(r *R) error, func() error) {
+	root := schema{Group: parquet.Group{}}
 	for _, c := range columns {
-		p := parquet.Column{Name: c.Name}
+		node := parquet.Int(64)
 		switch {
 		case c.Text != nil:
-			p.Text = func(i int) (string, bool) { return c.Text(&group[i]) }
+			node = parquet.String()
 		case c.Real != nil:
-			p.Real = func(i int) (float64, bool) { return c.Real(&group[i]) }
-		default:
-			p.Whole = func(i int) (int64, bool) { return c.Whole(&group[i]) }
+			node = parquet.Leaf(parquet.DoubleType)
 		}
-		of = append(of, p)
+		root.fields = append(root.fields, field{parquet.Optional(node), c.Name})
 	}
-	out := parquet.NewWriter(w, of)
-	flush := func() error {
-		err := out.Rows(ctx, len(group))
-		group = group[:0]
+	out := parquet.NewWriter(w, parquet.NewSchema("table", root), parquet.MaxRowsPerRowGroup(groupRows))
+	row := make(parquet.Row, len(columns))
+	each := func(r *R) error {
+		for k := range columns {
+			level := 1 // of a value; 0 for null
+			switch v := columns[k].value(r).(type) {
+			case string:
+				row[k] = parquet.ByteArrayValue([]byte(v))
+			case float64:
+				row[k] = parquet.DoubleValue(v)
+			case int64:
+				row[k] = parquet.Int64Value(v)
+			default:
+				row[k], level = parquet.NullValue(), 0
+			}
+			row[k] = row[k].Level(0, level, k)
+		}
+		_, err := out.WriteRows([]parquet.Row{row})
 		return err
 	}
-	each := func(r *R) error {
-		if group = append(group, *r); len(group) == atOnce {
-			return flush()
-		}
-		return nil
-	}
-	return each, func() error {
-		if err := flush(); err != nil {
-			return err
-		}
-		return out.Close()
-	}
+	return each, out.Close
 }
 
 // lines returns a function that writes a row as a JSON object.
