@@ -22,6 +22,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/pca"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/learn/tune"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -47,9 +48,7 @@ func TestEnded(t *testing.T) {
 	s := svm.Settings{Kernel: k}
 	little := gram.Must(svm.NewProblem(live, few, embedding, opt))
 	machines, _, err := little.Train(live, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	predictor := gram.Must(svm.NewPredictor(t.Context(), machines, svm.Options{Workers: 2}))
 	dot := gram.Must(sparse.ParseEmbedding("tf-l2"))
 	lines := gram.Must(linear.Train(live, few, dot, linear.Settings{}, linear.Options{}))

@@ -125,9 +125,7 @@ func TestPredictTextsKnown(t *testing.T) {
 		if strings.Contains(q.cut, "+") {
 			cut, err = corpus.Tokenizer{Views: q.cut}, nil
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		o := gram.ReadOptions{Tokenizer: cut, MinDF: 1}
 		c := gram.Must(gram.Texts(t.Context(), fewTexts, labels, o))
 		m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))

@@ -74,9 +74,7 @@ func TestCancelEndless(t *testing.T) {
 func TestCancelBlocked(t *testing.T) {
 	for _, text := range []string{"", "1 1:1\n"} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		defer r.Close()
 		defer w.Close()
 		musttest.Get(w.WriteString(text))(t)

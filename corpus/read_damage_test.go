@@ -21,9 +21,7 @@ func gzipMembers(t *testing.T, content string) string {
 	var b bytes.Buffer
 	for _, part := range []string{content[:len(content)/3], content[len(content)/3:]} {
 		w, err := gzip.NewWriterLevel(&b, gzip.NoCompression) // in which a flipped bit may turn a space into NUL
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		w.Name, w.Comment, w.Extra = "name", "comment", []byte("extra")
 		musttest.Get(w.Write([]byte(part)))(t)
 		musttest.Do(t, w.Close())

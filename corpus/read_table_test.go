@@ -183,9 +183,7 @@ func TestEncodings(t *testing.T) {
 	const content = "a\tcafé Ärger\nb\tnaïve\n"
 	want := show(texts(t, "a.tsv", content, Options{}))
 	encode := func(s string, err error) string {
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		return s
 	}
 	latin := encode(charmap.ISO8859_1.NewEncoder().String(content))

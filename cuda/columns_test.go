@@ -150,9 +150,7 @@ func gather(t testing.TB, c *columns, r *device.Request, width int) []float32 {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	if next != len(r.Docs) {
 		t.Errorf("%d rows, expected %d", next, len(r.Docs))
 	}

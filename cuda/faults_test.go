@@ -185,9 +185,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 	for _, call := range driverFunctions(t) {
 		t.Setenv("FAKE_FAIL", call+":0:0") // counts
 		want, _, _, err := p.attempt(t, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		most, _ := counted(t)
 		if most == 0 {
 			continue
@@ -262,9 +260,7 @@ func TestPassingLackOfMemory(t *testing.T) {
 		for _, call := range []string{"cuMemAlloc_v2", "cuMemHostAlloc"} {
 			t.Setenv("FAKE_FAIL", call+":0:0")
 			want, _, _, err := p.attempt(t, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, err)
 			most, _ := counted(t)
 			tried[call] += most
 			for at := 1; at <= most; at++ {

@@ -157,9 +157,7 @@ func TestMemoryOfOtherDocuments(t *testing.T) {
 		others = d.held - documents - 2*cols.tiles.bytes
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	extra := int64(8*n + 8*tileFields*n) // numbers and order of rows, and descriptions of tiles, were each a row
 	d = open(t, Options{MemoryBytes: documents + others + extra + 6*int64(4*padded(n))})
 	err = within(t, d, x, func(cols *columns) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -200,9 +201,7 @@ func TestPTXTail(t *testing.T) {
 			p, err := upload(&cols.pool, []uint32{longs, longs, 0, 0})
 			return errors.Join(err, write(memory{at: cu.DevicePtr(cols.own.at) + at}, []uint64{p}))
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		sums = make([]float32, n*padded(n))
 		gather(t, cols, whole(cols), n)
 		sum := func(i, j int) int32 { return int32(math.Float32bits(sums[i*padded(n)+j])) }

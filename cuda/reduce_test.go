@@ -105,9 +105,7 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 	}
 	digest, err := cols.Digest(t.Context(), r)
 	err = errors.Join(err, cols.Min(t.Context(), r, k, column, value), cols.Multiply(t.Context(), r, by, vectors, sum))
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	var want uint64
 	err = cols.Rows(t.Context(), r, func(b *device.Tile) error {
 		for i := range b.Rows {
@@ -145,9 +143,7 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	if digest != want {
 		t.Fatalf("a digest of %x, expected %x", digest, want)
 	}

@@ -112,7 +112,7 @@ func TestFinite(t *testing.T) {
 	docs := enginetest.Zipf(130, 60, 8, 5)
 	copied := docs.SelectRows(append([]int{9, 9, 9}, run.Numbers(0, 130)...)) // which have a neighbour at c = 0
 	custom := func(name string, inf float64) kernel.Kernel {
-		k := musttest.Get(kernel.New(kernel.Custom{
+		return musttest.Get(kernel.New(kernel.Custom{
 			Name: name, Embedding: sparse.Sphere, Properties: kernel.Properties{PositiveDiagonal: true},
 			Eval: func(c, _, _ float64) float64 {
 				if c < 0.1 {
@@ -121,7 +121,6 @@ func TestFinite(t *testing.T) {
 				return 1 - c
 			},
 		}))(t)
-		return k
 	}
 	for _, k := range []kernel.Kernel{
 		parse(t, "power(arccos:n=2):p=19"), // a function of norms

@@ -103,9 +103,7 @@ func allPairs(t *testing.T, x *sparse.Embedded, c float64, opt Options) (pairs [
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	slices.SortFunc(pairs, func(a, b pair) int { return (a.i-b.i)*x.Rows() + a.j - b.j })
 	return pairs
 }
@@ -185,9 +183,7 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 			t.Log("without ", source)
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		for _, some := range []struct {
 			documents int
 			bounds    []float64

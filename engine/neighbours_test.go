@@ -141,9 +141,7 @@ func TestNeighboursBounds(t *testing.T) {
 				least += 1e-7 * least // what is there may be just too small, as float64 has it
 			}
 			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: e.Len(), Min: &least, Groups: groups})
-			if err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, err)
 			for i := range e.Len() {
 				var list []int
 				for j := range e.Len() {

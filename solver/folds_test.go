@@ -64,9 +64,7 @@ func TestLabels(t *testing.T) {
 	c, err := Train(context.Background(), m,
 		Training{Sets: labels, Classes: 4, Parameters: Parameters{Regularization: Regularization{C: 10},
 			Probabilities: true}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	opt := musttest.Get(Options{Workers: 1}.resolve())(t)
 	wrong := 0
 	err = c.predictRows(context.Background(), sourceOf(t, m), run.Numbers(0, n), &opt, func(i int, decisions []float64) {
@@ -82,9 +80,7 @@ func TestLabels(t *testing.T) {
 			t.Fatalf("probabilities %v: all have label 1, none has 3", p)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	if wrong > n/20 { // of documents that were trained on, those close to a border
 		t.Errorf("%d of %d with wrong labels", wrong, n)
 	}

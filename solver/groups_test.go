@@ -65,9 +65,7 @@ func TestGroups(t *testing.T) {
 				if len(some) == 0 {
 					continue
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, err)
 				for i, machine := range part.Functions {
 					if (machine != nil) != slices.Contains(own.Only, i) {
 						t.Fatalf("machine %d of Only %v is %v", i, own.Only, machine)

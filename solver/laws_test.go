@@ -65,7 +65,7 @@ func TestSameBits(t *testing.T) {
 		train := func(m Matrix, opt Options) *Classifier {
 			t.Helper()
 			opt.workingSet = 32
-			c := musttest.Get(Train(
+			return musttest.Get(Train(
 				context.Background(), m,
 				Training{
 					Labels: labels, Classes: k, Scheme: scheme,
@@ -73,7 +73,6 @@ func TestSameBits(t *testing.T) {
 				},
 				opt,
 			))(t)
-			return c
 		}
 		want := train(m, Options{Workers: 1})
 		asked := &counted{Dense: m, t: t}
@@ -119,9 +118,7 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 		opt := Options{Progress: watch, RowBytes: 64 * n * 4}
 		got, err := trainBinary(context.Background(), matrix, run.Numbers(0, n), positive, par, opt)
 		reportEvery = old
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		if least > n/2 {
 			t.Errorf("never less than %d of %d documents in the problem: nothing was left out", least, n)
 		}

@@ -168,9 +168,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 				right++
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		// 300 documents of which 0.8 are right: a standard error of 7; four of them.
 		if !(math.Abs(said-right) <= 28) || right < 200 {
 			t.Errorf("%+v: %v of %d right, by the probabilities %v", par, right, len(held), said)

@@ -244,9 +244,7 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 	lost, err := (&Trial{Labels: few, Classes: 3, Folds: parts}).Validate(ctx, m, []Parameters{{}}, nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	for i, c := range lost[0].Predicted {
 		if parts[i] == 0 && c == 2 {
 			t.Fatalf("document %d has a class that its classifier doesn't know", i)

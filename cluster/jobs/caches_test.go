@@ -32,16 +32,12 @@ func TestCaches(t *testing.T) {
 	})
 	cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = 32<<10, 1<<20
 	c, err := corpus.Read(t.Context(), "synthetic:docs=2000,terms=20000,length=600,classes=3,seed=5", corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	planner := gram.Kind.Declare(flags)
 	musttest.Do(t, flags.Parse([]string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}))
 	spec, tasks, err := planner.Plan(t.Context(), &job.Planning{Corpus: c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	// result plans the job with some caches, does a task with others, and returns both.
 	result := func(plans, works [2]int) (string, []byte) {
 		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = plans[0], plans[1]

@@ -29,9 +29,7 @@ func corpora(t testing.TB) map[string]*corpus.Corpus {
 			MinDF: 1, Tokenizer: corpus.Tokenizer{MinN: 1, MaxN: 2, StopWords: "the"},
 		}))(t)
 	random, err := corpus.Read(t.Context(), "synthetic:docs=3000,terms=500,length=20,classes=3,seed=1", corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	named := *random
 	named.Names, named.Groups = make([]string, 3000), make([]int64, 3000)
 	for i := range named.Names {
@@ -241,9 +239,7 @@ func TestSeveralShards(t *testing.T) {
 	c := &corpus.Corpus{Documents: d, Source: "large"}
 	s := store.New(&storetest.Memory{})
 	digest, err := Write(t.Context(), s, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	var lengths []int64
 	err = s.List(t.Context(), Prefix+digest+"/0", func(o store.Object) error {
 		b, err := s.Get(t.Context(), o.Name, nil)

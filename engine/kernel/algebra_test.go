@@ -29,9 +29,7 @@ type golden struct {
 func goldens(t *testing.T) []golden {
 	t.Helper()
 	file, err := os.Open("testdata/algebra.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	defer file.Close()
 	var all []golden
 	for lines := bufio.NewScanner(file); lines.Scan(); {
@@ -253,9 +251,7 @@ func TestNewKernel(t *testing.T) {
 	of := func(k Kernel) func(c, x, y float64) float64 { return k.Eval }
 	alone := musttest.Get(New(Custom{Name: "mine", Eval: of(ngd), Embedding: sparse.Sphere}))(t)
 	both, err := New(Custom{Name: "mine", Eval: of(rbf), Properties: Properties{UsesNorms: true, Definite: Positive}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	if alone == both || alone.String() != "mine" || UsesNorms(alone) || !UsesNorms(both) ||
 		PropertiesOf(both).Definite != Positive {
 		t.Errorf("%v and %v: equal %v, properties %+v and %+v", alone, both, alone == both, PropertiesOf(alone),

@@ -151,9 +151,7 @@ func TestCommitFails(t *testing.T) {
 		t.Errorf("the file can't be closed: error %v", err)
 	}
 	r, w, err := os.Pipe() // which no disk has
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	defer r.Close()
 	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o666))
 	f = begin(t, path)
@@ -220,9 +218,7 @@ func TestKilled(t *testing.T) {
 	if errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("the program runs in an emulator, and so can't start itself")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if line != "made <nil>\n" {
 		t.Errorf("the process says %q, error %v", line, err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // status -watch ends when all tasks are done or at ^C. It prints the number of tasks left, and an
@@ -69,9 +70,7 @@ func TestWatch(t *testing.T) {
 	if err == nil {
 		err = self.Signal(os.Interrupt)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	for out.Scan() {
 	}
 	if status := <-ended; status != cli.Signalled+2 || !strings.Contains(said.String(), "interrupted") {

@@ -85,9 +85,7 @@ func TestS3Writers(t *testing.T) {
 			}
 			for i, b := range buckets {
 				r, n, err := b.Open(t.Context(), key)
-				if err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, err)
 				found, err := io.ReadAll(r)
 				r.Close()
 				if err != nil || n != int64(size) || !bytes.Equal(found, content(winner)) {

@@ -62,9 +62,7 @@ var driveFlags = strings.Fields("-landmarks 5 -loss logistic -tasks 2 -kernel li
 func newDriveJob(t *testing.T) *driveJob {
 	t.Helper()
 	c, err := corpus.Read(t.Context(), "synthetic:docs=530,terms=40,length=5,classes=2,seed=5", corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	d := &driveJob{documents: c, dir: t.TempDir(), results: map[string][]byte{}}
 	m := &storetest.Memory{}
 	h, path := host(store.New(m)), filepath.Join(d.dir, "model")

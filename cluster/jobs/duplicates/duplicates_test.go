@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestMain(m *testing.M) { jobtest.Main(m) }
@@ -29,9 +30,7 @@ func TestLikeGrambench(t *testing.T) {
 		t.Run(fmt.Sprint(c.block, c.flags), func(t *testing.T) {
 			t.Parallel()
 			j, got, err := jobtest.Run(t, Kind, copies, "groups.tsv", append(c.flags, "-block", c.block)...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, err)
 			if j.Tasks != c.tasks {
 				t.Errorf("%d tasks, expected %d", j.Tasks, c.tasks)
 			}

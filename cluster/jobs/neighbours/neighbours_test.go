@@ -41,9 +41,7 @@ func TestLikeGrambench(t *testing.T) {
 		t.Run(fmt.Sprint(filepath.Base(c.source), c.flags), func(t *testing.T) {
 			t.Parallel()
 			j, got, err := jobtest.Run(t, Kind, c.source, "near.tsv", append(c.flags, "-block", c.block)...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, err)
 			if j.Tasks != c.tasks {
 				t.Errorf("%d tasks, expected %d", j.Tasks, c.tasks)
 			}

@@ -54,9 +54,7 @@ func TestLikeGrambench(t *testing.T) {
 		t.Run(fmt.Sprint(c.flags), func(t *testing.T) {
 			t.Parallel()
 			j, got, err := jobtest.Run(t, Kind, source, "scores.json", c.flags...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, err)
 			if j.Tasks != c.tasks {
 				t.Errorf("%d tasks, expected %d", j.Tasks, c.tasks)
 			}

@@ -35,9 +35,7 @@ func TestLikeGrambench(t *testing.T) {
 		t.Run(fmt.Sprint(c.flags), func(t *testing.T) {
 			t.Parallel()
 			_, got, err := jobtest.Run(t, Kind, source, "a.model", append(c.flags, "-tasks", fmt.Sprint(c.tasks))...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, err)
 			args := append([]string{"train", "-q", "-choose-time", "0", "-in", source}, c.flags...)
 			if want := jobtest.Grambench(t, "a.model", args...); !bytes.Equal(got, want) {
 				t.Error("the model differs from that of gram train")

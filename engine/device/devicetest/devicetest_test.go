@@ -17,9 +17,7 @@ import (
 // Whatever can be asked of an engine, it has from a back end that knows nothing but c.
 func TestEngineOnABackend(t *testing.T) {
 	docs, err := corpus.Read(t.Context(), "synthetic:docs=220,terms=120,length=12,classes=3,seed=4", corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	k := kernel.MustParse("rbf:gamma=0.3")
 	all := k.Embedding().Fit(docs.Documents)
 	embed := func(m *sparse.CSR) *sparse.Embedded {

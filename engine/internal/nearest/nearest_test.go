@@ -216,9 +216,7 @@ func TestPairs(t *testing.T) {
 						}
 						return nil
 					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					musttest.Do(t, err)
 				}
 			}
 			count := 0

@@ -34,9 +34,7 @@ func TestPrepared(t *testing.T) {
 				}
 				return nil
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, err)
 			return bits
 		}
 		r := device.Request{From: other, Docs: docs, Hi: x.Rows(), Workers: 2}
