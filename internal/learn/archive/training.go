@@ -44,6 +44,31 @@ func (o *Origin) Validate(e *sparse.Embedder) error {
 	return Validate(o.Vocabulary, o.Tokenizer, e)
 }
 
+// ValidateWeights is Validate for linear functions of documents in the embedding e, which must be
+// compared by dot products. Weights must be finite.
+func (o *Origin) ValidateWeights(e *sparse.Embedder, weights ...[]float64) error {
+	if err := o.Validate(e); err != nil {
+		return err
+	}
+	if e.Pairing != sparse.Dot || len(o.Classes) == 0 {
+		return fmt.Errorf("embedding %s and %d classes, expected dot products and some classes", e, len(o.Classes))
+	}
+	for k, own := range weights {
+		if err := Finite(own); err != nil {
+			return fmt.Errorf("weights %d: %w", k, err)
+		}
+	}
+	return nil
+}
+
+// Finite returns an error for the first value that isn't a finite number.
+func Finite(values []float64) error {
+	if i := slices.IndexFunc(values, func(v float64) bool { return v-v != 0 }); i >= 0 {
+		return fmt.Errorf("value %d is %v, expected a finite number", i, values[i])
+	}
+	return nil
+}
+
 // Parameters describes an object with the learner's parameters as strings, see package params.
 func (f *File) Parameters(of any) {
 	all := params.Values(of)

@@ -60,12 +60,8 @@ func vote(
 }
 
 // Predict classifies documents by the shares of their neighbours' votes, which are Decisions and,
-// unless labels are independent, Probabilities. Terms are numbered as in the training corpus;
-// [kernel.Opened] defines the effect of other terms. Results are bit-identical for any number of
-// workers. m and docs must be valid.
-//
-// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
-// is done.
+// unless labels are independent, Probabilities. [kernel.Opened] defines the effect of unknown terms.
+// See package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	s, k, _ := m.Settings.resolve()
 	fitted := kernel.Opened(k, k.Embedding().Fit(m.Documents), m.Vocabulary)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
@@ -72,15 +71,12 @@ func (m *Model) Validate() error {
 			n, m.Landmarks.Cols, len(m.Classes), len(m.Vocabulary))
 	}
 	for c, machine := range m.Functions {
-		if i := slices.IndexFunc(machine.Coefficients, func(v float64) bool { return !finite(v) }); i >= 0 {
-			return fmt.Errorf("coefficient %v of landmark %d of %q, expected a finite number", machine.Coefficients[i], i,
-				m.Classes[c])
+		if err := archive.Finite(machine.Coefficients); err != nil {
+			return fmt.Errorf("coefficients of %q: %w", m.Classes[c], err)
 		}
 	}
 	return nil
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Bytes estimates the memory of the model in bytes.
 func (m *Model) Bytes() int64 {
@@ -90,12 +86,8 @@ func (m *Model) Bytes() int64 {
 // chunk is the number of documents that are embedded at a time.
 const chunk = 8192
 
-// Predict predicts documents, whose terms are numbered as in the training corpus. New columns only
-// matter for kernels of the distance, see [kernel.Opened]. Results are bit-identical for any number
-// of workers. m and docs must be valid.
-//
-// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
-// is done.
+// Predict predicts documents, see package task. Unknown terms only matter for kernels of the
+// distance, see [kernel.Opened].
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	do, err := opt.do()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
@@ -92,7 +93,6 @@ func (q *Request) validate(c *corpus.Corpus, rows int) error {
 	outside := func(list []int, n int) bool {
 		return slices.ContainsFunc(list, func(i int) bool { return i < 0 || i >= n })
 	}
-	infinite := func(v float64) bool { return !finite(v) }
 	switch {
 	case q.Rows != rows:
 		return fmt.Errorf("landmark: a request for %d documents to be trained on, %s has %d", q.Rows, c.Source, rows)
@@ -108,8 +108,9 @@ func (q *Request) validate(c *corpus.Corpus, rows int) error {
 	case len(q.At) > 0 && len(q.Of) != len(q.Step)/m || len(q.At) == 0 && len(q.Of) > 0 || outside(q.Of, len(q.Classes)):
 		return fmt.Errorf("landmark: a request whose step names %d vectors, expected %d of %d", len(q.Of), len(q.Step)/m,
 			len(q.Classes))
-	case slices.ContainsFunc(q.At, infinite) || slices.ContainsFunc(q.Step, infinite):
-		return errors.New("landmark: a request with numbers that aren't finite")
+	}
+	if err := errors.Join(archive.Finite(q.At), archive.Finite(q.Step)); err != nil {
+		return fmt.Errorf("landmark: a request: %w", err)
 	}
 	return nil
 }

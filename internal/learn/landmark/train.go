@@ -22,13 +22,7 @@ import (
 // remainder of a near copy.
 const independent = 1e-5
 
-// Train trains a model on the labelled documents of a corpus, or on all documents with independent
-// labels. It neither changes nor keeps the corpus. Models are bit-identical for any number of
-// workers.
-//
-// It fails if the corpus has no documents or too few classes, if the embedding refuses a value, if
-// settings or options are out of range, if it needs more memory than allowed, and within a second
-// after ctx is done.
+// Train trains a model, see package task.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, s, nil, opt)
 	if err != nil {

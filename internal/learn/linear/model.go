@@ -2,8 +2,6 @@ package linear
 
 import (
 	"context"
-	"fmt"
-	"math"
 
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -23,28 +21,9 @@ type Model struct {
 
 // Validate checks the model after reading: embedding, vocabulary and class names, and that all
 // numbers are finite.
-func (m *Model) Validate() error {
-	if err := m.Origin.Validate(m.Embedder); err != nil {
-		return err
-	}
-	if m.Embedder.Pairing != sparse.Dot || len(m.Classes) == 0 {
-		return fmt.Errorf("embedding %s and %d classes, expected dot products and some classes", m.Embedder, len(m.Classes))
-	}
-	for at, w := range m.Weights {
-		if !finite(w) {
-			return fmt.Errorf("weight %v of class %d, expected a finite number", w, at%len(m.Classes))
-		}
-	}
-	return nil
-}
+func (m *Model) Validate() error { return m.Origin.ValidateWeights(m.Embedder, m.Weights) }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// Predict predicts documents, whose terms are numbered as in the training corpus. Other terms are
-// ignored. Results are bit-identical for any number of workers. m and docs must be valid.
-//
-// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
-// is done.
+// Predict predicts documents, see package task. Unknown terms are ignored.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), m.Settings.Scheme)
 	pass := task.Pass{Options: opt, Name: "linear", Embedder: m.Embedder, Bytes: int64(16*k + 56)}

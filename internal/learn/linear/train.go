@@ -12,14 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Train trains a model on the labelled documents of a corpus, or on all documents with independent
-// labels. It neither changes nor keeps the corpus. Models are bit-identical for any number of
-// workers. In addition to the corpus it needs 8 bytes per value, 36 per document, and 13 per
-// document and concurrently trained class.
-//
-// It fails if the corpus has no documents or too few classes, if documents of e aren't compared by
-// dot products, if e refuses a value, if a setting or option is out of range, if a squared norm
-// overflows, if it needs more memory than allowed, and within a second after ctx is done.
+// Train trains a model, see package task.
+// It also fails if a squared norm overflows.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {

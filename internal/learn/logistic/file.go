@@ -20,6 +20,5 @@ func describe(f *archive.File, m *Model) {
 	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Functions[i].Weights })
 }
 
-// Write writes the model in the package's own file format, see docs/formats.md. A model's file has
-// the same bytes on every platform.
+// Write writes the model, with the same bytes on every platform.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
@@ -137,7 +138,7 @@ func TestOddInput(t *testing.T) {
 			m := musttest.Get(Train(ctx, odd, e, s, Options{}))(t)
 			p := musttest.Get(m.Predict(ctx, odd.Documents, Options{}))(t)
 			for i, f := range p.Decisions {
-				if !(f[2] == math.Log(7) && f[3] == -math.Log(7)) || !finite(f[0]) || !finite(f[1]) {
+				if !(f[2] == math.Log(7) && f[3] == -math.Log(7)) || archive.Finite(f[:2]) != nil {
 					t.Errorf("C %v, %v, document %d: %v, expected log 7 for what all have", s.C, e, i, f)
 				}
 			}

@@ -2,9 +2,7 @@ package logistic
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -25,27 +23,14 @@ type Model struct {
 // Validate checks the model after reading: embedding, vocabulary and class names, and that weights
 // are finite.
 func (m *Model) Validate() error {
-	if err := m.Origin.Validate(m.Embedder); err != nil {
-		return err
+	var weights [][]float64
+	for _, q := range m.Functions {
+		weights = append(weights, q.Weights)
 	}
-	if m.Embedder.Pairing != sparse.Dot || len(m.Classes) == 0 {
-		return fmt.Errorf("embedding %s and %d classes, expected dot products and some classes", m.Embedder, len(m.Classes))
-	}
-	for k, q := range m.Functions {
-		if j := slices.IndexFunc(q.Weights, func(v float64) bool { return !finite(v) }); j >= 0 {
-			return fmt.Errorf("weight %v of column %d of %q, expected a finite number", q.Weights[j], j, m.Classes[k])
-		}
-	}
-	return nil
+	return m.Origin.ValidateWeights(m.Embedder, weights...)
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// Predict predicts documents, whose terms are numbered as in the training corpus. Other terms are
-// ignored. Results are bit-identical for any number of workers. m and docs must be valid.
-//
-// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within
-// a second after ctx is done.
+// Predict predicts documents, see package task. Unknown terms are ignored.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	s, _ := m.Settings.resolve()
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)

@@ -11,13 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Train trains a model on the labelled documents of a corpus, or on all documents with independent
-// labels. It neither changes nor keeps the corpus. Models are bit-identical for any number of
-// workers.
-//
-// It fails if the corpus has no documents or too few classes, if documents of e aren't compared by
-// dot products, if e refuses a value, if a setting is out of range, if it needs more memory than
-// allowed, and within a second after ctx is done.
+// Train trains a model, see package task.
 func Train(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options,
 ) (*Model, error) {

@@ -1,5 +1,14 @@
 // Package task contains code shared by learners with one binary classifier per class: the selection
-// of training documents, class weights, and predictions from decision values.
+// of training documents, class weights, the loop over classes, and predictions from decision values.
+//
+// Train and TrainPath of these learners neither change nor keep the corpus. They train on documents
+// with a class, or on all documents with independent labels. They fail if the corpus has no
+// documents or too few classes, if the embedding refuses a value, if a setting is out of range, if
+// they need more memory than allowed, and within a second after ctx is done.
+//
+// Predict takes valid documents whose terms are numbered as in the training corpus. It fails if the
+// embedding refuses a value, if it needs more memory than allowed, and within a second after ctx is
+// done. Models and predictions are bit-identical for any number of workers.
 package task
 
 import (
