@@ -315,12 +315,12 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o O
 	for k := range v.Mistakes {
 		x := &v.Mistakes[k]
 		if counter != nil {
-			x.Why, x.Marks, err = explainWords(ctx, m, o.Ready, counter, x.Text, e.Terms, v.Outcomes[x.Index].wrong, quiet)
+			x.Why, x.Marks, err = explainWords(ctx, m, counter, x.Text, e.Terms, v.Outcomes[x.Index].wrong, quiet)
 		} else {
-			x.Why, err = explainTerms(ctx, m, o.Ready, c.Documents, x.Index, e.Terms, v.Outcomes[x.Index].wrong, quiet)
+			x.Why, err = explainTerms(ctx, m, c.Documents, x.Index, e.Terms, v.Outcomes[x.Index].wrong, quiet)
 		}
 		if err == nil && c.Rows != nil {
-			x.Columns, err = explainColumns(ctx, m, o.Ready, c.Documents, c.Raw, x.Index, v.Outcomes[x.Index].wrong, quiet)
+			x.Columns, err = explainColumns(ctx, m, c.Documents, c.Raw, x.Index, v.Outcomes[x.Index].wrong, quiet)
 		}
 		if err != nil {
 			return err

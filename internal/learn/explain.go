@@ -3,7 +3,6 @@ package learn
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -227,18 +226,11 @@ func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*
 const maxValues = 4e8
 
 // explain computes Explain by mean effects.
-func (m KernelMachine) explain(ctx context.Context, n int, class string, o Options) (_ *Explanation, err error) {
+func (m KernelMachine) explain(ctx context.Context, n int, class string, o Options) (*Explanation, error) {
 	t := m.unweighted()
 	rows, err := functionsOf(t.machines, class)
 	if err != nil {
 		return nil, err
-	}
-	p := o.Ready
-	if p == nil {
-		if p, err = Ready(ctx, m, o); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, p.Close()) }()
 	}
 	held := m.Support.Rows()
 	every := 1 + int(float64(m.Support.NNZ())*float64(held)/maxValues)
@@ -267,7 +259,7 @@ func (m KernelMachine) explain(ctx context.Context, n int, class string, o Optio
 		for j := range columns {
 			add(columns, counts, j)
 		}
-		found, err := p.Predict(ctx, docs)
+		found, err := o.Ready.Predict(ctx, docs)
 		if err != nil {
 			return nil, err
 		}

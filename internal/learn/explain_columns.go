@@ -27,20 +27,13 @@ type ColumnEffect struct {
 // descending order of absolute effect. It returns the errors of [ExplainDocument].
 func ExplainColumns(
 	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i int, o Options,
-) (_ []ColumnEffect, err error) {
-	p := o.Ready
-	if p == nil {
-		if p, err = Ready(ctx, m, o); err != nil {
-			return nil, err
-		}
-		defer p.Close()
-	}
-	return explainColumns(ctx, m, p, docs, raw, i, -1, o)
+) ([]ColumnEffect, error) {
+	return explainColumns(ctx, m, docs, raw, i, -1, o)
 }
 
-// explainColumns is ExplainColumns for a prepared model. label is as in explaining.
+// explainColumns is ExplainColumns. label is as in explaining.
 func explainColumns(
-	ctx context.Context, m Model, p Predictor, docs *sparse.CSR, raw corpus.Raw, i, label int, o Options,
+	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i, label int, o Options,
 ) ([]ColumnEffect, error) {
 	a := m.About()
 	terms, counts := docs.Row(i)
@@ -73,7 +66,7 @@ func explainColumns(
 			}
 		}
 	}
-	x := &explaining{m: m, p: p, n: len(out), o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(out)}
+	x := &explaining{m: m, n: len(out), o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(out)}
 	x.without = func(first, end int) (*sparse.CSR, error) {
 		rest := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 		for j := first; j < end; j++ {

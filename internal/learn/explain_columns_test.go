@@ -42,7 +42,8 @@ func TestExplainColumns(t *testing.T) {
 		}
 		f := value(docs)
 		sign := math.Copysign(1, f) // effects are for the predicted class
-		for _, e := range musttest.Get(ExplainColumns(t.Context(), m, docs, raw, 0, Options{}))(t) {
+		o := Options{Ready: musttest.Get(Ready(t.Context(), m, Options{}))(t)}
+		for _, e := range musttest.Get(ExplainColumns(t.Context(), m, docs, raw, 0, o))(t) {
 			rest := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 			terms, counts := docs.Row(0)
 			for k, term := range terms {

@@ -67,23 +67,15 @@ func ExplainDocument(
 	case n < 1:
 		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
 	}
-	p := o.Ready
-	if p == nil {
-		var err error
-		if p, err = Ready(ctx, m, o); err != nil {
-			return nil, err
-		}
-		defer p.Close()
-	}
-	return explainTerms(ctx, m, p, docs, i, n, -1, o)
+	return explainTerms(ctx, m, docs, i, n, -1, o)
 }
 
-// explainTerms is ExplainDocument for a prepared model. label is as in explaining.
+// explainTerms is ExplainDocument without checks. label is as in explaining.
 func explainTerms(
-	ctx context.Context, m Model, p Predictor, docs *sparse.CSR, i, n, label int, o Options,
+	ctx context.Context, m Model, docs *sparse.CSR, i, n, label int, o Options,
 ) (*DocumentExplanation, error) {
 	columns, counts := docs.Row(i)
-	x := &explaining{m: m, p: p, n: n, o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(columns),
+	x := &explaining{m: m, n: n, o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(columns),
 		slopes: true}
 	x.without = func(first, end int) (*sparse.CSR, error) {
 		out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
@@ -103,7 +95,6 @@ func explainTerms(
 // explaining is the state of an explanation of one document.
 type explaining struct {
 	m Model
-	p Predictor
 	a About
 	n int
 	o Options
@@ -117,7 +108,7 @@ type explaining struct {
 
 // explain explains the document; part returns the name of part j and its count in the document.
 func (x *explaining) explain(ctx context.Context, part func(j int) (string, float64)) (*DocumentExplanation, error) {
-	predicted, err := x.p.Predict(ctx, x.whole)
+	predicted, err := x.o.Ready.Predict(ctx, x.whole)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +144,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 		name, count := part(j)
 		out.Terms = append(out.Terms, TermEffect{name, count, effects[j], out.side(x.a.Numbers, effects[j]), nil})
 	}
-	ready, ok := x.p.(machinesReady)
+	ready, ok := x.o.Ready.(machinesReady)
 	if !ok {
 		return out, nil
 	}
@@ -282,7 +273,7 @@ func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) 
 		if err != nil {
 			return nil, err
 		}
-		predicted, err := x.p.Predict(ctx, without)
+		predicted, err := x.o.Ready.Predict(ctx, without)
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
+// ready returns options with the prepared model.
+func ready(t *testing.T, m learn.Model) learn.Options {
+	t.Helper()
+	p := musttest.Get(learn.Ready(t.Context(), m, learn.Options{}))(t)
+	t.Cleanup(func() { p.Close() })
+	return learn.Options{Ready: p}
+}
+
 // reference computes f of documents from its definition in float64, Σ α·k(s, x) - ρ, for a class
 // against another.
 type reference struct {
@@ -99,7 +107,7 @@ func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, sch
 	columns, counts := c.Documents.Row(document)
 	all := len(columns)
 	kernelMachine := learn.KernelMachine{Model: m}
-	x, err := learn.ExplainDocument(t.Context(), kernelMachine, c.Documents, document, 1000, learn.Options{})
+	x, err := learn.ExplainDocument(t.Context(), kernelMachine, c.Documents, document, 1000, ready(t, kernelMachine))
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -175,7 +183,7 @@ func TestExplainEveryLearner(t *testing.T) {
 			t.Errorf("%s: %v", spec, err)
 			continue
 		}
-		x, err := learn.ExplainDocument(t.Context(), m, c.Documents, document, 3, learn.Options{})
+		x, err := learn.ExplainDocument(t.Context(), m, c.Documents, document, 3, ready(t, m))
 		if err != nil {
 			t.Errorf("%s: %v", spec, err)
 			continue
@@ -190,7 +198,7 @@ func TestExplainEveryLearner(t *testing.T) {
 		}
 		tol := 1e-9 * (1 + math.Abs(whole))
 		if spec == "linear" { // predictions round unit vectors to float32: for two documents and two weights
-			for _, row := range musttest.Get(learn.Explain(t.Context(), m, 1, "", learn.Options{}))(t).Rows {
+			for _, row := range musttest.Get(learn.Explain(t.Context(), m, 1, "", ready(t, m)))(t).Rows {
 				tol = max(tol, 4*0x1p-24*row.Norm)
 			}
 		}
@@ -266,7 +274,9 @@ func TestExplainEnded(t *testing.T) {
 			cancel()
 		}
 	}
-	_, err = learn.ExplainDocument(ctx, m, c.Documents, 0, 3, learn.Options{Progress: tell})
+	o := ready(t, m)
+	o.Progress = tell
+	_, err = learn.ExplainDocument(ctx, m, c.Documents, 0, 3, o)
 	if err == nil || told != 1 {
 		t.Errorf("%v after %d parts, expected the end of the context after one", err, told)
 	}
@@ -284,7 +294,7 @@ func TestMeanEffects(t *testing.T) {
 	for _, scheme := range []solver.Scheme{solver.OneVsRest, solver.OneVsOne} {
 		trainer = musttest.Get(params.With(trainer, map[string]any{"scheme": scheme}))(t)
 		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
-		x := musttest.Get(learn.Explain(t.Context(), m, 40, "", learn.Options{}))(t)
+		x := musttest.Get(learn.Explain(t.Context(), m, 40, "", ready(t, m)))(t)
 		held := m.(learn.KernelMachine).Support
 		if x.Documents != held.Rows() || x.Held != held.Rows() || len(x.Rows) != 3 {
 			t.Fatalf("%s: %d of %d documents, %d rows, expected %d documents and 3 rows", scheme, x.Documents, x.Held,

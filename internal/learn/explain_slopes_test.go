@@ -59,7 +59,7 @@ func TestExplainSlopes(t *testing.T) {
 			support := transform(t, m.Embedder, m.Support)
 			for _, i := range []int{31, 36} {
 				doc := docs.Documents.SelectRows([]int{i})
-				why := musttest.Get(learn.ExplainDocument(ctx, m, doc, 0, 8, learn.Options{}))(t)
+				why := musttest.Get(learn.ExplainDocument(ctx, m, doc, 0, 8, ready(t, m)))(t)
 				p := musttest.Get(m.Predict(ctx, doc, learn.Options{}))(t)
 				machine, sign := 0, 0.0 // of the pairs 0/1, 0/2, 1/2
 				classes := m.Classes

@@ -47,19 +47,12 @@ func ExplainText(
 	if err != nil {
 		return nil, nil, err
 	}
-	p := o.Ready
-	if p == nil {
-		if p, err = Ready(ctx, m, o); err != nil {
-			return nil, nil, err
-		}
-		defer func() { err = errors.Join(err, p.Close()) }()
-	}
-	return explainWords(ctx, m, p, counter, text, n, -1, o)
+	return explainWords(ctx, m, counter, text, n, -1, o)
 }
 
-// explainWords is [ExplainText] for a prepared model. label is as in explaining.
+// explainWords is [ExplainText] with the counter of the model. label is as in explaining.
 func explainWords(
-	ctx context.Context, m Model, p Predictor, counter *corpus.Counter, text string, n, label int, o Options,
+	ctx context.Context, m Model, counter *corpus.Counter, text string, n, label int, o Options,
 ) (_ *DocumentExplanation, marks []Mark, err error) {
 	if len(text) > longestText {
 		return nil, nil, nil
@@ -69,7 +62,7 @@ func explainWords(
 	for _, at := range places {
 		count[at.word]++
 	}
-	x := &explaining{m: m, p: p, n: n, o: o, label: label, parts: len(words)}
+	x := &explaining{m: m, n: n, o: o, label: label, parts: len(words)}
 	if x.whole, err = counter.Count(ctx, []string{text}); err != nil {
 		return nil, nil, err
 	}

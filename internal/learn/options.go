@@ -38,7 +38,7 @@ type Options struct {
 
 	Kernels []kernel.Kernel // user-defined kernels, for predictions and support vector machines
 
-	Ready Predictor // prepared model for explanations; nil = prepare it
+	Ready Predictor // the prepared model, for explanations and evaluations
 
 	// Prepared is called with each problem of support vector machines before it is solved, and with
 	// its kernels. An error from Prepared stops the work. Prepared may be nil.

@@ -28,7 +28,7 @@ func TestRows(t *testing.T) {
 		rows := musttest.Get(learn.RowsOf(m, p, c))(t)
 		a := m.About()
 		for i, r := range rows {
-			x := musttest.Get(learn.ExplainDocument(t.Context(), m, c.Documents, i, 1, learn.Options{}))(t)
+			x := musttest.Get(learn.ExplainDocument(t.Context(), m, c.Documents, i, 1, ready(t, m)))(t)
 			if r.Prediction != a.Labels(p, i)[0] || r.Second != x.Against || r.Margin != x.Value || r.Known != x.Known ||
 				r.Text != c.Texts[i] || r.Truth != c.Classes[c.Labels.Of(i)[0]] || (r.Probability != nil) != a.Probabilities {
 				t.Errorf("%s: document %d: %+v, explained as %+v", spec, i, r, x)

@@ -4,6 +4,7 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/internal/backend"
@@ -107,10 +108,14 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	defer p.Clear()
 	p.Stage("explaining")
 	out := &explanation{Model: r.model}
-	out.Explanation, err = learn.Explain(ctx, m, r.n, r.class, learn.Options{
+	o := learn.Options{
 		Workers: r.limits.Workers, MemoryBytes: r.limits.Budget(), HeldBytes: backend.RuntimeBytes + m.About().Bytes,
 		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
-	})
+	}
+	if o.Ready, err = learn.Ready(ctx, m, o); err == nil {
+		out.Explanation, err = learn.Explain(ctx, m, r.n, r.class, o)
+		err = errors.Join(err, o.Ready.Close())
+	}
 	if err != nil {
 		return fmt.Errorf("-model %s: %w; any model can explain one document, -text TEXT or -in SOURCE -document N",
 			r.model, err)
