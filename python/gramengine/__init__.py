@@ -5,11 +5,11 @@
     >>> model.predict(["client hello"])                        # doctest: +SKIP
 
 Functions: :func:`gram`, :func:`neighbours`, :func:`precomputed_knn`, :func:`duplicates`, :func:`search`,
-:func:`cross_validate`. Estimators: :class:`TextClassifier`, :class:`TextRegressor`, :class:`KernelSVC`, :class:`KernelSVR`, :class:`OneClass`,
-:class:`LinearClassifier`, :class:`LandmarkClassifier`, :class:`KernelPCA`, :class:`NeighboursTransformer`,
-:class:`TextVectorizer`. And :class:`Index`, :class:`Corpus` and :func:`load`.
+:func:`cross_validate`, :func:`load`. Estimators: :class:`TextClassifier`, :class:`TextRegressor`, :class:`KernelSVC`,
+:class:`KernelSVR`, :class:`OneClass`, :class:`LinearClassifier`, :class:`LandmarkClassifier`, :class:`KernelPCA`,
+:class:`NeighboursTransformer`, :class:`TextVectorizer`. Others: :class:`Index`, :class:`Corpus`.
 
-Results don't depend on the number of threads, and are the same from run to run on one instruction set. Calls drop the
+Results don't depend on the number of threads, and are reproducible on one instruction set. Calls release the
 interpreter's lock, and ^C ends them within a second.
 """
 
@@ -30,7 +30,7 @@ from ._transform import KernelPCA, NeighboursTransformer
 __all__ = [
     "Corpus", "Explanation", "ForkError", "GramError", "GramFileError", "GramFileNotFoundError", "GramMemoryError",
     "GramWarning", "Index", "KernelPCA", "KernelSVC", "KernelSVR", "LandmarkClassifier", "LinearClassifier", "Match",
-    "Neighbours", "NeighboursTransformer", "OneClass", "SearchResult", "TextClassifier", "TextRegressor", "TextVectorizer",
-    "__version__",
+    "Neighbours", "NeighboursTransformer", "OneClass", "SearchResult", "TextClassifier", "TextRegressor",
+    "TextVectorizer", "__version__",
     "cross_validate", "duplicates", "gram", "load", "neighbours", "precomputed_knn", "search",
 ]

@@ -1,6 +1,6 @@
-"""Text columns through the Arrow PyCapsule interface, in place: pyarrow, polars, pandas and others.
+"""Reads Arrow text columns of pyarrow, polars and pandas without a copy, by the Arrow PyCapsule interface.
 
-The structures are those of the Arrow C data interface, which is stable: arrow.apache.org/docs/format/CDataInterface.html
+The Arrow C data interface is stable: arrow.apache.org/docs/format/CDataInterface.html
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _pointer.restype, _pointer.argtypes = c_void_p, [py_object, c_char_p]
 
 
 class Texts(NamedTuple):
-    """Texts in memory that ``keep`` holds: addresses of their bytes, and lengths."""
+    """Addresses and lengths of texts. ``keep`` holds their memory."""
 
     addresses: np.ndarray  # of uint64
     sizes: np.ndarray  # of int64
@@ -52,7 +52,7 @@ class Texts(NamedTuple):
 
 
 class _Chunk:
-    """An array of a stream, released with the last reference to it."""
+    """An array of a stream. It is released with its last reference."""
 
     def __init__(self) -> None:
         self.array = _Array()
@@ -73,7 +73,7 @@ def texts(column: Any, nulls: bool = False) -> Texts | None:
         return None
     try:
         capsule = column.__arrow_c_stream__()
-    except Exception:  # a series of objects, or a library without what it needs for it: elements one by one
+    except Exception:  # a series of objects, or pyarrow is missing
         return None
     stream = ctypes.cast(_pointer(capsule, b"arrow_array_stream"), POINTER(_Stream))
     schema = _Schema()
@@ -95,11 +95,11 @@ def texts(column: Any, nulls: bool = False) -> Texts | None:
 
 _TEXT = (b"u", b"U", b"vu")  # offsets of 32 and 64 bits, and views
 _INDEX = {b"c": np.int8, b"C": np.uint8, b"s": np.int16, b"S": np.uint16, b"i": np.int32, b"I": np.uint32,
-          b"l": np.int64, b"L": np.uint64}  # numbers of a dictionary's texts
+          b"l": np.int64, b"L": np.uint64}  # types of dictionary indices
 
 
 def _kind(schema: _Schema) -> tuple[bytes, Any] | None:
-    """The format of texts, and the type of their numbers where they are a dictionary's; None of what isn't text."""
+    """Returns the format of texts and, for a dictionary, the type of its indices. Returns None if it isn't text."""
     if not schema.dictionary:
         return (schema.format, None) if schema.format in _TEXT else None
     values = ctypes.cast(schema.dictionary, POINTER(_Schema)).contents.format
@@ -107,7 +107,7 @@ def _kind(schema: _Schema) -> tuple[bytes, Any] | None:
 
 
 def _one(schema: Any, array: Any, nulls: bool) -> Texts | None:
-    """The texts of a single array, which its capsule releases."""
+    """Returns the texts of a single array, which its capsule releases."""
     kind = _kind(ctypes.cast(_pointer(schema, b"arrow_schema"), POINTER(_Schema)).contents)
     if kind is None:
         return None
@@ -131,7 +131,7 @@ def _chunks(stream: Any) -> Iterator[_Chunk]:
 
 
 def _at(address: int | None, count: int, kind: Any) -> np.ndarray:
-    """Numbers in memory."""
+    """Returns ``count`` numbers at an address."""
     kind = np.dtype(kind)
     if count == 0 or not address:
         return np.empty(0, kind)
@@ -139,7 +139,7 @@ def _at(address: int | None, count: int, kind: Any) -> np.ndarray:
 
 
 def _valid(array: _Array) -> np.ndarray:
-    """1 for each element that isn't null."""
+    """Returns 1 for each element that isn't null, else 0."""
     first, end = array.offset, array.offset + array.length
     if array.null_count == 0 or not array.buffers[0]:
         return np.ones(array.length, np.uint8)
@@ -147,7 +147,7 @@ def _valid(array: _Array) -> np.ndarray:
 
 
 def _places(array: _Array, how: tuple[bytes, Any], nulls: bool, row: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Addresses and lengths of an array's texts, which start at ``row`` of the column.
+    """Returns addresses and lengths of an array's texts, which start at ``row`` of the column.
 
     A null is an error that names its row, or an empty text if ``nulls`` is set.
     """
@@ -170,7 +170,7 @@ def _places(array: _Array, how: tuple[bytes, Any], nulls: bool, row: int = 0) ->
 
 
 def _texts(array: _Array, kind: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Addresses and lengths of an array's texts, of nulls too."""
+    """Returns addresses and lengths of an array's texts, including nulls."""
     first, end = array.offset, array.offset + array.length
     if kind == b"vu":
         return _views(array, first, end)
@@ -179,7 +179,7 @@ def _texts(array: _Array, kind: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _views(array: _Array, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places of string views: 16 bytes each, texts of up to 12 bytes within, others in one of the buffers."""
+    """Returns addresses and lengths of string views of 16 bytes, which contain texts of up to 12 bytes."""
     words = _at(array.buffers[1], 4 * end, np.int32).reshape(-1, 4)[first:end]
     sizes = words[:, 0].astype(np.int64)
     within = np.uint64(array.buffers[1] or 0) + np.uint64(16) * np.arange(first, end, dtype=np.uint64) + np.uint64(4)

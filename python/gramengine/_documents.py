@@ -1,4 +1,4 @@
-"""What users pass as documents, as the library takes it."""
+"""Converts documents to the structures of the library."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ._library import Documents, Matrix, Object, Strings, options
 
 
 class Held:
-    """A structure for the library with the Python objects that hold its memory."""
+    """A structure for the library, and the Python objects that hold its memory."""
 
     def __init__(self, struct: Any, *keep: Any):
         self.struct, self.keep = struct, list(keep)
 
     @property
     def pointer(self) -> Any:
-        """A pointer for a call, which holds the memory until the call returns."""
+        """A pointer that holds the memory until the call returns."""
         to = ctypes.pointer(self.struct)
         to.held = self
         return to
@@ -32,10 +32,10 @@ def _address(array: np.ndarray | None) -> int | None:
 
 
 def strings(texts: Any) -> Held:
-    """Texts as ``gram_strings``: columns of Arrow in place, others as UTF-8."""
+    """Returns texts as ``gram_strings``. Arrow columns aren't copied; other texts are encoded as UTF-8."""
     found = _arrow.texts(listed(texts))
     if found is None:
-        if getattr(texts, "ndim", 1) != 1:  # a frame iterates over the names of its columns
+        if getattr(texts, "ndim", 1) != 1:  # iterating over a frame yields column names
             raise ValueError(f"found texts of {texts.ndim} dimensions, expected 1: name the column")
         encoded = [_encoded(i, t) for i, t in enumerate(texts)]
         return Held(*_table.strings_of(encoded))
@@ -61,7 +61,7 @@ def listed(x: Any, what: str = "documents") -> Any:
 
 
 def is_text(x: Any) -> bool:
-    """Whether documents are texts: a list of str, an array or series of them, or a column of Arrow."""
+    """Reports whether documents are texts: a list, array or series of str, or an Arrow column."""
     if sp.issparse(listed(x)) or getattr(x, "ndim", 1) != 1 or (isinstance(x, np.ndarray) and x.dtype.kind in "fiub"):
         return False
     if not hasattr(x, "__iter__"):
@@ -78,7 +78,7 @@ def is_terms(x: Any) -> bool:
 def documents(x: Any, *, classes: Sequence[str] | None = None, labels: np.ndarray | None = None,
               label_offsets: np.ndarray | None = None, targets: Any = None, weights: Any = None,
               groups: Any = None) -> Held:
-    """Documents as ``gram_documents``, with what is learnt of them.
+    """Returns documents as ``gram_documents``, with classes or targets.
 
     ``x`` is a SciPy sparse matrix or array, a dense matrix, texts, lists of terms, a table, or a :class:`Corpus`. A CSR
     matrix of float32 with sorted indices is read in place; others are converted. A frame of numbers is a matrix.
@@ -130,7 +130,7 @@ def documents(x: Any, *, classes: Sequence[str] | None = None, labels: np.ndarra
 
 
 def matrix(x: Any) -> Held:
-    """A matrix as ``gram_matrix``."""
+    """Returns a matrix as ``gram_matrix``."""
     if not sp.issparse(x):
         if isinstance(x, (list, tuple)) and not x:
             raise ValueError("found no documents, expected one or more")
@@ -152,24 +152,25 @@ def matrix(x: Any) -> Held:
         x.sum_duplicates()
     offsets, indices, data = (np.ascontiguousarray(a) for a in (x.indptr, x.indices, x.data))
     bits = [8 * a.dtype.itemsize for a in (offsets, indices, data)]
-    return Held(Matrix(*x.shape, _address(offsets), _address(indices), _address(data), len(data), *bits), offsets, indices, data)
+    struct = Matrix(*x.shape, _address(offsets), _address(indices), _address(data), len(data), *bits)
+    return Held(struct, offsets, indices, data)
 
 
 def _real(x: Any) -> None:
-    """Refuses complex values, of which NumPy would drop the imaginary part."""
+    """Refuses complex values, because NumPy would drop their imaginary part."""
     if x.dtype.kind == "c":
         raise ValueError(f"found complex values ({x.dtype}), expected real numbers")
 
 
 def _checked(x: Any) -> Any:
-    """The sparse matrix with the same arrays, which SciPy has checked: its compiled functions read what the offsets and
-    indices say. Flags such as ``has_canonical_format`` are found again."""
+    """Returns a sparse matrix with the same arrays after SciPy has checked them. Its compiled functions check nothing.
+    Flags such as ``has_canonical_format`` are set again."""
     if x.ndim != 2:
         raise ValueError(f"found a sparse array of {x.ndim} dimensions, expected 2: documents × columns")
     try:
         if x.format in ("csr", "csc", "bsr"):
             x = type(x)((x.data, x.indices, x.indptr), shape=x.shape)
-            if np.any(np.diff(x.indptr) < 0):  # which SciPy checks of matrices with values only
+            if np.any(np.diff(x.indptr) < 0):  # SciPy checks this only if there are values
                 raise ValueError("indptr must be a non-decreasing sequence")
             x.check_format(full_check=True)
         elif x.format == "coo":
@@ -187,31 +188,31 @@ def count(x: Any) -> int:
 
 
 class Corpus:
-    """Documents that the engine holds, so that many calls share the cutting of text into terms.
+    """Documents in the engine's memory, tokenised once for several calls.
 
     Parameters
     ----------
     documents : texts, lists of terms, a sparse or dense matrix, a table
-        What :func:`gramengine.gram` takes.
+        As for :func:`gramengine.gram`.
     columns : dict or str, optional
         Kinds of the columns of a table, as of :class:`TextClassifier`.
     labels : array of shape (n,), optional
-        Classes. Where something is learnt, its ``y`` must equal them. A corpus without labels takes any ``y``: it keeps
-        ``documents`` and cuts them anew for each.
+        Classes. If they are given, the ``y`` of each training must equal them. Otherwise each ``y`` is possible, and
+        ``documents`` are tokenised again for each.
     tokenizer : str, optional
         Such as ``"words:1..2"`` or ``"chars:2..5"``; default words of letters in lower case.
     min_df, max_df : int, optional
-        Bounds on the number of documents that have a term. By default ``min_df`` is 2 for texts, which leaves out words
-        of a single text; 1 keeps them.
+        Bounds of the document frequency of terms. For texts, ``min_df`` is 2 by default, which drops words of
+        a single text; 1 keeps them.
     vocabulary : list of str, optional
         The terms to count.
     keep_texts : bool
-        Whether training may cut the texts in other ways, which it does where it chooses.
+        Keep the texts, so that training can choose other terms.
 
     Attributes
     ----------
     about : dict
-        Source, numbers of documents, columns and stored values, classes, warnings.
+        Source, numbers of documents, columns and stored values, classes.
     """
 
     def __init__(self, documents: Any, labels: Any = None, *, tokenizer: str | None = None,
@@ -230,9 +231,9 @@ class Corpus:
     def read(cls, source: str | os.PathLike[str], **read: Any) -> "Corpus":
         """Reads a file or folder as gram does: text, CSV, JSON lines, svmlight, NumPy, SciPy and others.
 
-        Options are ``format``, ``min_df``, ``max_df``, ``tokenizer``, ``encoding``, ``label_column``, ``columns``, … as in
-        ``gram.h``. Columns of a table have kinds, inferred or given by ``columns="zip=category, notes=ignore"``;
-        ``about["table"]`` lists them.
+        Options are ``format``, ``min_df``, ``max_df``, ``tokenizer``, ``encoding``, ``label_column``, ``columns`` and
+        others of ``gram.h``. The kinds of a table's columns are inferred, or set by ``columns="zip=category,
+        notes=ignore"``; ``about["table"]`` lists them.
         """
         name = str(source).encode()
         return cls._of(Object("gram_read", name, len(name), *options(**read)))
@@ -244,7 +245,7 @@ class Corpus:
         return self
 
     def _with(self, names: list[str], numbers: np.ndarray) -> "Corpus":
-        """The corpus with classes by document. The library takes none beside a corpus, so one without is made anew."""
+        """Returns the corpus with classes. A corpus without labels is made again."""
         given = np.array(names, dtype=object)[numbers]
         if len(given) != len(self):
             raise ValueError(f"found {len(given)} classes in y, expected {len(self)}: one per document of the corpus")
@@ -262,14 +263,15 @@ class Corpus:
         return self.about["documents"]
 
     def __repr__(self) -> str:
-        return f"Corpus({len(self):,} documents, {self.about['columns']:,} {'terms' if self.about['text'] else 'columns'})"
+        what = "terms" if self.about["text"] else "columns"
+        return f"Corpus({len(self):,} documents, {self.about['columns']:,} {what})"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a Corpus can't be pickled or copied: pickle what it was made of, or an Index, or a model")
 
     @property
     def matrix(self) -> sp.csr_matrix:
-        """The counts or values, a copy."""
+        """A copy of the counts or values."""
         o = self._object
         return sp.csr_matrix((o.array("values"), o.array("indices"), o.array("offsets")),
                              shape=(len(self), self.about["columns"]))
@@ -281,7 +283,7 @@ class Corpus:
 
     @property
     def labels(self) -> np.ndarray:
-        """The first class of each document, None for none."""
+        """The first class of each document, or None."""
         classes = np.array([*self.about["classes"], None], dtype=object)
         return classes[self._object.array("labels")]
 
@@ -294,14 +296,14 @@ def documents_with_classes(x: Any, y: Any) -> Held:
 
 
 def classes_of(y: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """The sorted classes, and their names with numbers by document in the order of their first documents, as files have
-    them: models of the same documents then have the same bits as those of gram."""
+    """Returns the sorted classes, their names in the order of their first documents, and indices into these names.
+    As files have the same order, models equal the models of ``gram train`` bit for bit."""
     try:
         y = np.asarray(y if hasattr(y, "dtype") else list(y))
         classes, first, labels = np.unique(y, return_index=True, return_inverse=True)
     except TypeError:
         kinds = sorted({type(c).__name__ for c in y})
-        raise ValueError(f"found classes of types {', '.join(kinds)}, expected all of one") from None
+        raise ValueError(f"found classes of types {', '.join(kinds)}, expected one type") from None
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))

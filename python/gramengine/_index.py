@@ -1,4 +1,4 @@
-"""An index of texts that come and go."""
+"""An index of a changing set of texts."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ from ._library import Object, call, options
 
 
 class Match(NamedTuple):
-    """A document of an index, and its c = 1 - cosine."""
+    """A document of an index, and its distance c = 1 - cosine."""
 
     document: int
     distance: float
 
 
 class Index:
-    """Finds the documents that are nearest to a text, exactly, while documents come and go.
+    """Finds the nearest documents of a text exactly. Documents can be added and removed.
 
-    Documents are numbered from 0 in the order in which they come; a removed one's number isn't given again. An index
-    takes any number of documents and new words, and frees the memory of removed documents once they are half of all. It
-    may be used by several threads.
+    Documents are numbered from 0 in the order in which they are added; numbers of removed documents aren't used again.
+    Memory of removed documents is freed when they are half of all documents. Threads may use an index concurrently.
 
     Parameters
     ----------
     documents : texts
-        The first documents, perhaps none.
+        The first documents; may be empty.
     tokenizer : str, optional
-        How text is cut into terms; default words in lower case, which may hold digits.
+        By default, terms are words in lower case, which may contain digits.
     embedding : str, default "tf-l1-sqrt"
-        Of documents.
+        Embedding of the documents.
     n_jobs : int, optional
-        Threads, of queries too; default one per processor, which -1 also stands for.
+        Number of threads, also for queries; default, and for -1, one per CPU.
     memory_bytes : int, optional
-        What the index may hold; default no bound.
+        Memory limit of the index; default none.
 
     Examples
     --------
@@ -56,7 +55,7 @@ class Index:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Index":
-        """An index that :meth:`save` wrote."""
+        """Loads an index that :meth:`save` wrote."""
         self = cls.__new__(cls)
         self._object = _library.load(path)
         if (found := self._object.about()["kind"]) != "index":
@@ -64,7 +63,7 @@ class Index:
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the index: the file is what it was before, or whole."""
+        """Writes the index atomically: on failure the file is unchanged."""
         _library.save(self._object, path)
 
     def add(self, documents: Any) -> np.ndarray:
@@ -75,7 +74,7 @@ class Index:
         return numbers
 
     def remove(self, numbers: Sequence[int] | np.ndarray) -> None:
-        """Removes documents by their numbers; none if one of them isn't there."""
+        """Removes documents by their numbers. If one of them doesn't exist, it removes none."""
         found = np.ascontiguousarray(numbers)
         if found.size and found.dtype.kind not in "iu":
             raise ValueError(f"found numbers of type {found.dtype}, expected integers")
@@ -83,7 +82,7 @@ class Index:
         call("gram_index_remove", self._object, found.ctypes.data, len(found))
 
     def query(self, texts: Any, k: int | None = None, within: float | None = None) -> list[list[Match]]:
-        """The documents nearest to each text, nearest first: k of them, or all within a distance c, or both."""
+        """Returns the nearest documents of each text, nearest first: k, or all within a distance c, or both bounds."""
         own = strings(texts)
         found = Object("gram_index_query", self._object, own.pointer, *options(k=k, within=within))
         offsets, documents, distances = (found.array(n) for n in ("offsets", "documents", "distances"))
@@ -91,12 +90,12 @@ class Index:
                 for a, b in zip(offsets[:-1], offsets[1:])]
 
     def refit(self) -> None:
-        """Weighs terms again by the documents that are there now, and drops terms that none of them has."""
+        """Recomputes the term weights from the current documents, and drops terms without documents."""
         call("gram_index_refit", self._object)
 
     @property
     def about(self) -> dict[str, Any]:
-        """Documents now; added, removed and new terms since the build."""
+        """Number of documents; numbers added, removed, and of new terms since the build."""
         return self._object.about()
 
     def __len__(self) -> int:

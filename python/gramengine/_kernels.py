@@ -17,29 +17,29 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
     Parameters
     ----------
     X, Y : documents
-        A SciPy CSR matrix (float32 with int32 indices is read in place), any other matrix, a list of texts, a column
-        of Arrow, lists of terms, or a :class:`Corpus`. Without ``Y`` the matrix is that of ``X`` with itself. What
-        the embedding learns, such as idf, it learns from ``Y``; terms that only one of both has count in the norms of
-        its documents. X and Y must have as many columns. Texts are cut into words in lower case, and words of a
-        single text (of ``Y`` if given) are left out: ``Corpus(texts, min_df=1)`` keeps them.
+        A SciPy CSR matrix (float32 with int32 indices is read in place), another matrix, a list of texts, an Arrow
+        column, lists of terms, a table, or a :class:`Corpus`. ``Y`` is ``X`` by default. Embeddings learn weights such
+        as idf from ``Y``. Terms that occur only in X, or only in Y, count in the norms of their documents. X and Y must
+        have the same number of columns. Texts are divided into words in lower case, and words of a single text (of
+        ``Y`` if given) are dropped: ``Corpus(texts, min_df=1)`` keeps them.
     kernel : str, default "diffusion:t=0.5"
         A specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
         ``"linear:embed=tfidf-l2"``; ``gram kernels`` lists them.
     out : array of float32, optional
-        Receives the matrix, of the right shape, writable and in C order.
+        Receives the matrix. It must have the right shape, be writable and in C order.
     n_jobs : int, optional
-        Threads; default one per processor, which -1 also stands for. Results don't depend on it.
+        Number of threads; default, and for -1, one per CPU. Results don't depend on it.
     memory_bytes : int, optional
-        What the call may hold; more is a :class:`GramMemoryError` before the work.
+        Memory limit of the call. If it is too small, the call raises :class:`GramMemoryError` before it starts.
     isa : str, optional
-        ``"generic"``, ``"avx2"`` or ``"avx512"``; default the best.
+        ``"generic"``, ``"avx2"`` or ``"avx512"``; default the fastest that the CPU supports.
     progress : bool, int or callable, optional
         True, or 1, for a bar, or a function of stage, done and total.
 
     Returns
     -------
     array of float32, shape (n, m)
-        With an absolute error of at most 2.7e-6 in c = 1 - cosine, the same bits on every run.
+        The absolute error of c = 1 - cosine is at most 2.7e-6. Each run returns the same bits.
 
     Examples
     --------
@@ -63,28 +63,30 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
     return out
 
 
-def _how(kernel: str | None, n_jobs: int | None, memory_bytes: int | None, isa: str | None, **more: Any) -> tuple[bytes, int]:
+def _how(
+    kernel: str | None, n_jobs: int | None, memory_bytes: int | None, isa: str | None, **more: Any,
+) -> tuple[bytes, int]:
     return options(kernel=kernel, workers=workers(n_jobs), memory_bytes=memory_bytes, isa=isa, **more)
 
 
 def workers(n_jobs: int | None) -> int | None:
-    """``n_jobs`` as scikit-learn has it, -1 for all, as a number of threads."""
+    """Returns the number of threads for ``n_jobs``, or None for one per CPU."""
     if n_jobs == 0:
         raise ValueError("n_jobs is 0, expected a number above 0, or -1 for all processors")
     return None if n_jobs is None or n_jobs < 0 else n_jobs
 
 
 class Neighbours(NamedTuple):
-    """The nearest documents of each, nearest first; -1 and 0 where there are fewer."""
+    """The nearest documents of each document, nearest first. Missing neighbours are -1 and 0."""
 
     indices: np.ndarray  # (n, k) of int64
-    values: np.ndarray  # (n, k) of float32: the kernel's
+    values: np.ndarray  # (n, k) of float32: kernel values
 
     @property
     def distances(self) -> np.ndarray:
-        """√(2 - 2k), the distance in feature space of a kernel with k(x, x) = 1; infinite where there is no neighbour.
+        """Distances in feature space, √(2 - 2k), for kernels with k(x, x) = 1. Missing neighbours are at infinity.
 
-        For the default kernel it is √2 times the Hellinger distance.
+        For the default kernel they are √2 times Hellinger distances.
         """
         d = np.sqrt(np.maximum(0, 2 - 2 * self.values.astype(np.float64))).astype(np.float32)
         d[self.indices < 0] = np.inf
@@ -94,21 +96,20 @@ class Neighbours(NamedTuple):
 def neighbours(X: Any, of: Any = None, *, k: int = 10, kernel: str | None = None, min_value: float | None = None,
                n_jobs: int | None = None, memory_bytes: int | None = None, isa: str | None = None,
                progress: Progress | None = None) -> Neighbours:
-    """The k documents of the greatest kernel value for each document, all pairs compared and none left out.
+    """Returns, for each document, the k documents with the largest kernel values. All pairs are compared.
 
     Parameters
     ----------
     X : documents
-        As for :func:`gram`, but words of a single text count: ``Corpus(texts, min_df=2)`` leaves them out.
+        As for :func:`gram`, but words of a single text count: ``Corpus(texts, min_df=2)`` drops them.
     of : documents, optional
-        Neighbours are documents of this set; default the other documents of ``X``. Terms that only one of both has
-        count. Texts without terms are near to equal texts alone, if the kernel looks at c alone.
+        Neighbours are documents of this set; default the other documents of ``X``. Terms of only one of the sets count.
     k : int
-        Neighbours of a document.
+        Number of neighbours per document.
     kernel : str, default "bhattacharyya"
-        The cosine of the square roots of term frequencies: 1 minus the squared Hellinger distance.
+        By default the cosine of the square roots of term frequencies: 1 minus the squared Hellinger distance.
     min_value : float, optional
-        A neighbour's least kernel value.
+        Minimum kernel value of a neighbour.
     n_jobs, memory_bytes, isa, progress
         As for :func:`gram`.
 
@@ -127,11 +128,11 @@ def neighbours(X: Any, of: Any = None, *, k: int = 10, kernel: str | None = None
 
 
 def precomputed_knn(X: Any, n_neighbors: int = 15, **how: Any) -> tuple[np.ndarray, np.ndarray, None]:
-    """Exact neighbours in the form of UMAP's ``precomputed_knn``: indices, distances, and no search index.
+    """Returns exact neighbours in the form of UMAP's ``precomputed_knn``: indices, distances, and None.
 
-    The first neighbour of a document is itself, at distance 0, as UMAP expects. Distances are √(1 - k), by default the
-    Hellinger distance, at most 1, from which on UMAP takes documents for disconnected. Keyword arguments are those of
-    :func:`neighbours`. With ``of=`` the documents of X aren't among those that are found: all neighbours are others.
+    The first neighbour of a document is itself, at distance 0. Distances are √(1 - k), by default Hellinger distances.
+    They are at most 1, at which UMAP disconnects documents. Keyword arguments are the same as for :func:`neighbours`.
+    With ``of=``, all neighbours are documents of that set.
 
     Examples
     --------
@@ -148,28 +149,28 @@ def precomputed_knn(X: Any, n_neighbors: int = 15, **how: Any) -> tuple[np.ndarr
 
 def duplicates(X: Any, *, within: float | None = None, embedding: str | None = None, n_jobs: int | None = None,
                memory_bytes: int | None = None, progress: Progress | None = None) -> list[np.ndarray]:
-    """Near copies: documents are gone through in order, and each is dropped whose c = 1 - cosine with one kept before
-    it is at most ``within``, exactly. Equal texts are duplicates, and other texts without terms are like nothing.
+    """Finds near copies. In the order of documents, each document whose distance c = 1 - cosine from an earlier
+    document that isn't a duplicate is at most ``within`` is a duplicate of it. Equal texts are always duplicates.
 
     Parameters
     ----------
     X : documents
-        As for :func:`gram`, but words of a single text and words with digits count; a :class:`Corpus` is taken as it is.
+        As for :func:`gram`, but words of a single text and words with digits count, except in a :class:`Corpus`.
     within : float, default 0.02
-        Some two words of a hundred.
+        Maximum distance; the default is about two words in a hundred.
     embedding : str, default "tf-l1-sqrt"
-        Of the documents.
+        Embedding of the documents.
     n_jobs, memory_bytes, progress
         As for :func:`gram`.
 
     Returns
     -------
     list of arrays
-        A group for each document that is kept and stands for others: itself, then those that are dropped for it.
+        A group for each document with duplicates: its index, then the indices of its duplicates.
     """
     x, groups = documents(X), np.empty(count(X), np.int64)
-    call("gram_duplicates", x.pointer, *options(within=within, embedding=embedding, workers=workers(n_jobs),
-                                               memory_bytes=memory_bytes), groups.ctypes.data, len(groups), progress=progress)
+    how = options(within=within, embedding=embedding, workers=workers(n_jobs), memory_bytes=memory_bytes)
+    call("gram_duplicates", x.pointer, *how, groups.ctypes.data, len(groups), progress=progress)
     order = np.argsort(groups, kind="stable")
     order = order[groups[order] >= 0]
     return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1) if len(order) else []

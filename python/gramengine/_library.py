@@ -1,4 +1,4 @@
-"""The C library: its structures, and calls that can be interrupted."""
+"""The C library: its structures, and interruptible calls."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from typing import Any, Callable, Union
 import numpy as np
 
 Progress = Union[bool, int, Callable[[str, int, int], None]]
-"""True, or 1, for a bar on standard error, or a function of stage, done and total (0 where it isn't known)."""
+"""True, or 1, for a bar on standard error, or a function of stage, done and total (0 if unknown)."""
 
 
 class GramError(Exception):
-    """The engine refused a call: a fault of its own, or of files."""
+    """A call failed."""
 
 
 class GramMemoryError(GramError, MemoryError):
-    """A call needs more memory than ``memory_bytes`` allows, or than there is."""
+    """A call needs more memory than ``memory_bytes`` or the computer allows."""
 
 
 class GramFileError(GramError, OSError):
-    """The operating system refused to read or write."""
+    """Reading or writing a file failed."""
 
 
 class GramFileNotFoundError(GramFileError, FileNotFoundError):
-    """There is no such file or folder."""
+    """The file or folder doesn't exist."""
 
 
 class GramWarning(UserWarning):
-    """What the engine found worth notice."""
+    """A warning of the engine."""
 
 
 class ForkError(GramError, RuntimeError):
-    """The process was forked from one that had loaded the engine."""
+    """The process was forked after the engine was loaded."""
 
 
 _ERRORS = {1: ValueError, 2: GramMemoryError, 4: GramFileError, 6: ForkError}
 _CANCELLED = 3
-_MISSING = "no such file or directory"  # the end of what the library says of ENOENT
+_MISSING = "no such file or directory"  # end of the library's message for ENOENT
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
 _PROGRESS = CFUNCTYPE(None, c_void_p, c_char_p, c_int64, c_int64)
@@ -86,7 +86,8 @@ class Documents(Structure):
     """``gram_documents``."""
 
     _fields_ = [("corpus", c_size_t), ("matrix", POINTER(Matrix)), ("texts", POINTER(Strings)),
-                ("table", POINTER(Table)), ("terms", POINTER(Strings)), ("term_offsets", c_void_p), ("documents", c_int64),
+                ("table", POINTER(Table)), ("terms", POINTER(Strings)),
+                ("term_offsets", c_void_p), ("documents", c_int64),
                 ("classes", POINTER(Strings)), ("labels", c_void_p), ("label_offsets", c_void_p),
                 ("label_count", c_int64), ("targets", c_void_p), ("target_count", c_int64),
                 ("weights", c_void_p), ("weight_count", c_int64), ("groups", c_void_p), ("group_count", c_int64)]
@@ -145,7 +146,7 @@ def _load() -> ctypes.CDLL:
 
 
 def _musl() -> bool:
-    """Whether the process runs on musl, by the libraries that are mapped."""
+    """Reports whether the process runs on musl, from its mapped libraries."""
     try:
         return "/ld-musl-" in Path("/proc/self/maps").read_text()
     except OSError:
@@ -160,13 +161,13 @@ version: str = _library.gram_version().decode()
 def _check_process() -> None:
     if os.getpid() != _loaded_by:
         raise ForkError(
-            "this process was forked from one that had loaded gramengine, whose threads it doesn't have: start "
+            "the process was forked after gramengine was imported, so it lacks gramengine's threads: start "
             "processes by spawn (multiprocessing.set_start_method('spawn'), joblib's loky), or import gramengine "
             "after the fork")
 
 
 class _Running:
-    """One call: its flag, its messages, and what its callbacks raised."""
+    """State of a call: its cancel flag, messages, and the exception of a callback."""
 
     def __init__(self, progress: Progress | None, silent: bool):
         self.silent, self.flag = silent, c_int32(0)
@@ -185,7 +186,7 @@ class _Running:
         try:
             if self.raised is None:
                 self.listener(stage.decode(errors="replace"), done, total)
-        except BaseException as error:  # the call ends, and raises it
+        except BaseException as error:  # the call is cancelled, and raises it
             self.raised, self.flag.value = error, 1
 
     def finish(self, code: int) -> None:
@@ -204,7 +205,7 @@ class _Running:
 
 
 def _level() -> int:
-    """The ``stacklevel``, for who calls this, of the first line outside the package."""
+    """Returns the ``stacklevel`` of the first caller outside the package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
@@ -219,15 +220,15 @@ def _missing(text: str) -> GramFileNotFoundError:
 
 
 def call(name: str, *arguments: Any, progress: Progress | None = None, long: bool = True, silent: bool = False) -> None:
-    """Calls a function of the library, without the interpreter's lock; silent, warnings are dropped.
+    """Calls a function of the library without the interpreter's lock. If silent is set, warnings are dropped.
 
-    Arguments may be objects: the call holds them, so that none is freed before it returns. On the main thread a long
-    call runs on another, so that ^C ends it: signals wait for calls to return.
+    Objects among the arguments aren't freed before the call returns. A long call from the main thread runs on another
+    thread, because Python handles ^C only between calls.
     """
     _check_process()
     handles = [a.handle if isinstance(a, Object) else a for a in arguments]
     for value, kind in zip(handles, _SIGNATURES[name]):
-        if kind is c_int64 and not -2**63 <= value < 2**63:  # of which ctypes would take the last 64 bits
+        if kind is c_int64 and not -2**63 <= value < 2**63:  # ctypes would use the last 64 bits
             raise ValueError(f"found {value}, expected a whole number of at most 64 bits")
     running, function = _Running(progress, silent), getattr(_library, name)
     if not long or threading.current_thread() is not threading.main_thread():
@@ -248,7 +249,7 @@ def call(name: str, *arguments: Any, progress: Progress | None = None, long: boo
     while not done.is_set():
         try:
             done.wait()
-        except BaseException as error:  # KeyboardInterrupt, or what another signal's handler raised
+        except BaseException as error:  # KeyboardInterrupt, or the exception of another signal handler
             interrupted, running.flag.value = error, 1
     if interrupted is not None:
         raise interrupted
@@ -256,15 +257,14 @@ def call(name: str, *arguments: Any, progress: Progress | None = None, long: boo
 
 
 PARAMETERS = {"c": "C", "components": "n_components", "min": "min_value", "probabilities": "probability",
-              "seed": "random_state", "tolerance": "tol", "weights": "class_weight"}  # where they have other names
+              "seed": "random_state", "tolerance": "tol", "weights": "class_weight"}  # other names of options
 _ABOVE_0 = {"c", "components", "max_df", "min_df", "nu", "tolerance"}
 
 
 def options(**values: Any) -> tuple[bytes, int]:
-    """Options as JSON, those that are None left out, and their length.
+    """Returns options as JSON, without None, and the length of the JSON.
 
-    JSON has only finite numbers, and to the library 0 stands for an option's default: others are errors that name the
-    parameter.
+    Numbers must be finite, because JSON has no others. 0 is refused if it would mean an option's default.
     """
     values = {k: v for k, v in values.items() if v is not None}
     for key, value in values.items():
@@ -275,13 +275,13 @@ def options(**values: Any) -> tuple[bytes, int]:
         if key in _ABOVE_0 and value == 0:
             raise ValueError(f"{name} is {value}, expected a number above 0")
     if values.get("epsilon") == 0:
-        values["epsilon"] = sys.float_info.min  # the optimum is the same, but for rounding
+        values["epsilon"] = sys.float_info.min  # 0 would mean the default; the optimum is the same
     text = json.dumps(values, default=_plain).encode()
     return text, len(text)
 
 
 def _plain(value: Any) -> Any:
-    """A number of NumPy as one of Python."""
+    """Returns a NumPy number as a Python number."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"found an option of type {type(value).__name__}, expected a number, text or list")
@@ -293,7 +293,7 @@ def _free(handle: int, pid: int) -> None:
 
 
 class Object:
-    """An object of the library, freed with the last reference to it."""
+    """An object of the library. It is freed with its last reference."""
 
     def __init__(self, name: str, *arguments: Any, progress: Progress | None = None, silent: bool = False):
         handle = c_size_t(0)
@@ -304,15 +304,15 @@ class Object:
 
     @property
     def handle(self) -> int:
-        """The number by which the library knows the object."""
+        """The handle of the object."""
         return self._handle
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        # Its handle is a number, which in another process is that of another object.
+        # In another process, the handle is invalid or belongs to another object.
         raise TypeError("an object of the library can't be pickled or copied: pickle what it was made of")
 
     def view(self, name: str) -> np.ndarray:
-        """An array of the object, in the library's memory: valid as long as the object is."""
+        """Returns an array in the library's memory, which is valid as long as the object."""
         out = _View()
         call("gram_array", self, name.encode(), len(name), byref(out), long=False)
         kind = np.dtype(_TYPES[out.type])
@@ -321,24 +321,24 @@ class Object:
             return np.empty(shape, kind)
         size = out.rows * out.columns * kind.itemsize
         raw = (ctypes.c_char * size).from_address(out.data)
-        raw._object = self  # NumPy keeps the buffer, and it the object
+        raw._object = self  # the array references the buffer, and the buffer the object
         return np.frombuffer(raw, kind).reshape(shape)
 
     def array(self, name: str) -> np.ndarray:
-        """A copy of an array, one-dimensional where it has a single column."""
+        """Returns a copy of an array, one-dimensional if it has a single column."""
         found = self.view(name)
         return found[:, 0].copy() if found.shape[1] == 1 and name not in _TABLES else found.copy()
 
     def bytes(self) -> bytes:
-        """The bytes of the object's file."""
+        """Returns the contents of the object's file."""
         return self.view("bytes").tobytes()
 
     def about(self) -> dict[str, Any]:
-        """What the object is and says."""
+        """Returns the description of the object."""
         return json.loads(self.view("json").tobytes())
 
     def texts(self, name: str) -> list[str]:
-        """The texts of an array of bytes that has offsets."""
+        """Returns the texts of an array of bytes with offsets."""
         raw, offsets = self.view(name).tobytes(), self.array(name + "_offsets")
         return [raw[a:b].decode() for a, b in zip(offsets[:-1], offsets[1:])]
 
@@ -355,7 +355,7 @@ def load(path: str | os.PathLike[str]) -> Object:
 class Stored(Object):
     """An object that is loaded from its bytes at first use.
 
-    Unpickling it can't fail: a worker of a forked pool that fails there ends without a word, and the pool waits for ever.
+    So unpickling can't fail. In a worker of a forked pool a failure would end the worker, and the pool would hang.
     """
 
     def __init__(self, data: bytes):
@@ -377,13 +377,13 @@ class Stored(Object):
 
 
 def save(made: Object, path: str | os.PathLike[str]) -> None:
-    """Saves a model or an index: the file is what it was before, or whole."""
+    """Saves a model or an index atomically: on failure the file is unchanged."""
     name = os.fspath(path).encode()
     call("gram_save", made, name, len(name))
 
 
 def _bar() -> Any:
-    """A bar by tqdm where it is installed, else lines on standard error."""
+    """Returns a bar of tqdm if it is installed, else lines on standard error."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
@@ -409,14 +409,13 @@ class _Tqdm:
 
 class _Lines:
     def update(self, stage: str, done: int, total: int) -> None:
-        share = f" {100 * done / total:.0f} %" if total else f" {done:,}"
+        share = f" {100 * done / total:.0f}%" if total else f" {done:,}"
         print(f"\r{stage}{share}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-# The types that other modules pass to functions of the library.
 __all__ = ["Documents", "ForkError", "GramError", "GramFileError", "GramFileNotFoundError", "GramMemoryError",
            "GramWarning", "Matrix", "Object", "PARAMETERS", "Progress", "Stored", "Strings", "Table", "call", "load",
            "options", "save", "version", "c_double", "c_float"]

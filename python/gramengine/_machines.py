@@ -1,4 +1,4 @@
-"""Classifiers, regression and one class, on vectors and on whatever documents the engine takes."""
+"""Classifiers, regression and one-class models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._model import Engine, checked
 
 
 def _class_weights(weights: Any, classes: np.ndarray) -> tuple[bool | None, dict[str, float] | None]:
-    """``class_weight`` as the engine's balanced and weights."""
+    """Returns the options balanced and weights for ``class_weight``."""
     if weights is None:
         return None, None
     if isinstance(weights, str):
@@ -33,7 +33,7 @@ def _class_weights(weights: Any, classes: np.ndarray) -> tuple[bool | None, dict
 
 
 def _weights_of_documents(self: Any, X: Any, weights: Any) -> np.ndarray | None:
-    """``sample_weight``, checked, with a note of the documents that have one above 0."""
+    """Checks ``sample_weight``, and stores the documents with positive weights."""
     self._weighted = None
     if weights is not None:
         weights = _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
@@ -42,7 +42,7 @@ def _weights_of_documents(self: Any, X: Any, weights: Any) -> np.ndarray | None:
 
 
 def _support(self: Any) -> np.ndarray:
-    """Numbers of the support vectors."""
+    """Returns the indices of the support vectors."""
     found, weighted = self._array("support"), getattr(self, "_weighted", None)
     return found if weighted is None or self.kernel == "precomputed" else weighted[found].astype(found.dtype)
 
@@ -68,11 +68,11 @@ class Classifier(ClassifierMixin, Engine):
         Parameters
         ----------
         X : array or sparse matrix of shape (n, columns)
-            Counts, or values; CSR of float32 is read in place.
+            Counts or values. A CSR matrix of float32 is read in place.
         y : array of shape (n,)
             Classes.
         sample_weight : array of shape (n,), optional
-            Multiples of C by document.
+            Factor of C by document.
         """
         X, y = checked(self, X, y, reset=True)
         check_classification_targets(y)
@@ -83,17 +83,17 @@ class Classifier(ClassifierMixin, Engine):
         one_class_each(getattr(self, "scheme", None))
         classes, names, labels = classes_of(y)
         if len(classes) < 2:
-            raise ValueError(f"found one class, {classes[0]!r}, expected two or more to tell apart")
+            raise ValueError(f"found one class, {classes[0]!r}, expected two or more")
         sample_weight = _weights_of_documents(self, X, sample_weight)
         if sample_weight is not None and len(np.unique(labels[sample_weight > 0])) < 2:
-            raise ValueError("all documents of weight above 0 are of one class, expected two or more classes")
+            raise ValueError("all documents with positive weights have one class, expected two or more classes")
         balanced, weights = _class_weights(getattr(self, "class_weight", None), classes)
         x = documents(X, classes=names, labels=labels, weights=sample_weight)
         self._train(x, balanced=balanced, weights=weights, **self._settings(), **more)
         self._classes(classes)
 
     def _classes(self, classes: np.ndarray) -> None:
-        """Sets the classes, and the places of the model's in them; classes without a document of weight have none."""
+        """Sets the classes, and the index of each class of the model among them."""
         self.classes_ = classes
         place = {str(c): i for i, c in enumerate(classes)}
         self._places = np.array([place[n] for n in self.about_["classes"]])
@@ -102,7 +102,7 @@ class Classifier(ClassifierMixin, Engine):
         self._classes(np.array(sorted(about["classes"])))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicts the class of each document, as ``gram predict``: of a model with probabilities the most probable."""
+        """Predicts the class of each document, with probabilities the most probable class."""
         found = self._predict(self._checked(X))
         return self._labels(found)
 
@@ -112,24 +112,24 @@ class Classifier(ClassifierMixin, Engine):
         values = [by_name.get(n, n) for n in names]
         if all(n in by_name for n in names):
             return np.array(values, dtype=self.classes_.dtype)[numbers]
-        return np.array(values, dtype=object)[numbers]  # with "?", of models that refuse
+        return np.array(values, dtype=object)[numbers]  # with "?" of models that reject
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy: the share of documents whose class is that of y; "?" counts as wrong."""
+        """Returns the accuracy. "?" counts as wrong."""
         found = self.predict(X)
         if found.dtype != object:
             return float(accuracy_score(y, found, sample_weight=sample_weight))
         return float(np.average(found == column_or_1d(y).astype(object), weights=sample_weight))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values: of two classes one, above 0 for the second; else one per class, the greatest of the prediction's.
-        With probabilities, the predicted class is the most probable one, which isn't always that of the greatest value.
+        """Returns decision values: one per class, the largest for the predicted class; for two classes a single value,
+        which is positive for the second class.
 
-        With probabilities :meth:`predict` returns the most probable class, which may have another value.
+        With probabilities, :meth:`predict` returns the most probable class, which may have a smaller decision value.
 
-        Of two classes one-vs-rest has two machines, and the value is the difference of theirs: twice that of one-vs-one
-        and of scikit-learn's ``SVC``. Of more one-vs-one machines it is the votes, two thirds more for the prediction
-        (unless that is "?"), which decides ties, and less than a third of the sum of the values.
+        For two classes, one-vs-rest has two decision functions, and the value is their difference: twice the value of
+        one-vs-one and of scikit-learn's ``SVC``. For more classes, one-vs-one returns the number of votes, plus 2/3 for
+        the predicted class (unless it is "?"), which breaks ties, plus less than 1/3 from the sum of decision values.
         """
         found = self._predict(self._checked(X))
         return self._decisions(found)
@@ -161,45 +161,45 @@ class Classifier(ClassifierMixin, Engine):
                 sums[:, i] += scores[:, at]
                 sums[:, j] -= scores[:, at]
                 at += 1
-        sure = np.flatnonzero(labels < k)  # others are "?"
+        sure = np.flatnonzero(labels < k)  # others are rejected: "?"
         votes[sure, labels[sure]] += 2 / 3
         return self._in_order(votes + sums / (3 * (np.abs(sums) + 1)))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities by class, calibrated on folds of the training documents."""
+        """Returns probabilities by class, calibrated on folds of the training documents."""
         return self._in_order(self._predict(self._checked(X)).array("probabilities"))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of the probabilities."""
+        """Returns logarithms of the probabilities."""
         return np.log(self.predict_proba(X))
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights by machine and column of embedded documents, of models that are linear in these.
+        """Weights by decision function and column, for models that are linear in the embedded documents.
 
-        One row per class, in the order of ``classes_`` (classes whose documents all have a weight of 0 have none), also
-        of two classes. Machines of one-vs-one are in the order (0, 1), (0, 2), …, (1, 2), …, above 0 for the first
-        class; a single one of two classes is above 0 for the second, as :meth:`decision_function` is.
+        One-vs-rest has one row per class, in the order of ``classes_``, also for two classes. One-vs-one has a row per
+        pair, in the order (0, 1), (0, 2), …, (1, 2), …, positive for the first class. For two classes it has a single
+        row, positive for the second class, as :meth:`decision_function`.
         """
         weights = self._array("weights")
         if weights.size == 0:
-            raise AttributeError("coef_ is of models that are linear in the documents' values")
+            raise AttributeError("coef_ requires a model that is linear in the embedded documents")
         out = np.zeros((weights.shape[0], self.about_["vocabulary"] or self.n_features_in_))
         out[:, self._array("columns")] = weights
         return self._by_classes(out)
 
     @property
     def intercept_(self) -> np.ndarray:
-        """What each machine adds to the product with its weights, in the order of ``coef_``."""
+        """Intercepts of the decision functions, in the order of ``coef_``."""
         offsets, rows = self._array("offsets"), self.about_["rows"]
         if offsets.size == 0 and not all("bias" in row for row in rows):
-            raise AttributeError("intercept_ is of models whose machines have one")
+            raise AttributeError("intercept_ requires a model with intercepts")
         return self._by_classes(-offsets if offsets.size else np.array([row["bias"] for row in rows]))
 
     def _by_classes(self, machines: np.ndarray) -> np.ndarray:
-        """What the machines have, one row each, in the order of classes and with the sign of decisions."""
+        """Returns rows of the decision functions in the order of classes, with the sign of decision values."""
         if self.about_["scheme"] != "one-vs-one":
             return machines[np.argsort(self._places)]
         order, sign = pairs(self._places)
@@ -207,16 +207,16 @@ class Classifier(ClassifierMixin, Engine):
 
 
 def one_class_each(scheme: Any) -> None:
-    """Refuses the scheme of documents that have several classes."""
+    """Refuses the scheme for documents with several classes."""
     if scheme == "labels":
-        raise ValueError("scheme is 'labels', which is for documents of several classes, expected 'one-vs-rest' or "
-                         "'one-vs-one' where each has one")
+        raise ValueError("scheme is 'labels', which is for documents with several classes, expected 'one-vs-rest' or "
+                         "'one-vs-one'")
 
 
 def pairs(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each pair of classes in order the engine's machine, and -1 where that has the second class first.
+    """Returns the index of the decision function of each pair of classes, and -1 if it has the second class first.
 
-    ``places`` are the places of the engine's classes among the sorted ones.
+    ``places`` are the indices of the model's classes among the sorted classes.
     """
     first, second = (places[i] for i in np.triu_indices(len(places), 1))
     order = np.lexsort((np.maximum(first, second), np.minimum(first, second)))
@@ -224,11 +224,11 @@ def pairs(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 _SHARED = """n_jobs : int, optional
-        Threads; default one per processor, which -1 also stands for. Results don't depend on it.
+        Number of threads; default, and for -1, one per CPU. Results don't depend on it.
     memory_bytes : int, optional
-        What training and prediction may hold; default no bound.
+        Memory limit of training and prediction; default none.
     verbose : bool, int or callable
-        True, or 1, for a bar, or a function of stage, done and total."""
+        True, or 1, for a progress bar, or a function of stage, done and total."""
 
 
 def _shared(cls: type) -> type:
@@ -238,8 +238,9 @@ def _shared(cls: type) -> type:
 
 @_shared
 class KernelSVC(Classifier):
-    """A support vector machine with kernels of information geometry, or any other that the engine has.
-    Columns that are empty in training are left out of later documents, as by all estimators of matrices here.
+    """A support vector machine with one of the engine's kernels.
+
+    Like all estimators of matrices here, it ignores columns that are empty in training.
 
     Parameters
     ----------
@@ -248,22 +249,22 @@ class KernelSVC(Classifier):
         Default ``"diffusion:t=0.5"`` for counts, ``"bhattacharyya"`` with a warning for weights of terms such as tf-idf
         (wide, sparse, non-negative fractions), and ``"rbf:embed=standard"`` for other values.
     C : float
-        Price of a violated margin.
+        Regularization parameter; larger fits the training data more closely.
     embedding : str, optional
-        Of documents, such as ``"tfidf-l2"``; default that of the kernel.
+        Embedding of the documents, such as ``"tfidf-l2"``; default the kernel's.
     scheme : {"one-vs-one", "one-vs-rest"}
-        Binary classifiers for more than two classes.
+        Decomposition for more than two classes.
     nu : float, optional
-        ν-SVC in place of C-SVC: a bound on the share of errors.
+        Trains ν-SVC instead of C-SVC. ν bounds the share of errors.
     probability : bool
-        Whether to train for :meth:`predict_proba`. The predicted class then is the most probable one. Probabilities are
-        calibrated on documents that count alike, whatever their class weights.
+        Enables :meth:`predict_proba`. The predicted class is then the most probable class. Calibration doesn't use
+        class weights.
     class_weight : dict, "balanced" or None
-        Multiples of C by class.
+        Factor of C by class.
     tol : float
-        Greatest violation of the optimality conditions at the end.
+        Maximum violation of the optimality conditions.
     random_state : int, RandomState, Generator or None
-        Has no effect: nothing is drawn, and the folds for probabilities are runs of documents.
+        Has no effect, because training isn't random.
     {shared}
 
     Attributes
@@ -271,16 +272,16 @@ class KernelSVC(Classifier):
     classes_ : array
         The classes, sorted.
     about_ : dict
-        What the model is and how training ended.
+        Description of the model and its training.
     support_ : array
-        Numbers of the training documents that are support vectors.
-    dual_coef_ : array of shape (machines, support vectors)
-    offsets_ : array of shape (machines,)
+        Indices of the support vectors in the training documents.
+    dual_coef_ : array of shape (decision functions, support vectors)
+    offsets_ : array of shape (decision functions,)
         f(x) = Σ dual_coef_·k(support, x) - offset, in the order of ``about_["decision_functions"]``.
-    coef_ : array of shape (machines, columns)
-        Weights of the columns of embedded documents, of linear kernels, by class: see its own text.
-    intercept_ : array of shape (machines,)
-        What each adds, in the order of ``coef_``.
+    coef_ : array of shape (decision functions, columns)
+        Weights of linear kernels; see :attr:`coef_`.
+    intercept_ : array of shape (decision functions,)
+        Intercepts, in the order of ``coef_``.
 
     Examples
     --------
@@ -290,9 +291,9 @@ class KernelSVC(Classifier):
     """
 
     def __init__(self, kernel: str | None = None, C: float = 1.0, *, embedding: str | None = None,
-                 scheme: str = "one-vs-one", nu: float | None = None, probability: bool = False, class_weight: Any = None,
-                 tol: float = 1e-3, random_state: Any = 1, n_jobs: int | None = None, memory_bytes: int | None = None,
-                 verbose: Any = False):
+                 scheme: str = "one-vs-one", nu: float | None = None, probability: bool = False,
+                 class_weight: Any = None, tol: float = 1e-3, random_state: Any = 1, n_jobs: int | None = None,
+                 memory_bytes: int | None = None, verbose: Any = False):
         self.kernel, self.C, self.embedding, self.scheme, self.nu = kernel, C, embedding, scheme, nu
         self.probability, self.class_weight, self.tol, self.random_state = probability, class_weight, tol, random_state
         self.n_jobs, self.memory_bytes, self.verbose = n_jobs, memory_bytes, verbose
@@ -306,16 +307,16 @@ class KernelSVC(Classifier):
                 "probabilities": self.probability or None, "tolerance": self.tol, "seed": _seed(self.random_state),
                 "choose_work": -1}
 
-    support_ = property(_support, doc="Training documents that are support vectors.")
-    dual_coef_ = property(lambda self: self._array("coefficients"), doc="Coefficients by machine and support vector.")
-    offsets_ = property(lambda self: self._array("offsets"), doc="Offsets of the decision values by machine.")
+    support_ = property(_support, doc="Indices of the support vectors in the training documents.")
+    dual_coef_ = property(lambda self: self._array("coefficients"), doc="Coefficients by decision function.")
+    offsets_ = property(lambda self: self._array("offsets"), doc="Offsets by decision function.")
 
     def __sklearn_tags__(self) -> Any:
         return _tagged(self, super().__sklearn_tags__())
 
 
 def _seed(state: Any) -> int:
-    """A seed above 0 of ``random_state``; None stands for 1."""
+    """Returns a positive seed for ``random_state``; 1 for None."""
     if isinstance(state, np.random.Generator):
         return int(state.integers(1, 2**31))
     if isinstance(state, np.random.RandomState) or state is np.random:
@@ -324,7 +325,7 @@ def _seed(state: Any) -> int:
 
 
 def _tagged(self: Any, tags: Any) -> Any:
-    """Embeddings that take roots or logarithms, or make histograms, take no negative values."""
+    """Sets the tags. Embeddings with roots, logarithms or histograms need nonnegative values."""
     tags.input_tags.sparse = True
     tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
     kernel, own = getattr(self, "kernel", None) or "", getattr(self, "embedding", None)
@@ -335,28 +336,28 @@ def _tagged(self: Any, tags: Any) -> Any:
     return tags
 
 
-_ABOVE = ("-sqrt", "-pow", "logtf", "-chi2", "-js")  # parts of the names of such embeddings
+_ABOVE = ("-sqrt", "-pow", "logtf", "-chi2", "-js")  # substrings of their names
 _DISTRIBUTIONS = {"diffusion", "ngd", "ngd-exp", "ngd-power", "ngd-log", "hellinger", "bhattacharyya", "cosine-power",
-                  "chi2", "js"}  # kernels that have such embeddings unless others are named
+                  "chi2", "js"}  # kernels with such embeddings by default
 
 
 @_shared
 class LinearClassifier(Classifier):
-    """Linear machines by dual coordinate descent, or logistic regression, on embedded documents.
+    """Linear support vector machines by dual coordinate descent, or logistic regression.
 
     Parameters
     ----------
     C : float, default 1
-        Price of a loss.
+        Regularization parameter; larger fits the training data more closely.
     loss : {"squared-hinge", "hinge", "logistic"}
-        ``"logistic"`` gives probabilities: one machine per class against the rest, whose values are divided by their
-        sum. scikit-learn's ``LogisticRegression`` has one multinomial model.
+        ``"logistic"`` has probabilities: those of one-vs-rest models, normalized to sum 1. scikit-learn's
+        ``LogisticRegression`` trains one multinomial model.
     embedding : str, optional
-        Of documents, such as ``"tfidf-l2"`` or ``"tf-l1-sqrt"``; default the learner's.
+        Embedding of the documents, such as ``"tfidf-l2"`` or ``"tf-l1-sqrt"``; default the learner's.
     class_weight : dict, "balanced" or None
-        Multiples of C by class, of hinge losses.
+        Factor of C by class, for hinge losses.
     tol : float, optional
-        When to stop; default the learner's.
+        Stopping tolerance; default the learner's.
     random_state : int, RandomState, Generator or None
         Seed of the order of documents.
     {shared}
@@ -364,13 +365,13 @@ class LinearClassifier(Classifier):
     Attributes
     ----------
     coef_ : array of shape (classes, columns)
-        Weights of the columns of embedded documents, a row per class in the order of ``classes_``, also of two classes.
+        Weights of the columns of embedded documents, by class in the order of ``classes_``, also for two classes.
     intercept_ : array of shape (classes,)
-        What the machines add, in the same order.
+        Intercepts, in the same order.
     """
 
-    def __init__(self, C: float = 1.0, *, loss: str = "squared-hinge", embedding: str | None = None, class_weight: Any = None,
-                 tol: float | None = None, random_state: Any = 1, n_jobs: int | None = None,
+    def __init__(self, C: float = 1.0, *, loss: str = "squared-hinge", embedding: str | None = None,
+                 class_weight: Any = None, tol: float | None = None, random_state: Any = 1, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
         self.C, self.loss, self.embedding, self.class_weight = C, loss, embedding, class_weight
         self.tol, self.random_state, self.n_jobs = tol, random_state, n_jobs
@@ -399,13 +400,13 @@ class LandmarkClassifier(Classifier):
     landmarks : int, default 4096
         Number of training documents that the model uses.
     C : float, default 1
-        Price of a loss.
+        Regularization parameter; larger fits the training data more closely.
     loss : {"square", "logistic", "hinge2"}
-        ``"logistic"`` gives probabilities.
+        ``"logistic"`` has probabilities.
     class_weight : dict, "balanced" or None
-        Weights of documents by class, in all machines.
+        Weight of documents by class.
     random_state : int, RandomState, Generator or None
-        Seed of the draw.
+        Seed of the choice of landmarks.
     {shared}
     """
 
@@ -436,15 +437,15 @@ class KernelSVR(RegressorMixin, Engine):
     kernel : str, optional
         As of :class:`KernelSVC`.
     C : float
-        Price of a deviation beyond ``epsilon``.
+        Regularization parameter; larger fits the training data more closely.
     epsilon : float
-        Deviation that costs nothing.
+        Width of the zone without loss.
     nu : float, optional
-        ν-SVR, which finds epsilon by itself: a bound on the share of documents beyond it.
+        Trains ν-SVR, which determines epsilon. ν bounds the share of documents outside the zone.
     embedding : str, optional
-        Of documents.
+        Embedding of the documents.
     tol : float
-        Greatest violation of the optimality conditions at the end.
+        Maximum violation of the optimality conditions.
     {shared}
     """
 
@@ -460,7 +461,9 @@ class KernelSVR(RegressorMixin, Engine):
         """Trains the model on targets y."""
         X, y = checked(self, X, y, reset=True, y_numeric=True)
         sample_weight = _weights_of_documents(self, X, sample_weight)
-        kind = {"type": "nu_svr", "nu": self.nu} if self.nu is not None else {"type": "epsilon_svr", "epsilon": self.epsilon}
+        kind = {"type": "epsilon_svr", "epsilon": self.epsilon}
+        if self.nu is not None:
+            kind = {"type": "nu_svr", "nu": self.nu}
         self._train(documents(X, targets=y, weights=sample_weight), **kind, c=self.C, kernel=self.kernel,
                     embedding=self.embedding, tolerance=self.tol, choose_work=-1)
         return self
@@ -477,18 +480,18 @@ class KernelSVR(RegressorMixin, Engine):
 
 @_shared
 class OneClass(OutlierMixin, Engine):
-    """A support vector machine of one class, which tells documents like those of training from others.
+    """A one-class support vector machine, which separates documents like the training documents from others.
 
     Parameters
     ----------
     kernel : str, optional
         As of :class:`KernelSVC`.
     nu : float
-        A bound on the share of training documents that are taken for others.
+        Bounds the share of training documents that are classified as outliers.
     embedding : str, optional
-        Of documents.
+        Embedding of the documents.
     tol : float
-        Greatest violation of the optimality conditions at the end.
+        Maximum violation of the optimality conditions.
     {shared}
     """
 
@@ -500,7 +503,7 @@ class OneClass(OutlierMixin, Engine):
         self.n_jobs, self.memory_bytes, self.verbose = n_jobs, memory_bytes, verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "OneClass":
-        """Learns what documents are like; y is ignored."""
+        """Trains the model. y is ignored."""
         X = self._checked(X, reset=True)
         sample_weight = _weights_of_documents(self, X, sample_weight)
         self._train(documents(X, weights=sample_weight), type="one_class", nu=self.nu, kernel=self.kernel,
@@ -508,15 +511,15 @@ class OneClass(OutlierMixin, Engine):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values, above 0 for documents like those of training."""
+        """Returns decision values, which are positive for documents like the training documents."""
         return self._predict(self._checked(X)).array("scores")[:, 0]
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Decision values without the offset."""
+        """Returns decision values without the offset."""
         return self.decision_function(X) + self.offset_
 
     def predict(self, X: Any) -> np.ndarray:
-        """1 for documents like those of training, -1 for others."""
+        """Predicts 1 for documents like the training documents, -1 for others."""
         return np.where(self.decision_function(X) > 0, 1, -1)
 
     support_, dual_coef_ = KernelSVC.support_, KernelSVC.dual_coef_

@@ -1,4 +1,4 @@
-"""What estimators with a model of the engine have in common."""
+"""The base class of estimators with a model, and explanations."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ VALUES = [np.float32, np.float64]
 
 
 def checked(self: Any, X: Any, y: Any = "no_validation", reset: bool = False, **checks: Any) -> Any:
-    """Documents, and perhaps targets, checked as scikit-learn does."""
-    found = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=VALUES, accept_large_sparse=True, **checks)
+    """Checks documents and targets as scikit-learn does, and returns them."""
+    found = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=VALUES, accept_large_sparse=True,
+                          **checks)
     if get_tags(self).input_tags.positive_only:
         check_non_negative(found[0] if isinstance(found, tuple) else found, type(self).__name__)
     return found
 
 
 def kind(about: dict[str, Any]) -> str:
-    """What a file holds, in words."""
+    """Describes the contents of a file."""
     if about["kind"] != "model":
         return about["kind"]
     what = "regression" if about["numbers"] else "one class" if about["one_class"] else "classifier"
@@ -38,7 +39,7 @@ def kind(about: dict[str, Any]) -> str:
 
 
 def parameters(cls: type, train: dict[str, Any]) -> dict[str, Any]:
-    """Options of training as parameters of an estimator, those that it has."""
+    """Returns the parameters of an estimator for options of training."""
     name, _, rest = (train.get("type") or "c_svc").partition(":")
     own = dict(part.split("=", 1) for part in rest.split(",") if part)
     found = {_library.PARAMETERS.get(k, k): v for k, v in train.items()}
@@ -54,13 +55,13 @@ def parameters(cls: type, train: dict[str, Any]) -> dict[str, Any]:
 
 
 class Engine(BaseEstimator):
-    """An estimator whose ``_model`` is a model of the engine: saved, loaded and pickled by its bytes."""
+    """An estimator with a model, ``_model``, which is saved, loaded and pickled as the contents of its file."""
 
     _model: Object
-    _kind = "classifier of vectors"  # of the models that the estimator takes
+    _kind = "classifier of vectors"  # kind of models that the estimator loads
 
     def _checked(self, X: Any, reset: bool = False, **checks: Any) -> Any:
-        """Documents of a fitted estimator, checked as scikit-learn does."""
+        """Checks documents as scikit-learn does, and returns them."""
         if not reset:
             check_is_fitted(self)
         return checked(self, X, reset=reset, **checks)
@@ -75,13 +76,13 @@ class Engine(BaseEstimator):
             workers=workers(self.n_jobs), memory_bytes=self.memory_bytes, **how), progress=self.verbose or None)
 
     def _array(self, name: str) -> np.ndarray:
-        """An array of a fitted estimator's model."""
+        """Returns an array of the model."""
         check_is_fitted(self)
         return self._model.array(name)
 
     @property
     def about_(self) -> dict[str, Any]:
-        """What the model is: type, kernel, C, classes, number of support vectors, how training ended, and its report."""
+        """Description of the model: type, kernel, C, classes, number of support vectors, and training report."""
         check_is_fitted(self)
         if "_about_model" not in self.__dict__:
             self._about_model = self._model.about()
@@ -89,27 +90,27 @@ class Engine(BaseEstimator):
 
     @property
     def n_support_vectors_(self) -> int:
-        """Number of support vectors; 0 of models without."""
+        """Number of support vectors; 0 for models without."""
         return self.about_["support"] or 0
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to a file that gram and this class load: it is what it was before, or whole.
+        """Writes the model to a file atomically. This class and the program gram can load it.
 
-        The file has the classes as text, and so :meth:`load` gives them; pickle keeps their type.
+        The file stores classes as text, and :meth:`load` returns them as text. Pickle keeps their type.
         """
         check_is_fitted(self)
         _library.save(self._model, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **parameters: Any) -> "Engine":
-        """An estimator with a model that this class or ``gram train`` wrote.
+        """Loads a model that this class or ``gram train`` wrote.
 
-        Classes are str, sorted as such, also where ``fit`` had numbers: 2 and 10 come back as "10" and "2". Parameters
-        that aren't given are those of the model where its file has them: kernel, C, scheme, type and terms. It has no
-        ``nu``, ``epsilon``, ``min_df``, ``class_weight``, ``reject`` and ``tol``.
+        Classes are sorted str, also if ``fit`` had numbers: 2 and 10 come back as "10" and "2". Other parameters come
+        from the file: kernel, C, scheme, type and terms. The file doesn't contain ``nu``, ``epsilon``, ``min_df``,
+        ``class_weight``, ``reject`` and ``tol``.
         """
         self = cls(**parameters)
         self._model = _library.load(path)
@@ -117,7 +118,7 @@ class Engine(BaseEstimator):
         return self
 
     def _adopt(self, given: Any = ()) -> None:
-        """Sets what fit would, of a model that was loaded, and parameters that aren't given."""
+        """Sets the attributes of a fitted estimator, and parameters that aren't given, from a loaded model."""
         about = self.about_
         if kind(about) != self._kind:
             raise ValueError(f"found a file of kind {kind(about)!r}, expected {self._kind!r} for {type(self).__name__}")
@@ -131,7 +132,7 @@ class Engine(BaseEstimator):
         self.set_params(**{k: v for k, v in parameters(type(self), known).items() if k not in given})
 
     def to_bytes(self) -> bytes:
-        """The model as it stands in a file."""
+        """Returns the contents of the model's file."""
         check_is_fitted(self)
         return self._model.bytes()
 
@@ -148,17 +149,17 @@ class Engine(BaseEstimator):
             self._model = _library.Stored(state["_model"])
 
     def explain(self, x: Any = None, terms: int = 10, feature_names: Any = None) -> "Explanation":
-        """Why the model says what it does of one document, or which terms speak for each class.
+        """Explains the prediction of one document, or lists the strongest terms of each class.
 
         Parameters
         ----------
         x : document, optional
-            A text, or a row of a matrix, of one dimension or two. Without it, the terms of the greatest weights by
-            class, of linear models, or of the greatest mean effects over the support vectors, of other kernels.
+            A text, or a row of a matrix with one or two dimensions. Without it, the result has the terms with the
+            largest weights by class or, for kernels that aren't linear, with the largest mean effects.
         terms : int
-            Number of terms to name.
+            Number of terms.
         feature_names : sequence of str, optional
-            Names of columns, where documents are vectors; default those of the frame that was fitted.
+            Names of the columns of vectors; default the names of the frame in training.
         """
         check_is_fitted(self)
         if isinstance(x, str):
@@ -179,7 +180,7 @@ class Engine(BaseEstimator):
 class Explanation:
     """An explanation, which prints as a table and is shown as one in notebooks.
 
-    ``rows`` is a list of dicts: terms, or columns of a table with their values. ``terms`` are the terms of one document.
+    ``rows`` is a list of dicts: terms, or columns of a table with their values. ``terms`` has the terms of a document.
     """
 
     def __init__(self, about: dict[str, Any], names: Any = None, numbers: bool = False):
@@ -199,7 +200,7 @@ class Explanation:
     def title(self) -> str:
         a = self.about
         if "rows" in a:
-            return "terms that speak for each class, and against it"
+            return "terms with the largest effects for and against each class"
         if self._numbers:
             return f"estimate {a.get('value'):.4g}"
         against = f" against {a['against']}" if a.get("against") else ""
@@ -226,14 +227,15 @@ class Explanation:
                 f"<tbody>{body}</tbody></table>")
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws the terms as bars, by matplotlib."""
+        """Draws the rows as bars with matplotlib."""
         import matplotlib.pyplot as plt
 
         ax = ax or plt.gca()
         rows = self.rows[::-1]
         values = [r.get("effect", r.get("weight", 0)) for r in rows]
         ax.barh(range(len(rows)), values, color=["C0" if v >= 0 else "C3" for v in values])
-        ax.set_yticks(range(len(rows)), [r["term"] if "term" in r else f"{r['column']} = {r['value']:.30}" for r in rows])
+        names = [r["term"] if "term" in r else f"{r['column']} = {r['value']:.30}" for r in rows]
+        ax.set_yticks(range(len(rows)), names)
         ax.axvline(0, color="black", linewidth=0.8)
         ax.set_title(self.title)
         ax.set_xlabel("change of the decision value" if "rows" not in self.about else "weight")

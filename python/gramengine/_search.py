@@ -17,10 +17,10 @@ from ._text import TextClassifier, TextRegressor, kept, read_table, vector_class
 
 
 class SearchResult:
-    """What a search found: ``best_params_``, ``best_score_``, ``cv_results_`` and, fitted on all, ``best_estimator_``.
+    """The result of a search: ``best_params_``, ``best_score_``, ``cv_results_`` and ``best_estimator_``.
 
-    ``best_params_`` are parameters of that estimator, and ``about["train"]`` the same as the engine has them.
-    ``best_score_`` is an error of regressions (``about["measure"]``), the less the better.
+    ``best_params_`` are parameters of the estimator; ``about["train"]`` has the engine's options. ``best_score_`` is
+    the measure ``about["measure"]``; for regression it is an error, and smaller is better.
     """
 
     def __init__(self, about: dict[str, Any], told: Any, estimator: Any):
@@ -31,12 +31,13 @@ class SearchResult:
         self.best_score_ = points[self.best_index_]["mean"] if self.best_index_ >= 0 else float("nan")
         self.cv_results_: dict[str, Any] = {
             "params": [told(p["options"]) for p in points], "mean_test_score": np.array([p["mean"] for p in points]),
-            "std_test_score": np.array([p["sd"] for p in points]), "documents": np.array([p["documents"] for p in points]),
+            "std_test_score": np.array([p["sd"] for p in points]),
+            "documents": np.array([p["documents"] for p in points]),
         }
         self.best_estimator_ = estimator
 
     def _order(self) -> np.ndarray:
-        """The points, the best first: those of the least error, or of the greatest share."""
+        """Returns the order of the points, best first."""
         sign = 1 if self.about["measure"] == "mean_squared_error" else -1
         return np.argsort(sign * self.cv_results_["mean_test_score"], kind="stable")
 
@@ -46,26 +47,29 @@ class SearchResult:
     def _repr_html_(self) -> str:
         import html
 
-        order = self._order()[:20]
-        rows = "".join(f"<tr><td>{self.cv_results_['mean_test_score'][i]:.4f} ± {self.cv_results_['std_test_score'][i]:.4f}"
-                       f"</td><td>{html.escape(str(self.cv_results_['params'][i]))}</td></tr>" for i in order)
-        return f"<table><thead><tr><th>{html.escape(self.about['measure'])}</th><th>parameters</th></tr></thead>{rows}</table>"
+        mean, sd, params = (self.cv_results_[k] for k in ("mean_test_score", "std_test_score", "params"))
+        rows = "".join(f"<tr><td>{mean[i]:.4f} ± {sd[i]:.4f}</td><td>{html.escape(str(params[i]))}</td></tr>"
+                       for i in self._order()[:20])
+        head = f"<tr><th>{html.escape(self.about['measure'])}</th><th>parameters</th></tr>"
+        return f"<table><thead>{head}</thead>{rows}</table>"
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws the mean of each point with its deviation, best first, by matplotlib."""
+        """Draws the mean and standard deviation of each point with matplotlib, best first."""
         import matplotlib.pyplot as plt
 
         ax = ax or plt.gca()
         order = self._order()
-        ax.errorbar(range(len(order)), self.cv_results_["mean_test_score"][order], self.cv_results_["std_test_score"][order],
-                    fmt="o", capsize=3)
+        mean, sd = self.cv_results_["mean_test_score"][order], self.cv_results_["std_test_score"][order]
+        ax.errorbar(range(len(order)), mean, sd, fmt="o", capsize=3)
         ax.set_xlabel("points, best first")
         ax.set_ylabel(self.about["measure"])
         return ax
 
 
-def _problem(X: Any, y: Any, given: dict[str, Any], groups: Any) -> tuple[Any, np.ndarray | None, bool, dict[str, str] | None]:
-    """Returns documents with classes or targets, the classes (None for a regression), whether documents have terms, and
+def _problem(
+    X: Any, y: Any, given: dict[str, Any], groups: Any,
+) -> tuple[Any, np.ndarray | None, bool, dict[str, str] | None]:
+    """Returns documents with classes or targets, the classes (None for regression), True if documents have terms, and
     the kinds of the columns of a table. It removes ``columns`` from the given parameters."""
     learner, columns, kinds = given.get("type"), given.pop("columns", None), None
     classes = None
@@ -87,7 +91,7 @@ def _problem(X: Any, y: Any, given: dict[str, Any], groups: Any) -> tuple[Any, n
 
 
 def _options(given: dict[str, Any], classes: np.ndarray | None, grid: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Parameters of estimators as options of training."""
+    """Returns the options of training for parameters of estimators."""
     one_class_each(given.get("scheme"))
     out = {_OPTIONS.get(k, k): v for k, v in given.items() if k != "class_weight"}
     if given.get("class_weight") is not None and classes is not None:
@@ -105,44 +109,44 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
            progress: Progress | None = None, **fixed: Any) -> SearchResult:
     """Searches for the best kernel and parameters by cross-validation, in one pass over shared tiles.
 
-    It does what ``GridSearchCV`` does, with each dot product computed once for all kernels, folds and values of C.
+    Each dot product is computed once for all kernels, folds and values of C.
 
     Parameters
     ----------
     X : documents
-        As for :func:`gram`; texts may be cut in several ways.
+        As for :func:`gram`.
     y : array
-        Classes; where a :class:`Corpus` has labels, the same.
+        Classes, which must equal the labels of a :class:`Corpus`; or numbers for regression.
     grid : dict of lists, optional
         Values of ``C``, ``nu``, ``epsilon``, ``kernel``, ``embedding``, ``scheme`` and of the kernel's parameters, such
-        as ``t`` or ``gamma``. Default: a search for terms, kernel, C and scheme on samples that grow.
+        as ``t`` or ``gamma``. Default: a search for terms, kernel, C and scheme on growing samples.
     folds : int
-        Parts.
+        Number of folds.
     groups : array of shape (n,), optional
         Documents with the same value are in the same fold.
     refit : bool
-        Whether to fit the best on all documents: ``best_estimator_``.
+        Fit ``best_estimator_`` on all documents.
     n_jobs : int, optional
-        Threads; default one per processor, which -1 also stands for. Results don't depend on it.
+        Number of threads; default, and for -1, one per CPU. Results don't depend on it.
     memory_bytes : int, optional
-        What the call may hold; default no bound.
+        Memory limit of the call; default none.
     random_state : int, RandomState, Generator or None
         Seed of folds and samples.
     progress : bool, int or callable, optional
-        True, or 1, for a bar, or a function of stage, done and total.
+        True, or 1, for a progress bar, or a function of stage, done and total.
     **fixed
-        What stays: ``kernel``, such as ``"diffusion"``, ``C``, ``nu``, ``epsilon``, ``embedding``, ``scheme``,
-        ``class_weight``, ``probability``, ``reject``, ``tol``, ``terms``, ``choose_work``, and the learner, ``type``, such
-        as ``"nu_svc"``, ``"linear"`` or, for targets y, ``"epsilon_svr"``.
+        Other parameters: ``kernel``, such as ``"diffusion"``, ``C``, ``nu``, ``epsilon``, ``embedding``, ``scheme``,
+        ``class_weight``, ``probability``, ``reject``, ``tol``, ``terms``, ``columns``, ``choose_work``, and ``type``,
+        the learner, such as ``"nu_svc"``, ``"linear"`` or, for regression, ``"epsilon_svr"``.
 
     Returns
     -------
     SearchResult
-        ``best_estimator_`` is a :class:`TextClassifier` or :class:`TextRegressor` for texts, lists of terms and tables that
-        aren't all numbers, else the estimator of ``type``: :class:`KernelSVC`, :class:`LinearClassifier`,
-        :class:`LandmarkClassifier` or :class:`KernelSVR`. Its clone trains the same model,
-        except for what it has no parameter for: how a :class:`Corpus` was cut, ``nu`` and ``tol`` of texts, and
-        learners other than these, whose models a :class:`KernelSVC` holds.
+        ``best_estimator_`` is a :class:`TextClassifier` or :class:`TextRegressor` for texts, lists of terms, and tables
+        with other columns than numbers. Otherwise it is the estimator of ``type``: :class:`KernelSVC`,
+        :class:`LinearClassifier`, :class:`LandmarkClassifier` or :class:`KernelSVR`. Its clone trains the same model,
+        except for settings without a parameter: the tokenizer of a :class:`Corpus`, ``nu`` and ``tol`` of texts, and
+        other learners, whose models are in a :class:`KernelSVC`.
     """
     columns = fixed.get("columns")
     x, classes, text, kinds = _problem(X, y, fixed, groups)
@@ -155,14 +159,18 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
         **_options(fixed, classes, grid)), progress=progress).about()
     train = about["train"] or {}
     learner = train.get("type") or "c_svc"
-    cls = TextRegressor if text and classes is None else TextClassifier if text else KernelSVR if classes is None else vector_classifier(learner)
+    if classes is None:
+        cls = TextRegressor if text else KernelSVR
+    else:
+        cls = TextClassifier if text else vector_classifier(learner)
     if learner.startswith("nu_"):
         train.setdefault("nu", 0.5)
 
     def told(train: dict[str, Any], *omit: str) -> dict[str, Any]:
         found = parameters(cls, {k: v for k, v in train.items() if k not in omit})
         if "weights" in train:
-            found["class_weight"] = {c: train["weights"][str(c)] for c in classes.tolist() if str(c) in train["weights"]}
+            weights = train["weights"]
+            found["class_weight"] = {c: weights[str(c)] for c in classes.tolist() if str(c) in weights}
         return found
 
     short = lambda train: told(train, "choose_work", "seed")
@@ -176,7 +184,7 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
         estimator.columns = columns
         estimator._named(kinds)
     if not text and hasattr(X, "shape"):
-        validate_data(estimator, X, skip_check_array=True)  # sets the number of columns, and their names
+        validate_data(estimator, X, skip_check_array=True)  # sets the number and names of columns
     estimator.set_params(**told({"scheme": estimator.about_["scheme"], **train, "choose_work": -1}))
     return SearchResult(about, short, estimator)
 
@@ -184,9 +192,9 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
 def cross_validate(X: Any, y: Any, *, folds: int = 5, groups: Any = None, n_jobs: int | None = None,
                    memory_bytes: int | None = None, random_state: Any = 1, progress: Progress | None = None,
                    **train: Any) -> dict[str, Any]:
-    """Cross-validates one set of options, as ``gram cv``: a dict with ``measure``, ``mean``, ``sd`` and ``fold_scores``.
+    """Cross-validates one setting. Returns a dict with ``measure``, ``mean``, ``sd``, ``fold_scores`` and more.
 
-    Parameters are those of :func:`search`, with ``**train`` for its ``**fixed``.
+    Parameters are the same as for :func:`search`, with ``**train`` for ``**fixed``.
     """
     x, classes, _, _ = _problem(X, y, train, groups)
     return Object("gram_cross_validate", x.pointer, *options(

@@ -21,7 +21,7 @@ def is_table(x: Any) -> bool:
         return True
     if isinstance(x, (list, tuple)):
         return len(x) > 0 and all(isinstance(row, dict) for row in x)
-    return len(getattr(x, "shape", ())) == 2 and (hasattr(x, "columns") or hasattr(x, "column_names"))
+    return len(getattr(x, "shape", ())) == 2 and hasattr(x, "columns")
 
 
 def is_mixed(x: Any) -> bool:
@@ -61,12 +61,15 @@ def _columns(x: Any) -> tuple[list[str], list[Any]]:
         names = list(dict.fromkeys(name for row in x for name in row))
         columns = [[row.get(name) for row in x] for name in names]
     else:
-        names = list(x.column_names if hasattr(x, "column_names") else x.schema.names if hasattr(x, "num_columns") else x.columns)
-        at = (lambda i: x.iloc[:, i]) if hasattr(x, "iloc") else x.column if hasattr(x, "num_columns") else x.to_series
+        if hasattr(x, "num_columns"):  # pyarrow
+            names, at = list(x.schema.names), x.column
+        else:
+            names, at = list(x.columns), (lambda i: x.iloc[:, i]) if hasattr(x, "iloc") else x.to_series
         columns = [at(i) for i in range(len(names))]
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(f"found a column name {name!r} of type {type(name).__name__}, expected str: rename the columns")
+            raise ValueError(f"found a column name {name!r} of type {type(name).__name__}, expected str: rename the "
+                             "columns")
         if names.count(name) > 1:
             raise ValueError(f"found two columns called {name!r}, expected different names")
     return names, columns
@@ -105,9 +108,9 @@ class Column:
         some = [v for v in values if not missing(v)]
         for v in some:
             if not isinstance(v, (str, bool, np.bool_, numbers.Real)):
-                raise ValueError(f"column {self.name!r}: row {next(i for i, w in enumerate(values) if w is v)} is of type "
-                                 f"{type(v).__name__}, expected text, a number, True or False: convert the column, or "
-                                 f"ignore it by columns={{{self.name!r}: 'ignore'}}")
+                row = next(i for i, w in enumerate(values) if w is v)
+                raise ValueError(f"column {self.name!r}: row {row} is of type {type(v).__name__}, expected text, a "
+                                 f"number, True or False: convert it, or set columns={{{self.name!r}: 'ignore'}}")
         logical = bool(some) and all(isinstance(v, (bool, np.bool_)) for v in some)
         if logical and not self.kind:
             self.kind = "category"
@@ -124,7 +127,7 @@ class Column:
 
 
 def _field(value: Any) -> bytes:
-    """A value as text: numbers and logical values as in JSON."""
+    """Returns a value as text: numbers and logical values as in JSON."""
     if isinstance(value, (bool, np.bool_)):
         return b"true" if value else b"false"
     if isinstance(value, str):
@@ -133,7 +136,7 @@ def _field(value: Any) -> bytes:
 
 
 class Rows:
-    """A table as the library takes it.
+    """A table for the library.
 
     Parameters
     ----------
@@ -141,7 +144,7 @@ class Rows:
     kinds : dict
         Kinds of columns by name; others are inferred from dtypes and values.
     names : sequence of str, optional
-        Names of the columns in training: exactly these must be there, in any order.
+        Names of the columns in training. The table must have the same columns, in any order.
     """
 
     def __init__(self, x: Any, kinds: dict[str, str], names: Iterable[str] | None = None):
@@ -173,7 +176,7 @@ class Rows:
         return self.shape[0]
 
     def text(self) -> Column | None:
-        """The only column of the kind text, if the model has no other."""
+        """Returns the only column of the kind text, or None."""
         own = [c for c in self.columns if c.kind == "text"]
         return own[0] if len(own) == 1 else None
 

@@ -1,4 +1,4 @@
-"""Estimators that take texts as they are."""
+"""Estimators of texts and tables."""
 
 from __future__ import annotations
 
@@ -24,26 +24,27 @@ from ._table import Rows, is_table, parse_kinds
 
 
 def texts(X: Any) -> Any:
-    """Texts, from a list, an array, a series, a column of Arrow, a frame or table with one column; or lists of terms."""
+    """Returns texts of a list, an array, a series, an Arrow column or a table with one column; or lists of terms."""
     if isinstance(X, Corpus) or is_terms(X):
         return X
     if len(getattr(X, "shape", ())) == 2 and not sp.issparse(X):
         if X.shape[1] != 1:
-            raise ValueError(f"found {X.shape[1]} columns, expected one of texts: Reshape your data, or name the column")
+            raise ValueError(f"found {X.shape[1]} columns, expected one column of texts: Reshape your data, or "
+                             "select the column")
         X = X.iloc[:, 0] if hasattr(X, "iloc") else X.column(0) if hasattr(X, "column") else X[:, 0]
     if sp.issparse(X) or not hasattr(X, "__len__") or (len(X) and not is_text(X)):
-        raise ValueError("found documents that aren't texts, expected a list of str, or lists of terms; KernelSVC takes "
-                         "matrices")
+        raise ValueError("found documents that aren't texts, expected a list of str, lists of terms, or a table; "
+                         "KernelSVC takes matrices")
     if not len(X):
         raise ValueError("found no texts (0 documents), expected one or more")
     return X
 
 
-_VIEW = re.compile(r"^[\x01-\x1f]")  # tells terms of several views apart
+_VIEW = re.compile(r"^[\x01-\x1f]")  # prefix of terms of several views
 
 
 class Reader:
-    """What estimators of texts and tables share: they read documents, and know the columns of a table."""
+    """The base class of estimators of texts and tables, which reads documents."""
 
     columns: Any
     columns_: dict[str, str]
@@ -86,8 +87,8 @@ class Reader:
         Parameters
         ----------
         x : document, optional
-            A text, or a row of a table: a dict, a series of pandas, or a table with one row. Without it, the terms with
-            the greatest weights by class or, for kernels that aren't linear, with the greatest mean effects.
+            A text, or a row of a table: a dict, a pandas Series, or a table with one row. Without it, the result has
+            the terms with the largest weights by class or, for kernels that aren't linear, the largest mean effects.
         terms : int
             Number of terms.
         feature_names : None
@@ -109,36 +110,36 @@ class Reader:
 @_shared
 class TextClassifier(Reader, Classifier):
     """Classifies texts, or rows of a table with columns of text, numbers and categories.
-    What isn't given is chosen by cross-validation on the training documents.
+    Parameters that aren't given are chosen by cross-validation on the training documents.
 
-    Terms (words, pairs of words, characters within words, or both), kernel, C and scheme are chosen as by ``gram
-    train``; ``about_["report"]`` says what was found.
+    The choice covers terms (words, pairs of words, characters within words, or words and characters), kernel, C and
+    scheme, as in ``gram train``. ``about_["report"]`` describes it.
 
     Parameters
     ----------
     kernel, embedding, scheme : str, optional
         As of :class:`KernelSVC`; default chosen.
     C : float, optional
-        Price of a violated margin; default chosen.
+        Regularization parameter; default chosen.
     terms : str, optional
-        What texts are cut into, such as ``"words:1..2 + chars:2..5"``; default chosen, or words where ``min_df`` is given.
+        Terms of texts, such as ``"words:1..2 + chars:2..5"``; default chosen, or words if ``min_df`` is given.
     type : str, default "c_svc"
         The learner, such as ``"nu_svc"``, ``"linear"``, ``"logistic"`` or ``"landmark"``.
     min_df : int, optional
-        Least number of texts that have a term; default 2, or chosen with ``terms``. 1 keeps terms of a single text.
+        Minimum document frequency of terms; default 2, or chosen with ``terms``. 1 keeps terms of a single text.
     columns : dict or str, optional
         Kinds of columns of a table, such as ``{"zip": "category", "notes": "ignore"}`` or ``"zip=category,
         notes=ignore"``: text, number, category, id or ignore. By default logical values and categorical dtypes are
         categories, and other kinds are inferred from the values, as by ``gram train``.
     probability : bool
-        Whether to train for :meth:`predict_proba`.
+        Enables :meth:`predict_proba`.
     reject : str, optional
-        ``"error=2%"`` or ``"coverage=90%"``: the class is "?" below a probability that is learnt on folds. To
-        :meth:`score` it is wrong.
+        ``"error=2%"`` or ``"coverage=90%"``: predict "?" if the largest probability is below a threshold, which is
+        tuned on folds. :meth:`score` counts "?" as wrong.
     class_weight : dict, "balanced" or None
-        Multiples of C by class.
+        Factor of C by class.
     choose_work : float, default 1
-        What the choice may cost, as a multiple of the training; below 0 nothing is chosen.
+        Time budget of the choice as a multiple of one training run. If it is negative, nothing is chosen.
     random_state : int, RandomState, Generator or None
         Seed of folds and samples.
     {shared}
@@ -162,12 +163,13 @@ class TextClassifier(Reader, Classifier):
     _kind = "classifier of texts"
 
     def __init__(self, kernel: str | None = None, C: float | None = None, *, embedding: str | None = None,
-                 scheme: str | None = None, terms: str | None = None, type: str | None = None, min_df: int | None = None,
-                 columns: Any = None, probability: bool = False, reject: str | None = None, class_weight: Any = None,
+                 scheme: str | None = None, terms: str | None = None, type: str | None = None,
+                 min_df: int | None = None, columns: Any = None, probability: bool = False, reject: str | None = None,
+                 class_weight: Any = None,
                  choose_work: float | None = None, random_state: Any = 1, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
-        self.kernel, self.C, self.embedding, self.scheme, self.terms, self.type = kernel, C, embedding, scheme, terms, type
-        self.columns = columns
+        self.kernel, self.C, self.embedding, self.scheme = kernel, C, embedding, scheme
+        self.terms, self.type, self.columns = terms, type, columns
         self.min_df, self.probability, self.reject, self.class_weight = min_df, probability, reject, class_weight
         self.choose_work, self.random_state, self.n_jobs = choose_work, random_state, n_jobs
         self.memory_bytes, self.verbose = memory_bytes, verbose
@@ -175,17 +177,17 @@ class TextClassifier(Reader, Classifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TextClassifier":
         """Trains the model on texts or rows, and their classes.
 
-        ``X`` is a list of str, a series, an array, an Arrow column (read in place), lists of terms, or a
-        :class:`Corpus`, whose labels ``y`` must equal if it has any; or a table: a frame of pandas or polars, a table of
-        pyarrow, a list of dicts, or a dict of columns. None and NaN are missing values.
+        ``X`` is a list, series or array of str, an Arrow column (read in place), lists of terms, or a table: a frame of
+        pandas or polars, a table of pyarrow, a list of dicts, or a dict of columns, in which None and NaN are missing
+        values. It may also be a :class:`Corpus`; if that has labels, ``y`` must equal them.
         """
         X, y = _pair(X, column_or_1d(y, warn=True))
         _, names, labels = classes_of(y)
         X = self._read(X, classes=names, labels=labels)
         check_classification_targets(y)
         if str(self.type).split(":")[0] in ("one_class", "epsilon_svr", "nu_svr"):
-            raise ValueError(f"type is {self.type!r}, which is no classifier, expected such as 'c_svc', 'nu_svc', 'linear', "
-                             "'logistic' or 'landmark'; TextRegressor is for numbers, and OneClass takes matrices")
+            raise ValueError(f"type is {self.type!r}, which is no classifier, expected 'c_svc', 'nu_svc', 'linear', "
+                             "'logistic', 'landmark' or another classifier; see TextRegressor and OneClass")
         self._fit(X, y, sample_weight, terms=_terms(self))
         return self
 
@@ -193,29 +195,31 @@ class TextClassifier(Reader, Classifier):
         return self.probability
 
     def _settings(self) -> dict[str, Any]:
-        return {"type": self.type, "kernel": self.kernel, "c": self.C, "embedding": self.embedding, "scheme": self.scheme,
-                "probabilities": self.probability or None, "reject": self.reject, "choose_work": self.choose_work,
+        return {"type": self.type, "kernel": self.kernel, "c": self.C, "embedding": self.embedding,
+                "scheme": self.scheme, "probabilities": self.probability or None,
+                "reject": self.reject, "choose_work": self.choose_work,
                 "seed": _seed(self.random_state)}
 
     def report(self) -> str:
-        """What was chosen and what training found, in lines."""
+        """Returns the chosen settings and the training report, as lines."""
         a = self.about_
-        chosen = [f"terms {a['tokenizer']}: {a['terms']:,} of them", f"{a['type']}, kernel {a['kernel'] or 'none'}, C {a['c']}"]
+        chosen = [f"terms {a['tokenizer']}: {a['terms']:,} of them",
+                  f"{a['type']}, kernel {a['kernel'] or 'none'}, C {a['c']}"]
         return "\n".join([*chosen, *(a["report"] or []), *(a["notes"] or [])])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The terms that the model knows; one that several views have, such as words and characters, is there for each."""
+        """Returns the terms of the model. A term of several views, such as words and characters, is repeated."""
         check_is_fitted(self)
         return np.array([self._term(_VIEW.sub("", t)) for t in self._model.texts("vocabulary")], dtype=object)
 
     def _term(self, term: str) -> str:
-        """A term as a name: the value of a category, and the bin of a number, have their column before them."""
+        """Returns the name of a term: column=value for categories, column[bin] for numbers."""
         column, of_column, value = term.partition("\0")
         kind = getattr(self, "columns_", {}).get(column)
         return term if not of_column else f"{column}[{value}]" if kind == "number" else f"{column}={value}"
 
     def known(self, X: Any) -> np.ndarray:
-        """The share of each text's different words that the model knows; NaN of a text without words."""
+        """Returns the share of each text's distinct words that the model knows; NaN for a text without words."""
         found = self._predict(self._checked(X))
         words = found.array("words").astype(float)
         return np.divide(found.array("known"), words, out=np.full(len(words), np.nan), where=words > 0)
@@ -264,7 +268,7 @@ def read_table(X: Any, columns: Any, **learnt: Any) -> tuple[Corpus, dict[str, s
 @_shared
 class TextRegressor(Reader, RegressorMixin, Engine):
     """Estimates numbers from texts, or from rows of a table with columns of text, numbers and categories.
-    What isn't given is chosen by cross-validation on the training documents.
+    Parameters that aren't given are chosen by cross-validation on the training documents.
 
     Parameters
     ----------
@@ -311,7 +315,8 @@ class TextRegressor(Reader, RegressorMixin, Engine):
         """Estimates targets."""
         return self._predict(self._checked(X)).array("values")
 
-    report, get_feature_names_out, _term = TextClassifier.report, TextClassifier.get_feature_names_out, TextClassifier._term
+    report, _term = TextClassifier.report, TextClassifier._term
+    get_feature_names_out = TextClassifier.get_feature_names_out
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -320,20 +325,20 @@ class TextRegressor(Reader, RegressorMixin, Engine):
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):
-    """Counts the terms of texts, cut as the engine cuts them: scripts without spaces included.
+    """Counts the terms of texts with the engine's tokenizer, which supports scripts without spaces.
 
     Parameters
     ----------
     tokenizer : str, optional
-        Such as ``"words:1..2"`` or ``"chars:2..5"``; default words of letters in lower case, and characters and pairs of
-        them in scripts without spaces.
+        Such as ``"words:1..2"`` or ``"chars:2..5"``; default words of letters in lower case, and characters and pairs
+        of characters in scripts without spaces.
     min_df, max_df : int, optional
-        Bounds on the number of documents that have a term; ``min_df`` is 2 by default.
+        Bounds of the document frequency of terms; ``min_df`` is 2 by default.
 
     Attributes
     ----------
     vocabulary_ : dict
-        Columns by term.
+        Column of each term.
     """
 
     def __init__(self, tokenizer: str | None = None, *, min_df: int | None = None, max_df: int | None = None):
@@ -345,18 +350,17 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
-        """Learns the terms and counts them."""
+        """Learns the terms, and counts them."""
         c = Corpus(texts(X), tokenizer=self.tokenizer, min_df=self.min_df, max_df=self.max_df)
         self._terms = c.vocabulary
         return c.matrix
 
     def transform(self, X: Any) -> sp.csr_matrix:
-        """Counts the terms of texts: float32, documents × terms."""
+        """Counts the terms of texts: documents × terms, float32."""
         check_is_fitted(self)
         x = documents(texts(X))
-        c = Corpus._of(Object("gram_corpus", x.pointer, *options(tokenizer=self.tokenizer, vocabulary=self._terms, min_df=1),
-                              silent=True))  # other words are nothing unusual
-        return c.matrix
+        how = options(tokenizer=self.tokenizer, vocabulary=self._terms, min_df=1)
+        return Corpus._of(Object("gram_corpus", x.pointer, *how, silent=True)).matrix  # unknown words are normal
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_terms")
@@ -366,7 +370,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return {t: i for i, t in enumerate(self._terms)}
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The terms, by column."""
+        """Returns the terms, by column."""
         check_is_fitted(self)
         return np.array(self._terms, dtype=object)
 
@@ -377,17 +381,17 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
 
 def vector_classifier(learner: str) -> type:
-    """The classifier of vectors that trains with a learner."""
+    """Returns the classifier of vectors for a learner."""
     by_name = {"linear": LinearClassifier, "logistic": LinearClassifier, "landmark": LandmarkClassifier}
     return by_name.get(learner.split(":")[0], KernelSVC)
 
 
 def load_model(path: str | os.PathLike[str]) -> Engine:
-    """An estimator with the model of a file.
+    """Loads the estimator of a model file.
 
-    Of texts and tables that is a :class:`TextClassifier` or :class:`TextRegressor`, of vectors a :class:`KernelSVC`, :class:`LinearClassifier`,
-    :class:`LandmarkClassifier`, :class:`KernelSVR` or :class:`OneClass`. Classes are str, sorted as such, and parameters
-    those that the file has: see :meth:`TextClassifier.load`.
+    It is a :class:`TextClassifier` or :class:`TextRegressor` for texts and tables; for vectors a :class:`KernelSVC`,
+    :class:`LinearClassifier`, :class:`LandmarkClassifier`, :class:`KernelSVR` or :class:`OneClass`. Classes are sorted
+    str. Parameters are set as by :meth:`TextClassifier.load`.
     """
     made = _library.load(path)
     about = made.about()

@@ -1,4 +1,4 @@
-"""Transformers: kernel principal components, and graphs of neighbours."""
+"""Transformers: kernel principal components and neighbour graphs."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from ._model import checked
 
 @_shared
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Kernel principal components: the directions along which documents vary most in a kernel's feature space.
+    """Kernel principal components.
 
     Parameters
     ----------
     n_components : int, default 2
-        Fewer where the matrix has a smaller rank.
+        Number of components; fewer if the rank of the matrix is smaller.
     kernel : str, default "diffusion:t=0.5"
-        A specification.
+        Kernel specification.
     landmarks : int, optional
-        Number of documents that tell the matrix (Nyström); default all.
+        Number of landmarks (Nyström); default all documents.
     tol : float, default 1e-4
-        Of residuals, relative to each eigenvalue.
+        Maximum residual, relative to each eigenvalue.
     random_state : int, RandomState, Generator or None
-        Seed of the first vectors and of landmarks.
+        Seed of the initial vectors and of landmarks.
     {shared}
 
     Attributes
     ----------
     eigenvalues_ : array
-        Of the centred Gram matrix, the greatest first.
+        Eigenvalues of the centred Gram matrix, in descending order.
     """
 
     def __init__(self, n_components: int = 2, *, kernel: str | None = None, landmarks: int | None = None,
@@ -48,18 +48,19 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.memory_bytes, self.verbose = memory_bytes, verbose
 
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
-        """Finds the components of X; y is ignored."""
+        """Computes the components of X. y is ignored."""
         X = checked(self, X, reset=True, ensure_min_samples=2)
         self._data = X.copy()
         self._components: Object | None = None
-        self._how = options(kernel=self.kernel, components=self.n_components, landmarks=self.landmarks, tolerance=self.tol,
-                            seed=_seed(self.random_state), workers=workers(self.n_jobs), memory_bytes=self.memory_bytes)
+        self._how = options(kernel=self.kernel, components=self.n_components, landmarks=self.landmarks,
+                            tolerance=self.tol, seed=_seed(self.random_state), workers=workers(self.n_jobs),
+                            memory_bytes=self.memory_bytes)
         self.eigenvalues_ = self._fitted().array("eigenvalues")
         self._n_features_out = len(self.eigenvalues_)
         return self
 
     def _fitted(self) -> Object:
-        """The components, which an unpickled estimator finds again at first use, in the same bits."""
+        """Returns the components. An unpickled estimator computes them again at first use, bit for bit."""
         found = self._components
         if found is None:
             found = self._components = Object("gram_pca", documents(self._data).pointer, *self._how,
@@ -67,7 +68,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return found
 
     def transform(self, X: Any) -> np.ndarray:
-        """Coordinates along the components, documents × components."""
+        """Returns coordinates: documents × components."""
         check_is_fitted(self)
         X = checked(self, X)
         out = np.empty((X.shape[0], self._n_features_out))
@@ -90,29 +91,29 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 @_shared
 class NeighboursTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A sparse graph of exact neighbours, as scikit-learn's ``KNeighborsTransformer`` makes it.
+    """A sparse graph of exact neighbours, like scikit-learn's ``KNeighborsTransformer``.
 
-    Estimators with ``metric="precomputed"`` take it: ``KNeighborsClassifier``, ``DBSCAN``, ``TSNE``, UMAP.
+    It is an input for estimators with ``metric="precomputed"``: ``KNeighborsClassifier``, ``DBSCAN``, ``TSNE``, UMAP.
 
     Parameters
     ----------
     mode : {"distance", "connectivity"}
         Values: √(2 - 2k), or 1.
     n_neighbors : int
-        Neighbours of a document. Like scikit-learn's, the graph of distances has one more, which of training documents
-        is the document itself.
+        Number of neighbours per document. As in scikit-learn, a graph of distances has one more; for training documents
+        it is the document itself.
     kernel : str, default "bhattacharyya"
-        A specification of a kernel with k(x, x) = 1.
+        Specification of a kernel with k(x, x) = 1.
     {shared}
     """
 
-    def __init__(self, *, mode: str = "distance", n_neighbors: int = 5, kernel: str | None = None, n_jobs: int | None = None,
-                 memory_bytes: int | None = None, verbose: Any = False):
+    def __init__(self, *, mode: str = "distance", n_neighbors: int = 5, kernel: str | None = None,
+                 n_jobs: int | None = None, memory_bytes: int | None = None, verbose: Any = False):
         self.mode, self.n_neighbors, self.kernel = mode, n_neighbors, kernel
         self.n_jobs, self.memory_bytes, self.verbose = n_jobs, memory_bytes, verbose
 
     def fit(self, X: Any, y: Any = None) -> "NeighboursTransformer":
-        """Keeps the documents; y is ignored."""
+        """Stores the documents. y is ignored."""
         if self.mode not in ("distance", "connectivity"):
             raise ValueError(f"mode is {self.mode!r}, expected 'distance' or 'connectivity'")
         X = checked(self, X, reset=True)
@@ -133,12 +134,12 @@ class NeighboursTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return sp.csr_matrix((values, indices.ravel()[keep], offsets), shape=(n, self.n_samples_fit_))
 
     def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
-        """The graph of X among itself."""
+        """Returns the graph of X."""
         self.fit(X)
         return self._graph(self._data, True)
 
     def transform(self, X: Any) -> sp.csr_matrix:
-        """The graph from X to the documents of fit."""
+        """Returns the graph from X to the training documents."""
         check_is_fitted(self)
         X = checked(self, X)
         same = X.shape == self._data.shape and (
@@ -156,7 +157,7 @@ class NeighboursTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
 
 def _first(indices: np.ndarray, distances: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Puts each document first in its own list; the last makes room where it isn't in it."""
+    """Puts each document first in its own list. If it isn't in the list, it replaces the last neighbour."""
     n, k = indices.shape
     is_own = indices == own[:, None]
     place = np.where(is_own.any(axis=1), is_own.argmax(axis=1), k - 1)

@@ -75,7 +75,7 @@ def test_the_command_trains_the_same_model(frame, classes, gram, tmp_path):
     table.to_csv(tmp_path / "a.csv", index=False)
     subprocess.run([gram, "train", "-q", "-kernel", "diffusion:t=0.5", "-c", "2", "-in", tmp_path / "a.csv", "-o",
                     tmp_path / "a.model"], check=True)
-    own, other = g.TextClassifier("diffusion:t=0.5", 2, choose_work=-1).fit(frame, classes), g.load(tmp_path / "a.model")
+    own, other = plain(kernel="diffusion:t=0.5", C=2).fit(frame, classes), g.load(tmp_path / "a.model")
     assert isinstance(other, g.TextClassifier) and other.columns_ == KINDS
     assert list(other.feature_names_in_) == ["subject", "product", "paid", "priority"]
     assert np.array_equal(own.decision_function(frame), other.decision_function(frame))
@@ -98,7 +98,8 @@ def test_attributes(frame, classes, model):
         assert not hasattr(made, "columns_") and not hasattr(made, "feature_names_in_")
 
 
-@pytest.mark.parametrize("columns", [{"priority": "category", "paid": "ignore"}, "priority=category, paid = ignore"], ids=str)
+@pytest.mark.parametrize("columns", [
+    {"priority": "category", "paid": "ignore"}, "priority=category, paid = ignore"], ids=str)
 def test_kinds_that_are_given(frame, classes, columns):
     made = plain(columns=columns).fit(frame, classes)
     assert made.columns_ == {**KINDS, "priority": "category", "paid": "ignore"}
@@ -165,7 +166,8 @@ def test_explanations_have_a_line_per_column(frame, model):
     one = model.explain(frame.iloc[7])
     assert {r["column"] for r in one.rows} == set(KINDS)
     by_name = {r["column"]: r for r in one.rows}
-    assert by_name["product"]["value"] == frame["product"][7] and by_name["priority"]["value"] == f"{frame['priority'][7]:g}"
+    assert by_name["product"]["value"] == frame["product"][7]
+    assert by_name["priority"]["value"] == f"{frame['priority'][7]:g}"
     assert any(t["term"].startswith("product: ") for t in one.terms)
     for row in (frame[7:8], frame.to_dict("records")[7], pl.from_pandas(frame)[7], {c: [frame[c][7]] for c in frame}):
         assert model.explain(row).rows == one.rows
@@ -179,10 +181,12 @@ def test_explanations_have_a_line_per_column(frame, model):
 
 def test_scikit_learns_tools_on_frames(frame, classes):
     y = classes
-    scores = [cross_val_score(plain(), x, y, cv=3).tolist() for x in (frame, pl.from_pandas(frame), frame.to_dict("records"))]
+    forms = frame, pl.from_pandas(frame), frame.to_dict("records")
+    scores = [cross_val_score(plain(), x, y, cv=3).tolist() for x in forms]
     assert scores[0] == scores[1] == scores[2] and min(scores[0]) > 0.9
     pipeline = make_pipeline(FunctionTransformer(lambda df: df.assign(long=df["subject"].str.len())), plain())
-    found = GridSearchCV(pipeline, {"textclassifier__C": [0.1, 1], "textclassifier__columns": [None, "paid=ignore"]}, cv=3)
+    grid = {"textclassifier__C": [0.1, 1], "textclassifier__columns": [None, "paid=ignore"]}
+    found = GridSearchCV(pipeline, grid, cv=3)
     best = found.fit(frame, y).best_estimator_[-1]
     assert list(best.feature_names_in_) == [*KINDS, "long"] and found.predict(frame).shape == (300,)
     words = ColumnTransformer([("words", g.TextVectorizer(), "subject")]).fit_transform(frame.fillna(""))
@@ -213,10 +217,12 @@ def test_regression(frame, tmp_path):
     assert str(made.explain(frame.iloc[7])).startswith(f"estimate {made.predict(frame[7:8])[0]:.4g}\n")
     made.save(tmp_path / "a.model")
     again = g.load(tmp_path / "a.model")
-    assert isinstance(again, g.TextRegressor) and np.array_equal(again.predict(frame[list(again.columns_)]), made.predict(frame))
+    assert isinstance(again, g.TextRegressor)
+    assert np.array_equal(again.predict(frame[list(again.columns_)]), made.predict(frame))
     assert cross_val_score(g.TextRegressor(choose_work=-1, C=10), frame, y, cv=3).min() > 0.8
     best = g.search(frame, y, {"C": [1, 10]}, type="epsilon_svr", kernel="linear", folds=3).best_estimator_
-    assert isinstance(best, g.TextRegressor) and np.array_equal(clone(best).fit(frame, y).predict(frame), best.predict(frame))
+    assert isinstance(best, g.TextRegressor)
+    assert np.array_equal(clone(best).fit(frame, y).predict(frame), best.predict(frame))
     with pytest.raises(ValueError, match="found a Corpus"):
         g.TextRegressor().fit(g.Corpus(frame), y)
 
@@ -254,7 +260,8 @@ def test_a_table_with_one_column_of_text(frame, classes):
 
 
 def test_columns_without_values(frame, classes):
-    pl_frame = pl.from_pandas(frame).with_columns(pl.lit(None).alias("empty"), pl.lit(None, dtype=pl.String).alias("blank"))
+    nulls = pl.lit(None).alias("empty"), pl.lit(None, dtype=pl.String).alias("blank")
+    pl_frame = pl.from_pandas(frame).with_columns(*nulls)
     made = plain().fit(pl_frame, classes)
     assert made.columns_ == {**KINDS, "empty": "ignore", "blank": "ignore"}
     assert np.array_equal(made.predict(frame.assign(empty=None, blank=np.nan)), made.predict(pl_frame))
