@@ -272,11 +272,10 @@ func (t *table) tokenizerOr(other Tokenizer) Tokenizer {
 	return t.tokenizer
 }
 
-// fields returns the fields of the tokenizer's columns.
-func (t *table) fields(record []string) []string {
-	fields := make([]string, len(t.row))
+// fields appends the fields of the tokenizer's columns to fields.
+func (t *table) fields(record, fields []string) []string {
 	for i, at := range t.row {
-		fields[i] = record[at]
+		fields = append(fields, record[at])
 		if c := &t.columns[at]; c.Kind == KindNumber && (c.Comma || strings.Contains(record[at], ",")) {
 			fields[i] = plainNumber(record[at], c.Comma)
 		}

@@ -80,11 +80,11 @@ func TestReadColumns(t *testing.T) {
 		t.Errorf("a text that is no row: %v", err)
 	}
 	opt = columnsOptions(t, "title=words + price=numbers", 2)
-	opt.MemoryBytes = 4 << 20
+	opt.MemoryBytes = 1 << 20
 	var memory *MemoryError
 	_, err = ReadFrom(context.Background(), strings.NewReader(table.String()), "a.csv", opt)
 	if !errors.As(err, &memory) {
-		t.Errorf("within 4 MiB: %v", err)
+		t.Errorf("within 1 MiB: %v", err)
 	}
 }
 

@@ -138,7 +138,7 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 		if t.row == nil {
 			raw.Texts = append(raw.Texts, row[t.text])
 		} else {
-			raw.Rows = append(raw.Rows, t.fields(row))
+			raw.Rows = append(raw.Rows, t.fields(row, nil))
 		}
 	}
 	c, err := fromRaw(ctx, raw, labels, opt)

@@ -39,7 +39,7 @@ type allowance struct {
 
 // add counts bytes that are held until the end of reading.
 func (a *allowance) add(bytes int64) {
-	if a == nil {
+	if a == nil || bytes == 0 {
 		return
 	}
 	if held := a.held.Add(bytes); held > a.limit/2 && a.half.Load() == 0 {

@@ -126,6 +126,7 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 	clean := check.clean(data)
 	r := newCSV(bytes.NewReader(data), p.separator)
 	r.ReuseRecord = true
+	var row []string // fields of the tokenizer's columns
 	for {
 		begin := r.InputOffset()
 		record, err := r.Read()
@@ -165,9 +166,9 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 				return fail(bad, line)
 			}
 		}
-		if p.row == nil {
+		if row = p.fields(record, row[:0]); p.row == nil {
 			out.add(label, []byte(record[p.text]), int32(line-1))
-		} else if bad := out.addRow(p.fields(record), int32(line-1)); bad != nil {
+		} else if bad := out.addRow(row, int32(line-1)); bad != nil {
 			return fail(bad, line)
 		}
 		if p.id >= 0 && record[p.id] != "" {

@@ -62,7 +62,7 @@ func (p *textPiece) add(label, text []byte, line int32) {
 // beginning returns the first bytes of a text as [columnName] does.
 func beginning(text []byte) string { return columnName(string(text[:min(len(text), 40)])) }
 
-// addRow adds a row whose label has been added. It keeps the fields.
+// addRow adds a row whose label has been added.
 func (p *textPiece) addRow(fields []string, line int32) *SyntaxError {
 	missing, err := p.counter.addRow(fields)
 	if err != nil {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // keptTexts keeps the texts of documents up to a limit. It may be used concurrently. A nil
@@ -106,25 +108,44 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 	})
 }
 
-// fitNumbers sets the scales of number columns from all rows, which it counts again.
+// fitNumbers sets the scales of number columns from the numbers of all rows, and adds their terms to
+// the documents.
 func (o *Options) fitNumbers(
 	ctx context.Context, source string, counters []*termCounter, documents []countedDocument,
-) ([]*termCounter, error) {
-	raw := counters[0].texts.of(documents, nil)
-	if !raw.Kept() {
-		return nil, o.memory.short(source, "the rows of numbers that have no scale yet", 2*o.memory.held.Load())
+) (err error) {
+	values := make([][]float64, len(o.Tokenizer.Columns()))
+	err = run.Parallel(ctx, o.Workers, len(values), func(k int) {
+		for _, counter := range counters {
+			for at := k; at < len(counter.numbers); at += len(values) {
+				if x := counter.numbers[at]; !math.IsNaN(x) {
+					values[k] = append(values[k], x)
+				}
+			}
+		}
+		slices.Sort(values[k])
+	})
+	if err != nil {
+		return err
 	}
-	var err error
-	if o.Tokenizer, err = o.Tokenizer.Fit(raw.Rows); err != nil {
-		return nil, fmt.Errorf("corpus: %s: %w", source, err)
+	if o.Tokenizer, err = o.Tokenizer.Fit(values); err != nil {
+		return fmt.Errorf("corpus: %s: %w", source, err)
 	}
-	if counters, err = newCounters(ctx, o); err != nil {
-		return nil, err
-	}
-	at, checked := func(int) string { return source }, func(int) error { return nil }
-	again, err := o.countRaw(ctx, counters, raw, &meter{}, at, checked)
-	copy(documents, again)
-	return counters, err
+	return run.Parallel(ctx, len(counters), len(counters), func(w int) {
+		counter := counters[w]
+		scan, _ := o.Tokenizer.NewScanner()
+		for i := range documents {
+			d := &documents[i]
+			if d.counter != counter || ctx.Err() != nil {
+				continue
+			}
+			scan.FeedNumbers(counter.numbers[d.numbers:][:len(values)])
+			counter.addRowTerms(scan.RowTerms())
+			if d.terms = counter.closeTerms(d.terms); len(d.terms) > 0 {
+				d.blank = ""
+			}
+		}
+		counter.numbers = nil
+	})
 }
 
 // Terms describes how text becomes terms.

@@ -23,19 +23,20 @@ import (
 // termCounter counts the terms of documents. Each worker has its own, which numbers terms in order
 // of occurrence. [Corpus.fillText] merges them into one sorted vocabulary.
 type termCounter struct {
-	terms  intern.Table
-	met    []metTerm
-	opened []uint32    // terms of the open document
-	added  []termCount // terms of columns in the open document
-	rest   []termCount // last page of closed documents
-	scan   token.Scanner
-	done   <-chan struct{}
-	memory *allowance
-	texts  *keptTexts
-	text   []byte    // text of the open document, if texts are kept
-	row    []string  // row of the open document, if rows are kept
-	fits   bool      // scales of numbers are fitted to the rows
-	blank  hash.Hash // hash of the open document's text while it has no terms
+	terms   intern.Table
+	met     []metTerm
+	opened  []uint32    // terms of the open document
+	added   []termCount // terms of columns in the open document
+	rest    []termCount // last page of closed documents
+	scan    token.Scanner
+	done    <-chan struct{}
+	memory  *allowance
+	texts   *keptTexts
+	text    []byte    // text of the open document, if texts are kept
+	row     []string  // row of the open document, if rows are kept
+	fits    bool      // scales of numbers are fitted to the rows
+	numbers []float64 // numbers of all rows, if fits is set
+	blank   hash.Hash // hash of the open document's text while it has no terms
 }
 
 // metTerm holds the counts of a term.
@@ -63,10 +64,7 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 			"expected a CSV table or JSON objects", opt.Tokenizer)
 	}
 	keep, fits := *opt, opt.Tokenizer.Unfitted()
-	switch {
-	case fits:
-		keep.KeepTexts = math.MaxInt64
-	case opt.Tokenizer.WidthOpen() && opt.Vocabulary == nil:
+	if opt.Tokenizer.WidthOpen() && opt.Vocabulary == nil {
 		keep.KeepTexts = max(keep.KeepTexts, keep.KeepRows)
 	}
 	texts := newKeptTexts(&keep)
@@ -100,6 +98,7 @@ type countedDocument struct {
 	terms   []termCount
 	text    string   // text, if texts are kept
 	row     []string // fields, if rows are kept
+	numbers int      // index of the numbers in the counter's
 	blank   string   // digest of a document without terms of the vocabulary; else empty
 }
 
@@ -115,13 +114,17 @@ func (c *termCounter) add(text []byte) {
 	}
 }
 
-// addRow counts the terms of a row, which is a document, and returns how many numbers are missing. It keeps fields.
+// addRow counts the terms of a row, which is a document, and returns how many numbers are missing.
 func (c *termCounter) addRow(fields []string) (missing int, err error) {
 	if missing, err = c.scan.FeedRow(fields); err != nil {
 		return 0, err
 	}
 	if c.texts.take(bytesOf(fields)) {
-		c.row = fields
+		c.row = slices.Clone(fields)
+	}
+	if c.fits {
+		c.numbers = append(c.numbers, c.scan.Numbers()...)
+		c.memory.add(int64(8 * len(fields)))
 	}
 	if c.scanned(); c.openedTerms() == 0 {
 		for _, field := range fields {
@@ -155,11 +158,18 @@ func (c *termCounter) scanned() {
 		}
 		met.count++
 	}
-	for _, added := range t.RowTerms() {
+	c.memory.add(taken)
+	c.addRowTerms(t.RowTerms())
+	c.memory.count(0, len(c.met)-known, 0)
+}
+
+// addRowTerms adds terms of columns to the open document.
+func (c *termCounter) addRowTerms(terms []token.RowTerm) {
+	var taken int64
+	for _, added := range terms {
 		c.added = append(c.added, termCount{c.id(added.Term, &taken), added.Value})
 	}
 	c.memory.add(taken)
-	c.memory.count(0, len(c.met)-known, 0)
 }
 
 // id returns the number of a term. It adds the memory of a new term to taken.
@@ -192,34 +202,44 @@ func blankDigest(h hash.Hash) string {
 	return digest
 }
 
-// endDocument closes the open document and opens the next one.
-func (c *termCounter) endDocument() countedDocument {
-	n := c.openedTerms()
+// closeTerms returns first and the terms of the open document, which has none then.
+func (c *termCounter) closeTerms(first []termCount) []termCount {
+	n := len(first) + c.openedTerms()
 	if n > len(c.rest) {
 		c.rest = make([]termCount, max(n, pageTerms))
 	}
 	terms := c.rest[:n:n]
 	c.rest = c.rest[n:]
-	for i, id := range c.opened {
+	at := copy(terms, first)
+	for _, id := range c.opened {
 		met := &c.met[id]
-		terms[i] = termCount{id, float32(met.count)}
+		terms[at] = termCount{id, float32(met.count)}
+		at++
 		met.count = 0
 		met.df++
 	}
-	copy(terms[len(c.opened):], c.added)
+	copy(terms[at:], c.added)
 	for _, t := range c.added {
 		c.met[t.term].df++
 	}
-	c.scan.End()
-	c.memory.add(countedValueBytes*int64(n) + countedDocumentBytes)
-	c.memory.count(1, 0, n)
+	c.memory.add(countedValueBytes * int64(c.openedTerms()))
+	c.memory.count(0, 0, c.openedTerms())
 	c.opened, c.added = c.opened[:0], c.added[:0]
-	closed := countedDocument{counter: c, terms: terms}
+	return terms
+}
+
+// endDocument closes the open document and opens the next one.
+func (c *termCounter) endDocument() countedDocument {
+	terms := c.closeTerms(nil)
+	c.scan.End()
+	c.memory.add(countedDocumentBytes)
+	c.memory.count(1, 0, 0)
+	closed := countedDocument{counter: c, terms: terms, numbers: max(len(c.numbers)-len(c.scan.Numbers()), 0)}
 	if c.texts != nil {
 		closed.text, closed.row = string(c.text), c.row
 		c.text, c.row = c.text[:0], nil
 	}
-	if n == 0 {
+	if len(terms) == 0 {
 		closed.blank = blankDigest(c.blank)
 	}
 	c.blank.Reset()
@@ -254,8 +274,7 @@ func (c *Corpus) fillText(
 		return err
 	}
 	if counters[0].fits {
-		var err error
-		if counters, err = opt.fitNumbers(ctx, c.Source, counters, documents); err != nil {
+		if err := opt.fitNumbers(ctx, c.Source, counters, documents); err != nil {
 			return err
 		}
 	}

@@ -280,7 +280,7 @@ func readCategory(term string) string {
 
 // feedRow passes a row to the views of its columns. It returns the number of missing numbers.
 func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
-	v.at, v.added, v.fields, v.numbers = 0, v.added[:0], v.fields[:0], v.numbers[:0]
+	v.at, v.added, v.text, v.fields, v.numbers = 0, v.added[:0], v.text[:0], v.fields[:0], v.numbers[:0]
 	for i, column := range v.columns {
 		field, x := fields[i], math.NaN()
 		if column.Number {
@@ -308,14 +308,14 @@ func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 				v.add(i, view.Columns[k], strings.TrimSpace(v.fields[at]), 1)
 			}
 		default:
-			var text []byte
+			begin := len(v.text)
 			for k, at := range v.of[i] {
 				if k > 0 {
-					text = append(text, '\n')
+					v.text = append(v.text, '\n')
 				}
-				text = append(text, v.fields[at]...)
+				v.text = append(v.text, v.fields[at]...)
 			}
-			v.scanners[i].Feed(text)
+			v.scanners[i].Feed(v.text[begin:])
 		}
 	}
 	return missing, nil
@@ -324,7 +324,9 @@ func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 // add adds a term with a count or value, unless that is 0 as a float32. Values are clamped to float32.
 func (v *viewScanners) add(view int, column, term string, value float64) {
 	if x := float32(min(max(value, -math.MaxFloat32), math.MaxFloat32)); x != 0 {
-		v.added = append(v.added, RowTerm{[]byte(prefixOf(view) + column + "\x00" + term), x})
+		begin := len(v.text)
+		v.text = append(append(append(append(v.text, prefixOf(view)...), column...), 0), term...)
+		v.added = append(v.added, RowTerm{v.text[begin:], x})
 	}
 }
 

@@ -68,32 +68,15 @@ func (t Tokenizer) Unfitted() bool {
 	return slices.ContainsFunc(views, func(v View) bool { return v.HasNumbers() && v.knots == nil })
 }
 
-// Fit returns the tokenizer with scales for number columns without one, from rows. Existing scales
-// are unchanged.
-//
-// It fails if a field isn't a number, or if a column has no numbers.
-func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
+// Fit returns the tokenizer with scales for number columns without one. values has the numbers of
+// each of Columns, which Fit sorts. Existing scales are unchanged. It fails if a column has no
+// numbers.
+func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 	if err := t.Validate(); err != nil || !t.Unfitted() {
 		return t, err
 	}
-	columns := t.Columns()
-	values := make([][]float64, len(columns))
-	for i, row := range rows {
-		for k, column := range columns {
-			if !column.Number {
-				continue
-			}
-			x, err := column.number(row[k])
-			if err != nil {
-				return t, fmt.Errorf("document %d: %w", i, err)
-			}
-			if !math.IsNaN(x) {
-				values[k] = append(values[k], x)
-			}
-		}
-	}
 	views, err := t.Split()
-	indices := Indices(columns.Names())
+	indices := Indices(t.Columns().Names())
 	for i := range views {
 		v := &views[i]
 		if !v.HasNumbers() || v.knots != nil {
@@ -102,7 +85,7 @@ func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
 		for _, name := range v.Columns {
 			x := values[indices[name]]
 			if len(x) == 0 {
-				return t, fmt.Errorf("token: no numbers in column %s of %d rows", name, len(rows))
+				return t, fmt.Errorf("token: no numbers in column %s", name)
 			}
 			slices.Sort(x)
 			var knots []float64
@@ -239,20 +222,20 @@ func (v *View) readNumber(term string) string {
 }
 
 // numberCounts returns the counts of each knot's term for a number; their sum is numberTerms.
-func numberCounts(knots []float64, width, x float64) []int {
+func numberCounts(knots []float64, width, x float64) (counts [maxKnots]int) {
 	u := 0.0 // position of x among the knots
 	for k := 1; k < len(knots); k++ {
 		u += min(max((x/2-knots[k-1]/2)/(knots[k]/2-knots[k-1]/2), 0), 1) // halves, so that differences don't overflow
 	}
 	var total float64
-	shares := make([]float64, len(knots))
+	var shares [maxKnots]float64
 	for k := range knots {
 		d := (u - float64(k)) / width
 		total += math.Exp(-2 * d * d)
 		shares[k] = total
 	}
-	counts, before := make([]int, len(knots)), 0
-	for k, s := range shares {
+	before := 0
+	for k, s := range shares[:len(knots)] {
 		end := int(math.Round(numberTerms * s / total))
 		counts[k], before = end-before, end
 	}

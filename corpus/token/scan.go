@@ -111,6 +111,29 @@ func (s *Scanner) RowTerms() []RowTerm {
 	return s.views.added
 }
 
+// Numbers returns the numbers of the last row by column: NaN for missing numbers and other columns.
+// They are valid until the next FeedRow.
+func (s *Scanner) Numbers() []float64 {
+	if s.views == nil {
+		return nil
+	}
+	return s.views.numbers
+}
+
+// FeedNumbers passes the numbers of a row, as Numbers returned them. Its only terms are RowTerms of
+// number columns.
+func (s *Scanner) FeedNumbers(numbers []float64) {
+	v := s.views
+	v.added, v.text = v.added[:0], v.text[:0]
+	for i := range v.views {
+		if v.views[i].HasNumbers() {
+			for k, at := range v.of[i] {
+				v.addNumber(i, k, numbers[at])
+			}
+		}
+	}
+}
+
 // End ends the open document; the next Feed starts another. Unread text is dropped.
 func (s *Scanner) End() {
 	if s.views != nil {

@@ -267,6 +267,7 @@ type viewScanners struct {
 	fields  []string  // fields of the row, in UTF-8
 	numbers []float64 // numbers of the row; NaN if missing
 	added   []RowTerm // terms of numbers and categories
+	text    []byte    // terms of added, and texts of the row
 }
 
 // RowTerm is a term of a number or category column, with its count or value.
