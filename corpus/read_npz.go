@@ -20,112 +20,93 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	members := map[string]*zip.File{}
-	for _, f := range archive.File {
-		members[strings.TrimSuffix(f.Name, ".npy")] = f
-	}
-	// list reads a one-dimensional array of nonnegative numbers.
-	list := func(name string, add func(v float64) error) (n int64, err error) {
-		f := members[name]
-		if f == nil {
-			return 0, r.fail("no array "+name,
-				"format, shape, indptr, indices and data, as scipy.sparse.save_npz writes them")
+	rows, cols := int64(math.MaxInt32), int64(maxIndex+1)
+	lists := map[string][]float64{}
+	for _, name := range []string{"format", "shape", "indptr", "indices", "data"} {
+		what, most := map[string]string{"shape": "a dimension of", "indptr": "an offset of", "indices": "column"}[name], cols
+		if name == "indptr" {
+			most = math.MaxInt64 / 64
 		}
-		file := r.name
-		defer func() { r.name = file }()
-		r.name = file + ", " + f.Name
-		content, err := f.Open()
-		if err != nil {
-			return 0, r.fail(err.Error(), "a member of a zip file")
+		if lists[name], err = r.member(archive, name, what, most); err != nil {
+			return nil, err
 		}
-		defer content.Close()
-		a, err := r.array(content)
-		if err != nil {
-			return 0, err
-		}
-		if name == "format" {
-			text := make([]byte, min(a.size, 64))
-			if _, err := io.ReadFull(content, text); err != nil {
-				return 0, r.end(err, "", "a name")
+		if shape := lists[name]; name == "shape" {
+			if len(shape) != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] > float64(rows) {
+				return nil, r.fail(fmt.Sprintf("a matrix of shape %v", shape), "rows and columns")
 			}
-			if got := strings.ReplaceAll(string(text), "\x00", ""); got != "csr" {
-				return 0, r.fail("a matrix in the format "+quote(got),
-					"csr, as save_npz(file, matrix.tocsr()) writes it")
-			}
-			return 0, r.over(content, "the values")
-		}
-		if len(a.shape) != 1 {
-			return 0, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one dimension")
-		}
-		if err := r.each(a, a.shape[0], func(_ int64, v float64) error { return add(v) }); err != nil {
-			return 0, err
-		}
-		return a.shape[0], r.over(content, "the values")
-	}
-	if _, err := list("format", nil); err != nil {
-		return nil, err
-	}
-	whole := func(what string, most int64, into *[]int64) func(v float64) error {
-		return func(v float64) error {
-			if !(v >= 0 && v <= float64(most) && v == math.Trunc(v)) {
-				return r.fail(fmt.Sprintf("%s %v", what, v), fmt.Sprintf("a whole number from 0 to %d", most))
-			}
-			*into = append(*into, int64(v))
-			r.opt.memory.add(aNumPyRow)
-			return nil
+			rows, cols = int64(shape[0]), int64(shape[1])-1 // the last column
 		}
 	}
-	var shape []int64
-	if _, err := list("shape", whole("a dimension of", maxIndex+1, &shape)); err != nil {
-		return nil, err
+	offsets, columns, values := lists["indptr"], lists["indices"], lists["data"]
+	if n := len(offsets); int64(n) != rows+1 || offsets[0] != 0 || !slices.IsSorted(offsets) {
+		return nil, r.fail(fmt.Sprintf("%d offsets (indptr)", n), fmt.Sprintf("%d that ascend from 0", rows+1))
 	}
-	if len(shape) != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] > math.MaxInt32 {
-		return nil, r.fail(fmt.Sprintf("a matrix of shape %v", shape), "rows and columns")
-	}
-	out := &sparse.CSR{Cols: int(shape[1])}
-	if _, err := list("indptr", whole("an offset of", math.MaxInt64/64, &out.Offsets)); err != nil {
-		return nil, err
-	}
-	if n := int64(len(out.Offsets)); n != shape[0]+1 || out.Offsets[0] != 0 || !slices.IsSorted(out.Offsets) {
-		return nil, r.fail(fmt.Sprintf("%d offsets (indptr)", n), fmt.Sprintf("%d that ascend from 0", shape[0]+1))
-	}
-	_, err = list("indices", func(v float64) error {
-		if !(v >= 0 && v < float64(shape[1]) && v == math.Trunc(v)) {
-			return r.fail(fmt.Sprintf("column %v", v), fmt.Sprintf("a whole number from 0 to %d", shape[1]-1))
-		}
-		out.Terms = append(out.Terms, uint32(v))
-		r.opt.memory.add(aNumPyValue / 2)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	row := int64(0)
-	_, err = list("data", func(v float64) error {
-		k := int64(len(out.Values))
-		for row < shape[0]-1 && k >= out.Offsets[row+1] {
-			row++
-		}
-		column := int64(-1)
-		if k < int64(len(out.Terms)) {
-			column = int64(out.Terms[k])
-		}
-		u, err := r.value(row, column, v)
-		out.Values = append(out.Values, u)
-		r.opt.memory.add(aNumPyValue / 2)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if n := out.Offsets[shape[0]]; n != int64(len(out.Terms)) || n != int64(len(out.Values)) {
-		return nil, r.fail(fmt.Sprintf("%d columns (indices) and %d values (data)", len(out.Terms), len(out.Values)),
+	if n := int(offsets[rows]); n != len(columns) || n != len(values) {
+		return nil, r.fail(fmt.Sprintf("%d columns (indices) and %d values (data)", len(columns), len(values)),
 			fmt.Sprintf("%d each, as indptr says", n))
+	}
+	out := &sparse.CSR{Cols: int(cols + 1), Offsets: make([]int64, rows+1)}
+	for i := range rows {
+		out.Offsets[i+1] = int64(offsets[i+1] - offsets[i])
+	}
+	out.Allocate()
+	for i := range rows {
+		for k := out.Offsets[i]; k < out.Offsets[i+1]; k++ {
+			out.Terms[k] = uint32(columns[k])
+			if out.Values[k], err = r.value(i, int64(columns[k]), values[k]); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return out, sortRows(r.ctx, r.opt.Workers, out, func(row int, column uint32) error {
 		return r.fail(fmt.Sprintf("row %d: column %d twice", row, column),
 			"each once, as matrix.sum_duplicates() leaves them")
 	})
+}
+
+// member reads a one-dimensional array of numbers. If what isn't empty, they must be whole numbers
+// from 0 to most. Of the array called format, it only checks the text.
+func (r *arrayReader) member(archive *zip.Reader, name, what string, most int64) (list []float64, err error) {
+	at := slices.IndexFunc(archive.File, func(f *zip.File) bool { return strings.TrimSuffix(f.Name, ".npy") == name })
+	if at < 0 {
+		return nil, r.fail("no array "+name, "format, shape, indptr, indices and data, as scipy.sparse.save_npz writes them")
+	}
+	f, file := archive.File[at], r.name
+	defer func() { r.name = file }()
+	r.name = file + ", " + f.Name
+	content, err := f.Open()
+	if err != nil {
+		return nil, r.fail(err.Error(), "a member of a zip file")
+	}
+	defer content.Close()
+	a, err := r.array(content)
+	switch {
+	case err != nil:
+		return nil, err
+	case name == "format":
+		text := make([]byte, min(a.size, 64))
+		if _, err := io.ReadFull(content, text); err != nil {
+			return nil, r.end(err, "", "a name")
+		}
+		if got := strings.ReplaceAll(string(text), "\x00", ""); got != "csr" {
+			return nil, r.fail("a matrix in the format "+quote(got), "csr, as save_npz(file, matrix.tocsr()) writes it")
+		}
+	case len(a.shape) != 1:
+		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one dimension")
+	default:
+		err = r.each(a, a.shape[0], func(_ int64, v float64) error {
+			if what != "" && !(v >= 0 && v <= float64(most) && v == math.Trunc(v)) {
+				return r.fail(fmt.Sprintf("%s %v", what, v), fmt.Sprintf("a whole number from 0 to %d", most))
+			}
+			list = append(list, v)
+			r.opt.memory.add(aNumPyValue)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, r.over(content, "the values")
 }
 
 // directoryBytes limits the bytes read to open a .npz file: its end and the list of members.
