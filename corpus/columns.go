@@ -125,7 +125,6 @@ type table struct {
 
 	keys     bool              // columns are keys of JSON objects
 	strings  map[string]bool   // columns that hold no numbers; nil if unknown
-	known    map[string]bool   // keys of the first objects
 	ignored  func(at int) bool // reports whether a column is read only if an option names it; or nil
 	names    []string          // of the columns, as columnName returns them
 	indices  [2]map[string]int // first index of each name, in first and in names

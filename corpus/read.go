@@ -201,7 +201,7 @@ func (o *Options) start(
 
 func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corpus, error) {
 	if source == "goroot" {
-		return readGoroot(ctx, findGoroot(gorootPlaces(ctx)), opt, meter)
+		return readGoroot(ctx, findGoroot(ctx), opt, meter)
 	}
 	if parameters, ok := strings.CutPrefix(source, "synthetic:"); ok || source == "synthetic" {
 		s, err := ParseSynthetic(parameters)
@@ -336,7 +336,7 @@ func Files(ctx context.Context, source string, format Format) ([]string, error) 
 		return nil, err
 	}
 	if source == "goroot" {
-		root := findGoroot(gorootPlaces(ctx))
+		root := findGoroot(ctx)
 		if root == "" {
 			return nil, nil
 		}

@@ -27,8 +27,7 @@ var jsonlFormat = fileFormat{name: FormatJSONL, endings: []string{".jsonl", ".nd
 type jsonKeys struct {
 	label, text, group, id []string // the object's first of these keys is used; nil for none
 	labelGiven             bool
-	columns                token.Columns   // of rows; nil if a text is the document
-	known                  map[string]bool // columns that occur in an object near the beginning
+	columns                token.Columns // of rows; nil if a text is the document
 }
 
 func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
@@ -46,7 +45,7 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 		return t.first[at : at+1]
 	}
 	keys := &jsonKeys{label: of(t.label, labelNames), text: of(t.text, textNames), group: of(t.group, nil),
-		id: of(t.id, nil), columns: opt.Tokenizer.Columns(), known: t.known,
+		id: of(t.id, nil), columns: opt.Tokenizer.Columns(),
 		labelGiven: opt.LabelColumn != "" && !opt.likeLabels}
 	c, err := readTextLines(ctx, in, opt, m, "JSON objects", keys.add)
 	if err != nil {
@@ -65,7 +64,7 @@ func (in *input) keys(opt *Options) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{header: true, keys: true, known: map[string]bool{}, strings: in.strings}
+	t := &table{header: true, keys: true, strings: in.strings}
 	place, nested := map[string]int{}, map[int]bool{}
 	column := func(key string) int {
 		at, ok := place[columnName(key)]
@@ -92,7 +91,6 @@ func (in *input) keys(opt *Options) (*table, error) {
 			at := column(name)
 			record = append(record, make([]string, len(t.first)-len(record))...)
 			has[at]++
-			t.known[columnName(name)] = true
 			var value json.RawMessage
 			members.Decode(&value)
 			switch v := decodeNumbers(value).(type) {
@@ -105,8 +103,10 @@ func (in *input) keys(opt *Options) (*table, error) {
 		}
 		t.near = append(t.near, record)
 	}
-	for _, c := range opt.Tokenizer.Columns() { // numbers and categories may be missing
-		column(c.Name)
+	for _, c := range opt.Tokenizer.Columns() {
+		if c.MayMiss() {
+			column(c.Name)
+		}
 	}
 	for i := range t.near {
 		t.near[i] = append(t.near[i], make([]string, len(t.first)-len(t.near[i]))...)
@@ -193,14 +193,7 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 		row, some := map[string]any{}, false
 		for _, column := range k.columns {
 			raw, ok := firstKey(object, []string{column.Name})
-			switch {
-			case ok:
-				row[column.Name], some = decodeNumbers(raw), true
-			case !column.MayMiss() && !k.known[columnName(column.Name)]:
-				return missing([]string{column.Name}, "Tokenizer")
-			case !column.MayMiss():
-				row[column.Name] = nil
-			}
+			row[column.Name], some = decodeNumbers(raw), some || ok
 		}
 		if !some {
 			return missing(k.columns.Names(), "Tokenizer")

@@ -33,17 +33,13 @@ type allowance struct {
 	meter *meter
 	need  func(Size) int64 // Options.Need
 
-	half                     atomic.Uint64 // share of the source at which half of limit was reached, as bits
-	documents, terms, values atomic.Int64  // counts of text; a term counts once per worker
+	documents, terms, values atomic.Int64 // counts of text; a term counts once per worker
 }
 
 // add counts bytes that are held until the end of reading.
 func (a *allowance) add(bytes int64) {
-	if a == nil || bytes == 0 {
-		return
-	}
-	if held := a.held.Add(bytes); held > a.limit/2 && a.half.Load() == 0 {
-		a.half.CompareAndSwap(0, math.Float64bits(a.meter.share()))
+	if a != nil && bytes != 0 {
+		a.held.Add(bytes)
 	}
 }
 
@@ -96,15 +92,10 @@ const (
 // whole estimates the memory of reading the whole source, and its size, from the share that was
 // read. If the share is unknown, it is 0, and bytes are those counted so far.
 func (a *allowance) whole() (bytes int64, size Size, share float64) {
-	held := float64(a.held.Load())
 	if share = a.meter.share(); share == 0 {
 		return a.held.Load(), Size{}, 0
 	}
-	power := 1.0 // of the share: early texts have more new terms than later ones
-	if half := math.Float64frombits(a.half.Load()); half > 0 && half < share && a.values.Load() > 0 {
-		power = min(max(math.Log(2*held/float64(a.limit))/math.Log(share/half), newTerms), 1)
-	}
-	bytes = int64(held * math.Pow(share, -power))
+	bytes = int64(float64(a.held.Load()) / share)
 	size = Size{Documents: int(float64(max(a.documents.Load(), a.meter.documents.Load())) / share), Classes: someClasses,
 		Values: int64(float64(a.values.Load()) / share),
 		Terms:  int(commonTerms * float64(a.terms.Load()) * math.Pow(share, -newTerms))}

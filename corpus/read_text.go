@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -452,37 +451,20 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 	return c, c.readFiles(ctx, files, &own, m, true)
 }
 
-// gorootPlaces returns possible places of a Go installation: the environment variable GOROOT, the
-// go command's answer, and the build's GOROOT.
-func gorootPlaces(ctx context.Context) []func() string {
-	return []func() string{
-		func() string { return os.Getenv("GOROOT") },
-		func() string { return askGoCommand(ctx) },
-		//lint:ignore SA1019 it is deprecated because it may be wrong, and findGoroot checks it
-		runtime.GOROOT,
-	}
-}
-
-// findGoroot returns the first place with the Go sources, or "".
-func findGoroot(places []func() string) string {
-	for _, place := range places {
-		root := place()
+// findGoroot returns the folder of the Go installation, or "": the environment variable GOROOT, or
+// what the go command says outside of modules, whose go.mod could make it download another Go.
+func findGoroot(ctx context.Context) string {
+	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
+	cmd.Dir = os.TempDir()
+	cmd.Env = append(os.Environ(), "GOROOT=", "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=")
+	for _, find := range []func() ([]byte, error){
+		func() ([]byte, error) { return []byte(os.Getenv("GOROOT")), nil }, cmd.Output,
+	} {
+		out, _ := find()
+		root := strings.TrimSpace(string(out))
 		if _, err := os.Stat(filepath.Join(root, "src", "fmt", "print.go")); root != "" && err == nil {
 			return root
 		}
 	}
 	return ""
-}
-
-// askGoCommand returns the output of go env GOROOT without the environment variable, which has been
-// tried, and outside of modules, whose go.mod could make it download another Go.
-func askGoCommand(ctx context.Context) string {
-	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
-	cmd.Dir = os.TempDir()
-	cmd.Env = append(os.Environ(), "GOROOT=", "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=")
-	out, err := cmd.Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
 }
