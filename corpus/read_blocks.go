@@ -201,7 +201,18 @@ func (r *recordEnds) last(more []byte) int {
 		return bytes.LastIndexByte(more, '\n')
 	}
 	end := -1
-	for i, c := range more {
+	for i := 0; i < len(more); i++ {
+		if r.state == inQuotes { // skip to the next quote
+			quote := bytes.IndexByte(more[i:], '"')
+			if quote < 0 {
+				quote = len(more) - i
+			}
+			r.line += int64(bytes.Count(more[i:i+quote], []byte{'\n'}))
+			if i += quote; i == len(more) {
+				break
+			}
+		}
+		c := more[i]
 		if r.state == fieldStart && r.separator != '\t' && r.inBlank(c) {
 			continue
 		}
