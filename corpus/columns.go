@@ -19,12 +19,13 @@ const (
 	KindNumber   Kind = "number"
 	KindCategory Kind = "category"
 	KindLabel    Kind = "label"
-	KindID       Kind = "id"    // document names
-	KindGroup    Kind = "group" // see Options.GroupColumn
+	KindID       Kind = "id"     // document names
+	KindGroup    Kind = "group"  // see Options.GroupColumn
+	KindWeight   Kind = "weight" // see Corpus.Weights
 	KindIgnored  Kind = "ignore"
 )
 
-var kinds = []Kind{KindLabel, KindID, KindGroup, KindText, KindCategory, KindNumber, KindIgnored}
+var kinds = []Kind{KindLabel, KindID, KindGroup, KindWeight, KindText, KindCategory, KindNumber, KindIgnored}
 
 // TableColumn is a column of the table that was read.
 type TableColumn struct {
@@ -92,7 +93,7 @@ func parseColumns(s string) (columns []TableColumn, err error) {
 		c := TableColumn{Name: strings.TrimSpace(part[:max(at, 0)]), Kind: Kind(strings.TrimSpace(part[at+1:]))}
 		if c.Name == "" || !slices.Contains(kinds, c.Kind) {
 			return nil, fmt.Errorf("corpus: Columns %q: found %q, expected COLUMN=KIND with the kind text, number, category, "+
-				"label, id, group or ignore", s, part)
+				"label, id, group, weight or ignore", s, part)
 		}
 		columns = append(columns, c)
 	}
@@ -136,15 +137,15 @@ type table struct {
 	noLabels bool         // labels come from another source, or there are none
 	bad      *SyntaxError // why the columns are unknown
 
-	label, text, group, id int       // column indices, -1 if there is none
-	row                    []int     // columns of the tokenizer; nil if text is the document
-	tokenizer              Tokenizer // with views of the columns that were found, else zero
-	inferred               bool      // texts have the default terms
+	label, text, group, id, weight int       // column indices, -1 if there is none
+	row                            []int     // columns of the tokenizer; nil if text is the document
+	tokenizer                      Tokenizer // with views of the columns that were found, else zero
+	inferred                       bool      // texts have the default terms
 }
 
 // find sets the columns from the options and the beginning of the table.
 func (t *table) find(opt *Options) {
-	t.label, t.text, t.group, t.id = -1, -1, -1, -1
+	t.label, t.text, t.group, t.id, t.weight = -1, -1, -1, -1, -1
 	t.columns = make([]TableColumn, len(t.first))
 	t.count = map[string]int{}
 	for i, name := range t.first {
@@ -240,6 +241,8 @@ func (t *table) set(at int, kind Kind) {
 		t.text = at
 	case KindGroup:
 		t.group = at
+	case KindWeight:
+		t.weight = at
 	case KindID:
 		t.id = at
 	}
@@ -269,6 +272,15 @@ func (t *table) tokenizerOr(other Tokenizer) Tokenizer {
 		return other
 	}
 	return t.tokenizer
+}
+
+// parseWeight parses the weight of a document.
+func parseWeight(value string) (float64, *SyntaxError) {
+	w, ok := token.ParseNumber(value)
+	if !ok || !(w > 0) {
+		return 0, fault("the weight "+quote(value), "a number above 0")
+	}
+	return w, nil
 }
 
 // fields appends the fields of the tokenizer's columns to fields.

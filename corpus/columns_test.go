@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -414,5 +415,30 @@ func TestKindsOfTwoColumns(t *testing.T) {
 	c := musttest.Get(FromRows(t.Context(), []string{"notes", "colour"}, rows, nil, Options{}))(t)
 	if got, want := c.DescribeTable(), "text: notes; category: colour; ignored: none"; got != want {
 		t.Errorf("found %s, expected %s", got, want)
+	}
+}
+
+// A column of weights becomes the weights of documents in all kinds of tables.
+func TestWeightColumn(t *testing.T) {
+	opt := Options{MinDF: 1, Form: Form{Columns: "w=weight"}}
+	for name, content := range map[string]string{
+		"a.csv": "w,text,label\n2,a b,x\n0.5,b,y\n", "a.jsonl": `{"w":2,"text":"a b","label":"x"}` + "\n" +
+			`{"w":"0.5","text":"b","label":"y"}` + "\n",
+	} {
+		c := readWhole(t, writeFile(t, name, content), opt)
+		if !slices.Equal(c.Weights, []float64{2, 0.5}) || !strings.HasPrefix(c.DescribeTable(), "label: label; weight: w; text: text") {
+			t.Errorf("%s: weights %v of the columns %s", name, c.Weights, c.DescribeTable())
+		}
+		for _, bad := range []string{"0", "-1", "x", ""} {
+			path := writeFile(t, name, strings.Replace(content, "0.5", bad, 1))
+			if _, err := Read(t.Context(), path, opt); err == nil || !strings.Contains(err.Error(), "expected a number above 0") {
+				t.Errorf("%s, weight %q: %v", name, bad, err)
+			}
+		}
+	}
+	rows := [][]string{{"2", "a b"}, {"0.5", "b"}}
+	c, err := FromRows(t.Context(), []string{"w", "text"}, rows, []string{"x", "y"}, opt)
+	if err != nil || !slices.Equal(c.Weights, []float64{2, 0.5}) {
+		t.Errorf("rows have the weights %v, %v", c, err)
 	}
 }

@@ -147,7 +147,7 @@ func (t *table) inferFeatures(opt *Options) {
 			all = []int{best}
 		}
 		for i := range t.columns {
-			if len(all) == 1 && i != all[0] && i != t.label && i != t.group && i != t.id {
+			if len(all) == 1 && i != all[0] && i != t.label && i != t.group && i != t.id && i != t.weight {
 				t.columns[i].Kind = KindIgnored
 			}
 		}

@@ -131,9 +131,17 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 	opt.Tokenizer = t.tokenizerOr(opt.Tokenizer)
 	raw = Raw{Columns: opt.Tokenizer.Columns().Names()}
 	var names []string
-	for _, row := range rows {
+	var weights []float64
+	for i, row := range rows {
 		if t.id >= 0 {
 			names = append(names, row[t.id])
+		}
+		if t.weight >= 0 {
+			w, bad := parseWeight(row[t.weight])
+			if bad != nil {
+				return nil, bad.at(fmt.Sprintf("row %d", i), 0)
+			}
+			weights = append(weights, w)
 		}
 		if t.row == nil {
 			raw.Texts = append(raw.Texts, row[t.text])
@@ -145,6 +153,7 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 	if err != nil {
 		return nil, err
 	}
+	c.Weights = weights
 	if c.Table, c.Inferred = t.columns, t.inferred; names != nil && distinct(names) {
 		c.Names = names
 	}

@@ -25,9 +25,9 @@ var jsonlFormat = fileFormat{name: FormatJSONL, endings: []string{".jsonl", ".nd
 
 // jsonKeys are the keys of JSON objects that are read, one object per line or in an array.
 type jsonKeys struct {
-	label, text, group, id []string // the object's first of these keys is used; nil for none
-	labelGiven             bool
-	columns                token.Columns // of rows; nil if a text is the document
+	label, text, group, id, weight []string // the object's first of these keys is used; nil for none
+	labelGiven                     bool
+	columns                        token.Columns // of rows; nil if a text is the document
 }
 
 func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
@@ -44,7 +44,7 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 		}
 		return t.first[at : at+1]
 	}
-	keys := &jsonKeys{label: of(t.label, labelNames), text: of(t.text, textNames), group: of(t.group, nil),
+	keys := &jsonKeys{label: of(t.label, labelNames), text: of(t.text, textNames), group: of(t.group, nil), weight: of(t.weight, nil),
 		id: of(t.id, nil), columns: opt.Tokenizer.Columns(),
 		labelGiven: opt.LabelColumn != "" && !opt.likeLabels}
 	c, err := readTextLines(ctx, in, opt, m, "JSON objects", keys.add)
@@ -218,6 +218,12 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	names, bad := jsonLabels(raw)
 	if bad == nil {
 		bad = p.labels.addNames(names)
+	}
+	if bad == nil && k.weight != nil {
+		var w float64
+		raw, _ := firstKey(object, k.weight)
+		w, bad = parseWeight(fmt.Sprint(decodeNumbers(raw)))
+		p.weights = append(p.weights, w)
 	}
 	if bad == nil && k.group != nil {
 		raw, ok := firstKey(object, k.group)

@@ -161,6 +161,13 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 		} else if bad := out.labels.add(label); bad != nil {
 			return fail(bad, line)
 		}
+		if p.weight >= 0 {
+			w, bad := parseWeight(record[p.weight])
+			if bad != nil {
+				return fail(bad, line)
+			}
+			out.weights = append(out.weights, w)
+		}
 		if p.group >= 0 {
 			if bad := out.groups.addGroup(record[p.group]); bad != nil {
 				return fail(bad, line)

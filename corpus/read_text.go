@@ -28,6 +28,7 @@ var (
 type textPiece struct {
 	counter   *termCounter
 	labels    labelPiece
+	weights   []float64  // of documents, if there is a column of weights
 	groups    labelPiece // at most one label per document, if Options.GroupColumn is set
 	documents []countedDocument
 	lines     []int32 // line of each document, from 0 in the block
@@ -41,7 +42,7 @@ type textPiece struct {
 
 // bytes returns the memory of the piece without the terms, which are counted by their counter.
 func (p *textPiece) bytes() int64 {
-	bytes := p.labels.bytes() + p.groups.bytes()
+	bytes := p.labels.bytes() + p.groups.bytes() + 24*int64(len(p.weights))
 	for _, name := range p.names {
 		bytes += aName + int64(len(name))
 	}
@@ -151,6 +152,7 @@ func readTexts(
 	var pieces [][]countedDocument // joined once, because a growing slice would be copied repeatedly
 	var lines []int64
 	var names []string
+	var weights []float64
 	var warn warnings
 	var label, text string // of the first document
 	classes, groups := newClassTable(), newClassTable()
@@ -166,6 +168,7 @@ func readTexts(
 		}
 	}, func(p *textPiece, firstLine int64) error {
 		pieces, names = append(pieces, p.documents), append(names, p.names...)
+		weights = append(weights, p.weights...)
 		for _, line := range p.lines {
 			lines = append(lines, firstLine+int64(line))
 		}
@@ -188,7 +191,7 @@ func readTexts(
 		return nil, fault("no documents", expected).at(in.name, 0)
 	}
 	documents := slices.Concat(pieces...)
-	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
+	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Weights: weights, Warnings: warn}
 	if len(names) == len(lines) && distinct(names) {
 		c.Names = names
 	}
