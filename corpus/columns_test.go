@@ -426,12 +426,14 @@ func TestWeightColumn(t *testing.T) {
 			`{"w":"0.5","text":"b","label":"y"}` + "\n",
 	} {
 		c := readWhole(t, writeFile(t, name, content), opt)
-		if !slices.Equal(c.Weights, []float64{2, 0.5}) || !strings.HasPrefix(c.DescribeTable(), "label: label; weight: w; text: text") {
+		kinds := "label: label; weight: w; text: text; ignored: none"
+		if !slices.Equal(c.Weights, []float64{2, 0.5}) || c.DescribeTable() != kinds {
 			t.Errorf("%s: weights %v of the columns %s", name, c.Weights, c.DescribeTable())
 		}
 		for _, bad := range []string{"0", "-1", "x", ""} {
 			path := writeFile(t, name, strings.Replace(content, "0.5", bad, 1))
-			if _, err := Read(t.Context(), path, opt); err == nil || !strings.Contains(err.Error(), "expected a number above 0") {
+			_, err := Read(t.Context(), path, opt)
+			if err == nil || !strings.Contains(err.Error(), "expected a number above 0") {
 				t.Errorf("%s, weight %q: %v", name, bad, err)
 			}
 		}

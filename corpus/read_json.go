@@ -44,8 +44,9 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 		}
 		return t.first[at : at+1]
 	}
-	keys := &jsonKeys{label: of(t.label, labelNames), text: of(t.text, textNames), group: of(t.group, nil), weight: of(t.weight, nil),
-		id: of(t.id, nil), columns: opt.Tokenizer.Columns(),
+	keys := &jsonKeys{label: of(t.label, labelNames), text: of(t.text, textNames), group: of(t.group, nil),
+		weight: of(t.weight, nil),
+		id:     of(t.id, nil), columns: opt.Tokenizer.Columns(),
 		labelGiven: opt.LabelColumn != "" && !opt.likeLabels}
 	c, err := readTextLines(ctx, in, opt, m, "JSON objects", keys.add)
 	if err != nil {
