@@ -40,6 +40,10 @@ type Predictions struct {
 	// documents to compare with.
 	Nearest, Ranks []float64
 
+	// Remarks name the values of each row of a table that training didn't have, as in "age (missing)"
+	// and "price = 9 (outside of training, 1 to 5)"; nil for texts.
+	Remarks [][]string
+
 	// Known is the number of distinct known words by document. Words are word n-grams of the
 	// smallest length or, if About().Tokenizer produces character n-grams, those of the largest
 	// length and shorter words; or terms of [Terms]; or columns with values in training documents.
@@ -164,7 +168,10 @@ func (m *Model) predictRaw(ctx context.Context, raw corpus.Raw) (*Predictions, e
 	for i, n := range unknown {
 		p.Words = append(p.Words, p.Known[i]+n)
 	}
-	return p, nil
+	if raw.Rows != nil {
+		p.Remarks, err = m.is().Remarks(docs, raw)
+	}
+	return p, err
 }
 
 // count counts the model's terms in documents.

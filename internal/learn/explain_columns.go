@@ -41,31 +41,7 @@ func explainColumns(
 	if err != nil {
 		return nil, err
 	}
-	var out []ColumnEffect
-	for k, name := range columns.names {
-		out = append(out, columnOf(name, columns.parts[k], raw, i))
-	}
-	has := make([]bool, len(out))
-	for _, t := range terms {
-		has[columns.of(t)] = true
-	}
-	for _, v := range columns.views {
-		for _, names := range v.Parts() {
-			c := &out[columns.place[strings.Join(names, ",")]]
-			switch x, number := token.ParseNumber(c.Value); {
-			case v.HasNumbers() && math.IsNaN(x):
-				c.Note = "missing"
-			case v.HasNumbers() && number:
-				if lo, hi := v.Range(names[0]); x < lo || x > hi {
-					c.Note = fmt.Sprintf("outside of training, %.6g to %.6g", lo, hi)
-				}
-			case v.Analyzer == token.Categories && c.Value == "":
-				c.Note = "missing"
-			case v.Analyzer == token.Categories && !has[columns.place[c.Column]]:
-				c.Note = "not in training"
-			}
-		}
-	}
+	out := columns.row(terms, raw, i)
 	x := &explaining{m: m, n: len(out), o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(out)}
 	x.without = func(first, end int) (*sparse.CSR, error) {
 		rest := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
@@ -99,11 +75,13 @@ type termColumns struct {
 	names      []string
 	parts      [][]string     // parts[k] lists the columns of names[k]
 	place      map[string]int // index of each name
+	known      []int32        // results of of, plus 1; 0 = not computed
 }
 
 // newTermColumns returns the columns of a model's terms.
 func newTermColumns(a *About) (*termColumns, error) {
-	out := &termColumns{vocabulary: a.Vocabulary, place: map[string]int{}}
+	out := &termColumns{vocabulary: a.Vocabulary, place: map[string]int{},
+		known: make([]int32, len(a.Vocabulary))}
 	var err error
 	if out.views, err = a.Tokenizer.Split(); err != nil {
 		return nil, err
@@ -122,8 +100,62 @@ func newTermColumns(a *About) (*termColumns, error) {
 
 // of returns the index in names of a term's column.
 func (t *termColumns) of(term uint32) int {
-	text := t.vocabulary[term]
-	return t.place[strings.Join(t.views[text[0]-1].TermPart(text[1:]), ",")]
+	if t.known[term] == 0 {
+		text := t.vocabulary[term]
+		t.known[term] = 1 + int32(t.place[strings.Join(t.views[text[0]-1].TermPart(text[1:]), ",")])
+	}
+	return int(t.known[term]) - 1
+}
+
+// row returns the columns of row i of raw, with remarks on their values but without effects. terms
+// are the terms of the row.
+func (t *termColumns) row(terms []uint32, raw corpus.Raw, i int) []ColumnEffect {
+	var out []ColumnEffect
+	for k, name := range t.names {
+		out = append(out, columnOf(name, t.parts[k], raw, i))
+	}
+	has := make([]bool, len(out))
+	for _, term := range terms {
+		has[t.of(term)] = true
+	}
+	for _, v := range t.views {
+		for _, names := range v.Parts() {
+			c := &out[t.place[strings.Join(names, ",")]]
+			switch x, number := token.ParseNumber(c.Value); {
+			case v.HasNumbers() && math.IsNaN(x):
+				c.Note = "missing"
+			case v.HasNumbers() && number:
+				if lo, hi := v.Range(names[0]); x < lo || x > hi {
+					c.Note = fmt.Sprintf("outside of training, %.6g to %.6g", lo, hi)
+				}
+			case v.Analyzer == token.Categories && c.Value == "":
+				c.Note = "missing"
+			case v.Analyzer == token.Categories && !has[t.place[c.Column]]:
+				c.Note = "not in training"
+			}
+		}
+	}
+	return out
+}
+
+// Remarks describes the values of each row of raw that training didn't have, as in "age (missing)" and
+// "price = 9 (outside of training, 1 to 5)". docs are the documents of raw.
+func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
+	columns, err := newTermColumns(a)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]string, len(raw.Rows))
+	for i := range out {
+		terms, _ := docs.Row(i)
+		for _, c := range columns.row(terms, raw, i) {
+			if c.Note != "" {
+				name := strings.TrimSuffix(c.Column+" = "+c.Value, " = ")
+				out[i] = append(out[i], fmt.Sprintf("%s (%s)", name, c.Note))
+			}
+		}
+	}
+	return out, nil
 }
 
 // columnOf returns a part of a view with its value in row i.

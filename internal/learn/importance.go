@@ -41,10 +41,6 @@ func (v *Evaluation) importance(
 	if err != nil {
 		return err
 	}
-	of := make([]int, len(a.Vocabulary)) // column of each term
-	for t := range of {
-		of[t] = columns.of(uint32(t))
-	}
 	var rows []int
 	for i := range v.Outcomes {
 		if v.Outcomes[i].Scored {
@@ -74,7 +70,7 @@ func (v *Evaluation) importance(
 			for first := 0; first < len(rows); first += permutedAtOnce {
 				end := min(first+permutedAtOnce, len(rows))
 				docs := mixed(c.Documents, rows[first:end], from[first:end],
-					func(term uint32) bool { return of[term] == column })
+					func(term uint32) bool { return columns.of(term) == column })
 				predicted, err := o.Ready.Predict(ctx, docs)
 				if err != nil {
 					return err

@@ -269,9 +269,14 @@ func (l *loaded) explain(ctx context.Context, raw corpus.Raw, n int) (*gram.Docu
 
 func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 	out := prediction{Labels: []string{}, Known: p.Known[i], Words: p.Words[i]}
+	var notes []string
 	if p.Empty[i] {
-		out.Note = learn.NoKnownTerm
+		notes = append(notes, learn.NoKnownTerm)
 	}
+	if p.Remarks != nil {
+		notes = append(notes, p.Remarks[i]...)
+	}
+	out.Note = strings.Join(notes, "; ")
 	switch {
 	case p.Values != nil:
 		out.Value = &p.Values[i]

@@ -66,6 +66,11 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s: %d predictions, expected %d", body, len(got.Predictions), len(rows))
 		}
 	}
+	unseen := bodyOf(t, ask(s, "POST", "/predict", asJSON, `{"subject": "printer", "product": "ZZ", "priority": 9}`))
+	if want := `"note":"product = ZZ (not in training); priority = 9 (outside of training, 1 to 5)"`; !strings.Contains(
+		unseen, want) {
+		t.Errorf("%s, expected %s", unseen, want)
+	}
 	why := bodyOf(t, ask(s, "POST", "/explain", asJSON, `{"rows": [{"subject": "printer", "priority": 5}], "n": 2}`))
 	want, _ := json.Marshal(gram.Must(m.ExplainRow(t.Context(), ticketColumns, []string{"printer", "", "5"}, 2)))
 	if why != string(want)+"\n" {
