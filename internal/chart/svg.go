@@ -100,6 +100,7 @@ func (d *drawing) chart(c *Chart, x, width, height float64) {
 	if c.Y.Label != "" {
 		top += lineHeight
 		d.text(x+gap, top, "start", c.Y.Label, "")
+		top += gap // away from the label of the highest tick, because pages on small screens have larger text
 	}
 	box := box{c: c, left: x + gap, right: x + width - 2*gap, top: top + gap, bottom: height - gap}
 	longest := 0.0

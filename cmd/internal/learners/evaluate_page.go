@@ -255,7 +255,6 @@ func (r *evaluateReport) importanceSection() report.Section {
 		at := float64(k)
 		p.Curve("", chart.Gray, []chart.Point{{X: at, Y: x.Drop - x.SE}, {X: at, Y: x.Drop + x.SE}}, false)
 	}
-	p.Y.Max += 0.05 * (p.Y.Max - p.Y.Min)
 	s.Charts = []report.Chart{{Chart: p, Description: "drops as in the table"}}
 	return s
 }
