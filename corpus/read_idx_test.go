@@ -183,8 +183,9 @@ func TestMNIST(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil {
 		t.Skip("no copy of MNIST here: ", err)
 	}
-	for file, want := range map[string]struct{ documents, ones, terms int }{"": {60000, 6742, 717},
-		"t10k-images-idx3-ubyte.gz": {10000, 1135, 668}} {
+	for file, want := range map[string]struct{ documents, ones, terms int }{
+		"train-images-idx3-ubyte.gz": {60000, 6742, 717}, "t10k-images-idx3-ubyte.gz": {10000, 1135, 668},
+	} {
 		c := readWhole(t, filepath.Join(folder, file), Options{})
 		terms, _ := c.Documents.TermFrequencies()
 		if c.Documents.Rows() != want.documents || documentsOf(c)["1"] != want.ones || len(c.Classes) != 10 ||
