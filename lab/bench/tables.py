@@ -132,8 +132,5 @@ def main(bench: Bench) -> None:
         csv, npy, peer = (numpy.array(v) for v in figures.values())
         rows.append([of.name, mean(csv), mean(npy) if numbers else "", mean(peer),
                      mean(csv - npy) if numbers else "", mean(csv - peer)])
-        table(f"R² or accuracy in %, mean ± standard error of {bench.rounds} splits",
-              ["table", "gram, CSV", "gram, .npy", "scikit-learn", "CSV − .npy", "CSV − scikit-learn"], rows[-1:])
-    if len(rows) > 1:
-        table(f"R² or accuracy in %, mean ± standard error of {bench.rounds} splits",
-              ["table", "gram, CSV", "gram, .npy", "scikit-learn", "CSV − .npy", "CSV − scikit-learn"], rows)
+    table(f"R² or accuracy in %, mean ± standard error of {bench.rounds} splits",
+          ["table", "gram, CSV", "gram, .npy", "scikit-learn", "CSV − .npy", "CSV − scikit-learn"], rows)
