@@ -1,5 +1,5 @@
-// Package backend is where a command computes: on the processor or on a GPU, within which memory, and
-// what happens when the GPU fails. Its flag groups are [Limits] and [Compute].
+// Package backend declares the flags that select CPU or GPU and limit the memory, [Compute] and
+// [Limits]. It also restarts a command on the CPU if the GPU fails.
 package backend
 
 import (
@@ -18,17 +18,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// CUDA stands for the GPU where instruction sets are gone through.
+// CUDA denotes the GPU in lists of instruction sets.
 const CUDA asm.ISA = "cuda"
 
-// AutoSeconds is the time on the processor from which on -backend auto takes the GPU: to make a
-// device ready takes about as long, and the first time, when its driver compiles the kernels, 2 s more.
-// It is reckoned with autoRate pairs a second and worker, which the processor reaches on text.
+// AutoSeconds is the minimum time on the CPU, in seconds, for which -backend auto chooses the GPU.
+// Opening a device takes about as long, and 2 s more if its driver has to compile the kernels.
 var AutoSeconds = 0.5 // a variable for tests
 
+// autoRate is the CPU's rate on text, in pairs per second and worker.
 const autoRate = 2e8
 
-// Compute are the flags that say how to compute.
+// Compute holds the flags for the back end.
 type Compute struct {
 	Limits
 	ISA       string // "" for the best
@@ -36,9 +36,9 @@ type Compute struct {
 	GPUMemory cli.ByteSize
 	GPUTensor bool
 
-	// Where -backend auto took the GPU and that fails, the processor does the command's work once
-	// more, if StartsOver says that nothing is printed, and no file complete, before all is done,
-	// and if what Reread lists can be read again.
+	// The command restarts on the CPU if -backend auto chose the GPU and the GPU fails. StartsOver
+	// must be true, which means that the command prints nothing and completes no file before its
+	// work is done. All sources in Reread must be readable twice.
 	StartsOver bool
 	Reread     []*string
 
@@ -47,28 +47,28 @@ type Compute struct {
 
 const topic = "computing"
 
-// Topic is what help says of computing.
+// Topic is the help topic on back ends and memory.
 var Topic = cli.Topic{Name: topic, Summary: "processor, GPU and memory", Text: `
-A command computes on the processor, with the best instruction set that it has, or on an NVIDIA GPU
-where the program is built for one (make cuda). By default it uses the GPU for long computations;
-reports say which it used and why. If a GPU that was chosen by default fails, the command
-starts over on the processor, as long as nothing has been printed.
+A command computes on the CPU, with the fastest instruction set that it supports, or on an NVIDIA
+GPU if the program was built for it (make cuda). By default long computations use the GPU; reports
+name the back end and the reason. If a GPU that was chosen by default fails, the command restarts
+on the CPU, unless it has already printed a part of its result.
 
--m bounds the memory of the whole command; by default that is three quarters of what the machine,
-the container and ulimit leave. What doesn't fit is computed in pieces where that is possible;
-otherwise the command fails before the work, and says how much memory it needs.`,
+-m limits the memory of the whole command; the default is three quarters of the memory that the
+computer, the container and ulimit leave. Larger matrices are computed in parts if possible;
+otherwise the command fails before it computes anything, and reports how much memory it needs.`,
 	Declare: func(f *cli.Flags) { (&Compute{}).Declare(f) }}
 
-// gpu is the device that a command uses, opened when it is first wanted.
+// gpu is the device of a command, opened on first use.
 type gpu struct {
 	tried  bool
 	device *cuda.Device
-	err    error          // why there is none
-	why    string         // -backend auto took what it took
-	loaded []cuda.Columns // closed by the engine that has them or, at the latest, with the device
+	err    error          // reason why there is no device
+	why    string         // reason for the choice of -backend auto
+	loaded []cuda.Columns // closed by their engine, or with the device
 }
 
-// Declare declares all flags of the group, and has a failure of the GPU handled.
+// Declare declares all flags of the group, and handles failures of the GPU.
 func (c *Compute) Declare(f *cli.Flags) {
 	c.DeclareWorkers(f)
 	c.DeclareBackend(f)
@@ -77,29 +77,29 @@ func (c *Compute) Declare(f *cli.Flags) {
 // DeclareBackend is Declare without -workers.
 func (c *Compute) DeclareBackend(f *cli.Flags) {
 	c.DeclareMemory(f)
-	f.StringVar(&c.ISA, "isa", "", "use the instruction set `ISA`: generic, avx2 or avx512; one that this processor "+
-		"lacks is an error (default: the best)")
-	f.Choose(&c.Backend, "backend", "auto", "compute on `BACKEND`: cpu, cuda (an NVIDIA GPU; an error where there is "+
-		"none), or auto, the GPU for long computations, where there is one",
+	f.StringVar(&c.ISA, "isa", "", "use the instruction set `ISA`: generic, avx2 or avx512; fails if this CPU "+
+		"doesn't support it (default: the fastest)")
+	f.Choose(&c.Backend, "backend", "auto", "compute on `BACKEND`: cpu, cuda (an NVIDIA GPU; fails if there is "+
+		"none), or auto (the GPU, if there is one, for long computations)",
 		[]string{"auto", "cpu", "cuda"}, "gpu")
 	f.Var(
 		&c.GPUMemory,
 		"gpu-mem",
-		"take at most `SIZE` of the GPU's memory, such as 8G (default: 90 % of what is free)",
+		"use at most `SIZE` of GPU memory, such as 8G (default: 90% of the free memory)",
 	)
 	f.BoolVar(
 		&c.GPUTensor,
 		"gpu-tensor",
 		false,
-		"have the GPU's tensor cores take the products of the most frequent terms where that "+
-			"is faster: on images, hardly ever on text",
+		"multiply values of the most frequent terms on the GPU's tensor cores if that "+
+			"is faster: on images, rarely on text",
 	)
 	f.Check(c.check)
 	f.Around(c.run)
 	f.AtEnd(c.close)
 }
 
-// check checks that what is asked for is there.
+// check checks that the back end and the instruction set are available.
 func (c *Compute) check() error {
 	if c.Backend == "gpu" {
 		c.Backend = string(CUDA)
@@ -120,45 +120,44 @@ func (c *Compute) check() error {
 	return err
 }
 
-// run does a command's work. Where -backend auto took the GPU, and that fails or has too little
-// memory, the processor starts over, with a warning that says why, if it can; otherwise the failure
-// is an error, as it is with -backend cuda.
+// run does a command's work. If -backend auto chose the GPU, and the GPU fails or has too little
+// memory, the work restarts on the CPU with a warning, if possible.
 func (c *Compute) run(ctx context.Context, e *cli.Env, work cli.Work) error {
 	err := c.Refusal(work(ctx, e))
 	if !c.lostGPU(ctx, err) {
 		return err
 	}
 	if !c.FallsBack(ctx, err) {
-		return fmt.Errorf("%w; -backend cpu does without the GPU", err)
+		return fmt.Errorf("%w; -backend cpu computes without the GPU", err)
 	}
-	e.Warn("the GPU failed, the processor starts over: %v", err)
-	_ = c.close() // as far as it still can be; it isn't used any more
+	e.Warn("the GPU failed, restarting on the CPU: %v", err)
+	_ = c.close() // an error is ignored, because the device isn't used again
 	c.Backend, c.gpu.why = "cpu", "the GPU failed"
-	debug.FreeOSMemory() // the second try takes the memory of the first
+	debug.FreeOSMemory() // frees the memory of the first attempt
 	return c.Refusal(work(ctx, e))
 }
 
-// lostGPU reports whether an error is a failure of the GPU where -backend auto took it.
+// lostGPU reports whether an error is a failure of a GPU that -backend auto chose.
 func (c *Compute) lostGPU(ctx context.Context, err error) bool {
 	failure := (*cuda.Failure)(nil)
 	return errors.As(err, &failure) && ctx.Err() == nil && !c.OnGPU()
 }
 
-// FallsBack reports whether the processor starts over after an error: a command then prints nothing
-// of what it has.
+// FallsBack reports whether the command restarts on the CPU after an error. It must then print no
+// partial result.
 func (c *Compute) FallsBack(ctx context.Context, err error) bool {
 	once := func(source *string) bool { return !Rereadable(*source) }
 	return c.lostGPU(ctx, err) && c.StartsOver && !slices.ContainsFunc(c.Reread, once)
 }
 
-// Rereadable reports whether a source gives the same once more: a pipe doesn't, but what isn't a
-// file at all does, such as synthetic:….
+// Rereadable reports whether a source can be read twice, as files, folders and synthetic:… can, but
+// not pipes.
 func Rereadable(source string) bool {
 	info, err := os.Stat(source)
 	return source != "-" && (err != nil || info.Mode().IsRegular() || info.IsDir())
 }
 
-// open returns the device, or why there is none.
+// open returns the device, or an error with the reason why there is none.
 func (c *Compute) open() (*cuda.Device, error) {
 	g := &c.gpu
 	if !g.tried {
@@ -168,7 +167,7 @@ func (c *Compute) open() (*cuda.Device, error) {
 	return g.device, g.err
 }
 
-// close gives the device back, and whatever documents are still on it.
+// close closes the device and the documents that are still on it.
 func (c *Compute) close() error {
 	g := &c.gpu
 	if g.device == nil {
@@ -176,14 +175,14 @@ func (c *Compute) close() error {
 	}
 	var err error
 	for _, columns := range g.loaded {
-		err = errors.Join(err, columns.Close()) // a second time does nothing
+		err = errors.Join(err, columns.Close()) // Close is idempotent
 	}
 	err = errors.Join(err, g.device.Close())
 	c.gpu = gpu{why: g.why}
 	return err
 }
 
-// Load copies documents to the device, for an engine.
+// Load copies documents to the device, see [engine.Options].
 func (c *Compute) Load(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 	d, err := c.open()
 	if err != nil {
@@ -197,7 +196,7 @@ func (c *Compute) Load(ctx context.Context, x *sparse.Embedded) (engine.Device, 
 	return columns, nil
 }
 
-// Device returns the device's name, or why there is none.
+// Device returns the device's name, or an error with the reason why there is none.
 func (c *Compute) Device() (name string, err error) {
 	d, err := c.open()
 	if err != nil {
@@ -206,20 +205,20 @@ func (c *Compute) Device() (name string, err error) {
 	return d.Info().Name, nil
 }
 
-// OnGPU reports whether -backend cuda was asked for.
+// OnGPU reports whether -backend cuda is set.
 func (c *Compute) OnGPU() bool { return c.Backend == string(CUDA) }
 
-// Chooses reports whether what is computed on depends on the job: -backend auto decides, in a
-// program that has more than one.
+// Chooses reports whether the back end depends on the size of the computation: it does if -backend
+// is auto and the program was built for GPUs.
 func (c *Compute) Chooses() bool { return c.Backend == "auto" && c.ISA == "" && cuda.Built }
 
-// Job returns what the matrix of so many documents is computed on: an instruction set, "" for the
-// best, or [CUDA].
+// Job returns the back end for the Gram matrix of a number of documents: an instruction set, "" for
+// the fastest, or [CUDA].
 func (c *Compute) Job(documents int) asm.ISA {
 	return c.Pairs(float64(documents) * float64(documents) / 2)
 }
 
-// Pairs is Job for so many pairs. Where -backend auto decides, [Compute.Why] says why.
+// Pairs is like Job, for a number of pairs. [Compute.Why] returns the reason for the choice.
 func (c *Compute) Pairs(pairs float64) asm.ISA {
 	if c.OnGPU() {
 		return CUDA
@@ -229,21 +228,21 @@ func (c *Compute) Pairs(pairs float64) asm.ISA {
 	}
 	seconds := pairs / (autoRate * float64(c.NumWorkers()))
 	if seconds < AutoSeconds {
-		c.gpu.why = fmt.Sprintf("less than %g s for the processor", AutoSeconds)
+		c.gpu.why = fmt.Sprintf("less than %g s on the CPU", AutoSeconds)
 		return asm.ISA(c.ISA)
 	}
 	if _, err := c.open(); err != nil {
 		c.gpu.why = err.Error()
 		return asm.ISA(c.ISA)
 	}
-	c.gpu.why = fmt.Sprintf("about %.2g s for the processor", seconds)
+	c.gpu.why = fmt.Sprintf("about %.2g s on the CPU", seconds)
 	return CUDA
 }
 
-// Why says why -backend auto took what it took; it is empty where nothing was left open.
+// Why returns the reason for the choice of -backend auto, or "" if it had no choice.
 func (c *Compute) Why() string { return c.gpu.why }
 
-// WithWhy names a back end, and why -backend auto took it, where that was left open.
+// WithWhy returns the name of a back end with the reason from [Compute.Why].
 func WithWhy(backend, why string) string {
 	if why == "" {
 		return backend
@@ -251,10 +250,10 @@ func WithWhy(backend, why string) string {
 	return backend + " (auto: " + why + ")"
 }
 
-// All returns what to go through: the instruction sets that were asked for or can run here and,
-// where there is one, the GPU, before them.
+// All returns all back ends that the flags allow: the GPU, if there is one, then the available
+// instruction sets.
 func (c *Compute) All() []asm.ISA {
-	if c.OnGPU() { // there is one, or the command would have ended
+	if c.OnGPU() { // check has opened the device
 		return []asm.ISA{CUDA}
 	}
 	if c.ISA != "" {
@@ -269,7 +268,7 @@ func (c *Compute) All() []asm.ISA {
 	return all
 }
 
-// Options returns an engine's options for a back end: an instruction set, "" for the best, or
+// Options returns an engine's options for a back end: an instruction set, "" for the fastest, or
 // [CUDA].
 func (c *Compute) Options(backend asm.ISA, p *cli.Progress) engine.Options {
 	opt := engine.Options{ISA: string(backend), Workers: c.Workers, MemoryBytes: int64(c.Memory)}
@@ -287,7 +286,8 @@ func (c *Compute) Engine(x *sparse.Embedded, backend asm.ISA, p *cli.Progress) (
 	return engine.New(x, c.Options(backend, p))
 }
 
-// Recomputed writes how many pairs went through the exact form; the GPU doesn't count them.
+// Recomputed formats the number of pairs that were recomputed exactly; "" for the GPU, which doesn't
+// count them.
 func Recomputed(isa string, n int64) string {
 	if isa == string(CUDA) {
 		return ""

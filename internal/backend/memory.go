@@ -42,7 +42,7 @@ func (l *Limits) DeclareMemory(f *cli.Flags) {
 	l.bounds = sync.OnceValues(bounds)
 	f.Group("Computing", topic)
 	f.Var(&l.Memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB "+
-		"(default: three quarters of what is free)")
+		"(default: three quarters of the free memory)")
 	f.Check(func() error {
 		if l.Memory > 0 && l.Memory < RuntimeBytes {
 			return l.Fits("any command", RuntimeBytes)
@@ -54,7 +54,7 @@ func (l *Limits) DeclareMemory(f *cli.Flags) {
 // DeclareWorkers declares -workers.
 func (l *Limits) DeclareWorkers(f *cli.Flags) {
 	f.Group("Computing", topic)
-	f.IntVar(&l.Workers, "workers", 0, "work with `N` goroutines (default: all processors)")
+	f.IntVar(&l.Workers, "workers", 0, "compute with `N` goroutines (default: one per CPU)")
 	f.Check(func() error {
 		if l.Workers < 0 {
 			return cli.Usagef("-workers %d is below 0", l.Workers)
@@ -90,7 +90,7 @@ func startable() error {
 	if b.By == "" || b.Bytes >= RuntimeBytes {
 		return nil
 	}
-	return fmt.Errorf("%s allows %s, the program needs %s, most of it for Go's runtime", b.By,
+	return fmt.Errorf("%s allows %s, the program needs %s, mostly for Go's runtime", b.By,
 		report.Bytes(b.Limit), report.Bytes(b.Limit-b.Bytes+RuntimeBytes))
 }
 
@@ -111,7 +111,7 @@ func (l *Limits) bound() (int64, string) {
 		return 0, ""
 	}
 	limit := max(all.Bytes/4*3, 1)
-	what := "three quarters of what is free are " + report.Bytes(limit)
+	what := "three quarters of the free memory are " + report.Bytes(limit)
 	if all.Limit > 0 {
 		what = fmt.Sprintf("three quarters of what %s leaves are %s", all.By, report.Bytes(limit))
 	}

@@ -23,7 +23,7 @@ func TestBudget(t *testing.T) {
 		says         string
 	}{
 		"nothing known":        {0, none, none, 0, ""},
-		"the machine":          {0, machine, none, 3000 << 20, "three quarters of what is free are 2.93 GiB (set -m"},
+		"the machine":          {0, machine, none, 3000 << 20, "three quarters of the free memory are 2.93 GiB (set -m"},
 		"a group":              {0, group, none, 300 << 20, "what memory.max of a control group leaves are 300 MiB (set -m"},
 		"a limit":              {0, process, process, 150 << 20, "three quarters of what ulimit -v leaves are 150 MiB"},
 		"-m":                   {1 << 30, group, none, 1 << 30, "-m allows 1 GiB"},

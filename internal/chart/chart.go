@@ -1,4 +1,4 @@
-// Package chart draws curves, points, bars and cells as SVG, for pages and for files.
+// Package chart draws charts with curves, points and bars as SVG, for HTML pages and files.
 package chart
 
 import (
@@ -7,43 +7,43 @@ import (
 	"strconv"
 )
 
-// Chart is a picture over two axes. Marks that are added widen the axes, whose ends may be set after that.
+// Chart is a chart with two axes. Adding marks extends the axes; Min and Max may be set afterwards.
 type Chart struct {
 	Title  string
 	X, Y   Axis
-	NoAxes bool // points of a plane: the axes mean nothing
+	NoAxes bool // draw no axes, because the coordinates have no meaning
 
 	marks  []mark
-	legend []mark // each with its name as text
+	legend []mark // marks with their names in text
 }
 
-// Axis is one of the axes of a chart.
+// Axis is the x-axis or the y-axis of a chart.
 type Axis struct {
 	Label    string
 	Min, Max float64
 	Log      bool
-	Names    []string               // of the values 0, 1, 2, …
-	At       []float64              // where ticks are; nil for round numbers
-	Step     float64                // the least distance of ticks
-	Write    func(v float64) string // labels of ticks; nil for the shortest decimal number
+	Names    []string               // labels of the values 0, 1, 2, …
+	At       []float64              // values of the ticks; nil for round numbers
+	Step     float64                // minimum distance of ticks
+	Write    func(v float64) string // formats tick labels; nil for the shortest decimal number
 }
 
-// Point is a point in the units of the axes.
+// Point is a point in data coordinates.
 type Point struct{ X, Y float64 }
 
-// Color is a colour: one of Colors, [Gray], [Red], or any other in hexadecimal digits, such as #440154.
+// Color is an RGB colour in hexadecimal digits, such as #440154.
 type Color string
 
-// Colors tell curves apart; more curves than these share them.
+// Colors are the colours of curves; with more curves, colours repeat.
 var Colors = []Color{"#1f77b4", "#c43c1a", "#2c8a3c", "#8c56b0", "#d68b00", "#179ca8", "#7f5a4b", "#333333"}
 
-// Gray is for what isn't a curve; Red marks the best.
+// Gray is for reference lines and labels; Red marks the best point.
 const (
 	Gray Color = "#606060"
 	Red  Color = "#d62728"
 )
 
-// Shape is how a point is drawn.
+// Shape is the shape of a point.
 type Shape int
 
 // The shapes of points.
@@ -55,25 +55,25 @@ const (
 	Cross
 )
 
-// mark is a line through points, an area between them, points of a shape, or a text at a point.
+// mark is a line through points, a filled polygon, points of a shape, or a text at a point.
 type mark struct {
 	points []Point
 	color  Color
-	line   float64 // its width; 0 for none
+	line   float64 // line width; 0 for no line
 	area   bool
-	radius float64 // of shapes; 0 for none
+	radius float64 // radius of the points
 	shape  Shape
 	text   string
 	middle bool // the text is centred on its point
 }
 
-// New makes a chart with the titles of it and of its axes.
+// New returns an empty chart with a title and axis labels.
 func New(title, x, y string) *Chart {
 	none := func(label string) Axis { return Axis{Label: label, Min: math.Inf(1), Max: math.Inf(-1)} }
 	return &Chart{Title: title, X: none(x), Y: none(y)}
 }
 
-// add adds a mark. Points that aren't finite are left out.
+// add adds a mark, without points that are not finite.
 func (c *Chart) add(m mark) {
 	m.points = slices.DeleteFunc(slices.Clone(m.points), func(p Point) bool {
 		return math.IsNaN(p.X-p.X) || math.IsNaN(p.Y-p.Y)
@@ -85,14 +85,15 @@ func (c *Chart) add(m mark) {
 	c.marks = append(c.marks, m)
 }
 
-// name puts a mark into the legend, if it has a name.
+// name adds a mark to the legend if name is not empty.
 func (c *Chart) name(name string, m mark) {
 	if m.text = name; name != "" {
 		c.legend = append(c.legend, m)
 	}
 }
 
-// Curve draws a line through points, with marks on them if asked; without a name it isn't in the legend.
+// Curve draws a line through points, and the points if marks is set. An unnamed curve has no legend
+// entry.
 func (c *Chart) Curve(name string, of Color, points []Point, marks bool) {
 	line := mark{points: points, color: of, line: 1.2}
 	c.add(line)
@@ -102,7 +103,7 @@ func (c *Chart) Curve(name string, of Color, points []Point, marks bool) {
 	c.name(name, line)
 }
 
-// Points draws points of a shape; without a name they aren't in the legend.
+// Points draws points of a shape. Unnamed points have no legend entry.
 func (c *Chart) Points(name string, of Color, shape Shape, radius float64, points []Point) {
 	m := mark{points: points, color: of, radius: radius, shape: shape}
 	c.add(m)
@@ -112,9 +113,9 @@ func (c *Chart) Points(name string, of Color, shape Shape, radius float64, point
 // Area fills a polygon.
 func (c *Chart) Area(of Color, points ...Point) { c.add(mark{points: points, color: of, area: true}) }
 
-// Bars draws groups of bars, one of each series, from 0 on. If there are several series, the legend names them.
+// Bars draws groups of bars with a bar per series. The legend lists the series if there are several.
 func (c *Chart) Bars(groups, series []string, value func(group, series int) float64) {
-	const wide = 0.8 // of the room that a group has
+	const wide = 0.8 // share of a group's width
 	width := wide / float64(len(series))
 	for s, name := range series {
 		of := Colors[s%len(Colors)]
@@ -129,29 +130,29 @@ func (c *Chart) Bars(groups, series []string, value func(group, series int) floa
 	c.X.Names, c.X.Min, c.X.Max = groups, -0.5, float64(len(groups))-0.5
 }
 
-// ends returns the ends of an axis, apart from each other.
-func (a *Axis) ends() (least, most float64) {
-	switch least, most = a.Min, a.Max; {
-	case !(least <= most):
+// ends returns two different ends of the axis.
+func (a *Axis) ends() (low, high float64) {
+	switch low, high = a.Min, a.Max; {
+	case !(low <= high):
 		return 0, 1
-	case least == most && a.Log:
-		return least / 2, most * 2
-	case least == most:
-		return least - 1, most + 1
+	case low == high && a.Log:
+		return low / 2, high * 2
+	case low == high:
+		return low - 1, high + 1
 	}
-	return least, most
+	return low, high
 }
 
-// tick is a place on an axis, with its label if it has one.
+// tick is a tick of an axis; label may be empty.
 type tick struct {
 	at    float64
 	label string
 }
 
-// ticks are those of the axis: its names, where At says, powers of ten, or multiples of 1, 2 or 5 times a power
-// of ten.
+// ticks returns the ticks of the axis: Names, At, powers of ten on a logarithmic axis, or multiples
+// of 1, 2 or 5 times a power of ten.
 func (a *Axis) ticks() (ticks []tick) {
-	least, most := a.ends()
+	low, high := a.ends()
 	write := a.Write
 	if write == nil {
 		write = func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
@@ -166,28 +167,28 @@ func (a *Axis) ticks() (ticks []tick) {
 			ticks = append(ticks, tick{v, write(v)})
 		}
 	case a.Log:
-		// labels at each power of ten, and at 2 and 5 times that where the axis has less than two powers
-		few := math.Floor(math.Log10(most))-math.Ceil(math.Log10(least)) < 1
-		for e := math.Floor(math.Log10(least)); e <= math.Log10(most); e++ {
+		// label powers of ten, and 2 and 5 times them if the axis contains only one power
+		short := math.Floor(math.Log10(high))-math.Ceil(math.Log10(low)) < 1
+		for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
 			for d := 1; d < 10; d++ {
 				t := tick{at: float64(d) * math.Pow(10, e)}
-				if d == 1 || few && (d == 2 || d == 5) {
+				if d == 1 || short && (d == 2 || d == 5) {
 					t.label = write(t.at)
 				}
-				if t.at >= least && t.at <= most {
+				if t.at >= low && t.at <= high {
 					ticks = append(ticks, t)
 				}
 			}
 		}
 	default:
-		const labels = 5 // about
-		step := max(math.Pow(10, math.Floor(math.Log10((most-least)/labels))), a.Step)
+		const labels = 5 // approximate number of labels
+		step := max(math.Pow(10, math.Floor(math.Log10((high-low)/labels))), a.Step)
 		for _, more := range []float64{2, 2.5, 2} {
-			if (most-least)/step > labels+1 {
+			if (high-low)/step > labels+1 {
 				step *= more
 			}
 		}
-		for k := math.Ceil(least / step); k <= most/step; k++ {
+		for k := math.Ceil(low / step); k <= high/step; k++ {
 			v := k*step + 0 // + 0 turns −0 into 0
 			ticks = append(ticks, tick{v, write(v)})
 		}
@@ -195,11 +196,11 @@ func (a *Axis) ticks() (ticks []tick) {
 	return ticks
 }
 
-// place returns where a value is on the axis, from 0 to 1.
+// place returns the relative position of a value on the axis, from 0 to 1.
 func (a *Axis) place(v float64) float64 {
-	least, most := a.ends()
+	low, high := a.ends()
 	if a.Log {
-		return math.Log(v/least) / math.Log(most/least)
+		return math.Log(v/low) / math.Log(high/low)
 	}
-	return (v - least) / (most - least)
+	return (v - low) / (high - low)
 }

@@ -18,15 +18,15 @@ const (
 	textSize   = 11
 	lineHeight = 14
 	gap        = 6
-	letter     = 0.6 * textSize // the width of a letter, more than that of most
+	letter     = 0.6 * textSize // upper estimate of the mean width of a letter
 )
 
 func textWidth(text string) float64 { return letter * float64(utf8.RuneCountInString(text)) }
 
-// SVG draws a chart as an element of a page, whose font and colours it takes: text has the page's colour,
-// Colors[i] is its variable --curve-i, [Gray] --quiet. The description says what is seen to who can't. Width
-// and height, in centimeters, are proportions: the element is as wide as the page has it. The title is left to
-// the page, the label of y is above the chart, and the legend right of it.
+// SVG returns a chart as an svg element for an HTML page, without its title. The description is for
+// screen readers. Width and height are in centimeters, but the page may scale the element.
+//
+// Colours are CSS variables of the page: Colors[i] is --curve-i, and [Gray] is --quiet.
 func SVG(c *Chart, description string, width, height float64) string {
 	d := &drawing{page: true}
 	d.chart(c, 0, width*centimeter, height*centimeter)
@@ -35,7 +35,7 @@ func SVG(c *Chart, description string, width, height float64) string {
 		html.EscapeString(c.Title), d)
 }
 
-// Save draws charts side by side into an SVG file, each of a size in centimeters, through a temporary name.
+// Save draws charts side by side to an SVG file. Width and height are for each chart, in centimeters.
 func Save(path string, width, height float64, charts ...*Chart) error {
 	d := &drawing{}
 	var titles []string
@@ -53,7 +53,7 @@ func Save(path string, width, height float64, charts ...*Chart) error {
 `, w, h, html.EscapeString(strings.Join(titles, "; ")), d)))
 }
 
-// file is what a file holds.
+// file is the content of a file.
 type file string
 
 // WriteTo implements io.WriterTo.
@@ -62,13 +62,13 @@ func (f file) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// drawing is the SVG of a chart while it is drawn.
+// drawing collects SVG elements.
 type drawing struct {
 	strings.Builder
 	page bool
 }
 
-// of writes a colour.
+// of returns the SVG notation of a colour.
 func (d *drawing) of(c Color) string {
 	switch i := slices.Index(Colors, c); {
 	case c == "" && d.page:
@@ -88,7 +88,7 @@ func (d *drawing) text(x, y float64, anchor, text, more string) {
 		more, html.EscapeString(text))
 }
 
-// chart draws a chart whose upper left corner is x, 0.
+// chart draws a chart with the upper left corner at (x, 0).
 func (d *drawing) chart(c *Chart, x, width, height float64) {
 	top := 4.0
 	if !d.page {
@@ -100,7 +100,7 @@ func (d *drawing) chart(c *Chart, x, width, height float64) {
 	if c.Y.Label != "" {
 		top += lineHeight
 		d.text(x+gap, top, "start", c.Y.Label, "")
-		top += gap // away from the label of the highest tick, because pages on small screens have larger text
+		top += gap // keeps the label apart from the highest tick's, because small screens enlarge text
 	}
 	box := box{c: c, left: x + gap, right: x + width - 2*gap, top: top + gap, bottom: height - gap}
 	longest := 0.0
@@ -117,7 +117,7 @@ func (d *drawing) chart(c *Chart, x, width, height float64) {
 	}
 }
 
-// legend names marks, one below the other.
+// legend draws the legend.
 func (d *drawing) legend(c *Chart, x, y float64) {
 	for _, m := range c.legend {
 		middle, right := y+lineHeight/2, x+2*gap
@@ -134,7 +134,7 @@ func (d *drawing) legend(c *Chart, x, y float64) {
 	}
 }
 
-// axes draws the axes, and takes the room that their labels need.
+// axes draws the axes, and shrinks the box by the space for their labels.
 func (d *drawing) axes(c *Chart, b *box) {
 	across, up := c.X.ticks(), c.Y.ticks()
 	widest, longest := 0.0, 0.0
@@ -177,7 +177,7 @@ func (d *drawing) axes(c *Chart, b *box) {
 	}
 }
 
-// box is where the marks of a chart are.
+// box is the plotting area of a chart.
 type box struct {
 	c                        *Chart
 	left, right, top, bottom float64
@@ -207,7 +207,7 @@ func (d *drawing) mark(m mark, b box) {
 	}
 }
 
-// path writes the corners of a line.
+// path returns the SVG path through points.
 func path(points []Point) string {
 	var b strings.Builder
 	for i, p := range points {

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// core is a logical processor at work. One goroutine at a time uses it, but for compute.
+// core is a logical CPU. Only compute may be called concurrently.
 type core struct {
 	Core
 	room []float32
@@ -15,7 +15,7 @@ type core struct {
 
 func newCore(id int) *core { return &core{Core: Core{ID: id}} }
 
-// buffer is room for so many values, which hold nothing of the task before.
+// buffer returns n zeros, in memory that is reused.
 func (c *core) buffer(n int) []float32 {
 	if cap(c.room) < n {
 		c.room = make([]float32, n)
@@ -32,13 +32,13 @@ func (c *core) on(ctx context.Context, pinned bool) context.Context {
 	return run.OnWorker(ctx, func(int) func() {
 		release, err := pin(c.ID)
 		if err != nil {
-			panic(err) // comes back as an error: what isn't pinned names no core
+			panic(err) // becomes an error of run.Tasks, because the core would be unknown
 		}
 		return release
 	})
 }
 
-// compute does a task on the core. It may be called concurrently.
+// compute runs a task on the core. It may be called concurrently.
 func (c *core) compute(ctx context.Context, pin bool, t *task, out []float32) error {
 	ctx = c.on(ctx, pin)
 	if t.tiles != nil {
@@ -47,10 +47,10 @@ func (c *core) compute(ctx context.Context, pin bool, t *task, out []float32) er
 	return run.Tasks(ctx, 1, 1, func(context.Context, int, int) error { t.plain(out); return nil })
 }
 
-// bitsOf are the bits of a value: no two that differ are equal, NaN and -0 included.
+// bitsOf returns the bits of a value, which also distinguish NaN values, and 0 from -0.
 func bitsOf(v float32) uint32 { return math.Float32bits(v) }
 
-// differences are the places where values don't have the same bits.
+// differences returns the indices at which the values have different bits.
 func differences(want, got []float32) (at []int) {
 	for i, w := range want {
 		if bitsOf(w) != bitsOf(got[i]) {

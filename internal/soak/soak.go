@@ -1,11 +1,11 @@
-// Package soak looks for cores that compute wrong bits. Results of this module have the same bits from any core, any
-// number of workers and on any day, so a core that computes another bit than the first time is at fault, or the memory
-// behind it (Hochschild and others, Cores that don't count, HotOS 2021; Dixit and others, Silent data corruptions at
-// scale, 2021).
+// Package soak detects CPU cores that compute wrong results. Computations of this module are
+// bit-for-bit reproducible on every core, so a different bit means a faulty core or faulty memory.
+// Sources: Hochschild and others, Cores that don't count, HotOS 2021; Dixit and others, Silent data
+// corruptions at scale, 2021.
 //
-// [Run] has all cores at once, and for a part of the time one core alone, compute tiles of several sizes,
-// maps and panels on all instruction sets, and compares every value with that of the first time. One corpus is
-// larger than the last-level cache. work.go has what is computed, core.go how a core does it.
+// [Run] repeats tasks on all cores at once, and for a part of the time on a single core. It compares
+// each value with the first result. Tasks compute tiles, maps and panels with every instruction set.
+// One corpus is larger than the last-level cache. Tasks are in work.go.
 package soak
 
 import (
@@ -23,44 +23,44 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Options say how long and where.
+// Options are the options of [Run].
 type Options struct {
-	For    time.Duration // how long; 0 for as many turns as Turns says
-	Turns  int           // max. turns, in each of which all cores do all tasks at once; 0 for no bound
-	Alone  float64       // part of the time for one core at a time, below 1; default none
-	Corpus int64         // bytes of the largest corpus; default larger than the last-level cache
-	ISAs   []asm.ISA     // default all that the processor can run
-	Cores  []int         // logical processors; default all that the process may use
-	Seed   uint64        // of what is computed
-	Stage  func(string)  // is told what is under way, by one call at a time; default none
+	For    time.Duration // duration; 0 for no limit
+	Turns  int           // maximum number of turns; in a turn every core runs all tasks; 0 for no limit
+	Alone  float64       // share of the time with a single busy core, below 1; default 0
+	Corpus int64         // size of the largest corpus in bytes; default larger than the last-level cache
+	ISAs   []asm.ISA     // default all available
+	Cores  []int         // logical CPUs; default all that the process may use
+	Seed   uint64        // seed of the documents
+	Stage  func(string)  // called with the current stage, not concurrently; default none
 
 	corrupt func(core int, values []float32) // modifies computed values in tests; default none
 }
 
-// Report is what was found.
+// Report is the result of [Run].
 type Report struct {
 	Began       string       `json:"began"`
 	Seconds     float64      `json:"seconds"`
 	Interrupted bool         `json:"interrupted"`
-	Turns       int          `json:"turns"` // that were begun
+	Turns       int          `json:"turns"` // number of started turns
 	Pinned      bool         `json:"pinned"`
-	Alone       float64      `json:"alone_share"`  // part of the time in which one core computed alone
-	Corpus      int64        `json:"corpus_bytes"` // the largest corpus
-	Cache       int64        `json:"cache_bytes"`  // the last-level cache; 0 if unknown
+	Alone       float64      `json:"alone_share"`  // share of the time with a single busy core
+	Corpus      int64        `json:"corpus_bytes"` // size of the largest corpus
+	Cache       int64        `json:"cache_bytes"`  // size of the last-level cache; 0 if unknown
 	Cores       []Core       `json:"cores"`
 	Found       int          `json:"differences"`
 	Differences []Difference `json:"first_differences"`
 }
 
-// Core is what a core did.
+// Core describes the work of a core.
 type Core struct {
 	ID          int   `json:"core"`
 	Tasks       int   `json:"tasks"`
-	Values      int64 `json:"values"` // that were compared
+	Values      int64 `json:"values"` // number of compared values
 	Differences int   `json:"differences"`
 }
 
-// Difference is a value that isn't that of the first time, or an error.
+// Difference is a value that differs from the first result, or an error.
 type Difference struct {
 	Core  int     `json:"core"`
 	ISA   asm.ISA `json:"isa"`
@@ -72,7 +72,8 @@ type Difference struct {
 	Error string  `json:"error,omitempty"`
 	At    float64 `json:"after_seconds"`
 
-	// The task was tried again three times, on the core and elsewhere, and differed so many times.
+	// The task is repeated three times on the same core and on another core, Other. Again and
+	// Elsewhere count the repetitions with differences.
 	Again     int `json:"again_here"`
 	Elsewhere int `json:"again_elsewhere"`
 	Other     int `json:"elsewhere_core"`
@@ -89,11 +90,11 @@ func (r *Report) Idle() error {
 }
 
 const (
-	maxListed = 50 // differences, each of which is tried again
+	maxListed = 50 // maximum number of differences that are repeated and listed
 	tries     = 3
 )
 
-// state is a run under way.
+// state is the state of a call of Run.
 type state struct {
 	o     Options
 	tasks []*task
@@ -101,14 +102,14 @@ type state struct {
 	pin   bool
 	begin time.Time
 
-	together, alone time.Duration // with all cores at once, and with one
-	passes          int           // of cores alone
+	together, alone time.Duration // time with all cores and with a single core
+	passes          int           // number of passes of a single core
 
 	mu     sync.Mutex
 	report *Report
 }
 
-// Run looks for wrong bits until the time is over or ctx ends, which is no error: the report says so.
+// Run repeats the tasks until the time is over or ctx is done. Report.Interrupted reports the latter.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Stage == nil {
 		o.Stage = func(string) {}
@@ -140,12 +141,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return s.end(ctx), nil
 }
 
-// goes says that there is time left.
+// goes reports whether there is time left.
 func (s *state) goes(ctx context.Context) bool {
 	return ctx.Err() == nil && (s.o.For == 0 || time.Since(s.begin) < s.o.For)
 }
 
-// choose chooses the cores, and tries to pin a goroutine.
+// choose chooses the cores, and checks whether goroutines can be pinned.
 func (s *state) choose() error {
 	all, err := allowed()
 	if err != nil {
@@ -158,7 +159,7 @@ func (s *state) choose() error {
 	}
 	for _, id := range s.o.Cores {
 		if !slices.Contains(all, id) {
-			return fmt.Errorf("soak: processor %d isn't one that the process may use, expected some of %v", id, all)
+			return fmt.Errorf("soak: the process may not use processor %d, expected processors of %v", id, all)
 		}
 	}
 	release, err := pin(s.cores[0].ID)
@@ -169,11 +170,11 @@ func (s *state) choose() error {
 	return nil
 }
 
-// first computes each task on the first core, and again on the last: what is wrong from the beginning is noticed where
-// cores differ.
+// first computes each task on the first core and again on the last core, so that a wrong first
+// result is detected.
 func (s *state) first(ctx context.Context) error {
 	for i, t := range s.tasks {
-		s.o.Stage(fmt.Sprintf("the first time, %d of %d", i+1, len(s.tasks)))
+		s.o.Stage(fmt.Sprintf("first results, %d of %d", i+1, len(s.tasks)))
 		t.want = make([]float32, t.values)
 		if err := s.cores[0].compute(ctx, s.pin, t, t.want); err != nil {
 			return fmt.Errorf("soak: %s on processor %d: %w", t, s.cores[0].ID, err)
@@ -183,8 +184,8 @@ func (s *state) first(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// turn has all cores at once do all tasks, spread evenly over them, so that no core finds a block of the largest corpus
-// in the cache because of another. Then cores take turns alone, as long as their part of the time is not used up.
+// turn runs all tasks on all cores at once. Cores start with different tasks, so that they share no
+// cached blocks of the largest corpus. Then single cores run all tasks, for their share of the time.
 func (s *state) turn(ctx context.Context) {
 	s.o.Stage(fmt.Sprintf("turn %d, all cores, %d differences", s.report.Turns+1, s.report.Found))
 	begin := time.Now()
@@ -206,7 +207,7 @@ func (s *state) turn(ctx context.Context) {
 	}
 }
 
-// through has a core do all tasks once, and then more while other cores are left that do so.
+// through runs all tasks on a core, and repeats tasks until all other cores have run all tasks.
 func (s *state) through(ctx context.Context, c *core, from int, left *atomic.Int64) {
 	for k := 0; s.goes(ctx); k++ {
 		if k == len(s.tasks) {
@@ -219,7 +220,7 @@ func (s *state) through(ctx context.Context, c *core, from int, left *atomic.Int
 	}
 }
 
-// do has a core do a task, and compares every value.
+// do runs a task on a core, and compares the values.
 func (s *state) do(ctx context.Context, c *core, t *task) {
 	got := c.buffer(t.values)
 	err := c.compute(ctx, s.pin, t, got)
@@ -239,7 +240,7 @@ func (s *state) do(ctx context.Context, c *core, t *task) {
 	}
 }
 
-// note notes a difference, and tries the task again on the core and on another one.
+// note records a difference, and repeats the task on the same core and on another core.
 func (s *state) note(ctx context.Context, c *core, t *task, d Difference) {
 	c.Differences++
 	s.mu.Lock()
@@ -257,7 +258,7 @@ func (s *state) note(ctx context.Context, c *core, t *task, d Difference) {
 	s.mu.Unlock()
 }
 
-// again returns the number of repetitions of a task on a core whose result differs.
+// again repeats a task on a core, and returns the number of repetitions with differences.
 func (s *state) again(ctx context.Context, c *core, t *task) (differs int) {
 	got := make([]float32, t.values)
 	for range tries {

@@ -14,16 +14,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// task is something to compute, always with the same bits.
+// task is a computation whose results are always the same, bit for bit.
 type task struct {
 	kind, size string
 	isa        asm.ISA
 	values     int
-	columns    int       // of a row of the values, for their places; 0 where they have none
+	columns    int       // length of a row of values; 0 if there are no rows
 	half       bool      // row i has columns 0 to i
-	want       []float32 // what the first core computed
+	want       []float32 // first result
 	tiles      func(ctx context.Context, out []float32) error
-	plain      func(out []float32) // where tiles is nil; runs on the calling goroutine
+	plain      func(out []float32) // used if tiles is nil; runs on the calling goroutine
 }
 
 // The kinds of tasks.
@@ -33,7 +33,7 @@ const (
 
 func (t *task) String() string { return fmt.Sprintf("%s %s, %s", t.kind, t.size, t.isa) }
 
-// place names the place of a value.
+// place returns the position of a value as text.
 func (t *task) place(at int) string {
 	switch {
 	case t.half:
@@ -45,14 +45,14 @@ func (t *task) place(at int) string {
 	return fmt.Sprintf("value %d", at)
 }
 
-// rowStart is where row i of half a matrix begins.
+// rowStart returns the index at which row i of a lower triangle begins.
 func rowStart(i int) int { return i * (i + 1) / 2 }
 
-// newTasks makes all tasks, of changing size, instruction set and kind. The largest corpus has about so many bytes, and
-// is for the last of the sets.
+// newTasks returns tasks of all kinds, sizes and instruction sets, in random order. docs is the size
+// of the largest corpus in bytes; only the last instruction set uses this corpus.
 func newTasks(ctx context.Context, sets []asm.ISA, docs int64, seed uint64) (list []*task, err error) {
 	for k, n := range []int{65, 300, 513, 900} {
-		// Documents of few words are mostly tail, those of many mostly head; some are close, and take the exact form.
+		// Short documents are mostly tail, long documents mostly head. Near copies are recomputed exactly.
 		s := corpus.Synthetic{Documents: n, Terms: 3000, Length: []int{400, 12, 150, 60}[k], Classes: 3, Seed: seed,
 			Copies: 50, Changed: 2}
 		c, err := corpus.Read(ctx, s.String(), corpus.Options{Workers: 1})
@@ -86,7 +86,6 @@ func newTasks(ctx context.Context, sets []asm.ISA, docs int64, seed uint64) (lis
 			list = append(list, corpusTasks(table, docs, seed)...)
 		}
 	}
-	// Kinds and sets in turn.
 	r := rand.New(rand.NewPCG(seed, 1))
 	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	return list, nil
@@ -98,7 +97,7 @@ func tileTask(e *engine.Engine, isa asm.ISA, n int) *task {
 		tiles: func(ctx context.Context, out []float32) error {
 			return e.Each(ctx, nil, engine.Request{Half: true}, func(t *engine.Tile) error {
 				for i := range t.Rows {
-					for j, c := range t.C[i*t.Width:][:t.Cols] { // a tile on the diagonal has both halves
+					for j, c := range t.C[i*t.Width:][:t.Cols] { // a tile on the diagonal contains each pair twice
 						row, column := max(t.First+i, t.Column+j), min(t.First+i, t.Column+j)
 						out[rowStart(row)+column] = c
 					}
@@ -108,7 +107,7 @@ func tileTask(e *engine.Engine, isa asm.ISA, n int) *task {
 		}}
 }
 
-// mapTasks apply the maps of the kernels to values of c.
+// mapTasks returns tasks that apply kernel maps to n values of c.
 func mapTasks(k *asm.Kernels, n int, seed uint64) (list []*task) {
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	c, y := make([]float32, n), make([]float32, n)
@@ -136,7 +135,7 @@ func mapTasks(k *asm.Kernels, n int, seed uint64) (list []*task) {
 	return list
 }
 
-// block is a block of documents that streams past a panel.
+// block is a block of documents with a panel, as for asm.Kernels.PanelDot.
 type block struct {
 	panel  []float32
 	doc    []uint8
@@ -150,7 +149,7 @@ func (b *block) dot(k *asm.Kernels, out []float32) {
 	k.PanelDot(out, b.panel, b.start, b.doc, b.offset, b.value)
 }
 
-// panelTask computes dot products of a block of documents of up to so many values with a panel.
+// panelTask computes dot products of a panel and documents of up to most values.
 func panelTask(k *asm.Kernels, most int, seed uint64) *task {
 	b := newBlock(k, most, seed)
 	return &task{kind: kindPanel, size: fmt.Sprintf("of up to %d values", most), isa: k.ISA,
@@ -161,8 +160,8 @@ func panelTask(k *asm.Kernels, most int, seed uint64) *task {
 // memory.
 func corpusBytes(cache, memory int64) int64 { return min(max(cache+cache/2, 64<<20), memory/8) }
 
-// corpusTasks returns tasks that compute the dot products of a panel with all blocks of a corpus, each with a part
-// of them. A value of a task is a digest of its place in all blocks of the part: h ← 31h + bits.
+// corpusTasks returns tasks that compute dot products of a panel with the blocks of a corpus, divided
+// among the tasks. Values of different blocks are combined to a digest: h ← 31h + bits.
 func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	const longest, part = 300, 64 << 20
 	first := newBlock(k, longest, seed)
@@ -190,7 +189,7 @@ func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	return list
 }
 
-// newBlock makes a block of documents of up to so many values.
+// newBlock returns a block of random documents of up to most values.
 func newBlock(k *asm.Kernels, most int, seed uint64) *block {
 	const terms = 400
 	r := rand.New(rand.NewPCG(seed, uint64(most)))
@@ -201,7 +200,7 @@ func newBlock(k *asm.Kernels, most int, seed uint64) *block {
 	for i := range counts {
 		counts[i] = r.IntN(most + 1)
 	}
-	slices.Sort(counts) // as kernels want them
+	slices.Sort(counts) // required by PanelDot
 	doc, start := make([]uint8, sparse.Block), []int64{0}
 	var offset []uint16
 	var value []float32
