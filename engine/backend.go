@@ -77,7 +77,7 @@ func (e *Engine) Close() error {
 // open returns an error if the engine is closed.
 func (e *Engine) open() error {
 	if e.closed.Load() {
-		return errors.New("engine: it is closed, and can't be used any more")
+		return errors.New("engine: the engine is closed")
 	}
 	return nil
 }

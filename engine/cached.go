@@ -55,10 +55,10 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 	limit := opt.CacheBytes
 	switch {
 	case opt.TileColumns < 0:
-		return nil, fmt.Errorf("engine: tiles of %d columns, expected a positive number, or 0 for %d", opt.TileColumns,
+		return nil, fmt.Errorf("engine: TileColumns is %d; expected a positive number, or 0 for the default %d", opt.TileColumns,
 			cache.BlockCols)
 	case limit < 0:
-		return nil, fmt.Errorf("engine: cache of %d bytes, expected a positive number, or 0 for as much as helps",
+		return nil, fmt.Errorf("engine: CacheBytes is %d; expected a positive number, or 0 for the default",
 			limit)
 	case limit == 0 && e.memory > 0:
 		limit = min(cache.WholeBytes(n), max(e.memory-e.c.Bytes(), 0))
@@ -81,13 +81,13 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 // Len returns the number of documents.
 func (c *Cached) Len() int { return c.e.Len() }
 
-// Engine returns the engine whose documents these are.
+// Engine returns the engine that c caches.
 func (c *Cached) Engine() *Engine { return c.e }
 
 // Whole reports whether c of all pairs fits into CacheBytes.
 func (c *Cached) Whole() bool { return c.c.Whole() }
 
-// Stats returns the counters.
+// Stats returns the counters since c was made.
 func (c *Cached) Stats() CachedStats { return CachedStats(c.c.Counts()) }
 
 // Build computes c of all pairs if it fits into CacheBytes; the first call of Rows does so, too.
@@ -123,7 +123,7 @@ type Matrix struct {
 	diagonal []float32
 }
 
-// Matrix returns the Gram matrix of k. Only the diagonal is computed at once.
+// Matrix returns the Gram matrix of k. It computes only the diagonal; Rows computes the rest.
 func (c *Cached) Matrix(k kernel.Kernel) (*Matrix, error) {
 	k, err := c.e.bind(k)
 	if err != nil {
@@ -142,7 +142,7 @@ func (m *Matrix) Len() int { return m.c.Len() }
 // Diagonal returns the diagonal, which must not be changed.
 func (m *Matrix) Diagonal() []float32 { return m.diagonal }
 
-// Rows is [Cached.Rows] for the matrix's kernel.
+// Rows writes rows of the matrix, as [Cached.Rows].
 func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
 	if err := m.c.e.open(); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 	return m.c.c.Rows(ctx, m.k, rows, columns, dst)
 }
 
-// Whole is [Cached.Whole].
+// Whole reports whether c of all pairs fits into CacheBytes.
 func (m *Matrix) Whole() bool { return m.c.Whole() }
 
 // Of returns the matrix of the documents docs, which must be strictly increasing, with the bits of

@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Digest returns a number that stands for the Gram matrix of k: the sum of [device.Mix] of k(xᵢ, xⱼ) for i <= j
-// modulo 2^64. Equal matrices have equal digests; two matrices that were not chosen to collide have equal
-// digests with probability 2⁻⁶⁴. A device adds it up where it computes, and so shows what it reaches when no
-// value crosses to the machine. No memory is needed for results.
+// Digest returns a checksum of the Gram matrix of k: the sum of [device.Mix] of k(xᵢ, xⱼ) over all
+// i <= j, modulo 2^64. Equal matrices have equal digests. Two different matrices have equal
+// digests with probability 2⁻⁶⁴, unless they were constructed to collide. No memory is needed for
+// results. A device sums its own values, so no matrix is copied from the device.
 func (e *Engine) Digest(ctx context.Context, k kernel.Kernel) (digest uint64, err error) {
 	if k, err = e.bind(k); err != nil {
 		return 0, err

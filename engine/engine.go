@@ -40,13 +40,13 @@ type Options struct {
 type Engine struct {
 	c        *compute.Computer
 	memory   int64
-	method   string        // of Options
-	joins    *atomic.Int64 // of Options
-	badNorms error         // why kernels that use norms are refused; nil if they aren't
+	method   string        // same as Options.method
+	joins    *atomic.Int64 // same as Options.joins
+	badNorms error         // error for kernels that use norms; nil if norms are valid
 	closed   atomic.Bool
 }
 
-// resolve fills in the defaults.
+// resolve returns the kernels and the number of workers, with defaults filled in.
 func (o Options) resolve() (*asm.Kernels, int, error) {
 	kernels := asm.Best()
 	if o.ISA != "" {
@@ -59,7 +59,7 @@ func (o Options) resolve() (*asm.Kernels, int, error) {
 	return kernels, workers, err
 }
 
-// maxWorkers is far above any number of cores.
+// maxWorkers bounds Options.Workers, far above any number of cores.
 const maxWorkers = 1 << 16
 
 func (o Options) resolveWorkers() (int, error) {
@@ -77,17 +77,18 @@ func (o Options) resolveWorkers() (int, error) {
 	return o.Workers, nil
 }
 
-// SeamDocuments is the number of documents whose tails are added up at a time. Tests of bits use more documents.
+// SeamDocuments is the number of documents whose tails are summed together. Tests of bit-for-bit
+// equality use more documents.
 const SeamDocuments = panel.TailDocs
 
-// New makes an engine for the documents x. It copies them into head/tail form, which takes about as
-// much memory as x; x must stay unchanged. Errors: unknown options, what x.Validate finds, a
-// [MemoryError], what Options.Device returns.
+// New makes an engine for the documents x, which must stay unchanged. It copies them into head and
+// tail, which takes about as much memory as x. It fails if an option is invalid, if x.Validate or
+// Options.Device fails, or with a [MemoryError].
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	return NewContext(context.Background(), x, opt)
 }
 
-// NewContext is [New], which returns within a second of the end of ctx, with its error.
+// NewContext is [New] with a context. It returns within a second after ctx is done.
 func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
 	e, err := newBare(ctx, x, opt)
 	if err != nil {
@@ -99,10 +100,10 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 	return e, nil
 }
 
-// what is how errors name an engine.
+// what names an engine in errors.
 const what = "an engine for these documents"
 
-// newBare makes an engine that has no back end yet, unless that is a device.
+// newBare makes an engine without the CPU back end. Options.Device may set a back end.
 func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -134,12 +135,13 @@ func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, err
 	return e, nil
 }
 
-// allowed checks, before anything is copied, what copies take, whatever the head or the device.
+// allowed compares the memory of the copied documents with the memory limit before any copy is
+// made.
 func (e *Engine) allowed() error {
 	return compute.Allowed(what, NewBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memory)
 }
 
-// panels makes the processor's back end of an engine without one, and closes the engine where that fails.
+// panels makes the CPU back end if the engine has no device. After an error it closes the engine.
 func (e *Engine) panels(ctx context.Context, opt Options) (err error) {
 	c := e.c
 	defer func() {
@@ -164,8 +166,8 @@ func (e *Engine) panels(ctx context.Context, opt Options) (err error) {
 // Len returns the number of documents.
 func (e *Engine) Len() int { return e.c.Len() }
 
-// bind checks that the engine is open and that a kernel fits its documents, and fills in what the
-// kernel takes from them.
+// bind checks that the engine is open and that the kernel fits its documents. It returns the
+// kernel with parameters that depend on the documents filled in.
 func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 	if err := e.open(); err != nil {
 		return nil, err
@@ -175,7 +177,7 @@ func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 	}
 	if want, have := k.Embedding(), e.c.X.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf(
-			"engine: kernel %s wants documents embedded as %s, found %s; its specification takes embed=%s",
+			"engine: kernel %s expects documents embedded as %s, found %s; set embed=%s in its specification",
 			k, want, have, have)
 	}
 	if e.badNorms != nil && kernel.UsesNorms(k) {
@@ -184,11 +186,11 @@ func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 	return kernel.Resolve(k, len(e.c.X.Embedder.Terms)), nil
 }
 
-// checkNorms checks that documents have norms, and none whose square float32 can't hold: only some
-// kernels look at them.
+// checkNorms returns an error unless each document has a norm whose square is finite in float32.
+// Only some kernels use norms.
 func checkNorms(x *sparse.Embedded) error {
 	if n := len(x.Norms); n != x.Rows() {
-		return fmt.Errorf("found %d of them for %d documents", n, x.Rows())
+		return fmt.Errorf("found %d norms for %d documents", n, x.Rows())
 	}
 	for i, v := range x.Norms {
 		if !(v <= sparse.MaxNorm) {

@@ -32,7 +32,7 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *S
 			return nil, err
 		}
 	} else if to.N != n || len(to.Data) != n*n {
-		return nil, fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns", to.N,
+		return nil, fmt.Errorf("engine: destination has %d rows and %d values; expected %d rows and columns", to.N,
 			len(to.Data), n)
 	}
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
@@ -48,7 +48,7 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense
 		return nil, err
 	}
 	if q.Half {
-		return nil, errors.New("engine: Half must not be set for rows")
+		return nil, errors.New("engine: Half is set; Rows doesn't support it")
 	}
 	rows, cols := len(q.Documents), q.Columns[1]-q.Columns[0]
 	if to == nil {

@@ -5,24 +5,25 @@ import (
 	"slices"
 )
 
-// NonDuplicates selects documents in order and drops each document near an earlier selected one.
-// Pairs come from [EachNear], for example. It may not be used concurrently.
+// NonDuplicates selects documents in order, and drops each document that is near to an earlier
+// selected document. Pairs come from [EachNear], for example. It must not be used concurrently.
 type NonDuplicates struct {
 	first []int32    // the first copy of each document
-	by    []int32    // by document, the first kept one that is known to drop it; its own number if none
-	pairs [][2]int32 // of documents that aren't known to be kept or dropped
+	by    []int32    // by document, the first selected document known to drop it; else the document itself
+	pairs [][2]int32 // pairs of documents whose selection is undecided
 
-	// Pairs beyond room are lost, and full says so: after settle they must come again.
+	// At most room pairs are stored. If pairs were lost, full is set, and all pairs must be added
+	// again after settle.
 	room    int
 	full    bool
-	sure    []bool // known to be kept
-	blocked []bool // by a document before it, of which it isn't known whether it is kept
+	sure    []bool // known to be selected
+	blocked []bool // near to an earlier undecided document
 }
 
-// pairsPerRow is how many pairs a search holds per document.
+// pairsPerRow is the maximum number of stored pairs per document.
 const pairsPerRow = 4
 
-// NewNonDuplicates returns n < 2³¹ documents, none near to another.
+// NewNonDuplicates returns a selection from n < 2³¹ documents that has no pairs yet.
 func NewNonDuplicates(n int) *NonDuplicates {
 	k := &NonDuplicates{first: make([]int32, n), by: make([]int32, n), sure: make([]bool, n), blocked: make([]bool, n),
 		room: math.MaxInt}
@@ -32,15 +33,16 @@ func NewNonDuplicates(n int) *NonDuplicates {
 	return k
 }
 
-// Copy records that document j is a copy of document i < j and so near to the same documents.
+// Copy records that document j is a copy of document i < j. Copies are near to the same documents.
 func (k *NonDuplicates) Copy(i, j int) { k.first[j] = min(k.first[j], int32(i)) }
 
-// Near records that documents i < j are near to each other, and so are their copies if they are the first ones.
+// Near records that documents i < j, and so their copies, are near to each other. i and j must not
+// be copies of earlier documents.
 func (k *NonDuplicates) Near(i, j int) {
 	switch pair := [2]int32{int32(i), int32(j)}; {
 	case k.sure[i]:
 		k.drop(pair)
-	case k.by[i] != pair[0]: // i is dropped, and drops none
+	case k.by[i] != pair[0]: // i was dropped, so it drops no other document
 	case len(k.pairs) < k.room:
 		k.pairs = append(k.pairs, pair)
 		k.blocked[j] = true
@@ -49,15 +51,15 @@ func (k *NonDuplicates) Near(i, j int) {
 	}
 }
 
-// drop drops the second document of a pair, whose first is kept.
+// drop drops the second document of a pair whose first document is selected.
 func (k *NonDuplicates) drop(pair [2]int32) {
 	if i, j := pair[0], pair[1]; k.by[j] == j || i < k.by[j] {
 		k.by[j] = i
 	}
 }
 
-// settle makes room after pairs were lost. Documents that nothing blocks are kept; at least the first that wasn't known
-// to be kept or dropped is among those that are known then.
+// settle clears the pairs after some were lost. Unblocked documents are selected. Each call
+// decides at least the first undecided document.
 func (k *NonDuplicates) settle() {
 	if !k.full {
 		return
@@ -69,15 +71,16 @@ func (k *NonDuplicates) settle() {
 	k.pairs, k.full = k.pairs[:0], false
 }
 
-// Groups returns the kept documents that stand for others, each followed by those that are dropped for it, ascending.
-// Of several kept documents that are near to one, the first stands for it.
+// Groups returns each selected document that drops others, followed by the dropped documents, in
+// ascending order. If several selected documents are near to a dropped document, it belongs to the
+// first of them.
 func (k *NonDuplicates) Groups() [][]int32 {
 	for at, p := range k.pairs {
 		i, j := k.first[p[0]], k.first[p[1]]
 		k.pairs[at] = [2]int32{min(i, j), max(i, j)}
 	}
 	slices.SortFunc(k.pairs, func(a, b [2]int32) int { return int(a[0]) - int(b[0]) })
-	for _, p := range k.pairs { // in this order all earlier documents of p[0] are decided before p
+	for _, p := range k.pairs { // this order decides all earlier documents of p[0] before p
 		if p[0] != p[1] && k.by[p[0]] == p[0] {
 			k.drop(p)
 		}

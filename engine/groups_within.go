@@ -20,7 +20,7 @@ import (
 type Within struct {
 	Groups [][]int32 // groups, as from NonDuplicates.Groups
 	Pairs  int64     // number of pairs within the bound
-	Same   int64     // number of these pairs with c = 0, which are equal up to a factor
+	Same   int64     // number of these pairs with c = 0: documents equal up to a factor
 	Plan   *JoinPlan
 	Name   string // name of the back end
 }
@@ -146,9 +146,9 @@ func CrossWithin(
 	return plan, s.tiled(ctx, rows, found)
 }
 
-// tiled calls visit for the pairs within the bound, found by tiles. The first document of a pair is
-// one of others, and c is computed in float64. If others is nil, both are the engine's documents,
-// and c is the tile's value unless the error of that could exceed the distance to 0 or to the
+// tiled finds pairs within the bound by tiles and calls visit for them. The rows are documents of
+// others, with c in float64. If others is nil, rows are the engine's documents, and c is the value
+// of the tile. It is recomputed in float64 if its error could exceed its distance to 0 or to the
 // bound.
 func (s *search) tiled(
 	ctx context.Context, others *sparse.Embedded, visit func(i, j int, c float64) error,
@@ -199,9 +199,9 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 		return nil, nil, err
 	}
 	if !(c >= 0) {
-		err = fmt.Errorf("engine: pairs with c of at most %v, expected a number not below 0", c)
+		err = fmt.Errorf("engine: bound on c is %v; expected 0 or more", c)
 	} else if n := x.Rows(); n > math.MaxInt32 {
-		err = fmt.Errorf("engine: pairs of %d documents, expected at most %d", n, math.MaxInt32)
+		err = fmt.Errorf("engine: %d documents; expected at most %d", n, math.MaxInt32)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
@@ -211,8 +211,8 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 	return e, s, nil
 }
 
-// decide calls visit with c for all pairs of a join that are within the bound, by one goroutine at
-// a time. Copies of a document have the same pairs.
+// decide calls visit for all pairs of a join that are within the bound, by one goroutine at a
+// time. Copies of a document have the same pairs.
 func (s *search) decide(
 	ctx context.Context, j *join.Join, p *JoinPlan, visit func(i, m int, c float64) error,
 ) (err error) {

@@ -15,29 +15,29 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// listedC is the bound up to which an index has lists of what is before the cut (see [JoinPlan]).
+// listedC is the largest bound for which an index has posting lists (see [JoinPlan]).
 const listedC = 0.1
 
-// Index answers queries on a set of documents that doesn't change, one at a time and fast: the nearest by
-// panels that it keeps, those within a near bound by lists. It may be used concurrently.
+// Index answers single queries on a fixed set of documents. Nearest neighbours come from stored
+// panels, pairs within a small bound from posting lists. It may be used concurrently.
 type Index struct {
 	e     *Engine
 	j     *join.Join
-	spare sync.Pool // of *[]float32, rows of c
+	spare sync.Pool // *[]float32, rows of c
 }
 
-// Match is a document and its c, rounded to float32 from what the difference of the vectors has in
-// float64. A c below 10⁻²⁴ is rounding, and so 0.
+// Match is a document with its c. C is computed in float64 from the difference of the vectors,
+// then rounded to float32. A c below 10⁻²⁴ is a rounding error and becomes 0.
 type Match struct {
 	Document int
 	C        float32
 }
 
-// NewIndex makes an index of documents, which must stay unchanged. It keeps panels where memory holds them, unless
-// opt.KeptBytes is less. Errors: those of [New], a device.
+// NewIndex makes an index of x, which must stay unchanged. It stores panels if memory allows, up
+// to opt.KeptBytes. It fails if opt.Device is set, or if [New] fails.
 func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, error) {
 	if opt.Device != nil {
-		return nil, errors.New("engine: an index by a device, expected one by the processor")
+		return nil, errors.New("engine: Device is set; an index supports only the CPU")
 	}
 	if opt.KeptBytes == 0 {
 		opt.KeptBytes = math.MaxInt64
@@ -54,7 +54,7 @@ func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, err
 	return out, nil
 }
 
-// build makes lists, and keeps panels.
+// build makes the posting lists and the stored panels.
 func (x *Index) build(ctx context.Context) (err error) {
 	e := x.e
 	if err := e.fits(ctx, "an index", GroupsBytes(e.Len(), e.c.X.Cols)); err != nil {
@@ -82,10 +82,10 @@ func (x *Index) Len() int {
 	return x.e.Len()
 }
 
-// row returns c of document i of q with all documents, as tiles have it.
+// row returns c of document i of q with all documents, with the bits of tiles.
 func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32, error) {
 	row := x.spare.Get().(*[]float32)
-	one := *q // another one than the engine's own, so that kept panels serve it
+	one := *q // a copy, so that the stored panels are used even for the engine's documents
 	r := &device.Request{From: &one, Docs: []int{i}, Hi: x.e.Len(), Workers: 1}
 	return row, x.e.c.Rows(ctx, kernel.C(), r, nil, func(t *device.Tile) error {
 		for j := range t.Cols() {
@@ -95,14 +95,14 @@ func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32,
 	})
 }
 
-// Nearest returns the k documents of the least c with document i of q, the nearest first, equal ones by
-// number, among those that allowed, unless nil, allows. q has the embedder of the index. Errors: a k
-// below 1, documents of another embedder or none, the end of ctx.
+// Nearest returns the k documents with the smallest c to document i of q, in ascending order of c,
+// with ties broken by document number. If allowed isn't nil, only documents that it accepts are
+// returned. It fails if k is below 1, if q is empty or has another embedder, or if ctx is done.
 func (x *Index) Nearest(
 	ctx context.Context, q *sparse.Embedded, i, k int, allowed func(doc int) bool,
 ) ([]Match, error) {
 	if k < 1 {
-		return nil, fmt.Errorf("engine: %d nearest documents, expected at least 1", k)
+		return nil, fmt.Errorf("engine: k is %d; expected at least 1", k)
 	}
 	if err := x.check(ctx, q, i); err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func (x *Index) Nearest(
 	if err != nil {
 		return nil, err
 	}
-	const rounding = 2*device.ErrorC + 0x1p-22 // of two c by tiles, and of two in float32
-	// The k-th least c, of those in a list that is sorted when it has grown to twice as many.
+	const rounding = 2*device.ErrorC + 0x1p-22 // twice the error of c from tiles, plus float32 rounding
+	// limit is the k-th smallest c in some, which is sorted whenever its length reaches 2k.
 	limit, some := float32(math.Inf(1)), make([]float32, 0, 2*min(k, x.Len()))
 	full := func() {
 		if slices.Sort(some); len(some) >= k {
@@ -129,7 +129,7 @@ func (x *Index) Nearest(
 	}
 	full()
 	var out []Match
-	apart := 0 // without a common term, where c is 1
+	apart := 0 // documents without common terms, whose c is 1
 	for j, c := range *row {
 		if !(float64(c) <= float64(limit)+rounding) || c == 1 && apart == k || allowed != nil && !allowed(j) {
 			continue
@@ -146,14 +146,14 @@ func (x *Index) Nearest(
 	return out[:min(k, len(out))], nil
 }
 
-// Within returns the documents whose c with document i of q is at most c, as [CrossWithin] has them, in
-// the order of Nearest, among those that allowed, unless nil, allows. Errors: those of Nearest, a c that is
-// below 0 or no number.
+// Within returns the documents whose c with document i of q is at most c, as defined by
+// [CrossWithin], in the order of Nearest. If allowed isn't nil, only documents that it accepts are
+// returned. It fails as Nearest, or if c is negative or NaN.
 func (x *Index) Within(
 	ctx context.Context, q *sparse.Embedded, i int, c float64, allowed func(doc int) bool,
 ) ([]Match, error) {
 	if !(c >= 0) {
-		return nil, fmt.Errorf("engine: documents with c of at most %v, expected a number not below 0", c)
+		return nil, fmt.Errorf("engine: bound on c is %v; expected 0 or more", c)
 	}
 	if err := x.check(ctx, q, i); err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (x *Index) Within(
 			out = append(out, Match{j, float32(exact)})
 		}
 	}
-	const slack = 2 * device.ErrorC // so that c is no closer to a bound of lists or tiles than it may err
+	const slack = 2 * device.ErrorC // margin for the error of c at a bound
 	if c < listedC-slack {
 		x.j.Query(q, i, c+slack, func(j int) {
 			for _, same := range x.j.Copies(j) {
@@ -191,33 +191,33 @@ func (x *Index) Within(
 	return out, nil
 }
 
-// check checks a document of a query.
+// check returns an error if document i of q is invalid for a query.
 func (x *Index) check(ctx context.Context, q *sparse.Embedded, i int) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case q == nil || q.Embedder != x.e.c.X.Embedder:
-		return errors.New("engine: a query of another embedder, expected that of the index")
+		return errors.New("engine: the query has another embedder than the index")
 	case i < 0 || i >= q.Rows():
-		return fmt.Errorf("engine: document %d of a query of %d", i, q.Rows())
+		return fmt.Errorf("engine: document %d of a query with %d documents", i, q.Rows())
 	}
 	return q.Validate()
 }
 
-// CompareRows returns c of row i of x and row j of y, and whether it is within a bound. The documents are valid and
-// embedded by the same embedder.
+// CompareRows returns c of row i of x and row j of y, and whether c is within a bound. x and y
+// must be valid and have the same embedder.
 func CompareRows(
 	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,
 ) (c float32, within bool, err error) {
 	if !(most >= 0) {
-		return 0, false, fmt.Errorf("engine: rows with c of at most %v, expected a number not below 0", most)
+		return 0, false, fmt.Errorf("engine: bound on c is %v; expected 0 or more", most)
 	}
 	for _, s := range []struct {
 		x *sparse.Embedded
 		i int
 	}{{x, i}, {y, j}} {
 		if s.x.Embedder != x.Embedder || s.i < 0 || s.i >= s.x.Rows() {
-			return 0, false, errors.New("engine: a row that there isn't, or two of different embedders")
+			return 0, false, errors.New("engine: row out of range, or documents with different embedders")
 		}
 	}
 	s, a := x.Row(i)
@@ -229,7 +229,7 @@ func CompareRows(
 	return float32(exact), exact <= panel.Bound(most), nil
 }
 
-// SortMatches puts matches in the order of c, equal ones in that of their numbers.
+// SortMatches sorts matches by c, with ties broken by document number.
 func SortMatches(list []Match) {
 	slices.SortFunc(list, func(a, b Match) int {
 		switch {

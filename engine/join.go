@@ -15,16 +15,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// JoinPlan reports how pairs within a bound on c were found: by tiles, which compare all pairs, or
-// by a join, which compares few pairs and finds the same with the same values
-// (engine/internal/join). The cheaper method by estimated time is used.
+// JoinPlan reports how pairs within a bound on c were found. Tiles compare all pairs. A join
+// compares fewer pairs and returns the same result (engine/internal/join). The engine uses the
+// method with the smaller estimated time.
 type JoinPlan struct {
 	Method      string  `json:"method"` // "join" or "tiles"
 	Why         string  `json:"why"`
 	Documents   int     `json:"documents"`
 	Distinct    int     `json:"documents_distinct"`   // number of distinct documents; 0 if not counted
 	Values      int64   `json:"values"`               // number of values of distinct documents; 0 if not counted
-	Before      int64   `json:"values_before_cut"`    // number of values before the cut
+	Before      int64   `json:"values_before_cut"`    // number of values in posting lists
 	Matches     int64   `json:"matches"`              // pairs of values with a common term before the cut, or an estimate
 	Pairs       int64   `json:"pairs"`                // number of pairs that tiles compare
 	JoinSeconds float64 `json:"join_seconds_planned"` // predicted time of the join; 0 if not predicted
@@ -39,8 +39,8 @@ const (
 
 // Costs in nanoseconds, measured on a core of Zen 4 at 3.7 GHz.
 const (
-	costCut     = 25.0 // per value, to cut a document
-	costBefore  = 60.0 // per value before the cut, to enter it in a list
+	costCut     = 25.0 // per value, to find the prefix of a document that is indexed
+	costBefore  = 60.0 // per value in a posting list, to add it
 	costMatch   = 1.6
 	costSketch  = 60.0 // per match that passes the sketches
 	costStep    = 4.0
@@ -52,8 +52,9 @@ const (
 	fewPairs = 1 << 21 // number of pairs that tiles compare in the time of planning a join
 )
 
-// planned returns the join that finds pairs within s.most, or nil if tiles are as cheap. valued
-// asks for the bits of tiles. held is the caller's memory in bytes, without the engine's.
+// planned returns the join that finds pairs within s.most, or nil if tiles are as fast. If valued
+// is set, keys must have the bits of tiles. held is the caller's memory in bytes, without the
+// engine's.
 func (s *search) planned(
 	ctx context.Context, rows *sparse.Embedded, valued bool, held int64,
 ) (*join.Join, *JoinPlan, error) {
@@ -138,7 +139,7 @@ func (s *search) planned(
 		return why("tiles are faster")
 	}
 	p.Method = byJoin
-	if p.Why = "few pairs share a term before the cut"; forced {
+	if p.Why = "few pairs share an indexed term"; forced {
 		p.Why = "a join was requested"
 	}
 	return j, p, nil

@@ -16,7 +16,8 @@ type Dense struct {
 	Data       []float32 // Rows*Cols values
 }
 
-// NewDense returns a matrix of zeros. It panics with a [MemoryError] if the machine hasn't enough memory.
+// NewDense returns a matrix of zeros. It panics with a [MemoryError] if there is too little free
+// memory.
 func NewDense(rows, cols int) *Dense {
 	err := compute.Affordable(fmt.Sprintf("a matrix of %d×%d", rows, cols), compute.MatrixBytes(rows, cols))
 	if err != nil {
@@ -25,13 +26,13 @@ func NewDense(rows, cols int) *Dense {
 	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}
 }
 
-// hasShape checks the number of rows and columns.
+// hasShape returns an error unless d is a rows×cols matrix.
 func (d *Dense) hasShape(rows, cols int) error {
 	if d == nil {
-		return fmt.Errorf("engine: no destination, expected a matrix of %d×%d", rows, cols)
+		return fmt.Errorf("engine: destination is nil; expected a matrix of %d×%d", rows, cols)
 	}
 	if d.Rows != rows || d.Cols != cols || len(d.Data) != rows*cols {
-		return fmt.Errorf("engine: destination of %d×%d with %d values, expected %d×%d",
+		return fmt.Errorf("engine: destination is %d×%d with %d values; expected %d×%d",
 			d.Rows, d.Cols, len(d.Data), rows, cols)
 	}
 	return nil

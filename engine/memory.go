@@ -19,7 +19,8 @@ type MemoryError = run.MemoryError
 // float32.
 var ErrNotFinite = sparse.ErrNotFinite
 
-// NewBytes bounds the memory of New in bytes for rows documents with cols columns and values values
+// NewBytes bounds the memory of New in bytes for rows documents with cols columns and a total of
+// values values.
 // in all. It includes the embedded documents, the back end's form of them and temporary copies, but
 // not the workers' scratch space. New compares it with Options.MemoryBytes.
 func NewBytes(rows, cols int, values int64) int64 {

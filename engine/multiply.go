@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Each pair of the symmetric matrix is computed once and used for both of its products. The split
-// into partial sums depends only on the number of documents. Partial sums are added in a fixed order,
+// Each pair of the symmetric matrix is computed once and used for two products. The division into
+// partial sums depends only on the number of documents. Partial sums are added in a fixed order,
 // so the result is the same for any number of workers.
 
 // maxParts bounds the number of parts of the symmetric half, and so the number of useful workers.
@@ -115,7 +115,8 @@ func (e *Engine) equalParts() (starts []int) {
 	return append(starts, n)
 }
 
-// halfProduct is the part of a symmetric product that some rows contribute, from their diagonal on.
+// halfProduct is the contribution of a range of rows, from the diagonal on, to a symmetric
+// product.
 type halfProduct struct {
 	e      *Engine
 	first  int // first row and column
@@ -124,8 +125,8 @@ type halfProduct struct {
 	turned []float32
 }
 
-// visit adds the products of a tile, whose rows are columns of the matrix, and of its transpose. In
-// a tile that crosses the diagonal, values on both sides of it are used once.
+// visit adds the products of a tile and of its transpose; its rows are columns of the matrix. In a
+// tile that crosses the diagonal, each pair is used once.
 func (h *halfProduct) visit(t *Tile) error {
 	k, p, apart := h.e.c.Kernels, h.by.Cols, h.e.Len()-h.first
 	k.Multiply(h.sum[t.Column-h.first:], apart, t.C, t.Width, t.Rows, t.Cols,
@@ -149,23 +150,23 @@ func (h *halfProduct) visit(t *Tile) error {
 func vectorsOf(v, dst *mat.Dense, columns, rows int) (p int, err error) {
 	a, b := v.RawMatrix(), dst.RawMatrix()
 	if a.Rows != columns || a.Cols < 1 {
-		return 0, fmt.Errorf("engine: vectors of %d×%d, expected %d rows and at least one column", a.Rows, a.Cols, columns)
+		return 0, fmt.Errorf("engine: v is %d×%d; expected %d rows and at least one column", a.Rows, a.Cols, columns)
 	}
 	if b.Rows != rows || rows > 0 && b.Cols != a.Cols {
-		return 0, fmt.Errorf("engine: destination of %d×%d, expected %d×%d", b.Rows, b.Cols, rows, a.Cols)
+		return 0, fmt.Errorf("engine: dst is %d×%d; expected %d×%d", b.Rows, b.Cols, rows, a.Cols)
 	}
 	for i := range a.Rows {
 		for c, value := range a.Data[i*a.Stride:][:a.Cols] {
 			if value-value != 0 {
-				return 0, fmt.Errorf("engine: vectors hold %v in row %d, column %d, expected a finite number", value, i, c)
+				return 0, fmt.Errorf("engine: v is %v in row %d, column %d; expected a finite number", value, i, c)
 			}
 		}
 	}
 	return a.Cols, nil
 }
 
-// reduce lets a device with its own product compute it, by batches of whole rows. from is nil for
-// the engine's own documents. done is false if the device has no product or can't compute the
+// reduce computes a product on the device, in batches of whole rows. from is nil for the engine's
+// own documents. done is false if the device doesn't implement products or can't compute the
 // kernel.
 func (e *Engine) reduce(
 	ctx context.Context, k kernel.Kernel, from *sparse.Embedded, v *mat.Dense, dst blas64.General,
@@ -225,8 +226,8 @@ func add(sum, by []float64) {
 	}
 }
 
-// transposed writes vectors of n numbers, apart numbers from each other, as columns of dst from row
-// first on.
+// transposed writes vectors of n numbers as columns of dst, from row first on. apart is the
+// distance between vectors.
 func transposed(dst blas64.General, first int, vectors []float64, apart, n int) {
 	for i := range n {
 		row := dst.Data[(first+i)*dst.Stride:][:dst.Cols]

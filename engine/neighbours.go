@@ -75,14 +75,14 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 			return nil, err
 		}
 		if opt.Groups != nil {
-			return nil, fmt.Errorf("engine: groups of %d documents, expected none for test documents", len(opt.Groups))
+			return nil, fmt.Errorf("engine: %d Groups; Groups must be nil with Test", len(opt.Groups))
 		}
 		m := test.Rows()
 		r := &device.Request{From: e.other(test), Docs: run.Numbers(0, m), Hi: n, Workers: e.c.Workers}
 		return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
 	}
 	if opt.Groups != nil && len(opt.Groups) != n {
-		return nil, fmt.Errorf("engine: groups of %d documents, expected %d", len(opt.Groups), n)
+		return nil, fmt.Errorf("engine: %d Groups; expected one group for each of %d documents", len(opt.Groups), n)
 	}
 	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, LastFirst: true, Workers: e.c.Workers}
 	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))
@@ -92,7 +92,7 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 // With Test, add NewBytes of the test documents.
 func NeighboursBytes(documents, count int) int64 { return nearest.Bytes(documents, count) }
 
-// neighbours is Neighbours for a bound kernel: up to most neighbours of each document of r.
+// neighbours finds up to count neighbours of each document of r for a bound kernel.
 func (e *Engine) neighbours(
 	ctx context.Context, k kernel.Kernel, r *device.Request, opt NeighbourOptions, most int, pairs int64,
 ) (_ *Neighbours, err error) {
@@ -101,7 +101,7 @@ func (e *Engine) neighbours(
 		return nil, err
 	}
 	rows := r.From
-	if rows == nil && !r.Half { // the engine's own documents as test documents
+	if rows == nil && !r.Half { // the engine's own documents are test documents
 		rows = e.c.X
 	}
 	if rows != nil {
@@ -123,7 +123,7 @@ func (e *Engine) neighbours(
 	if j != nil {
 		copies := math.MaxInt
 		if opt.Groups == nil {
-			copies = count + 1 // a list needs no more copies of a document
+			copies = count + 1 // the maximum number of copies that a list can hold
 		}
 		err = s.join(ctx, j, rows, plan, copies, func(i, j int, key float32) error {
 			lists.Offer(i, key, j)
@@ -144,7 +144,7 @@ func (e *Engine) neighbours(
 	return &Neighbours{lists, plan}, nil
 }
 
-// listed fills lists from tiles.
+// listed computes tiles and fills the lists.
 func (s *search) listed(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, grouped bool, pairs int64,
 ) (err error) {
@@ -171,10 +171,10 @@ func (s *search) listed(
 // searchFor checks the options and returns a search.
 func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Count < 1 {
-		return nil, fmt.Errorf("engine: %d neighbours, expected at least 1", opt.Count)
+		return nil, fmt.Errorf("engine: Count is %d; expected at least 1", opt.Count)
 	}
 	if kernel.IsC(k) {
-		return nil, errors.New("engine: neighbours by kernel c, which is greatest where documents differ most; " +
+		return nil, errors.New("engine: kernel c is a distance; " +
 			"expected a similarity such as cosine-power:p=1, which is 1 - c")
 	}
 	return e.search(k, opt.Min)
@@ -184,11 +184,11 @@ func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, erro
 // value.
 type search struct {
 	e      *Engine
-	of     kernel.Kernel // kernel of the values
-	kernel kernel.Kernel // kernel of the tiles: of, or c
+	of     kernel.Kernel // kernel whose values are returned
+	kernel kernel.Kernel // kernel of the tiles: same as of, or c
 	byC    bool          // tiles hold c
 	most   float32       // largest key of a candidate
-	slack  float64       // keys above most-2·slack are decided in float64
+	slack  float64       // keys above most-2·slack are checked in float64
 	least  float64       // minimum value in float64
 	bound  float64       // bound on c in float64, if of is nil
 	scan   nearest.Search
@@ -206,7 +206,7 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 		return s, nil
 	}
 	if *least != *least {
-		return nil, fmt.Errorf("engine: Min is %v, expected a number", *least)
+		return nil, fmt.Errorf("engine: Min is %v, expected a number that isn't NaN", *least)
 	}
 	s.scan.Wanted = s.atLeast
 	s.least = *least
@@ -244,8 +244,8 @@ func (s *search) atLeast(i, j int, key float32) bool {
 	return s.of.Eval(c/panel.Bound(1), x, y) >= s.least || s.of.Eval(c, x, y) >= s.least
 }
 
-// sort sorts lists and converts keys to values, or keeps keys. first is the document of the first
-// list.
+// sort sorts lists. It converts keys to values unless keep is set. The first list belongs to
+// document first.
 func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keep bool) error {
 	if keep {
 		return lists.Sort(ctx, s.e.c.Workers, nil, nil)

@@ -30,13 +30,13 @@ func (e *Engine) NeighbourBlock(
 	n := e.Len()
 	for _, r := range [][2]int{rows, columns} {
 		if r[0] < 0 || r[1] < r[0] || r[1] > n {
-			return nil, fmt.Errorf("engine: documents %d to before %d of a block, expected a range within 0 to %d", r[0],
+			return nil, fmt.Errorf("engine: block range [%d, %d) is outside [0, %d)", r[0],
 				r[1], n)
 		}
 	}
 	same := rows == columns
 	if !same && rows[0] < columns[1] && columns[0] < rows[1] {
-		return nil, fmt.Errorf("engine: a block of rows %d and columns %d, expected the same ranges or some that have "+
+		return nil, fmt.Errorf("engine: rows %d and columns %d of a block overlap; expected equal ranges or ranges that have "+
 			"nothing in common", rows, columns)
 	}
 	s, err := e.blockSearch(k, opt)
@@ -94,7 +94,7 @@ func (e *Engine) blockSearch(k kernel.Kernel, opt NeighbourOptions) (*search, er
 	return e.searchFor(k, opt)
 }
 
-// keys returns sorted lists, whose documents are numbered from first on.
+// keys returns sorted lists, with first added to the document numbers.
 func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Neighbour, error) {
 	if err := s.sort(ctx, l, first, true); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (e *Engine) MergeNeighbours(
 		return nil, err
 	}
 	if len(parts) == 0 {
-		return nil, errors.New("engine: no lists of neighbours to merge, expected those of a block or more")
+		return nil, errors.New("engine: no neighbour lists to merge; expected at least one block")
 	}
 	s, err := e.blockSearch(k, opt)
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *Engine) MergeNeighbours(
 	}
 	n, count := len(parts[0]), min(opt.Count, max(e.Len()-1, 0))
 	if first < 0 || first > e.Len()-n {
-		return nil, fmt.Errorf("engine: lists of documents %d to %d, expected of some below %d", first, first+n-1, e.Len())
+		return nil, fmt.Errorf("engine: lists of documents %d to %d; expected documents below %d", first, first+n-1, e.Len())
 	}
 	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), nearest.Bytes(n, count)); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (e *Engine) MergeNeighbours(
 	lists := nearest.NewLists(n, count, s.most, nil)
 	for b, part := range parts {
 		if len(part) != n {
-			return nil, fmt.Errorf("engine: block %d has neighbours of %d documents, expected of %d", b, len(part), n)
+			return nil, fmt.Errorf("engine: block %d has %d neighbour lists; expected %d", b, len(part), n)
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -150,7 +150,7 @@ func (e *Engine) MergeNeighbours(
 					key = 0 - key
 				}
 				if key != key || int64(neighbour.Document) >= int64(e.Len()) {
-					return nil, fmt.Errorf("engine: a neighbour %d with %v in block %d, expected one from 0 to %d with a number",
+					return nil, fmt.Errorf("engine: neighbour %d with value %v in block %d; expected a document from 0 to %d and a value that isn't NaN",
 						neighbour.Document, neighbour.Value, b, e.Len()-1)
 				}
 				lists.Offer(i, key, int(neighbour.Document))

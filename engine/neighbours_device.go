@@ -10,16 +10,16 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// What a device is asked for at a time, and how many neighbours of a document: for each it looks
-// through a part of the row again.
+// Maximum batch size, and maximum number of neighbours per document, on a device. The device scans
+// part of a row again for each neighbour.
 const (
 	reducedRows     = 2048
 	maxReducedCount = 64
 )
 
-// onDevice fills lists of up to count neighbours with what the device finds in each row, so that no
-// tile crosses to the machine, and reports whether it can. It computes whole rows, also where tiles
-// would be half of them: twice the pairs, which is less than what copying half of them takes.
+// onDevice fills lists of up to count neighbours that the device selects, and reports whether the
+// device supports it. No tile is copied from the device. It computes all pairs twice, because that
+// is faster than copying half of the matrix.
 func (s *search) onDevice(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, report *run.Reporter,
 ) (done bool, err error) {
@@ -35,14 +35,14 @@ func (s *search) onDevice(
 		}
 		negated := *p
 		negated.Code = append(slices.Clone(p.Code), device.Code{Op: device.OpNeg})
-		if negated.Validate() != nil { // one instruction too many
+		if negated.Validate() != nil { // the program may exceed the maximum length by one instruction
 			return false, nil
 		}
 		part.Program = &negated
 	}
 	k := count
 	if r.Half {
-		k++ // itself
+		k++ // the document itself
 	}
 	column, value := make([]int32, reducedRows*k), make([]float32, reducedRows*k)
 	for first := 0; first < len(r.Docs); first += reducedRows {
@@ -56,7 +56,7 @@ func (s *search) onDevice(
 		for at, j := range column[:n] {
 			i := first + at/k
 			if j >= 0 && !(r.Half && int(j) == r.Docs[i]) && (s.scan.Wanted == nil || s.scan.Wanted(i, int(j), value[at])) {
-				lists.Offer(i, 0+value[at], int(j)) // never -0
+				lists.Offer(i, 0+value[at], int(j)) // the sum replaces -0 by 0
 			}
 		}
 		s.e.c.Count(int64(end-first) * int64(r.Hi))

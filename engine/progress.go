@@ -4,10 +4,10 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Progress is how far the work is: the Stage, Done of a Total of pairs, documents or machines, which is 0
-// where it isn't known, and Details in words. Learners report by it, too; an engine has no stages.
+// Progress describes running work: its Stage, and how many of Total units are Done. Units are
+// pairs, documents or classifiers. Total is 0 if unknown. An engine has no stages.
 type Progress = run.Progress
 
-// PanicError says that a function which the caller handed over panicked: What it was, the Value, which
-// Unwrap returns where it is an error, and the Stack.
+// PanicError is the error for a panic in a caller's function. What names the function, Value is
+// the panic value, and Stack the stack trace. Unwrap returns Value if it is an error.
 type PanicError = run.PanicError

@@ -59,18 +59,18 @@ func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (
 		return nil, err
 	}
 	if keep < 0 {
-		return nil, fmt.Errorf("engine: keep is %d bytes, expected 0 or more", keep)
+		return nil, fmt.Errorf("engine: keep is %d bytes; expected 0 or more", keep)
 	}
 	r := &Rectangle{e: e, k: k, test: test, stride: rowStride(e.Len())}
 	r.divide(keep)
-	if err := e.fits(context.Background(), "rows that are kept", r.KeptBytes()); err != nil {
+	if err := e.fits(context.Background(), "the stored rows of a rectangle", r.KeptBytes()); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// divide divides the memory between rows and prepared documents, which save less time, but more per
-// byte.
+// divide divides keep bytes between rows and prepared documents. Prepared documents save less time
+// in total, but more time per byte.
 func (r *Rectangle) divide(keep int64) {
 	block, blocks := 4*int64(r.height())*int64(r.stride), int64(r.blocks())
 	if block == 0 {

@@ -25,7 +25,7 @@ type rectangleBlock struct {
 	values  []float32 // values of the matrix, rows r.stride apart; nil if not needed
 	scratch []float32 // memory for values that aren't stored
 	w       []float64 // sums of K V, vector by vector, height apart
-	lines   []float64 // sums of some rows, row by row
+	lines   []float64 // sums of a group of rows, row by row
 	sum     []float64 // sums of Kᵀ f(K V), vector by vector; empty if not needed
 	turned  []float32
 }
@@ -132,7 +132,7 @@ func (b *rectangleBlock) complete(first, count int) error {
 	return nil
 }
 
-// again is run for stored rows.
+// again is run for rows whose values are stored.
 func (b *rectangleBlock) again(ctx context.Context, report *run.Reporter) error {
 	e, stride := b.r.e, b.r.stride
 	n, width := e.Len(), e.c.Kernels.Panel

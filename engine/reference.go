@@ -11,35 +11,33 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Reference computes kernels in float64 straight from their definition: the unit rows in float64, c
-// as half the squared distance, compensated sums, [kernel.Kernel].Eval. It is slow, simple, and what
-// everything faster is checked against.
+// Reference computes kernels in float64 directly from their definitions, with
+// [kernel.Kernel].Eval. It is slow and simple. Tests compare all faster implementations with it.
 //
-// With unit rows a and b as sparse.Embedded.Unit64 gives them,
+// a and b are unit rows in float64, as returned by sparse.Embedded.Unit64. Their
 //
 //	c = ½ Σ (aᵢ - bᵢ)²
 //
-// has no negative terms, so nothing cancels: c is within 2⁻⁵² of what these rows give, relative to
-// itself, down to exactly 0 for equal rows, and the same bits for (i, j) and (j, i). Rows that are
-// proportional but not equal may show a c of the size of their own rounding, squared: about 10⁻³².
+// has no negative terms, so nothing cancels. The relative error of c for these rows is at most
+// 2⁻⁵², equal rows have c = 0, and (i, j) and (j, i) have the same bits. If rows are proportional
+// but not equal, c is about 10⁻³², the square of their rounding errors.
 //
-// Of histograms, c is half their χ² distance, or their Jensen-Shannon divergence divided by ln 2,
-// in forms: again without negative terms, within 2⁻⁴⁶ of what the rows give.
+// For histograms, c is half the χ² distance, or the Jensen-Shannon divergence divided by ln 2.
+// These sums have no negative terms either, and their relative error is at most 2⁻⁴⁶.
 //
-// A Reference holds the rows in float64, 8 bytes a value. It is immutable and may be used
+// A Reference stores the rows in float64, 8 bytes per value. It is immutable and may be used
 // concurrently.
 type Reference struct {
 	x       *sparse.Embedded
 	units   []float64                  // float64 values, at the same offsets as x's
-	halves  []sum                      // ½ Σ aᵢ² of each row; of a histogram ½ Σ aᵢ
-	term    func(a, b float64) float64 // of a similarity of histograms, nil for the dot product
-	share   func(a, b float64) float64 // the same of twice c
-	scratch sync.Pool                  // of *scatter, for Row
+	halves  []sum                      // ½ Σ aᵢ² of each row; for histograms ½ Σ aᵢ
+	term    func(a, b float64) float64 // summand of the similarity of histograms; nil for the dot product
+	share   func(a, b float64) float64 // summand of twice c
+	scratch sync.Pool                  // *scatter, for Row
 }
 
-// NewReference makes a reference for the documents x, which must stay unchanged. It panics with
-// what x.Validate finds: a reference for rows that aren't in order would agree with the wrong
-// values of an engine.
+// NewReference makes a reference for the documents x, which must stay unchanged. It panics if
+// x.Validate fails, because a Reference for unsorted rows would return wrong values.
 func NewReference(x *sparse.Embedded) *Reference {
 	if err := x.Validate(); err != nil {
 		panic(err)
@@ -74,8 +72,8 @@ func (r *Reference) row(i int) ([]uint32, []float64) {
 	return terms, r.units[lo:][:len(terms)]
 }
 
-// C returns c = 1 - cosine of documents i and j, or 1 - similarity of two histograms, by merging
-// their rows.
+// C returns c = 1 - cosine of documents i and j, or 1 - similarity of two histograms. It merges
+// the two rows.
 func (r *Reference) C(i, j int) float64 {
 	ti, a := r.row(i)
 	tj, b := r.row(j)
@@ -105,7 +103,7 @@ func (r *Reference) C(i, j int) float64 {
 	return s.value() / 2
 }
 
-// Norm returns the norm of document i, NaN where the documents have none.
+// Norm returns the norm of document i, or NaN if the documents have no norms.
 func (r *Reference) Norm(i int) float64 {
 	if r.x.Norms == nil {
 		return math.NaN()
@@ -113,28 +111,28 @@ func (r *Reference) Norm(i int) float64 {
 	return r.x.Norms[i]
 }
 
-// Value returns k's value for documents i and j.
+// Value returns k(xᵢ, xⱼ).
 func (r *Reference) Value(k kernel.Kernel, i, j int) float64 {
 	return r.Resolve(k).Eval(r.C(i, j), r.Norm(i), r.Norm(j))
 }
 
-// Resolve returns k with what depends on the documents filled in, as [kernel.Resolve] does: terms are
-// those of the training documents.
+// Resolve returns k with parameters that depend on the training documents filled in, as
+// [kernel.Resolve] does.
 func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
 	return kernel.Resolve(k, len(r.x.Embedder.Terms))
 }
 
-// Row writes c of document i against every document j to dst[j]; dst has Len() values. It returns
-// ctx.Err() when ctx is done before the row is.
+// Row writes c of document i and each document j to dst[j]. dst must have Len() values. It returns
+// ctx.Err() if ctx is done earlier.
 //
-// With sums that carry their rounding errors along, of products taken exactly,
+// The identity
 //
 //	c = ½ Σ (aᵢ - bᵢ)² = ½ Σ aᵢ² + ½ Σ bᵢ² - Σ aᵢbᵢ
 //
-// only needs the terms that both rows have, which is several times as fast as merging. What the
-// sums carry is some 2⁻⁹⁰, so the difference is within 2⁻⁵¹ of C, relative to itself, down to c =
-// cancelled; smaller ones are left to C. Row and C don't agree to the bit. The terms of histograms,
-// which are rounded, leave 2⁻⁴⁸ in all, hence 2⁻³⁸ relative to c down to cancelledHistogram.
+// needs only common terms, which is several times as fast as merging. Products are exact, and the
+// sums carry their rounding errors, with an error of about 2⁻⁹⁰. The relative error of the
+// difference to C is at most 2⁻⁵¹ if c >= cancelled, and 2⁻³⁸ for histograms if c >=
+// cancelledHistogram. Smaller values are computed by C. Row and C may differ in the last bits.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 	w := r.scratch.Get().(*scatter)
 	defer r.scratch.Put(w)
@@ -167,16 +165,16 @@ func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 	return nil
 }
 
-// cancelled is the c below which a difference of sums has lost too much.
+// Below these values of c the difference of sums has lost too many digits.
 const (
 	cancelled          = 0x1p-30
 	cancelledHistogram = 0x1p-10
 )
 
-// scatter is one row laid out for looking up its terms.
+// scatter is a row, stored for fast lookup of its terms.
 type scatter struct {
-	has   []uint64 // a bit for each term; small enough for the first cache
-	place []int32  // place[t] is the position of term t in the row, where it has the term
+	has   []uint64 // one bit per term; fits into the L1 cache
+	place []int32  // place[t] is the position of term t in the row, if the row has t
 	found []int32
 }
 
@@ -193,9 +191,9 @@ func (w *scatter) clear(terms []uint32) {
 	}
 }
 
-// matches returns the positions of those of terms that the row has, too. Each position is written
-// down, and the next one overwrites it where it isn't one of them, since a branch would often go
-// wrong.
+// matches returns the positions of the terms that the row also has. Each position is written, and
+// the next position overwrites it if the row doesn't have the term. A branch would often be
+// mispredicted.
 func (w *scatter) matches(terms []uint32) []int32 {
 	w.found = slices.Grow(w.found[:0], len(terms))[:len(terms)]
 	found, has := w.found, w.has
@@ -207,13 +205,12 @@ func (w *scatter) matches(terms []uint32) []int32 {
 	return found[:n]
 }
 
-// sum is a sum of squares in float64 with its rounding errors carried along, so that its own error
-// is about that of one rounding, however many terms it has. Source: Neumaier, ZAMM 54 (1974), in
-// the form without branches (Knuth's two-sum).
+// sum is a sum of squares in float64 that carries its rounding errors. Its error is about one
+// rounding for any number of terms. Source: Neumaier, ZAMM 54 (1974), in the branch-free form
+// (Knuth's two-sum).
 type sum struct{ total, lost float64 }
 
-// plus returns the sum with v² added. It works on values, not through a pointer, so that sums stay
-// in registers.
+// plus returns the sum with v² added. sum is passed by value, so that it stays in registers.
 func (s sum) plus(v float64) sum {
 	v = float64(v * v)
 	t := s.total + v
@@ -221,13 +218,13 @@ func (s sum) plus(v float64) sum {
 	return sum{t, s.lost + ((s.total - (t - w)) + (v - w))}
 }
 
-// minus returns the sum with ab taken away, the product exact as two numbers.
+// minus returns the sum minus ab, with ab exact as a pair of numbers.
 func (s sum) minus(a, b float64) sum {
 	p := float64(a * b)
 	return s.and(sum{-p, -math.FMA(a, b, -p)})
 }
 
-// and returns the sum of both.
+// and returns s + v.
 func (s sum) and(v sum) sum {
 	t := s.total + v.total
 	w := t - s.total
@@ -236,9 +233,9 @@ func (s sum) and(v sum) sum {
 
 func (s sum) value() float64 { return s.total + s.lost }
 
-// referenceTerms returns what a common term of two histograms adds to their similarity, f(a, b),
-// and what it adds to twice c = 1 - similarity; nil for the dot product. They are written apart
-// from those of the engine, from the definitions.
+// referenceTerms returns the summand f(a, b) of the similarity of histograms for a common term,
+// and the summand of twice c = 1 - similarity. Both are nil for the dot product. They don't share
+// code with the engine.
 func referenceTerms(p sparse.Pairing) (term, share func(a, b float64) float64) {
 	switch p {
 	case sparse.ChiSquare:
@@ -253,17 +250,17 @@ func referenceTerms(p sparse.Pairing) (term, share func(a, b float64) float64) {
 	return nil, nil
 }
 
-// jensenShannonTerm is f(a, b) = ½ (a log₂((a+b)/a) + b log₂((a+b)/b)), whose terms are both above
-// 0: good to four roundings and those of two logarithms.
+// jensenShannonTerm returns f(a, b) = ½ (a log₂((a+b)/a) + b log₂((a+b)/b)) for positive a and b,
+// with an error of four roundings and the errors of two logarithms.
 func jensenShannonTerm(a, b float64) float64 {
 	if a < b {
-		a, b = b, a // for the same bits
+		a, b = b, a // the result must be symmetric bit for bit
 	}
 	return (float64(a*math.Log1p(b/a)) + float64(b*math.Log1p(a/b))) / (2 * math.Ln2)
 }
 
-// referenceShare is S E(δ) / (2 ln 2), with E(δ) = 2δ artanh δ + ln(1-δ²), where two thirds of a
-// term are left, or near δ = 1, where that goes wrong, by the definition of E.
+// referenceShare returns S E(δ) / (2 ln 2) with E(δ) = 2δ artanh δ + ln(1-δ²). For δ >= ½, where
+// this form loses accuracy, E is computed as 2p ln 2p + 2(1-p) ln 2(1-p) with p = (1-δ)/2.
 func referenceShare(a, b float64) float64 {
 	s := a + b
 	delta := math.Abs(a-b) / s

@@ -107,16 +107,16 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 	lo, hi := q.Columns[0], q.Columns[1]
 	switch {
 	case q.Workers < 0 || q.Workers > maxWorkers:
-		return nil, fmt.Errorf("engine: %d workers, expected a number from 0 to %d", q.Workers, maxWorkers)
+		return nil, fmt.Errorf("engine: Workers is %d; expected a number from 0 to %d", q.Workers, maxWorkers)
 	case q.Half && (q.Test != nil || q.Documents != nil):
 		return nil, errors.New("engine: Half must not be set with Test or Documents")
 	case q.Rows[0] < 0 || q.Rows[1] < q.Rows[0] || q.Rows[1] > rows:
-		return nil, fmt.Errorf("engine: rows from %d to before %d, expected a range from 0 to %d", q.Rows[0], q.Rows[1],
+		return nil, fmt.Errorf("engine: Rows is [%d, %d); expected a range within 0 to %d", q.Rows[0], q.Rows[1],
 			rows)
 	case lo < 0 || hi < lo || hi > columns:
-		return nil, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to %d", lo, hi, columns)
+		return nil, fmt.Errorf("engine: Columns is [%d, %d); expected a range within 0 to %d", lo, hi, columns)
 	case lo%device.Columns != 0 || hi%device.Columns != 0 && hi != columns:
-		return nil, fmt.Errorf("engine: columns from %d to before %d, expected multiples of %d, or all %d", lo, hi,
+		return nil, fmt.Errorf("engine: Columns is [%d, %d); expected multiples of %d, or all %d columns", lo, hi,
 			device.Columns, columns)
 	case q.Documents == nil:
 		q.Documents = run.Numbers(0, q.Rows[1])[q.Rows[0]:]
@@ -124,7 +124,7 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 	}
 	for _, i := range q.Documents {
 		if i < q.Rows[0] || i >= q.Rows[1] {
-			return nil, fmt.Errorf("engine: row %d, expected a number from %d to %d", i, q.Rows[0], q.Rows[1]-1)
+			return nil, fmt.Errorf("engine: document %d; expected a number from %d to %d", i, q.Rows[0], q.Rows[1]-1)
 		}
 	}
 	q.Rows = [2]int{}
@@ -216,8 +216,8 @@ func (e *Engine) checkTest(k kernel.Kernel, test *sparse.Embedded) error {
 	case test == nil:
 		return errors.New("engine: test documents are nil")
 	case test.Embedder != e.c.X.Embedder:
-		return errors.New("engine: test documents were embedded by another embedder, " +
-			"expected the one fitted on the training documents")
+		return errors.New("engine: test documents have another embedder; " +
+			"use the embedder of the training documents")
 	case test == e.c.X:
 		return nil
 	}

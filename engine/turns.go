@@ -5,16 +5,15 @@ import (
 	"sync"
 )
 
-// turns have the sums of tasks taken in order, though the tasks end in any. Some may be ahead of those
-// before them, until there is no more room for sums. Whoever waits has tasks before it that are under
-// way.
+// turns adds up the sums of tasks in task order, although tasks end in any order. A fixed number
+// of sums can wait for earlier tasks. A task blocks in begin while all of them are in use.
 type turns struct {
-	sums  [][]float64     // that of task k is number k modulo their number
-	taken []chan struct{} // closed once that of the task is taken
+	sums  [][]float64     // task k uses element k modulo the length
+	taken []chan struct{} // closed after the task's sum is taken
 
 	mu   sync.Mutex
 	next int      // task whose sum is taken next
-	take []func() // what takes the sums that are ready, and nil
+	take []func() // functions that take the sums of ended tasks; nil elsewhere
 }
 
 func newTurns(tasks, ahead int) *turns {
@@ -26,7 +25,7 @@ func newTurns(tasks, ahead int) *turns {
 	return t
 }
 
-// begin returns n zeros for the sum of a task, when there is room.
+// begin returns n zeros for the sum of a task. It waits until memory for a sum is free.
 func (t *turns) begin(ctx context.Context, task, n int) ([]float64, error) {
 	if before := task - len(t.sums); before >= 0 {
 		select {
@@ -40,7 +39,7 @@ func (t *turns) begin(ctx context.Context, task, n int) ([]float64, error) {
 	return *own, nil
 }
 
-// end has take called when those of the tasks before have been. The sum is taken then.
+// end calls take after the take functions of all earlier tasks, possibly in another goroutine.
 func (t *turns) end(task int, take func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
