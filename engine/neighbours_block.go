@@ -36,8 +36,9 @@ func (e *Engine) NeighbourBlock(
 	}
 	same := rows == columns
 	if !same && rows[0] < columns[1] && columns[0] < rows[1] {
-		return nil, fmt.Errorf("engine: rows %d and columns %d of a block overlap; expected equal ranges or ranges that have "+
-			"nothing in common", rows, columns)
+		return nil, fmt.Errorf(
+			"engine: rows %d and columns %d of a block overlap; expected equal ranges or ranges that have "+
+				"nothing in common", rows, columns)
 	}
 	s, err := e.blockSearch(k, opt)
 	if err != nil {
@@ -150,7 +151,7 @@ func (e *Engine) MergeNeighbours(
 					key = 0 - key
 				}
 				if key != key || int64(neighbour.Document) >= int64(e.Len()) {
-					return nil, fmt.Errorf("engine: neighbour %d with value %v in block %d; expected a document from 0 to %d and a value that isn't NaN",
+					return nil, fmt.Errorf("engine: neighbour %d has value %v in block %d; expected a document up to %d and a number",
 						neighbour.Document, neighbour.Value, b, e.Len()-1)
 				}
 				lists.Offer(i, key, int(neighbour.Document))

@@ -5,47 +5,45 @@ import (
 	"sync"
 )
 
-// Key names a tile: a row of the matrix and a block of columns, both counted from 0.
+// Key identifies a tile: a row of the matrix and a block of columns, both counted from 0.
 type Key struct{ Row, Block uint32 }
 
-// Tile is a piece of a row of the matrix in a [Cache]. While it is pinned its values may be read;
-// only the caller that was told to make it may write them.
+// Tile is part of a row of the matrix, stored in a [Cache]. Its values may be read while it is
+// pinned. Only the caller for which Claim returned [Mine] may write them.
 type Tile struct {
-	C []float32 // as many values as the cache's tiles have
+	C []float32 // values; all tiles of a cache have the same length
 
 	key        Key
 	ready      bool
 	pins       int
-	done       chan struct{} // made when somebody waits for the values
-	prev, next *Tile         // among the tiles that are ready and not pinned
+	done       chan struct{} // created when a caller waits for the values
+	prev, next *Tile         // list of tiles that are ready and not pinned
 }
 
-// State is what [Cache.Claim] found.
+// State is the result of [Cache.Claim].
 type State int
 
 const (
-	Ready State = iota // the values are there; the tile is pinned
-	Mine               // the caller has to make the values; the tile is pinned
-	Busy               // another caller is making the values
-	Full               // every tile that fits is pinned: the caller has to do without
+	Ready State = iota // values are ready; the tile is pinned
+	Mine               // the caller must compute the values; the tile is pinned
+	Busy               // another caller is computing the values
+	Full               // all tiles are pinned; the caller must work without a tile
 )
 
-// Cache holds tiles of float32 values, as many as a bound in bytes allows. To make room it drops
-// the least recently used one. A Cache is made by [NewCache] and may be used concurrently.
+// Cache holds tiles of float32 values in bounded memory. If it is full, it evicts the least
+// recently used tile. A Cache is made by [NewCache] and may be used concurrently.
 //
-// Memory: everything counts with all that belongs to it: tiles with values, tiles in the making,
-// pinned tiles, and the memory of dropped ones, which is used again. The sum never exceeds the
-// bound. Tiles are allocated when they are first needed and never given back.
+// Memory: the bound includes ready, incomplete, pinned and evicted tiles, with their overhead. It
+// is never exceeded. Tiles are allocated on demand. Evicted tiles are reused and never freed.
 //
-// Making: of all callers that ask for a tile at the same time, one is told [Mine] and makes the
-// values, while the others wait ([Busy]). It ends with [Cache.Complete] or, after an error or the
-// end of its own work, with [Cache.Abandon], which leaves no trace: those that waited ask again,
-// and one of them makes the values. So an error is never kept, and when one caller is cancelled the
-// others lose time but not their result. A caller must not wait while others wait for it: it first
-// makes what is Mine, then waits for what is Busy.
+// Computation: if several callers claim a missing tile, the first gets [Mine] and computes the
+// values. The others get [Busy] and wait. The tile ends with [Cache.Complete], or with
+// [Cache.Abandon] after an error. After Abandon the waiting callers claim again, and one of them
+// computes the values. So errors aren't cached, and cancelling one caller doesn't fail others. To
+// avoid deadlock, a caller must first compute its own tiles, then wait for Busy tiles.
 //
-// A caller completes or abandons each tile that it makes, once, and releases each tile that it pinned, once. A tile
-// that was abandoned, or released and dropped, has no values any more: C is nil.
+// A caller must complete or abandon each Mine tile exactly once, and release each pinned tile
+// exactly once. C is nil after a tile is abandoned, or released and evicted.
 type Cache struct {
 	width int
 	limit int64
@@ -53,30 +51,29 @@ type Cache struct {
 
 	mu    sync.Mutex
 	tiles map[Key]*Tile
-	used  Tile    // head of the ring of tiles that are ready and not pinned, the least recently used one first
-	spare []*Tile // tiles without values
+	used  Tile    // head of the ring of ready, unpinned tiles, least recently used first
+	spare []*Tile // tiles without values, for reuse
 	stats CacheStats
 
-	allocate func(width int) []float32 // tests count here
+	allocate func(width int) []float32 // replaced by tests
 }
 
-// CacheStats counts what a cache has done since it was made. A hit is a tile that was ready, a miss
-// one that the caller had to make.
+// CacheStats holds counters since the cache was made. A hit is a ready tile. A miss is a tile that
+// the caller had to compute.
 type CacheStats struct {
 	Hits, Misses int64
-	Waits        int64 // tiles that another caller was making
-	Refused      int64 // misses without room
-	Evicted      int64 // tiles whose values made room for others
-	Bytes, Limit int64 // what the tiles take now, which is also the most they ever took; and its bound
+	Waits        int64 // tiles that another caller was computing
+	Refused      int64 // misses while all tiles were pinned
+	Evicted      int64 // tiles evicted to make room
+	Bytes, Limit int64 // memory of all tiles, which never decreases, and its bound
 }
 
-// tileOverhead bounds what a tile takes beside its values: the Tile itself (80 bytes), its place in
-// the map (20 bytes, twice that after the map has grown, three times while it grows), its place
-// among the spare ones, and the channel that others wait on.
+// tileOverhead bounds the memory of a tile without its values: the Tile (80 bytes), its map entry
+// (20 bytes, up to three times that while the map grows), its entry in spare, and the channel.
 const tileOverhead = 320
 
-// NewCache returns a cache for tiles of width values that takes up to limit bytes. A limit too
-// small for a tile is allowed: the cache then stays empty.
+// NewCache returns a cache of up to limit bytes for tiles of width values. If limit is too small
+// for a tile, the cache stays empty.
 func NewCache(width int, limit int64) *Cache {
 	c := &Cache{width: width, limit: limit, cost: TileBytes(width), tiles: map[Key]*Tile{}, allocate: newValues}
 	c.used.prev, c.used.next = &c.used, &c.used
@@ -84,34 +81,34 @@ func NewCache(width int, limit int64) *Cache {
 	return c
 }
 
-// newValues allocates all of what the runtime would round the size up to, so that it is counted.
+// newValues allocates the full size class of the runtime, so that the memory is counted.
 func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[:width] }
 
 // TileBytes returns the memory in bytes that a cache takes for each tile of width values.
 func TileBytes(width int) int64 {
-	if bytes := 4 * int64(width); bytes > smallBytes { // whole pages of the runtime; to see it would take that memory
+	if bytes := 4 * int64(width); bytes > smallBytes { // whole pages of the runtime
 		return (bytes+pageBytes-1)&^(pageBytes-1) + tileOverhead
 	}
 	return 4*int64(cap(newValues(width))) + tileOverhead
 }
 
-// Go's runtime allocates what is larger than smallBytes in pages, and what is smaller in sizes that
-// it chooses.
+// Go's runtime rounds allocations above smallBytes to pages, and smaller allocations to size
+// classes.
 const (
 	smallBytes = 32 << 10
 	pageBytes  = 8 << 10
 )
 
-// Stats returns the counts up to now.
+// Stats returns the current counters.
 func (c *Cache) Stats() CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stats
 }
 
-// Lookup returns the tile, pinned, if its values are there, and nil if not, which doesn't count as
-// a miss. A caller that needs many tiles looks up all of them before it claims the missing ones, so
-// that none makes room for another.
+// Lookup returns the tile, pinned, if its values are ready, else nil. A nil result isn't counted
+// as a miss. To keep ready tiles from being evicted, look up all needed tiles before claiming
+// missing tiles.
 func (c *Cache) Lookup(key Key) *Tile {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,9 +121,9 @@ func (c *Cache) Lookup(key Key) *Tile {
 	return t
 }
 
-// Claim says what is to be done about a tile. [Ready] and [Mine] come with the tile, which the
-// caller must [Cache.Release] in the end; [Busy] comes with a channel that is closed when it is
-// worth asking again.
+// Claim returns the state of a tile. With [Ready] and [Mine] it returns the tile, pinned, which
+// the caller must [Cache.Release]. With [Busy] it returns a channel that is closed when the caller
+// should claim again.
 func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,8 +150,8 @@ func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
 	return Busy, nil, t.done
 }
 
-// room returns a tile without values: a spare one, a new one, or that of the least recently used
-// values.
+// room returns a tile without values: a spare tile, a new tile, or the evicted least recently used
+// tile.
 func (c *Cache) room() *Tile {
 	if n := len(c.spare); n > 0 {
 		t := c.spare[n-1]
@@ -174,8 +171,8 @@ func (c *Cache) room() *Tile {
 	return c.renew(t)
 }
 
-// renew makes a new tile of the values of another and of its room in the cache. Who still holds the
-// old one, against the rules, finds nothing rather than values of another.
+// renew makes a new tile with the memory of another. A caller that uses the old tile after its
+// release finds C nil instead of other values.
 func (c *Cache) renew(t *Tile) *Tile {
 	delete(c.tiles, t.key)
 	fresh := &Tile{C: t.C}
@@ -183,7 +180,7 @@ func (c *Cache) renew(t *Tile) *Tile {
 	return fresh
 }
 
-// pin takes a tile out of those that may be dropped.
+// pin removes a tile from the list of evictable tiles.
 func (c *Cache) pin(t *Tile) {
 	if t.pins == 0 {
 		c.unlink(t)
@@ -196,7 +193,7 @@ func (c *Cache) unlink(t *Tile) {
 	t.prev, t.next = nil, nil
 }
 
-// Complete says that the values of a tile that was [Mine] are there. The tile stays pinned.
+// Complete marks a [Mine] tile as ready. The tile stays pinned.
 func (c *Cache) Complete(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +201,7 @@ func (c *Cache) Complete(t *Tile) {
 	c.wake(t)
 }
 
-// Abandon says that there will be no values for a tile that was [Mine], and releases it.
+// Abandon gives up computing a [Mine] tile, and releases it.
 func (c *Cache) Abandon(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,7 +216,7 @@ func (c *Cache) wake(t *Tile) {
 	}
 }
 
-// Release unpins a tile once. Its last release makes it the most recently used one.
+// Release unpins a tile once. The last release makes it the most recently used tile.
 func (c *Cache) Release(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,2 +1,2 @@
-// Package tiles holds the memory of the pieces of a Gram matrix that were computed, bounded in bytes ([Cache]).
+// Package tiles caches parts of rows of a Gram matrix in bounded memory ([Cache]).
 package tiles

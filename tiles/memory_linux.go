@@ -4,6 +4,5 @@ import "syscall"
 
 const madvHugepage = 14
 
-// adviseHuge asks for large pages behind memory that begins and ends where such pages do. A kernel
-// without them says no.
+// adviseHuge requests huge pages for aligned memory. It has no effect on kernels without them.
 func adviseHuge(memory []byte) { _ = syscall.Madvise(memory, madvHugepage) }

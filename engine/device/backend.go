@@ -8,22 +8,24 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Backend computes c = 1 - cosine, or what the documents' sparse.Pairing is, between the documents of requests and
-// those that it was made for, its columns. c keeps the promises of engine.Engine for all rows and columns of a request.
+// Backend computes c = 1 - cosine, or 1 - similarity for the documents' sparse.Pairing, between
+// the documents of requests (rows) and the documents it was made for (columns). Its values of c
+// must have the accuracy and symmetry that engine.Engine documents, for all rows and columns.
 type Backend interface {
-	// Name says what it is, such as "avx512" or "cuda: NVIDIA H200".
+	// Name returns a description, such as "avx512" or "cuda: NVIDIA H200".
 	Name() string
 
-	// Rows computes r and calls visit for each tile, from up to r.Workers goroutines. Tiles of the same rows follow each
-	// other, columns ascending. visit may write to the tile. Rows stops if visit fails, or within a second after ctx
-	// is done. It may be called concurrently, but not by visit. If its memory doesn't hold the rows' documents and a row
-	// of values, the error is ErrMemory.
+	// Rows computes r and calls visit for each tile, from up to r.Workers goroutines. Tiles of the
+	// same rows follow each other with ascending columns. visit may write to the tile. Rows stops
+	// if visit fails, or within a second after ctx is done. It may be called concurrently, but not
+	// by visit. It returns ErrMemory if the documents and one row of values don't fit in the
+	// device's memory.
 	Rows(ctx context.Context, r *Request, visit func(t *Tile) error) error
 
-	// HostBytes returns the machine's memory that it holds, beside the documents.
+	// HostBytes returns the allocated host memory in bytes, without the documents.
 	HostBytes() int64
 
-	// Close gives back all that it holds. It is called once, when no call of Rows is under way.
+	// Close frees all resources. It is called once, when no call of Rows is running.
 	Close() error
 }
 
@@ -37,12 +39,12 @@ const (
 // SlackC bounds the absolute error of a computed c: min(ErrorC, ErrorC/CloseC·c), and the underflow of float32.
 func SlackC(c float64) float64 { return min(ErrorC, ErrorC/CloseC*c) + 0x1p-150 }
 
-// Accelerator is a [Backend] with a processor of its own. It may run a request's program, and few
-// large requests suit it better than many small ones.
+// Accelerator is a [Backend] with its own processor and memory. It may run programs. It needs
+// large requests for full speed.
 type Accelerator interface {
 	Backend
 
-	// BatchRows returns how many rows of other documents a request had best have.
+	// BatchRows returns the best number of rows per request for other documents.
 	BatchRows() int
 }
 
@@ -53,14 +55,14 @@ type Preparer interface {
 	// Prepare converts documents, for Request.Prepared. They must stay unchanged. It may be called concurrently.
 	Prepare(ctx context.Context, x *sparse.Embedded) (Prepared, error)
 
-	// PreparedBytes bounds the memory of converted documents beside the documents, in bytes.
+	// PreparedBytes bounds the memory of converted documents in bytes, without the documents.
 	PreparedBytes(rows int, values int64) int64
 }
 
-// Prepared are documents in the form of the back end that made it.
+// Prepared holds documents in the format of the back end that made it.
 type Prepared any
 
-// Counter is a [Backend] that counts what it does.
+// Counter is a [Backend] that counts its computations.
 type Counter interface {
 	Backend
 
@@ -74,12 +76,12 @@ var ErrMemory = errors.New("too little memory on the device")
 // Stats counts what was computed. Times are sums over workers.
 type Stats struct {
 	Pairs       int64 // dot products
-	Recomputed  int64 // of these, recomputed by the exact difference form
+	Recomputed  int64 // pairs recomputed by the exact difference formula
 	HeadValues  int64 // values multiplied with a panel: times Kernels.Panel, the head's multiply-adds
 	TailMatches int64 // the tail's multiply-adds
 
-	// Search for neighbours on the processor: values that passed the limit of a list, and entries into lists, up to two
-	// per value. With several workers both vary between runs.
+	// Counters of neighbour search on the CPU: values below the limit of a list, and insertions
+	// into lists, up to two per value. With several workers both vary between runs.
 	Found, Entered int64
 
 	Load  time.Duration // scattering documents into panels and finding their posting lists
@@ -87,7 +89,7 @@ type Stats struct {
 	Head  time.Duration // panel dot products
 	Close time.Duration // c from dot products, and the exact form for close pairs
 	Map   time.Duration // kernels of c
-	Store time.Duration // results to where they were asked for
+	Store time.Duration // writing results to the destination
 }
 
 // Add adds counts and times.

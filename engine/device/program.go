@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Op is an instruction of a [Program]. It takes its operands from a stack of float64 numbers and
-// leaves its result there.
+// Op is an instruction of a [Program]. It pops its operands from a stack of float64 numbers and
+// pushes its result.
 type Op uint8
 
 // The instructions; v is the number on top of the stack, u the one below it, n the argument.
@@ -31,7 +31,7 @@ const (
 	OpTanh              // tanh v
 	OpPower             // vⁿ by repeated squaring
 	OpPow               // max(v, 0)^Consts[n], Consts[n] > 0
-	OpDeficit           // 1 - (1-v)^Consts[n] without cancellation, v in [0, 2], [0, 1] unless that is whole
+	OpDeficit           // 1 - (1-v)^Consts[n] without cancellation, v in [0, 2] for integer powers, else v in [0, 1]
 	OpTable             // Tables[n] of v rounded to float32, v in [0, 2]
 	OpClamp             // min(max(v, 0), 2)
 	OpSelect            // w > 0 ? u : v, where w lies below u
@@ -92,16 +92,16 @@ var effects = [numOps][2]int{
 // number, or exceeds the limits.
 func (p *Program) Validate() error {
 	if len(p.Code) > MaxCode {
-		return fmt.Errorf("device: a program of %d instructions, expected at most %d", len(p.Code), MaxCode)
+		return fmt.Errorf("device: program has %d instructions; expected at most %d", len(p.Code), MaxCode)
 	}
 	if p.Locals < 0 || p.Locals > MaxSlots {
-		return fmt.Errorf("device: a program of %d locals, expected from 0 to %d", p.Locals, MaxSlots)
+		return fmt.Errorf("device: program has %d locals; expected 0 to %d", p.Locals, MaxSlots)
 	}
 	var stored [MaxSlots]bool
 	depth, deepest := 0, 0
 	for at, c := range p.Code {
 		if c.Op >= numOps {
-			return fmt.Errorf("device: instruction %d is %d, expected a number below %d", at, c.Op, numOps)
+			return fmt.Errorf("device: instruction %d has opcode %d; expected a number below %d", at, c.Op, numOps)
 		}
 		limit := 0
 		switch c.Op {
@@ -119,26 +119,26 @@ func (p *Program) Validate() error {
 			limit = 1
 		}
 		if c.N < 0 || c.N >= limit {
-			return fmt.Errorf("device: argument %d of instruction %d, expected a number from 0 to before %d", c.N, at, limit)
+			return fmt.Errorf("device: argument %d of instruction %d is not in [0, %d)", c.N, at, limit)
 		}
 		switch {
 		case c.Op == OpStore:
 			stored[c.N] = true
 		case c.Op == OpLocal && !stored[c.N]:
-			return fmt.Errorf("device: instruction %d takes local %d, which isn't set", at, c.N)
+			return fmt.Errorf("device: instruction %d reads local %d, which isn't set", at, c.N)
 		case c.Op == OpPow && !(p.Consts[c.N] > 0):
-			return fmt.Errorf("device: instruction %d takes the power %v, expected a number above 0", at, p.Consts[c.N])
+			return fmt.Errorf("device: instruction %d has the exponent %v; expected a positive number", at, p.Consts[c.N])
 		}
 		e := effects[c.Op]
 		if depth < e[0] {
-			return fmt.Errorf("device: instruction %d takes %d numbers, found %d", at, e[0], depth)
+			return fmt.Errorf("device: instruction %d takes %d operands; the stack has %d", at, e[0], depth)
 		}
 		depth += e[1] - e[0]
 		deepest = max(deepest, depth)
 	}
 	for i, f := range p.Norms {
 		if f == nil {
-			return fmt.Errorf("device: norm attribute %d is nil, expected a function", i)
+			return fmt.Errorf("device: norm attribute %d is nil", i)
 		}
 	}
 	for i, t := range p.Tables {
@@ -149,10 +149,10 @@ func (p *Program) Validate() error {
 		}
 	}
 	if depth != 1 {
-		return fmt.Errorf("device: a program that leaves %d numbers, expected one", depth)
+		return fmt.Errorf("device: program leaves %d values on the stack; expected 1", depth)
 	}
 	if deepest+p.Locals > MaxSlots {
-		return fmt.Errorf("device: a program of %d locals and a stack of %d, expected at most %d together", p.Locals,
+		return fmt.Errorf("device: program has %d locals and stack depth %d; expected at most %d together", p.Locals,
 			deepest, MaxSlots)
 	}
 	return nil
@@ -254,7 +254,7 @@ func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64
 // Power returns vⁿ by repeated squaring, n >= 0. It panics if n is negative.
 func Power(v float64, n int) float64 {
 	if n < 0 {
-		panic(fmt.Errorf("device: power %d, expected a number not below 0", n))
+		panic(fmt.Errorf("device: exponent is %d; expected 0 or more", n))
 	}
 	p := 1.0
 	for ; n > 0; n >>= 1 {

@@ -65,13 +65,13 @@ func TestValidate(t *testing.T) {
 			tableOctaves<<3), Bits: 3}}},
 		"rows for 99 bits":     {Code: []Code{{OpC, 0}, {OpTable, 0}}, Tables: []Table{{Bits: 99}}},
 		"which isn't set":      {Code: []Code{{OpLocal, 0}}, Locals: 1},
-		"power NaN":            {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{math.NaN()}},
-		"power 0":              {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{0}},
-		"is 99":                {Code: []Code{{99, 0}}},
-		"stack of 13":          {Code: append(make([]Code, 13), make([]Code, 0)...)},
+		"exponent NaN":            {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{math.NaN()}},
+		"exponent 0":              {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{0}},
+		"opcode 99":                {Code: []Code{{99, 0}}},
+		"stack depth 13":          {Code: append(make([]Code, 13), make([]Code, 0)...)},
 		"expected at most 512": {Code: make([]Code, 513)},
 	} {
-		if want == "stack of 13" {
+		if want == "stack depth 13" {
 			for range 12 {
 				p.Code = append(p.Code, Code{OpAdd, 0})
 			}

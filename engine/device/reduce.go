@@ -5,30 +5,31 @@ import (
 	"math"
 )
 
-// Reducer is a [Backend] that reduces rows itself, so that few numbers of a row are copied. It ignores Workers. The
-// result of a row doesn't depend on the other rows. If its memory doesn't hold the results, the error is ErrMemory.
+// Reducer is a [Backend] that reduces rows on the device, so that few numbers are copied to the
+// host. It ignores Workers. The result of a row doesn't depend on other rows. It returns ErrMemory
+// if the results don't fit in the device's memory.
 type Reducer interface {
 	Backend
 
-	// Min finds the k smallest values of each row in ascending order, ties broken by column:
-	// those of row r are value[r*k:], and column[r*k:] the numbers of their columns, or -1 if the row
-	// has fewer values that aren't NaN. Half must not be set.
+	// Min finds the k smallest values of each row in ascending order, with ties broken by column.
+	// value[r*k:] receives the values of row r, and column[r*k:] their columns. The column is -1
+	// if the row has fewer than k values that aren't NaN. Half must not be set.
 	Min(ctx context.Context, r *Request, k int, column []int32, value []float32) error
 
-	// Multiply multiplies rows with vectors, sum[r*vectors+v] = Σ_j value(r, j) by[(j-Lo)*vectors+v],
-	// in float64 and in an order that depends on the number of columns alone. The request isn't for
-	// half of the matrix.
+	// Multiply multiplies rows with vectors, sum[r*vectors+v] = Σ_j value(r, j)
+	// by[(j-Lo)*vectors+v], in float64. The order of summation depends only on the number of
+	// columns. Half must not be set.
 	Multiply(ctx context.Context, r *Request, by []float64, vectors int, sum []float64) error
 
-	// Digest adds up [Mix] of the values that r asks for modulo 2^64, of half of the matrix those
-	// from each row's own column on.
+	// Digest returns the sum of [Mix] of the requested values modulo 2^64. If Half is set, each
+	// row starts at the diagonal.
 	Digest(ctx context.Context, r *Request) (uint64, error)
 }
 
-// Mix is what a value adds to the digest of a matrix: of a row's document, a column's and the bits.
-// Each step can be undone, so that no change of one of them alone is lost.
+// Mix returns the hash of a value with its row's and column's document, for the digest of a
+// matrix. Each step is invertible, so a change of a single argument always changes the hash.
 func Mix(row, column int, value float32) uint64 {
-	const odd = 0x9e3779b97f4a7c15 // 2^64 by the golden ratio
+	const odd = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	h := (uint64(row)<<32 | uint64(uint32(column))) * odd
 	h = (h ^ h>>32 ^ uint64(math.Float32bits(value))) * odd
 	return h ^ h>>32

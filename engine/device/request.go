@@ -2,20 +2,21 @@ package device
 
 import "github.com/gramengine/gram/sparse"
 
-// Columns is what a range of columns begins at a multiple of.
+// Columns is the granularity of column ranges: each range begins at a multiple of Columns.
 const Columns = sparse.Block
 
-// Request asks for rows of a matrix of c = 1 - cosine, or of a kernel of it, whose columns are the
-// documents that the back end was given when it was made.
+// Request selects rows of a matrix of c = 1 - cosine, or of a kernel of c. The columns are the
+// documents that the back end was made for.
 type Request struct {
-	// Program may be applied to c by the back end, which says so in each tile; nil for c itself.
+	// Program is the kernel, which the back end may apply to c (see Tile.Mapped); nil for c
+	// itself.
 	Program *Program
 
-	// From holds the documents of the rows, embedded by the same embedder as those of the columns;
-	// nil for the documents of the columns themselves.
+	// From holds the documents of the rows, with the embedder of the columns' documents. If From
+	// is nil, the rows are documents of the columns.
 	From *sparse.Embedded
 
-	// Prepared is From as the back end prepared it (see [Preparer]), nil where it didn't.
+	// Prepared is From as converted by a [Preparer]; nil if not converted.
 	Prepared Prepared
 
 	// Docs are the numbers of the rows' documents, in any order.
@@ -24,31 +25,31 @@ type Request struct {
 	// Lo and Hi bound the columns, Lo <= j < Hi; Lo is a multiple of Columns.
 	Lo, Hi int
 
-	// Half requests only columns from a row's own number on: tiles may leave out those before their first row. Docs are
-	// then documents of the columns, ascending, and Lo is 0.
+	// Half requests only columns from the diagonal on: tiles may omit columns before their first
+	// row. Docs must then be documents of the columns, in ascending order, and Lo must be 0.
 	Half bool
 
-	// LastFirst prefers the last rows first: a search for neighbours then knows many of a document's neighbours when it
-	// is a column.
+	// LastFirst requests the last rows first. A search for neighbours then has filled a document's
+	// list early, which makes its columns faster.
 	LastFirst bool
 
-	// Workers is how many goroutines may work, and call visit, at the same time; 0 for one.
+	// Workers is the number of goroutines that may compute and call visit; 0 means 1.
 	Workers int
 }
 
-// Tile is a piece of what a [Request] asked for, in rows or in columns: one of its strides is 1. It
-// belongs to the function that it is handed to until that returns.
+// Tile is a block of the result of a [Request], stored by rows or by columns: one of the strides
+// is 1. It is valid only during the call of the function that receives it.
 type Tile struct {
 	First, Rows int  // rows are Docs[First], Docs[First+1], …
 	Lo, Hi      int  // columns are documents Lo <= j < Hi
 	Mapped      bool // the request's program has been applied
 
-	// Value[r*RowStride+(j-Lo)*ColStride] is that of row First+r and column j.
+	// Value[r*RowStride+(j-Lo)*ColStride] is the value in row First+r and column j.
 	Value                []float32
 	RowStride, ColStride int
 
-	// Filled reports, with a RowStride of 1, that values between columns are numbers from 0 to 2 as well, so that a
-	// kernel may be applied to all at once.
+	// Filled reports, for a RowStride of 1, that padding between columns also holds numbers from 0
+	// to 2. A kernel may then be applied to the whole slice.
 	Filled bool
 }
 

@@ -2,8 +2,7 @@ package device
 
 import "math"
 
-// The rows of a [Table] are those of package asm, which says what they mean; these are its
-// constants.
+// Constants of the rows of a [Table], as documented in package asm.
 const (
 	tableOctaves = 152 + 24
 	tableFold    = 25

@@ -1,7 +1,8 @@
-// Package atomicfile writes files under a temporary name until they are complete: whatever happens,
-// a kill or a power failure included, the final name has the old file or the whole new one.
+// Package atomicfile writes files atomically: a file has a temporary name until it is complete.
+// After a crash or power failure the final name refers to the old file or to the complete new
+// file.
 //
-// On Linux a file in the making is locked, so that [Sweep] can tell the files of killed processes.
+// On Linux an incomplete file is locked, so that [Sweep] can recognise files of killed processes.
 package atomicfile
 
 import (
@@ -17,46 +18,46 @@ import (
 	"syscall"
 )
 
-// File is a file in the making. The caller that has created it defers [File.Abort], which does
+// File is a file that isn't complete yet. Its creator should defer [File.Abort], which does
 // nothing after [File.Commit].
 type File struct {
 	path, pattern string
-	before        fs.FileInfo // of what has the name, nil for none
+	before        fs.FileInfo // info of the existing file; nil if there is none
 	file          *os.File
 	named         string   // the temporary name
-	lock          *os.File // on what has that name, nil where there are no locks
+	lock          *os.File // lock on the temporary file; nil if locks aren't supported
 	done          bool
 }
 
-// Create begins the file path in the same folder. A regular file of that name is replaced when the
-// new one is complete, which gets its permissions, and its owner and group as far as the process may
-// set them; a group that it can't set has no more permissions than others. Anything else of that
-// name (a folder, a link, a device) is an error.
+// Create creates a temporary file in the folder of path. Commit replaces a regular file at path.
+// The new file gets its permissions, and its owner and group if the process may set them. If the
+// group can't be set, it gets the permissions of others. Create fails if path is a folder, a link
+// or a device.
 //
-// pattern is the temporary name, in which a number takes the place of "*". Where it is empty it is
-// ".NAME.*.tmp", and Create removes what killed processes left under such names.
+// pattern is the temporary name, with "*" replaced by a number. Default: ".NAME.*.tmp"; Create
+// then removes files of killed processes with such names.
 func Create(path, pattern string) (*File, error) {
 	made, perm := &File{path: path, pattern: pattern}, fs.FileMode(0o666)
 	before, err := os.Lstat(path)
 	if err == nil {
 		if !before.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is there and is %s, expected a regular file or none", path, kind(before.Mode()))
+			return nil, fmt.Errorf("%s exists and is %s; expected a regular file or no file", path, kind(before.Mode()))
 		}
-		made.before, perm = before, 0o600 // until it is complete
+		made.before, perm = before, 0o600 // until the file is complete
 	}
 	folder, name := filepath.Split(path)
 	if name == "" {
-		return nil, fmt.Errorf("%q names no file, expected a name that doesn't end in a slash", path)
+		return nil, fmt.Errorf("%q is not a file name: it is empty or ends in a slash", path)
 	}
 	if pattern == "" {
 		made.pattern = "." + name + ".*.tmp"
 		Sweep(folder, made.pattern)
 	}
-	made.pattern = folder + made.pattern // as it is: "link/.." isn't "."
+	made.pattern = folder + made.pattern // no filepath.Join, because it changes "link/.." to "."
 	making.Lock()
 	defer making.Unlock()
 	if making.ended {
-		return nil, fmt.Errorf("%s isn't begun: the program is about to end", path)
+		return nil, fmt.Errorf("%s: no files can be created because the program is exiting", path)
 	}
 	if err := made.open(perm); err != nil {
 		var under *fs.PathError
@@ -69,7 +70,7 @@ func Create(path, pattern string) (*File, error) {
 	return made, nil
 }
 
-// cut cuts a pattern at its last "*"; names may have others.
+// cut splits a pattern at its last "*"; folder names may contain others.
 func cut(pattern string) (before, after string) {
 	at := strings.LastIndexByte(pattern, '*')
 	if at < 0 {
@@ -102,13 +103,13 @@ func (f *File) open(perm fs.FileMode) error {
 			return nil
 		}
 		lock.Close()
-		file.Close() // another process has swept it before it was locked
+		file.Close() // another process removed the file before it was locked
 	}
 }
 
-// Sweep removes files of a folder, "" for the working directory, that have temporary names of a
-// pattern, which begins with no folder, and that no process is making. It does nothing where the
-// system or the file system has no locks.
+// Sweep removes files in a folder that match a pattern of temporary names and that no process is
+// writing. "" is the working directory. The pattern must not contain a folder. Sweep does nothing
+// if the system or file system doesn't support locks.
 func Sweep(folder, pattern string) {
 	if folder != "" && !os.IsPathSeparator(folder[len(folder)-1]) {
 		folder += string(os.PathSeparator)
@@ -139,7 +140,7 @@ func kind(m fs.FileMode) string {
 	return "a special file"
 }
 
-// Write implements io.Writer. After [File.Commit] or [File.Abort] it is an error.
+// Write implements io.Writer. It fails after [File.Commit] or [File.Abort].
 func (f *File) Write(p []byte) (int, error) {
 	if err := f.Err(); err != nil {
 		return 0, err
@@ -147,8 +148,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return perform(operation{name: "write", file: f.file, data: p, offset: -1}, f.file.Write)
 }
 
-// WriteAt implements io.WriterAt. It may be called concurrently, of places that don't overlap. After
-// [File.Commit] or [File.Abort] it is an error.
+// WriteAt implements io.WriterAt. It may be called concurrently for disjoint ranges. It fails
+// after [File.Commit] or [File.Abort].
 func (f *File) WriteAt(p []byte, offset int64) (int, error) {
 	if err := f.Err(); err != nil {
 		return 0, err
@@ -158,7 +159,7 @@ func (f *File) WriteAt(p []byte, offset int64) (int, error) {
 	})
 }
 
-// Sync brings what was written to the disk. After [File.Commit] or [File.Abort] it is an error.
+// Sync flushes the file to the disk. It fails after [File.Commit] or [File.Abort].
 func (f *File) Sync() error {
 	if err := f.Err(); err != nil {
 		return err
@@ -166,9 +167,9 @@ func (f *File) Sync() error {
 	return syncFile(f.file)
 }
 
-// Commit brings the file to the disk, gives it its name and brings that to the disk. On an error
-// nothing is left behind, unless it is one of bringing the name to the disk: then the new file has its
-// name, which a power failure may undo. After Commit or [File.Abort] it is an error.
+// Commit flushes the file, renames it, and flushes the folder. If an earlier step fails, the file
+// is removed. If flushing the folder fails, the file has its name, but a power failure may undo
+// the rename. Commit fails after Commit or [File.Abort].
 func (f *File) Commit() error {
 	if err := f.commit(true); err != nil {
 		return err
@@ -176,28 +177,28 @@ func (f *File) Commit() error {
 	name, _ := filepath.Split(f.path)
 	folder, err := os.Open(cmp.Or(name, "."))
 	if err != nil {
-		return nil // which may be written in but not read
+		return nil // the folder is writable but not readable
 	}
 	defer folder.Close()
 	err = syncFile(folder)
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrPermission) {
-		return nil // a system that can't sync folders has no say in this
+		return nil // the system doesn't support flushing folders
 	}
 	if err != nil {
-		return fmt.Errorf("%s is whole, but its name may not be on the disk: %w", f.path, err)
+		return fmt.Errorf("%s is complete, but its folder can't be flushed to disk: %w", f.path, err)
 	}
 	return nil
 }
 
-// CommitUnsynced is Commit without waiting for the disk, for what is checked when it is read and can
-// be made again: after a power failure the file may be short or hold zeros.
+// CommitUnsynced is Commit without flushing, for files that are validated when read and can be
+// recreated. After a power failure the file may be truncated or hold zeros.
 func (f *File) CommitUnsynced() error { return f.commit(false) }
 
 func (f *File) commit(sync bool) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	defer f.Abort() // removes a temporary name that is left
+	defer f.Abort() // removes the temporary file after an error
 	if f.before != nil {
 		keep(f.file, f.before)
 	}
@@ -206,14 +207,14 @@ func (f *File) commit(sync bool) error {
 			return err
 		}
 	}
-	// Some file systems say when it is closed that the disk is full.
+	// Some file systems report a full disk only when the file is closed.
 	if err := change("close", f.named, "", f.file.Close); err != nil {
 		return err
 	}
 	return rename(f.named, f.path)
 }
 
-// Abort removes what was written. After [File.Commit] it does nothing.
+// Abort removes the file. It does nothing after [File.Commit].
 func (f *File) Abort() {
 	if f.done {
 		return
@@ -239,11 +240,11 @@ func (f *File) Err() error {
 var making = struct {
 	sync.Mutex
 	files map[*File]bool
-	ended bool // no file is begun any more
+	ended bool // AbortAll was called
 }{files: map[*File]bool{}}
 
-// AbortAll removes all files in the making, and makes [Create] fail from now on, for a program that
-// is about to end. It may be called from any goroutine.
+// AbortAll aborts all incomplete files, and makes [Create] fail from then on. Call it before the
+// program exits. It may be called from any goroutine.
 func AbortAll() {
 	making.Lock()
 	defer making.Unlock()

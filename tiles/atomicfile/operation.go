@@ -2,15 +2,15 @@ package atomicfile
 
 import "os"
 
-// operation is one request to the operating system that changes files: create, write, sync, close,
-// rename or remove. All of this package pass through perform, where a campaign makes them fail and writes them down.
+// operation is a system call that changes files: create, write, sync, close, rename or remove. All
+// calls of this package pass through perform, where a campaign injects and logs faults.
 type operation struct {
 	name     string
-	file     *os.File  // what is written or synced
-	made     **os.File // what create opens
+	file     *os.File  // file to write or sync
+	made     **os.File // result of create
 	path, to string
 	data     []byte
-	offset   int64 // of data; -1 where the last write ended
+	offset   int64 // offset of data; -1 for the end of the last write
 }
 
 func syncFile(f *os.File) error {
@@ -18,7 +18,7 @@ func syncFile(f *os.File) error {
 	return err
 }
 
-// change performs an operation on names.
+// change performs an operation that takes file names.
 func change(name, path, to string, do func() error) error {
 	_, err := perform(operation{name: name, path: path, to: to}, func([]byte) (int, error) { return 0, do() })
 	return err

@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// Faults of a build with the tag campaign, by variables of the environment. GRAM_FAULT="N HOW ERRNO" lets operation N
-// of the process, from 1 on, go wrong. HOW is "fail": it isn't done and returns the error; "short": half of the data is
-// written, or what is no write is done, and it returns the error; "kill": the process dies before it; "torn": the
-// process dies where "short" returns. Each operation that isn't made to go wrong appends a line to the file
-// GRAM_OPERATIONS, with Failed where it is an error by itself.
+// Fault injection for builds with the tag campaign. GRAM_FAULT="N HOW ERRNO" makes operation N of
+// the process fail, counted from 1. HOW is "fail" (not done, returns the error), "short" (half of
+// the data is written, other operations are done; returns the error), "kill" (the process dies
+// before the operation), or "torn" (the process dies after "short"). Each other operation appends
+// a line to the file GRAM_OPERATIONS, with Failed set if it failed by itself.
 var faults = struct {
 	sync.Mutex
 	n, at int
@@ -40,7 +40,7 @@ func init() {
 	}
 }
 
-// perform does an operation, or what the fault makes of it.
+// perform does an operation, or injects the fault.
 func perform(o operation, do func(data []byte) (int, error)) (int, error) {
 	f := &faults
 	f.Lock()
@@ -72,7 +72,7 @@ func (o *operation) failed(e syscall.Errno) error {
 	return &os.PathError{Op: o.name, Path: o.path, Err: e}
 }
 
-// record appends the operation to a log. A file has a number; the inode names what may be a folder.
+// record appends the operation to a log. Files are numbered; the inode identifies folders.
 func (o *operation) record(log *os.File, failed bool) {
 	if log == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Free returns the free space of a folder's disk in bytes, or false if the system doesn't tell.
+// Free returns the free disk space of a folder in bytes, or false if it is unknown.
 func Free(folder string) (bytes int64, ok bool) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(cmp.Or(folder, "."), &s); err != nil || s.Blocks == 0 {
@@ -19,10 +19,10 @@ func Free(folder string) (bytes int64, ok bool) {
 	return int64(min(s.Bavail, math.MaxInt64/uint64(s.Bsize)) * uint64(s.Bsize)), true
 }
 
-// hold opens a file with a lock that no other process or caller has, until the file is closed; nil
-// where that can't be. With wait it waits until nobody else has it.
+// hold opens a file with an exclusive lock, which is released when the file is closed. It returns
+// nil if the lock isn't available. With wait it waits for the lock.
 func hold(path string, wait bool) *os.File {
-	file, err := os.OpenFile(path, os.O_RDWR, 0) // NFS locks what can be written alone
+	file, err := os.OpenFile(path, os.O_RDWR, 0) // NFS supports exclusive locks only on writable files
 	if err != nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func hold(path string, wait bool) *os.File {
 	return file
 }
 
-// keep gives a file the owner, group and permissions of another, as far as the process may.
+// keep gives a file the owner, group and permissions of another file, as far as permitted.
 func keep(file *os.File, of fs.FileInfo) {
 	perm := of.Mode().Perm()
 	if was, ok := of.Sys().(*syscall.Stat_t); ok {

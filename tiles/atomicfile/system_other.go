@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Free returns the free space of a folder's disk in bytes, or false if the system doesn't tell.
+// Free returns the free disk space of a folder in bytes, or false if it is unknown.
 func Free(string) (bytes int64, ok bool) { return 0, false }
 
 func hold(string, bool) *os.File             { return nil }

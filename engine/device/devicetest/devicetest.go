@@ -1,5 +1,5 @@
-// Package devicetest has the smallest back end that there can be. It says what one must do, and
-// tests of all that stands on a back end run on it.
+// Package devicetest contains a minimal back end. It shows what a back end must implement, and
+// serves tests of packages that use back ends.
 package devicetest
 
 import (
@@ -9,10 +9,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Backend computes c from its definition, a request in one tile. It applies no programs.
+// Backend computes c from its definition, and returns a request in one tile. It doesn't run
+// programs.
 type Backend struct{ Columns *sparse.Embedded }
 
-// New makes one, for engine.Options.Device.
+// New makes a Backend, for engine.Options.Device.
 func New(_ context.Context, x *sparse.Embedded) (device.Backend, error) { return Backend{x}, nil }
 
 func (b Backend) Name() string     { return "devicetest" }
@@ -41,7 +42,7 @@ func (b Backend) Rows(ctx context.Context, r *device.Request, visit func(t *devi
 	return visit(t)
 }
 
-// dense returns a unit row with all its zeros.
+// dense returns row i as a dense unit vector.
 func dense(x *sparse.Embedded, i int) []float64 {
 	row := make([]float64, x.Cols)
 	terms, _ := x.Row(i)
