@@ -55,7 +55,7 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 	limit := opt.CacheBytes
 	switch {
 	case opt.TileColumns < 0:
-		return nil, fmt.Errorf("engine: TileColumns is %d; expected a positive number, or 0 for the default %d", opt.TileColumns,
+		return nil, fmt.Errorf("engine: TileColumns is %d; expected 1 or more, or 0 for %d", opt.TileColumns,
 			cache.BlockCols)
 	case limit < 0:
 		return nil, fmt.Errorf("engine: CacheBytes is %d; expected a positive number, or 0 for the default",

@@ -65,10 +65,10 @@ func TestValidate(t *testing.T) {
 			tableOctaves<<3), Bits: 3}}},
 		"rows for 99 bits":     {Code: []Code{{OpC, 0}, {OpTable, 0}}, Tables: []Table{{Bits: 99}}},
 		"which isn't set":      {Code: []Code{{OpLocal, 0}}, Locals: 1},
-		"exponent NaN":            {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{math.NaN()}},
-		"exponent 0":              {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{0}},
-		"opcode 99":                {Code: []Code{{99, 0}}},
-		"stack depth 13":          {Code: append(make([]Code, 13), make([]Code, 0)...)},
+		"exponent NaN":         {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{math.NaN()}},
+		"exponent 0":           {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{0}},
+		"opcode 99":            {Code: []Code{{99, 0}}},
+		"stack depth 13":       {Code: append(make([]Code, 13), make([]Code, 0)...)},
 		"expected at most 512": {Code: make([]Code, 513)},
 	} {
 		if want == "stack depth 13" {

@@ -1,6 +1,6 @@
-// Package cache keeps tiles of c, which all kernels on the same documents share, within a bound: c
-// of all pairs where that fits, otherwise pieces of rows, of which the least recently used make
-// room. A kernel is applied when a row is read.
+// Package cache stores tiles of c in bounded memory, for use by all kernels on the same documents.
+// If c of all pairs fits, it is stored whole. Otherwise parts of rows are stored, and the least
+// recently used are evicted. The kernel is applied when a row is read.
 package cache
 
 import (
@@ -13,32 +13,32 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Cache serves rows of Gram matrices from tiles of c. It may be used concurrently.
+// Cache serves rows of Gram matrices from stored tiles of c. It may be used concurrently.
 type Cache struct {
 	*compute.Computer
 	limit int64
 	width int // columns of a block
 
-	whole *whole   // where everything fits, else nil
-	part  *partial // where it does not
+	whole *whole   // all of c; nil if it doesn't fit
+	part  *partial // tiles of c; nil if all of c fits
 
 	served, computed atomic.Int64
 }
 
-// Stats counts what a cache has done since it was made.
+// Stats holds counters since the cache was made.
 type Stats struct {
-	tiles.CacheStats       // tiles; where all of c is kept, rows that were read and panels that were computed
-	Whole            bool  // all of c fits into the bound and is kept
-	Served           int64 // kernel values handed out
-	Computed         int64 // pairs whose c was computed for them
+	tiles.CacheStats       // counts of tiles; if Whole, of rows that were read and panels that were computed
+	Whole            bool  // c of all pairs fits into the limit
+	Served           int64 // number of kernel values served
+	Computed         int64 // number of pairs whose c was computed
 }
 
-// BlockCols is the default number of columns of a tile: few enough to compute little that isn't needed and to share a
-// panel among workers, enough that finding a tile costs little beside mapping it.
+// BlockCols is the default number of columns per tile. Larger tiles compute more unneeded values,
+// smaller tiles spend more time on lookups.
 const BlockCols = 4096
 
-// New returns a cache of up to limit bytes, with tiles of about so many columns where c of all
-// pairs doesn't fit, 0 for [BlockCols]. Error: less than one worker needs.
+// New returns a cache of up to limit bytes. If c of all pairs doesn't fit, tiles have about
+// columns columns; 0 means [BlockCols]. New fails if limit is too small for one worker.
 func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 	n := of.Len()
 	c := &Cache{Computer: of, limit: limit}
@@ -63,7 +63,7 @@ func (c *Cache) Width() int { return c.width }
 // Whole reports whether all of c fits into the bound.
 func (c *Cache) Whole() bool { return c.whole != nil }
 
-// Counts returns the counts up to now.
+// Counts returns the current counters.
 func (c *Cache) Counts() Stats {
 	s := Stats{Whole: c.Whole(), Served: c.served.Load(), Computed: c.computed.Load()}
 	if c.whole != nil {
@@ -77,8 +77,8 @@ func (c *Cache) Counts() Stats {
 	return s
 }
 
-// Rows writes rows of the matrix of k, restricted to ranges of columns, one after the other in
-// dst[r]. What isn't there is computed a panel at a time.
+// Rows writes rows of the matrix of k, restricted to ranges of columns, which follow each other in
+// dst[r]. Missing values are computed in panels.
 func (c *Cache) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	q, err := c.request(k, rows, columns, dst)
 	if err != nil {

@@ -12,29 +12,27 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// partial keeps as many tiles of c, pieces of rows, as fit into a bound.
-//
-// A tile belongs to one row, not to a panel of neighbours: the rows that a solver works on are
-// scattered, and a panel can hold any of them.
+// partial stores tiles of c in bounded memory. A tile is part of a single row, because the rows
+// that a solver needs are scattered. A panel may compute any set of rows.
 type partial struct {
 	cache *tiles.Cache
-	// transposed blocks, one for each panel that may be in use at the same time; nil where none was
-	// needed yet
+	// transposed blocks, one per panel that may be in use; nil until first needed
 	scratch      chan []float32
 	scratchBytes int64
 }
 
-// scratchStride is the distance between two documents of a transposed block. A power of two would use few cache sets.
+// scratchStride is the distance between documents of a transposed block. A power of two would use
+// few cache sets.
 const scratchStride = compute.BlockDocs + 16
 
-// blockBytes is what a transposed block takes in memory: the runtime hands out whole pages of 8
-// KiB.
+// blockBytes returns the size of a transposed block in bytes, rounded up to the runtime's 8 KiB
+// pages.
 func blockBytes(panel int) int64 { return (4*int64(panel)*scratchStride + 8191) / 8192 * 8192 }
 
-// ScratchBytes is what transposed blocks of so many workers take.
+// ScratchBytes returns the memory of the transposed blocks of a number of workers.
 func ScratchBytes(workers, panel int) int64 { return int64(workers) * blockBytes(panel) }
 
-// newPartial divides limit bytes into scratch space and tiles. Where there isn't enough for all
+// newPartial divides limit bytes into scratch space and tiles. If memory is too small for all
 // workers, fewer compute at the same time.
 func newPartial(of *compute.Computer, width int, limit int64) (*partial, error) {
 	one := blockBytes(of.Kernels.Panel)
@@ -54,12 +52,12 @@ func newPartial(of *compute.Computer, width int, limit int64) (*partial, error) 
 type need struct {
 	r    int
 	span span
-	tile *tiles.Tile // to be made; nil where there is no room for it
+	tile *tiles.Tile // tile to compute; nil if the cache is full
 	done bool
 }
 
-// fetch serves tiles that weren't there: it computes those that nobody else is computing, and then
-// waits for the others.
+// fetch serves missing tiles. It computes all tiles that no other request is computing, then waits
+// for the others.
 func (q *request) fetch(ctx context.Context, missing []need) error {
 	c := q.c
 	for len(missing) > 0 {
@@ -74,7 +72,7 @@ func (q *request) fetch(ctx context.Context, missing []need) error {
 					q.abandon(mine)
 					return err
 				}
-			case tiles.Busy: // by another request, or by this one, where a row is asked for twice
+			case tiles.Busy: // by another request, or by this request if rows contains a row twice
 				others, wait = append(others, m), append(wait, done)
 			default:
 				m.tile = t
@@ -96,14 +94,14 @@ func (q *request) fetch(ctx context.Context, missing []need) error {
 	return nil
 }
 
-// compute makes tiles, those of a block a panel at a time, and serves them. Those that it can't
-// make it abandons.
+// compute computes tiles, grouped into panels per block, and serves them. After an error it
+// abandons the other tiles.
 func (q *request) compute(ctx context.Context, mine []need) error {
 	c := q.c
 	defer q.abandon(mine)
 	tasks := shareOut(mine, c.Kernels.Panel, cap(c.part.scratch))
 	return run.Tasks(ctx, cap(c.part.scratch), len(tasks), func(ctx context.Context, _, t int) error {
-		// Whoever holds scratch space waits for nobody, so this ends.
+		// A holder of scratch space never waits, so there is no deadlock.
 		var scratch []float32
 		select {
 		case scratch = <-c.part.scratch:
@@ -118,7 +116,7 @@ func (q *request) compute(ctx context.Context, mine []need) error {
 	})
 }
 
-// abandon gives up tiles that were claimed and aren't made.
+// abandon abandons claimed tiles that weren't completed.
 func (q *request) abandon(mine []need) {
 	for i := range mine {
 		if m := &mine[i]; m.tile != nil && !m.done {
@@ -127,8 +125,9 @@ func (q *request) abandon(mine []need) {
 	}
 }
 
-// shareOut divides tiles, ordered by block and row, into tasks. A task is a list of groups of the same rows in
-// consecutive blocks, each up to a panel of tiles, so that the panel is loaded once.
+// shareOut divides tiles, sorted by block and row, into tasks. A task is a list of groups with the
+// same rows in consecutive blocks. A group has at most a panel of tiles, so each panel is loaded
+// once.
 func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
 	var chains [][][]need
 	groups := 0
@@ -150,7 +149,7 @@ func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
 		}
 		chains[at] = append(chains[at], group)
 	}
-	most := groups // in a task
+	most := groups // groups per task
 	if workers > 1 {
 		most = (groups + 2*workers - 1) / (2 * workers)
 	}
@@ -164,7 +163,7 @@ func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
 	return tasks
 }
 
-// computeTask makes and serves the tiles of a task, whose blocks follow each other.
+// computeTask computes and serves the tiles of a task, whose blocks are consecutive.
 func (q *request) computeTask(ctx context.Context, task [][]need, scratch []float32) error {
 	c := q.c
 	r := &device.Request{Docs: make([]int, len(task[0]))}
@@ -196,8 +195,8 @@ func (c *Cache) blockRange(block int) (base, end int) {
 	return block * c.width, min((block+1)*c.width, c.Len())
 }
 
-// keep stores a piece of a row of c from column lo on in its tile or, without one, in the result. The last piece of a
-// tile completes and serves it.
+// keep stores part of a row of c, from column lo on, in its tile, or in the result if there is no
+// tile. The last part completes and serves the tile.
 func (q *request) keep(m *need, lo int, row []float32, last bool) error {
 	c := q.c
 	c.computed.Add(int64(len(row)))

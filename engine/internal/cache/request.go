@@ -11,46 +11,46 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// request is one call of Rows.
+// request is a call of Rows.
 type request struct {
 	c      *Cache
 	k      kernel.Kernel
 	rows   []int
 	dst    [][]float32
-	pieces []piece // in order of their blocks
-	blocks []span  // those that the pieces lie in
-	length int     // of all pieces
+	pieces []piece // sorted by block
+	blocks []span  // blocks that contain the pieces
+	length int     // total length of the pieces
 }
 
-// piece is a range of columns lo <= j < hi within a block, whose values go to at and on in a row of
-// the result. A span is the pieces of one block.
+// piece is a range of columns lo <= j < hi within a block. Its values are written to a row of the
+// result from index at on. A span is the range of pieces in one block.
 type (
 	piece struct{ lo, hi, at int }
 	span  struct {
 		block       int
-		first, last int // number of the first piece, and of the first that belongs to another block
+		first, last int // first piece, and first piece of the next block
 	}
 )
 
-// checkRows checks what rows of a matrix of n documents are asked for, and returns how many values
-// each has. Ranges of columns may come in any order, and again.
+// checkRows checks the arguments of Rows for n documents, and returns the length of each row.
+// Ranges of columns may be in any order, and may repeat.
 func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
 	for _, r := range columns {
 		if r[0] < 0 || r[1] < r[0] || r[1] > n {
-			return 0, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to before %d",
+			return 0, fmt.Errorf("engine: columns [%d, %d); expected a range within [0, %d)",
 				r[0], r[1], n)
 		}
 		length += r[1] - r[0]
 	}
 	if len(rows) != len(dst) {
-		return 0, fmt.Errorf("engine: destination of %d rows, expected %d", len(dst), len(rows))
+		return 0, fmt.Errorf("engine: dst has %d rows; expected %d", len(dst), len(rows))
 	}
 	for r, i := range rows {
 		if i < 0 || i >= n {
-			return 0, fmt.Errorf("engine: row %d, expected one from 0 to %d", i, n-1)
+			return 0, fmt.Errorf("engine: row %d; expected 0 to %d", i, n-1)
 		}
 		if len(dst[r]) != length {
-			return 0, fmt.Errorf("engine: destination of %d values for row %d, expected %d", len(dst[r]), i, length)
+			return 0, fmt.Errorf("engine: dst has %d values for row %d; expected %d", len(dst[r]), i, length)
 		}
 	}
 	return length, nil
@@ -83,8 +83,7 @@ func (c *Cache) request(k kernel.Kernel, rows []int, columns [][2]int, dst [][]f
 	return q, nil
 }
 
-// apply maps values of c, those of row rows[r] from column base on, to where the pieces of a span
-// want them.
+// apply maps values of c of row rows[r], from column base on, to the pieces of a span.
 func (q *request) apply(r int, s span, values []float32, base int) error {
 	for _, p := range q.pieces[s.first:s.last] {
 		lo, hi := max(p.lo, base), min(p.hi, base+len(values))
@@ -98,16 +97,16 @@ func (q *request) apply(r int, s span, values []float32, base int) error {
 	return nil
 }
 
-// serve applies a tile that is there, and releases it.
+// serve applies the kernel to a ready tile, and releases it.
 func (q *request) serve(r int, s span, t *tiles.Tile) error {
 	defer q.c.part.cache.Release(t)
 	return q.apply(r, s, t.C, s.block*q.c.width)
 }
 
-// shareValues is how many values make it worth while to share the reading of rows among workers.
+// shareValues is the minimum number of values for reading rows with several workers.
 const shareValues = 1 << 16
 
-// read serves what is there and returns the tiles that aren't.
+// read serves ready tiles and returns missing tiles.
 func (q *request) read(ctx context.Context) (missing []need, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -134,7 +133,7 @@ func (q *request) read(ctx context.Context) (missing []need, err error) {
 	return missing, err
 }
 
-// readRow serves what is there of one row and adds what isn't to missing.
+// readRow serves the ready tiles of a row and appends missing tiles to missing.
 func (q *request) readRow(r int, missing []need) ([]need, error) {
 	c, i := q.c, q.rows[r]
 	for _, s := range q.blocks {

@@ -11,20 +11,20 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// whole keeps c of all pairs. It is computed a panel of the symmetric half at a time: the panel's rows
-// from its own first document on.
+// whole stores c of all pairs. It is computed in panels of the symmetric half: rows from the
+// panel's first document on.
 type whole struct {
 	n    int
-	c    []float32 // n×n, nil until it is needed
-	have []bool    // panels that are complete
+	c    []float32 // n×n; nil until first needed
+	have []bool    // computed panels
 
-	building     chan struct{} // one token, for the caller that builds
+	building     chan struct{} // one token, held by the caller that builds
 	complete     atomic.Bool
-	bytes        atomic.Int64 // of c, and of a matrix that Ready made in its place
+	bytes        atomic.Int64 // memory of c, and of a matrix that Ready made instead of c
 	hits, misses atomic.Int64
 }
 
-// WholeBytes is the memory that c of n documents takes, in bytes.
+// WholeBytes returns the memory of c for n documents in bytes.
 func WholeBytes(n int) int64 { return run.AddBytes(compute.MatrixBytes(n, n), int64(n)) }
 
 func newWhole(of *compute.Computer) *whole {
@@ -34,7 +34,7 @@ func newWhole(of *compute.Computer) *whole {
 	return w
 }
 
-// enter waits for the token; leave gives it back.
+// enter waits for the token; leave returns it.
 func (w *whole) enter(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -49,10 +49,10 @@ func (w *whole) enter(ctx context.Context) error {
 
 func (w *whole) leave() { w.building <- struct{}{} }
 
-// row returns c of document i and all others.
+// row returns row i of c.
 func (w *whole) row(i int) []float32 { return w.c[i*w.n : (i+1)*w.n] }
 
-// Build is engine.Cached.Build.
+// Build implements engine.Cached.Build.
 func (c *Cache) Build(ctx context.Context) (err error) {
 	w := c.whole
 	if w == nil || w.complete.Load() {
@@ -94,17 +94,17 @@ func (c *Cache) panelRange(p int) (first, end int) {
 	return p * width, min((p+1)*width, c.whole.n)
 }
 
-// panelPairs counts the pairs of the half that a panel holds.
+// panelPairs returns the number of pairs of the half in a panel.
 func (c *Cache) panelPairs(p int) int64 {
 	first, end := c.panelRange(p)
 	return int64(end-first)*int64(c.whole.n-end) + compute.PairsOf(end-first)
 }
 
-// computePanels computes the panels that aren't there and mirrors them.
+// computePanels computes missing panels and mirrors them.
 func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	w := c.whole
-	var docs []int                            // in whole panels, but for the last
-	left := make([]atomic.Int64, len(w.have)) // pairs of each panel
+	var docs []int                            // whole panels, except for the last
+	left := make([]atomic.Int64, len(w.have)) // missing pairs of each panel
 	for p, have := range w.have {
 		first, end := c.panelRange(p)
 		for i := first; i < end && !have; i++ {
@@ -127,8 +127,8 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 // Free reports whether a matrix may take the memory of c: all of c fits and isn't computed yet.
 func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() }
 
-// Lend reserves the memory of c, which must be free, for a matrix of so many bytes, until [Cache.GiveBack]. It reports
-// false if it is reserved already, and waits for Build.
+// Lend reserves the memory of c for a matrix, until [Cache.GiveBack]. Free must be true. It
+// returns false if the memory is already reserved, and waits for a running Build.
 func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
 	w := c.whole
 	if err := w.enter(ctx); err != nil {
@@ -142,11 +142,11 @@ func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
 	return true, nil
 }
 
-// Made counts a matrix that was made in the room of c.
+// Made counts a matrix that was computed in the memory lent.
 func (c *Cache) Made() {
 	c.computed.Add(compute.PairsOf(c.Len()))
 	c.whole.misses.Add(int64(len(c.whole.have)))
 }
 
-// GiveBack takes back what was lent.
+// GiveBack releases memory from Lend.
 func (c *Cache) GiveBack(bytes int64) { c.whole.bytes.Add(-bytes) }

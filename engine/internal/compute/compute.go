@@ -1,5 +1,5 @@
-// Package compute has a back end compute c, maps it by a kernel and stores it: what an engine and
-// its caches have in common. It knows the back end by the interface of package device alone.
+// Package compute computes c with a back end, applies a kernel and stores the result, for engines
+// and their caches. It uses back ends only through the interface of package device.
 package compute
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Computer is a back end with all that computations on it need. It may be used concurrently.
+// Computer is a back end with its documents and settings. It may be used concurrently.
 type Computer struct {
 	X        *sparse.Embedded
-	Norms    []float32 // of the documents, 0 where they have none
+	Norms    []float32 // norms of the documents; 0 if they have none
 	Backend  device.Backend
 	Kernels  *asm.Kernels
 	Workers  int
@@ -28,13 +28,13 @@ type Computer struct {
 	wholeOnce                               sync.Once
 	allWhole                                bool
 	programs                                programs
-	pairs, mapping, storing, found, entered atomic.Int64 // see Stats; the times in nanoseconds
+	pairs, mapping, storing, found, entered atomic.Int64 // see Stats; times in nanoseconds
 }
 
 // Len returns the number of documents.
 func (c *Computer) Len() int { return c.X.Rows() }
 
-// Bytes returns the memory that documents and back end hold.
+// Bytes returns the memory of the documents and the back end.
 func (c *Computer) Bytes() int64 {
 	bytes := c.X.Bytes() + 4*int64(len(c.Norms))
 	if c.Backend != nil {
@@ -43,7 +43,7 @@ func (c *Computer) Bytes() int64 {
 	return bytes
 }
 
-// Stats returns the counts of all computations that have ended or given up a worker.
+// Stats returns the counts of all computations that have ended or released a worker.
 func (c *Computer) Stats() device.Stats {
 	s := device.Stats{
 		Pairs: c.pairs.Load(),
@@ -57,22 +57,22 @@ func (c *Computer) Stats() device.Stats {
 	return s
 }
 
-// Count counts pairs that a back end has computed elsewhere.
+// Count adds pairs that a back end computed without Rows.
 func (c *Computer) Count(pairs int64) { c.pairs.Add(pairs) }
 
-// CountFound counts what a search for neighbours has found, and entered into lists.
+// CountFound adds counts of a search for neighbours: values found, and entries in lists.
 func (c *Computer) CountFound(found, entered int64) {
 	c.found.Add(found)
 	c.entered.Add(entered)
 }
 
-// Start is the function of that name for the computer's Progress.
+// Start starts progress reports to the computer's Progress, see the function Start.
 func (c *Computer) Start(ctx context.Context, total int64) (context.Context, *run.Reporter) {
 	return Start(ctx, c.Progress, total)
 }
 
-// Start begins to report to f, unless that is nil, until Finish is called, as [run.StartReporter]
-// does.
+// Start starts progress reports to f until Finish is called, as [run.StartReporter] does. f may be
+// nil.
 func Start(ctx context.Context, f func(run.Progress), total int64) (context.Context, *run.Reporter) {
 	var report func(int64)
 	if f != nil {
@@ -81,7 +81,7 @@ func Start(ctx context.Context, f func(run.Progress), total int64) (context.Cont
 	return run.StartReporter(ctx, "engine: Options.Progress", report)
 }
 
-// Map applies a kernel to values of c, those of documents row and lo, lo+1, …
+// Map applies a kernel to c of document row with documents lo, lo+1, …
 func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) error {
 	x, y := c.Norms[row:row+1], c.Norms[lo:lo+len(values)]
 	if of := c.variableOf(k); of != kernel.OfAll {
@@ -108,24 +108,24 @@ func (c *Computer) Diagonal(k kernel.Kernel) ([]float32, error) {
 	return d, nil
 }
 
-// programs keeps the programs of the kernels that were asked for last.
+// programs caches the programs of recently used kernels.
 type programs struct {
 	mu sync.Mutex
 	of map[any]*device.Program // by kernel.Key
 }
 
-// maxPrograms is how many are kept: a search goes through one after the other and back.
+// maxPrograms is the size of the cache. A model search cycles through fewer kernels.
 const maxPrograms = 16
 
-// Program returns the program of a kernel, nil where there is none that holds for the engine's
-// documents and those of the rows, and for kernels of inner products of whole counts, which devices don't round.
+// Program returns the program of a kernel, or nil if no program is valid for the documents. It
+// also returns nil for inner products of integer counts, because devices don't round them.
 func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Program, err error) {
 	if kernel.VariableOf(k) != kernel.OfAll && c.whole() {
 		return nil, nil
 	}
 	c.programs.mu.Lock()
 	defer c.programs.mu.Unlock()
-	defer kernel.Caught(k, &err) // a table is made of the kernel's values
+	defer kernel.Caught(k, &err) // making a table calls the kernel's Eval
 	p, ok := c.programs.of[kernel.Key(k)]
 	if !ok {
 		if p = kernel.ProgramOf(k); p != nil && !p.Holds(c.X) {
@@ -142,9 +142,10 @@ func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Pr
 	return p, nil
 }
 
-// Rows has the back end compute k for a request, whose Lo may be any column, and calls visit for each tile of up to
-// [BlockDocs] columns by a panel of rows, from up to r.Workers goroutines. Tiles of the same rows follow each other,
-// columns ascending. Values that aren't finite are an error. report may be nil.
+// Rows computes k for a request with the back end; Lo may be any column. It calls visit for tiles
+// of up to [BlockDocs] columns by a panel of rows, from up to r.Workers goroutines. Tiles of the
+// same rows follow each other with ascending columns. A value that isn't finite is an error.
+// report may be nil.
 func (c *Computer) Rows(
 	ctx context.Context, k kernel.Kernel, r *device.Request, report *run.Reporter, visit func(t *device.Tile) error,
 ) (err error) {
@@ -195,17 +196,17 @@ func (c *Computer) Rows(
 		return c.parts(ctx, r, t, part)
 	})
 	if want := Pairs(r, 0, len(r.Docs), r.Lo, r.Hi); err == nil && done.Load() != want {
-		err = fmt.Errorf("engine: %d pairs from %s, expected %d", done.Load(), c.Backend.Name(), want)
+		err = fmt.Errorf("engine: back end computed %d pairs (%s); expected %d", done.Load(), c.Backend.Name(), want)
 	}
 	return err
 }
 
-// BlockDocs is the number of columns that are mapped and stored at a time: with a panel of rows
-// they are a tile that stays in the second-level cache.
+// BlockDocs is the number of columns that are mapped and stored together. With a panel of rows
+// they form a tile that fits the L2 cache.
 const BlockDocs = 4 * sparse.Block
 
-// parts divides a device's tile among workers: parts have up to a panel of rows, fewer if workers would be idle, and up
-// to BlockDocs columns. Rows of the symmetric half are consecutive.
+// parts divides a device's tile among workers. A part has up to a panel of rows, fewer if workers
+// would be idle, and up to BlockDocs columns. Rows of the symmetric half are consecutive.
 func (c *Computer) parts(
 	ctx context.Context, r *device.Request, t *device.Tile, visit func(t *device.Tile) error,
 ) error {
@@ -215,7 +216,7 @@ func (c *Computer) parts(
 	if whole && t.Rows <= width && t.Cols() <= BlockDocs {
 		return visit(t)
 	}
-	const line, turns = 16, 3 // values of a cache line, and parts that make up for one that takes long
+	const line, turns = 16, 3 // values per cache line; parts per worker, to balance uneven times
 	height := width
 	for height > line && t.Rows < turns*height*max(r.Workers, 1) {
 		height = max(height/2, line)
@@ -247,7 +248,7 @@ func (c *Computer) parts(
 	})
 }
 
-// mapTile applies a kernel to a tile of c in its place.
+// mapTile applies a kernel to a tile of c in place.
 func (c *Computer) mapTile(k kernel.Kernel, r *device.Request, t *device.Tile) error {
 	if of := c.variableOf(k); of != kernel.OfAll {
 		return c.mapVariable(k, of, r, t)
@@ -255,12 +256,12 @@ func (c *Computer) mapTile(k kernel.Kernel, r *device.Request, t *device.Tile) e
 	return c.mapPlain(k, r, t)
 }
 
-// mapPlain is mapTile for a kernel of c and both norms.
+// mapPlain implements mapTile for kernels of c and both norms.
 func (c *Computer) mapPlain(k kernel.Kernel, r *device.Request, t *device.Tile) error {
 	lines, length, stride := Lines(t)
 	count := t.Rows
 	if t.Filled {
-		count = stride // those of documents that there aren't are 0
+		count = stride // the norms of the padding are 0
 	}
 	rows := make([]float32, count)
 	for i := range t.Rows {
@@ -283,8 +284,8 @@ func (c *Computer) mapPlain(k kernel.Kernel, r *device.Request, t *device.Tile) 
 	return nil
 }
 
-// norm returns the norm of row i of a request, 0 where its documents have none: the kernel then
-// doesn't look at them.
+// norm returns the norm of row i of a request, or 0 if the documents have no norms. Such kernels
+// don't use norms.
 func (c *Computer) norm(r *device.Request, i int) float32 {
 	if r.From == nil {
 		return c.Norms[r.Docs[i]]
@@ -295,7 +296,8 @@ func (c *Computer) norm(r *device.Request, i int) float32 {
 	return float32(r.From.Norms[r.Docs[i]])
 }
 
-// Store writes the rows of a tile, or its columns, as rows of dst, which are stride apart.
+// Store writes the rows of a tile, or its columns, to rows of dst. stride is the distance between
+// rows.
 func (c *Computer) Store(dst []float32, stride int, t *device.Tile, columns bool) {
 	lines, length, apart := Lines(t)
 	if columns == (t.ColStride == 1) {
@@ -307,8 +309,8 @@ func (c *Computer) Store(dst []float32, stride int, t *device.Tile, columns bool
 	}
 }
 
-// Half computes rows of the symmetric matrix data, each from its own column on, and stores them
-// twice. visited, unless nil, is told of each tile that is stored.
+// Half computes rows of the symmetric matrix data from the diagonal on, and stores each value
+// twice. If visited isn't nil, it is called for each stored tile.
 func (c *Computer) Half(
 	ctx context.Context,
 	k kernel.Kernel,
@@ -330,10 +332,10 @@ func (c *Computer) Half(
 	})
 }
 
-// PairsOf counts the pairs i <= j of n documents.
+// PairsOf returns the number of pairs i <= j of n documents.
 func PairsOf(n int) int64 {
 	if n%2 == 0 {
-		return int64(n/2) * int64(n+1) // n(n+1) by itself may be beyond int64
+		return int64(n/2) * int64(n+1) // n(n+1) may overflow int64
 	}
 	return int64(n) * int64(n/2+1)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Infinite returns the index of the first value of a kernel that is an infinity, which is one beyond the range of
-// float32, or not a number; -1 if there is none. All values that engines hand out pass here.
+// Infinite returns the index of the first value that is NaN or infinite (beyond float32), or -1.
+// Engines check all returned values with it.
 func Infinite(v []float32) int {
 	if allFinite(v) {
 		return -1
@@ -20,13 +20,13 @@ func Infinite(v []float32) int {
 	return slices.IndexFunc(v, func(v float32) bool { return v-v != 0 })
 }
 
-// allFinite looks at two values at a time, for some 0.2 ns each where a pair takes 5 to 15: an
-// exponent of ones carries into the place of the sign.
+// allFinite checks two values at a time, which takes 0.2 ns per value: adding 1 to an exponent of
+// all ones carries into the sign bit.
 func allFinite(v []float32) bool {
 	const exponent, one, sign = 0x7f800000_7f800000, 0x00800000_00800000, 0x80000000_80000000
 	var a, b uint64
 	var groups [][8]uint64
-	if len(v) >= 16 { // fewer may end before a group does
+	if len(v) >= 16 { // fewer values may not fill a group
 		groups = unsafe.Slice((*[8]uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/16)
 	}
 	for i := range groups {

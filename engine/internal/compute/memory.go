@@ -7,8 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// MatrixBytes returns the memory of a matrix of float32, the greatest int64 where it is beyond
-// that.
+// MatrixBytes returns the memory of a float32 matrix in bytes, or the largest int64 on overflow.
 func MatrixBytes(rows, cols int) int64 {
 	if cols > 0 && int64(rows) > math.MaxInt64/4/int64(cols) {
 		return math.MaxInt64
@@ -16,7 +15,7 @@ func MatrixBytes(rows, cols int) int64 {
 	return 4 * int64(rows) * int64(cols)
 }
 
-// Allowed returns a MemoryError where need is above a limit, of which 0 is none.
+// Allowed returns a MemoryError if need exceeds a positive limit. A limit of 0 means no limit.
 func Allowed(what string, need, limit int64) error {
 	if limit > 0 && need > limit {
 		return &run.MemoryError{What: "engine: " + what, Need: need, Limit: limit}
@@ -24,13 +23,15 @@ func Allowed(what string, need, limit int64) error {
 	return nil
 }
 
-// Available is run.Available; tests have it say something else.
+// Available is run.Available; tests replace it.
 var Available = run.Available
 
-// smallBytes are few enough for nobody to ask the system, which takes time.
+// smallBytes is the size up to which free memory isn't checked, because the system call takes
+// time.
 const smallBytes = 64 << 20
 
-// Affordable returns a MemoryError if the machine has less than so many bytes left. Garbage counts as free.
+// Affordable returns a MemoryError if the computer has less than bytes free. Garbage counts as
+// free.
 func Affordable(what string, bytes int64) error {
 	if bytes > math.MaxInt {
 		return &run.MemoryError{What: "engine: " + what, Need: bytes, Limit: math.MaxInt, Machine: true}

@@ -6,8 +6,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// Pairs counts the pairs that a request needs of its rows first <= i < end and columns lo <= j <
-// hi.
+// Pairs returns the number of requested pairs with rows first <= i < end and columns lo <= j < hi.
 func Pairs(r *device.Request, first, end, lo, hi int) (pairs int64) {
 	if !r.Half {
 		return int64(end-first) * int64(hi-lo)
@@ -18,8 +17,8 @@ func Pairs(r *device.Request, first, end, lo, hi int) (pairs int64) {
 	return pairs
 }
 
-// Lines returns a tile's lines, which are contiguous: how many there are, how long, and how far
-// apart. They are rows or columns.
+// Lines returns the number, length and distance of a tile's contiguous lines, which are its rows
+// or columns.
 func Lines(t *device.Tile) (lines, length, stride int) {
 	if t.ColStride == 1 {
 		return t.Rows, t.Cols(), t.RowStride
@@ -27,8 +26,8 @@ func Lines(t *device.Tile) (lines, length, stride int) {
 	return t.Cols(), t.Rows, t.ColStride
 }
 
-// Part returns the part of a tile with the rows first <= r < end and the columns lo <= j < hi, all
-// counted as the tile counts them. It must be there.
+// Part returns the part of a tile with rows first <= r < end and columns lo <= j < hi, in the
+// tile's numbering. The ranges must be within the tile.
 func Part(t *device.Tile, first, end, lo, hi int) device.Tile {
 	part := *t
 	part.First, part.Rows, part.Lo, part.Hi = first, end-first, lo, hi
@@ -39,21 +38,20 @@ func Part(t *device.Tile, first, end, lo, hi int) device.Tile {
 	return part
 }
 
-// check returns an error where a tile holds rows or columns that r didn't ask for, or has fewer
-// values than it says.
+// check returns an error if a tile has rows or columns outside the request, or too few values.
 func check(t *device.Tile, r *device.Request) error {
 	if t.First < 0 || t.Rows < 1 || t.Rows > len(r.Docs)-t.First {
-		return fmt.Errorf("engine: %d rows from row %d on, expected some of %d", t.Rows, t.First, len(r.Docs))
+		return fmt.Errorf("engine: back end returned %d rows from row %d on; the request has %d rows", t.Rows, t.First, len(r.Docs))
 	}
 	if t.Lo < r.Lo || t.Hi <= t.Lo || t.Hi > r.Hi {
-		return fmt.Errorf("engine: columns from %d to before %d, expected some from %d to before %d",
+		return fmt.Errorf("engine: back end returned columns [%d, %d); expected a range within [%d, %d)",
 			t.Lo, t.Hi, r.Lo, r.Hi)
 	}
 	lines, length, stride := Lines(t)
 	if t.RowStride != 1 && t.ColStride != 1 || lines > 1 && stride < length || len(t.Value) < length ||
 		lines > 1 && (len(t.Value)-length)/(lines-1) < stride ||
 		t.Filled && (t.ColStride == 1 || len(t.Value)/stride < lines) {
-		return fmt.Errorf("engine: %d values, %d and %d apart, for %d rows of %d columns",
+		return fmt.Errorf("engine: back end returned %d values with strides %d and %d for %d rows and %d columns",
 			len(t.Value), t.RowStride, t.ColStride, t.Rows, t.Cols())
 	}
 	return nil

@@ -9,13 +9,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Norms in float32 lose digits that kernels of vectors need: distances far from the origin are differences of norms.
-// So the variable of such a kernel, ⟨x, y⟩ or ‖x-y‖², is computed in float64, and the kernel of it with norms of 1.
-// Inner products of whole counts are whole: where the error of c allows less than ½, rounding makes them exact, and
-// with them ‖x-y‖² = ‖x‖² + ‖y‖² - 2⟨x, y⟩. The largest product of norms that allows it is 1.9·10⁵, more for small c.
+// Norms rounded to float32 are too inaccurate for kernels of vectors: distances far from the
+// origin are differences of large norms. So the variable of such a kernel, ⟨x, y⟩ or ‖x-y‖², is
+// computed in float64, and the kernel is applied with norms of 1. The inner product of integer
+// counts is an integer. If the error of c is small enough, rounding makes it exact, and so ‖x-y‖²
+// = ‖x‖² + ‖y‖² - 2⟨x, y⟩. The product of the norms may be up to 1.9·10⁵, or more for small c.
 
-// variableOf returns the variable that a kernel's tiles are made of: OfAll where embedded vectors have norms of 1, and
-// for inner products of documents that aren't whole.
+// variableOf returns the variable of a kernel. It is OfAll if embedded vectors have norm 1, and
+// for inner products of fractional values.
 func (c *Computer) variableOf(k kernel.Kernel) kernel.Variable {
 	of := kernel.VariableOf(k)
 	e := c.X.Embedder.Embedding
@@ -29,7 +30,7 @@ func (c *Computer) variableOf(k kernel.Kernel) kernel.Variable {
 	return of
 }
 
-// whole reports whether all documents have whole counts.
+// whole reports whether all counts are integers.
 func (c *Computer) whole() bool {
 	c.wholeOnce.Do(func() {
 		c.allWhole = true
@@ -40,8 +41,9 @@ func (c *Computer) whole() bool {
 	return c.allWhole
 }
 
-// wholeRow reports whether document i has whole raw counts and a norm whose square float64 holds. unseen allows a value
-// in the last column of an open embedder, √Σv² of columns that no other document has.
+// wholeRow reports whether document i has integer raw counts and a norm whose square is finite in
+// float64. unseen allows a fractional value in the last column of an open embedder, √Σv² of
+// unknown columns.
 func wholeRow(x *sparse.Embedded, i int, unseen bool) bool {
 	f := x.Embedder
 	if f.Embedding != (sparse.Embedding{}) || f.Weights != nil || f.Views != nil || !(x.Norms[i] < 1<<25) {
@@ -57,7 +59,7 @@ func wholeRow(x *sparse.Embedded, i int, unseen bool) bool {
 	return true
 }
 
-// mapVariable applies a kernel of a variable to a tile of c in its place.
+// mapVariable applies a kernel of a variable to a tile of c in place.
 func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Request, t *device.Tile) error {
 	from, whole := c.X, 0
 	if r.From != nil {
@@ -71,7 +73,7 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 	switch {
 	case whole == 0 && of == kernel.OfProduct:
 		return c.mapPlain(k, r, t)
-	case whole != 0 && whole != t.Rows: // a row's bits don't depend on the others
+	case whole != 0 && whole != t.Rows: // the bits of a row must not depend on other rows
 		for row := t.First; row < t.First+t.Rows; row++ {
 			one := Part(t, row, row+1, t.Lo, t.Hi)
 			if err := c.mapVariable(k, of, r, &one); err != nil {
@@ -109,11 +111,11 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 	return nil
 }
 
-// magic rounds a number below 2⁵¹ to a whole one, half to even, when it is added and taken away.
+// magic rounds a number below 2⁵¹ to an integer, half to even, if it is added and subtracted.
 const magic = 0x1.8p52
 
-// substitute writes the variable of documents with the norm x and each of y in the form that [kernel.Apply] takes with
-// norms of 1. dst and c may be the same slice.
+// substitute writes the variable for documents with norm x and norms y, in the form that
+// [kernel.Apply] expects with norms of 1. dst and c may be the same slice.
 func substitute(of kernel.Variable, dst, c []float32, x float64, y []float64, whole bool) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	switch {
@@ -139,8 +141,8 @@ func substitute(of kernel.Variable, dst, c []float32, x float64, y []float64, wh
 	}
 }
 
-// product returns ⟨x, y⟩ of whole counts, given c and the product of their norms: exactly where the error of c is known
-// to be small enough.
+// product returns ⟨x, y⟩ of integer counts, given c and the product of the norms. It is exact if
+// the error of c is small enough.
 func product(c, norms float64) float64 {
 	dot := norms * (1 - c)
 	if norms*min(device.ErrorC, device.ErrorC/device.CloseC*c) < 0.49 {

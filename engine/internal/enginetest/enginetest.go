@@ -1,4 +1,4 @@
-// Package enginetest has the documents and kernels on which the tests of several packages run.
+// Package enginetest provides documents and kernels for the tests of several packages.
 package enginetest
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Zipf makes documents whose terms follow Zipf's law, with what breaks a careless engine mixed in:
-// exact and near duplicates, proportional documents, empty ones, and ones with many thousand terms.
+// Zipf makes documents whose terms follow Zipf's law. It adds edge cases: exact and near
+// duplicates, proportional documents, empty documents, and documents with thousands of terms.
 func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	r := rand.New(rand.NewPCG(seed, 1))
 	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
@@ -36,13 +36,13 @@ func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 		}
 		switch {
 		case i%17 == 5: // a duplicate
-		case i%17 == 7: // one word more
+		case i%17 == 7: // one more word
 			counts[uint32(r.IntN(terms))]++
 		case i%17 == 9: // proportional
 			for t := range counts {
 				counts[t] *= 3
 			}
-		case i%41 == 3: // nothing
+		case i%41 == 3: // empty
 			clear(counts)
 		default:
 			clear(counts)
@@ -60,7 +60,7 @@ func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	return m
 }
 
-// Fit fits an embedding. Documents are of two classes in turn, and the first of both, for those that learn from labels.
+// Fit fits an embedding. Labels alternate between two classes; the first document has both.
 func Fit(e sparse.Embedding, m *sparse.CSR) *sparse.Embedder {
 	var labels sparse.Labels
 	for i := range m.Rows() {
@@ -82,7 +82,7 @@ func Embedded(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded 
 	return x
 }
 
-// Embed makes the embedded form of dense rows of counts.
+// Embed embeds dense rows of counts.
 func Embed(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded {
 	t.Helper()
 	m := &sparse.CSR{Offsets: []int64{0}}
@@ -103,8 +103,8 @@ func Embed(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded 
 	return x
 }
 
-// Rows returns rows of counts: random ones of different density, near duplicates at every distance,
-// a duplicate, a multiple, rows without a common term, and empty ones.
+// Rows returns rows of counts: random rows of different density, near duplicates at many
+// distances, a duplicate, a multiple, rows without common terms, and empty rows.
 func Rows() [][]float32 {
 	r := rand.New(rand.NewPCG(7, 1))
 	const terms = 200
@@ -138,7 +138,7 @@ func SameBits(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
 }
 
-// Kernels are kernels with parameters at the ends and in the middle of what text needs.
+// Kernels are kernels with typical and extreme parameters for text.
 var Kernels = []string{
 	"c", "bhattacharyya",
 	"diffusion:t=0.03", "diffusion:t=0.5", "diffusion:t=8",
@@ -189,9 +189,8 @@ var Kernels = []string{
 	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1):layers=4", "compose(rbf:gamma=0.1,ngd)",
 }
 
-// ISAs returns the instruction sets that a test of engine's goes through: all of this processor's, or
-// with -short the best alone. Under the race detector the portable kernels take twenty times as long as
-// the assembly around which goroutines run.
+// ISAs returns the instruction sets to test: all that the CPU supports, or with -short only the
+// fastest. With the race detector the generic kernels are twenty times as slow as the assembly.
 func ISAs() []asm.ISA {
 	all := asm.Available()
 	if testing.Short() {

@@ -1,10 +1,10 @@
-// Package interpolate makes polynomials that take a function's values at given points.
+// Package interpolate computes interpolating polynomials.
 package interpolate
 
 import "math"
 
-// Chebyshev returns the n zeros of the Chebyshev polynomial of degree n, falling from near 1 to near
-// -1: the points where interpolation on [-1, 1] loses least.
+// Chebyshev returns the n zeros of the Chebyshev polynomial of degree n in descending order. They
+// nearly minimise the interpolation error on [-1, 1].
 func Chebyshev(n int) []float64 {
 	x := make([]float64, n)
 	for k := range x {
@@ -13,8 +13,8 @@ func Chebyshev(n int) []float64 {
 	return x
 }
 
-// Newton turns values p at points x, as many and all different, into the coefficients of the
-// polynomial through them, those of x⁰ first, by Newton's differences.
+// Newton replaces the values p at distinct points x by the coefficients of the interpolating
+// polynomial, in ascending powers, by Newton's divided differences.
 func Newton(x, p []float64) {
 	n := len(p)
 	for k := 1; k < n; k++ {

@@ -1,6 +1,7 @@
-// Package nearest selects small values from tiles: the nearest neighbours of each document ([Lists]), or all values
-// below a limit ([Search]). A kernel of package asm compares all values of a part with the limits of its rows and
-// columns, and few pass. Values are keys: c itself, or a kernel's values with the sign changed.
+// Package nearest selects small values from tiles: the nearest neighbours of each document
+// ([Lists]), or all values below a limit ([Search]). A kernel of package asm compares all values
+// of a part with the limits of its rows and columns. Values are keys: c, or negative kernel
+// values.
 package nearest
 
 import (
@@ -14,14 +15,14 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Neighbour is a document and its value.
+// Neighbour is a document with its value.
 type Neighbour struct {
 	Document uint32
 	Value    float32
 }
 
-// An entry orders by key, then by document: the key's bits, mapped to ascend, and the document below them. Entries of a
-// list are distinct, so their order of arrival doesn't matter.
+// An entry sorts by key, then by document: the high bits are the order-preserving bits of the key.
+// Entries of a list are distinct, so the order of insertion doesn't matter.
 type entry uint64
 
 const signBit = 1 << 31
@@ -36,27 +37,27 @@ func (e entry) key() float32 {
 	return math.Float32frombits(b ^ (uint32(int32(^b)>>31) | signBit))
 }
 
-// lockDocs is the number of documents whose lists are under one lock.
+// lockDocs is the number of documents whose lists share a lock.
 const lockDocs = 64
 
-// Lists holds, for each of n documents, the up to k neighbours of the least keys that were offered.
+// Lists holds, for each of n documents, up to k neighbours with the smallest keys offered.
 type Lists struct {
 	k       int
-	none    entry   // stands where no neighbour does, after all that may enter
-	entries []entry // k for each document
-	count   []int32 // of neighbours; once the lists are in order
+	none    entry   // fills unused entries; larger than any valid entry
+	entries []entry // k entries per document
+	count   []int32 // number of neighbours per document, set by Sort
 	limit   []float32
-	groups  []int32 // nil, or for each document its group, in which it has no neighbours
+	groups  []int32 // group of each document, or nil; documents of the same group aren't neighbours
 	locks   []sync.Mutex
 }
 
-// Bytes returns what lists of k neighbours of n documents take.
+// Bytes returns the memory of lists of k neighbours for n documents.
 func Bytes(n, k int) int64 {
 	return int64(n)*(8*int64(k)+8) + 8*int64(n/lockDocs+1)
 }
 
-// NewLists makes empty lists for keys up to most. Documents of the same group don't enter each
-// other's lists, where groups are given.
+// NewLists makes empty lists for keys up to most. If groups isn't nil, documents of the same group
+// don't enter each other's lists.
 func NewLists(n, k int, most float32, groups []int32) *Lists {
 	l := &Lists{
 		k: k, none: newEntry(most, math.MaxUint32), entries: make([]entry, n*k), count: make([]int32, n),
@@ -74,21 +75,21 @@ func NewLists(n, k int, most float32, groups []int32) *Lists {
 // Len returns the number of lists.
 func (l *Lists) Len() int { return len(l.count) }
 
-// Of returns the list of a document, which Sort has put in order.
+// Of returns the sorted list of a document. Call it after Sort.
 func (l *Lists) Of(i int) []Neighbour { return l.lists(i, i+1)[:l.count[i]:l.count[i]] }
 
-// lists returns the memory of the lists first <= i < end as that of neighbours.
+// lists returns the memory of the lists of documents first <= i < end as neighbours.
 func (l *Lists) lists(first, end int) []Neighbour {
 	entries := l.entries[first*l.k : end*l.k]
 	return unsafe.Slice((*Neighbour)(unsafe.Pointer(unsafe.SliceData(entries))), len(entries))
 }
 
-// shortList is the greatest k for which a list is kept in order, without a branch that depends on
-// keys; beyond it is a heap.
+// shortList is the largest k for which a list is stored sorted, with branch-free insertion. Longer
+// lists are heaps.
 const shortList = 64
 
-// offer enters a neighbour where it belongs to the first k, and reports whether its key allows that. The
-// caller holds the list's lock.
+// offer inserts a neighbour if its key is among the k smallest, and reports whether the key was
+// small enough. The caller must hold the list's lock.
 func (l *Lists) offer(i int, key float32, j int) bool {
 	if key <= l.limit[i] {
 		l.enter(i, key, j)
@@ -117,7 +118,7 @@ func (l *Lists) enter(i int, key float32, j int) {
 	l.limit[i] = min(l.limit[i], list[worst].key())
 }
 
-// sink puts e in the place of the last entry, which is the top of the heap.
+// sink replaces the last entry, the top of the heap, by e.
 func sink(heap []entry, e entry) {
 	at := 0
 	for {
@@ -137,11 +138,11 @@ func sink(heap []entry, e entry) {
 	heap[at] = e
 }
 
-// sortKeys is how many keys become values at a time.
+// sortKeys is the number of keys that are converted to values together.
 const sortKeys = 4096
 
-// Sort ends the search and sorts all lists by key, ascending. If values isn't nil, it then replaces keys by
-// values, calls check for each list, and sorts the lists by value, descending.
+// Sort sorts all lists by key in ascending order. If values isn't nil, it then replaces keys by
+// values, calls check for each list, and sorts lists by value in descending order.
 func (l *Lists) Sort(
 	ctx context.Context, workers int, values func(keys []float32) error, check func(i int, list []Neighbour) error,
 ) error {
@@ -155,7 +156,7 @@ func (l *Lists) Sort(
 				slices.Sort(entries)
 			}
 			list, count := l.lists(i, i+1), 0
-			for _, e := range entries { // list is the same memory
+			for _, e := range entries { // list shares this memory
 				if e == l.none {
 					break
 				}
@@ -180,7 +181,7 @@ func (l *Lists) Sort(
 				return err
 			}
 			greater := func(a, b Neighbour) int { return cmp.Compare(b.Value, a.Value) }
-			if !slices.IsSortedFunc(list, greater) { // by rounding of the map
+			if !slices.IsSortedFunc(list, greater) { // rounding in the kernel can change the order
 				slices.SortStableFunc(list, greater)
 			}
 		}
@@ -188,7 +189,7 @@ func (l *Lists) Sort(
 	})
 }
 
-// valued replaces the keys of neighbours by values, as many at a time as the buffer holds.
+// valued replaces the keys of neighbours by values, a buffer at a time.
 func valued(buffer []float32, list []Neighbour, values func(keys []float32) error) error {
 	for part := range slices.Chunk(list, len(buffer)) {
 		keys := buffer[:len(part)]

@@ -10,36 +10,37 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// Search looks through tiles. It may be used concurrently.
+// Search selects values from tiles. It may be used concurrently.
 type Search struct {
 	Kernels *asm.Kernels
-	Half    bool // tiles are of the symmetric half, rows and columns the same documents
-	Falling bool // keys are the values of tiles with the sign changed, which stands in the tiles then
+	Half    bool // tiles are of the symmetric half; rows and columns are the same documents
+	Falling bool // keys are the negative values of tiles, which are negated in place
 
-	// Wanted reports whether a pair may enter a list, by its row, column and key. Nil: every pair may. It must allow
-	// concurrent calls.
+	// Wanted reports whether a pair may enter a list, given its row, column and key. If nil, every
+	// pair may. It must be safe for concurrent use.
 	Wanted func(i, j int, key float32) bool
 
 	Found, Entered atomic.Int64 // see device.Stats
 
-	spare sync.Pool // of *scratch
+	spare sync.Pool // *scratch
 }
 
-// scratch is what one part of a tile needs.
+// scratch is the scratch space for a part of a tile.
 type scratch struct {
 	index        [partRows * lockDocs]uint32
 	none, limits [lockDocs]float32
 	least        []float32 // see bound
-	turned       []float32 // a tile of rows, by columns
+	turned       []float32 // transposed tile
 }
 
-// partRows is the number of rows whose limits are looked at together: they grow stale.
+// partRows is the number of rows that share one read of the limits, which decrease in the
+// meantime.
 const partRows = 64
 
-// never is a limit that no key is below.
+// never is a limit that excludes all keys.
 var never = float32(math.Inf(-1))
 
-// begin borrows scratch space, and turns the values of a tile into keys.
+// begin borrows scratch space, and converts the values of a tile to keys.
 func (s *Search) begin(t *device.Tile) *scratch {
 	if s.Falling {
 		lines, length, stride := t.Rows, t.Cols(), t.RowStride
@@ -49,7 +50,7 @@ func (s *Search) begin(t *device.Tile) *scratch {
 		for i := range lines {
 			line := t.Value[i*stride:][:length]
 			for j, v := range line {
-				line[j] = 0 - v // never -0
+				line[j] = 0 - v // the sum replaces -0 by 0
 			}
 		}
 	}
@@ -63,7 +64,7 @@ func (s *Search) begin(t *device.Tile) *scratch {
 	return w
 }
 
-// part is a part of a tile that is looked through at a time.
+// part is a part of a tile that is scanned in one call.
 type part struct {
 	values    []float32
 	stride    int
@@ -71,9 +72,8 @@ type part struct {
 	first, lo int  // row and column of the first value
 }
 
-// find selects keys of the rows from first on and the columns from lo on, as many as there are
-// limits, that are at most the limit of their row or that of their column. Their pairs are those of
-// the part.
+// find selects keys that are at most the limit of their row or column, in rows from first on and
+// columns from lo on, one limit each. It returns their positions in the part.
 func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns []float32) ([]uint32, part) {
 	p := part{t.Value[(first-t.First)*t.RowStride+(lo-t.Lo)*t.ColStride:], t.RowStride, t.RowStride == 1, first, lo}
 	if p.byColumns {
@@ -82,7 +82,7 @@ func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns [
 	return w.index[:s.Kernels.Select(w.index[:], p.values, p.stride, rows, columns)], p
 }
 
-// pair returns what was found.
+// pair returns the row, column and key at a position.
 func (p *part) pair(at uint32) (row, column int, key float32) {
 	row, column = int(at>>16), int(at&0xffff)
 	key = p.values[row*p.stride+column]
@@ -92,8 +92,8 @@ func (p *part) pair(at uint32) (row, column int, key float32) {
 	return p.first + row, p.lo + column, key
 }
 
-// parts cuts a tile: its columns where locks end and, in the symmetric half, where its own rows do,
-// those before being square; its rows into pieces.
+// parts divides a tile. It splits columns at lock boundaries and, in the symmetric half, after the
+// tile's own rows; these columns are square. It splits rows into groups of partRows.
 func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error) error {
 	for lo := t.Lo; lo < t.Hi; {
 		hi := min(lo/lockDocs*lockDocs+lockDocs, t.Hi)
@@ -109,12 +109,12 @@ func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error
 	return nil
 }
 
-// Enter enters the pairs of a tile into the lists l of its rows, consecutive documents, and, unless nil, m of its
-// columns, the same lists in the symmetric half. Tiles of a row come one after the other.
+// Enter inserts the pairs of a tile into the lists l of its rows and the lists m of its columns,
+// unless m is nil. Tiles of a row must not be entered concurrently.
 func (s *Search) Enter(l, m *Lists, t *device.Tile) {
 	w := s.begin(t)
 	defer s.spare.Put(w)
-	// The locks of the rows, then one by one those of columns after them: always ascending.
+	// Lock rows, then later columns one by one: always in ascending order, to avoid deadlocks.
 	first, last := t.First/lockDocs, (t.First+t.Rows-1)/lockDocs
 	for b := first; b <= last; b++ {
 		l.locks[b].Lock()
@@ -155,14 +155,14 @@ func (s *Search) Enter(l, m *Lists, t *device.Tile) {
 	s.Entered.Add(int64(entered))
 }
 
-// bound lowers the limits of a tile's rows to what their k-th key can't be above, where their lists
-// have met few documents before: most of what enters a list would enter it here, and soon leave it. The k-th key may be
-// that of a pair that isn't wanted, so limits stay if some pairs aren't.
+// bound lowers the limits of a tile's rows to an upper bound on their k-th key, if their lists are
+// still nearly empty. Without it most values would be inserted and soon replaced. If some pairs
+// aren't wanted, limits stay, because the k-th key may belong to an unwanted pair.
 func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 	met, levels, lines := t.Lo, l.k, t.Cols()
 	if s.Half {
 		met -= t.First
-		levels++ // a row's own key is none of its list
+		levels++ // one more, for the row's own key
 	}
 	if l.k == 0 || l.k > shortList || l.groups != nil || s.Wanted != nil || met > lines || lines < 2*levels {
 		return
@@ -177,7 +177,7 @@ func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 		s.Kernels.Transpose(c, stride, t.Value, t.RowStride, t.Rows, lines)
 		w.turned = c
 	}
-	// A third of three times as many values are nearly the least of all.
+	// The smallest third of three times as many values are nearly the smallest of all.
 	s.Kernels.Min(least, levels, c, stride, lines, t.Rows, max(lines/(3*levels), 1))
 	for r, most := range least[(levels-1)*t.Rows:] {
 		l.limit[t.First+r] = min(l.limit[t.First+r], most)
@@ -185,9 +185,9 @@ func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 	w.least = least
 }
 
-// Pairs hands the pairs of a tile with keys up to most to visit, a part of the tile at a time, as
-// rows, columns and keys, which visit may overwrite; in the symmetric half those of a row below the
-// column.
+// Pairs calls visit with the pairs of a tile whose keys are at most most, one part of the tile at
+// a time. visit may overwrite rows, columns and keys. In the symmetric half it passes only pairs
+// with row < column.
 func (s *Search) Pairs(most float32, t *device.Tile, visit func(rows, columns []int32, keys []float32) error) error {
 	w := s.begin(t)
 	defer s.spare.Put(w)
