@@ -1,33 +1,33 @@
-// Package join finds the pairs of documents within a bound on c = 1 - cosine without looking at most of
-// the others, and without missing one.
+// Package join finds all pairs of documents within a bound on c = 1 - cosine without comparing
+// most pairs.
 //
-// Documents with the same terms and values are taken together: what holds for one holds for its copies.
-// Columns are numbered from the rarest to the most frequent one. Let u be a document's unit vector, and N(t)
-// its squared length from column t on. If t is the first column that documents x and y share, their
-// cosine is at most √(Nₓ(t) N_y(t)), by Cauchy and Schwarz. So of a pair with a cosine of at least τ > 0
+// Identical documents are compared once. Columns are ranked from the rarest to the most frequent.
+// Let u be a document's unit vector, and N(t) the squared length of u from column t on. If t is
+// the first column that documents x and y share, their cosine is at most √(Nₓ(t) N_y(t)) by Cauchy
+// and Schwarz. So a pair with a cosine of at least τ > 0 satisfies
 //
 //	Nₓ(t) N_y(t) >= τ²,
 //
-// and t lies where N(t) >= τ² in both: before a cut, behind which nothing is looked at. Each column has a
-// list of the documents that have it before their cut, by falling N: two entries whose product is τ² or
-// more are a match. A match goes on to the next test unless one of these says no:
+// and N(t) >= τ² in both documents. The values with N(t) >= τ² are before the document's cut, and
+// only they are indexed. The list of a column holds the documents with this column before the cut,
+// in descending order of N. Two entries whose product is at least τ² are a match. A match is
+// rejected if one of these tests fails:
 //
-//   - what one has and the other doesn't. ‖x - y‖² = 2c is at least the squares of what is in x alone and
-//     in y alone. A sketch has a bit for each of some columns; a bit of x that y doesn't have stands for
-//     a value of x, at least, that is in x alone.
-//   - this column isn't their first one: the pair is a match there.
-//   - the cosine up to the first cut of the two, and √NN of what is left of both behind it, is below τ.
+//   - Difference: ‖x - y‖² = 2c is at least the sum of squares of values in only one of x and y.
+//     Sketches, with a bit per sampled column, give a lower bound of this sum.
+//   - First column: the pair is a match only in its first shared column.
+//   - Length: the cosine up to the first cut, plus √NN of the rest of both, is at least τ.
 //
-// What is left is checked by the caller. Histograms have u = √θ: both of their similarities are at most
-// Σ√(θθ′), since 2ab/(a+b) <= √(ab), and with a = e^x and b = e^-x
-// cosh x ln(2 cosh x) - x sinh x <= ln 2, whose derivative is at most 0 for x >= 0.
+// The caller checks the remaining pairs. Histograms have u = √θ. Both of their similarities are at
+// most Σ√(θθ′), because 2ab/(a+b) <= √(ab) and, with a = e^x and b = e^-x, cosh x ln(2 cosh x) - x
+// sinh x <= ln 2, whose derivative is at most 0 for x >= 0.
 //
-// Rounding: values are float32, so a value of u errs by less than 2⁻²³ of itself, a sum of squares of u by
-// less than 2⁻²², as does one of products, and float64 sums add far less. margin is twice that, and is
-// added to all that must not be too small.
+// Rounding: values are float32. The relative error is below 2⁻²³ for a value of u, and below 2⁻²²
+// for a sum of squares or products; float64 sums add far less. margin is twice that, and is added
+// to all upper bounds.
 //
-// Sources: Bayardo, Ma and Srikant, WWW 2007 (the cut); Anastasiu and Karypis, L2AP, ICDE 2014 (lengths of
-// what is left); Sandes, Teodoro and Melo, arXiv:1711.07295 (sketches).
+// Sources: Bayardo, Ma and Srikant, WWW 2007 (cut); Anastasiu and Karypis, L2AP, ICDE 2014
+// (lengths); Sandes, Teodoro and Melo, arXiv:1711.07295 (sketches).
 package join
 
 import (
@@ -42,38 +42,39 @@ import (
 
 const margin = 0x1p-21
 
-// Join is the search for pairs of documents of two sets, or of one.
+// Join is a search for pairs of documents of two sets, or of one set.
 type Join struct {
 	rows, cols *side // the same for pairs of one set
 	tau        float64
-	most       float64 // of c
+	most       float64 // bound on c
 	workers    int
-	rank       []uint32 // of each column, rare ones first
-	frequency  []int32  // by rank: documents of the columns that have it, copies aside
-	rarest     int32    // least frequency of a column with a list: 2, unless others ask (Query)
-	sampled    uint32   // a column is in sketches where its hash is below
-	stripes    [][2]int // of ranks, whose lists are made at a time
-	lists      *lists   // of the only stripe
+	rank       []uint32 // rank of each column, rare columns first
+	frequency  []int32  // by rank: number of distinct column documents with the column
+	rarest     int32    // minimum frequency of an indexed column: 2, or 1 for Query
+	sampled    uint32   // a column is in sketches if its hash is below
+	stripes    [][2]int // ranges of ranks whose lists are in memory together
+	lists      *lists   // lists of the only stripe
 
 	Counts Counts
 }
 
-// Counts says what there is to do.
+// Counts holds the amount of work.
 type Counts struct {
-	Distinct int     // documents, copies aside
-	Values   int64   // of these
-	Before   int64   // of these values, before the cut
-	Matches  int64   // pairs of entries of a list whose lengths allow c
-	Sketched float64 // of matches, those that sketches leave, by a sample
-	Steps    float64 // of a match, in merging what is before the cut of both, by a sample
-	Checked  float64 // of matches, those that nothing rules out, by a sample
+	Distinct int     // number of distinct documents
+	Values   int64   // number of their values
+	Before   int64   // number of these values before the cut
+	Matches  int64   // pairs of list entries whose lengths allow the bound
+	Sketched float64 // fraction of matches that pass the sketches, from a sample
+	Steps    float64 // steps per match for merging values before the cut, from a sample
+	Checked  float64 // fraction of matches that must be checked, from a sample
 }
 
-// ErrFar says that the bound is so far that no column can be left out.
-var ErrFar = errors.New("join: a bound that leaves nothing out")
+// ErrFar reports that the bound is too large to leave out any column.
+var ErrFar = errors.New("join: the bound is too large to skip any column")
 
-// New prepares the search for pairs of x and y within a bound on c, nil for pairs of documents of x alone: copies
-// and ranks. Both are of one embedder, and valid.
+// New prepares the search for pairs of x and y within a bound on c; y is nil for pairs of
+// documents of x. It finds copies and ranks columns. Both sets must be valid and have the same
+// embedder.
 func New(ctx context.Context, x, y *sparse.Embedded, bound float64, workers int) (*Join, error) {
 	j := &Join{tau: 1 - bound, most: bound, workers: max(workers, 1), rarest: 2}
 	if !(j.tau > 0) {
@@ -113,7 +114,7 @@ func New(ctx context.Context, x, y *sparse.Embedded, bound float64, workers int)
 	for r, column := range order {
 		j.frequency[r] = df[column]
 	}
-	// Half of the bits set tell most.
+	// Sketches are most selective if half of their bits are set.
 	share := sketchBits * math.Ln2 * float64(max(j.Counts.Distinct, 1)) / float64(max(j.Counts.Values, 1))
 	j.sampled = uint32(min(share, 1) * math.MaxUint32)
 	return j, nil
@@ -126,11 +127,13 @@ func (j *Join) sides() []*side {
 	return []*side{j.rows, j.cols}
 }
 
-// Copies returns the documents of a row's class, itself among them, ascending; OfColumn those of a column.
+// Copies returns all documents identical to row i, including i, in ascending order. OfColumn does
+// so for a column.
 func (j *Join) Copies(i int) []uint32   { return j.rows.copies(uint32(i)) }
 func (j *Join) OfColumn(i int) []uint32 { return j.cols.copies(uint32(i)) }
 
-// EachCopied calls visit for each document of the rows that has copies, with all of them, itself first.
+// EachCopied calls visit for each distinct row document that has copies, with the document and its
+// copies.
 func (j *Join) EachCopied(visit func(copies []uint32) error) error {
 	for _, d := range j.rows.distinct {
 		if c := j.rows.copies(d); len(c) > 1 {
@@ -142,13 +145,13 @@ func (j *Join) EachCopied(visit func(copies []uint32) error) error {
 	return nil
 }
 
-// ForQueries has columns of one document have lists, too, before Build.
+// ForQueries also indexes columns of a single document. Call it before Build.
 func (j *Join) ForQueries() { j.rarest = 1 }
 
-// sampleDocs is how many documents tell what all of them would cost.
+// sampleDocs is the number of documents in the sample for Estimate.
 const sampleDocs = 500
 
-// Estimate returns about what Build will count, from the pairs of a sample of the documents.
+// Estimate estimates the counts of Build from the pairs of a sample of documents.
 func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 	part, scale := *j, [2]float64{1, 1}
 	of := func(s *side, at int) *side {
@@ -173,21 +176,23 @@ func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 	return c, nil
 }
 
-// Bytes bounds the memory of a search that has so many values before the cut: what stays, and all lists at once.
+// Bytes bounds the memory of a search with before values before the cut: permanent data, and all
+// lists together.
 func (j *Join) Bytes(before int64) (forward, lists int64) {
 	documents, sides := 0, j.sides()
 	for _, s := range sides {
 		documents += len(s.class)
 	}
 	columns := int64(len(j.rank))
-	// Of a document its class, copies, hash and places in the table, of a distinct one its sketch and offset.
+	// Per document: class, copies, hash and table entries. Per distinct document: sketch and
+	// offset.
 	forward = 8*before + 64*int64(documents) + 56*int64(j.Counts.Distinct) + 16*columns
 	return forward, 8*before + 24*columns*int64(len(sides))
 }
 
-// Build cuts all documents, and counts matches. Lists take up to so many bytes at a time.
+// Build cuts all documents and counts matches. Lists use up to listBytes at a time.
 func (j *Join) Build(ctx context.Context, listBytes int64) error {
-	count := make([]int64, len(j.rank)) // by rank, of what is before the cut
+	count := make([]int64, len(j.rank)) // by rank: values before the cut
 	for _, s := range j.sides() {
 		if err := j.cutAll(ctx, s); err != nil {
 			return err
@@ -207,11 +212,11 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 		}
 	}
 	j.stripes = append(j.stripes, [2]int{first, len(count)})
-	var sample [4]float64 // matches, after sketches, steps of merges, to be checked
+	var sample [4]float64 // matches, matches that pass sketches, merge steps, pairs to check
 	err := j.eachStripe(ctx, func(l *lists) error {
 		matches := l.divide()
 		j.Counts.Matches += matches
-		// Every so many-th row of lists.
+		// Sample every nth row of lists.
 		step, nth := int(matches>>14)+1, 0
 		w := &worker{j: j, check: func(int, int, int) error { return nil }}
 		for r := range l.ranks() {
@@ -236,10 +241,10 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 	return err
 }
 
-// Run calls check for all pairs that may be within the bound, from up to as many goroutines as New was
-// given: w tells these apart. A document stands for its copies, of which it is the first, and no pair
-// comes twice. Of one set i differs from j. done counts matches. It returns within a second of the end of
-// ctx.
+// Run calls check for all pairs that may be within the bound, each pair once, concurrently from
+// the number of goroutines passed to New; w is the goroutine's index. A document also represents
+// its copies. In one set i differs from j. done counts matches. Run returns within a second after
+// ctx is done.
 func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, i, k int) error) error {
 	return j.eachStripe(ctx, func(l *lists) error {
 		l.divide()
@@ -272,7 +277,7 @@ func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, 
 	})
 }
 
-// eachStripe makes the lists of each stripe.
+// eachStripe builds the lists of each stripe in turn.
 func (j *Join) eachStripe(ctx context.Context, visit func(l *lists) error) error {
 	for _, s := range j.stripes {
 		l := j.lists

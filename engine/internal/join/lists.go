@@ -9,21 +9,21 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// lists are those of a stripe of ranks, of one or two sides.
+// lists are the posting lists for a stripe of ranks.
 type lists struct {
 	j     *Join
 	first int
-	of    [2]*postings // of rows and columns, the same ones for one set
-	spans []place      // where tasks begin, and the end
+	of    [2]*postings // of rows and columns; the same for one set
+	spans []place      // start of each task, and the end
 }
 
 // place is a row of a list.
 type place struct{ rank, row int }
 
-// ranks are those of the stripe, from 0.
+// ranks returns the number of ranks in the stripe.
 func (l *lists) ranks() int { return len(l.of[0].offsets) - 1 }
 
-// postings has list r at entries[offsets[r]:offsets[r+1]].
+// postings stores list r in entries[offsets[r]:offsets[r+1]].
 type postings struct {
 	offsets []int64
 	entries []entry
@@ -31,22 +31,22 @@ type postings struct {
 
 func (p *postings) list(r int) []entry { return p.entries[p.offsets[r]:p.offsets[r+1]] }
 
-// entry is N of a document and its number, so that entries ascend as N falls.
+// entry is N and the document's number, packed so that entries ascend as N descends.
 type entry uint64
 
 func newEntry(length float64, k int) entry {
-	up := float32(length) * (1 + 0x1p-22) // not below, by 2⁻²³ at least: both roundings err by 2⁻²⁴
+	up := float32(length) * (1 + 0x1p-22) // rounded up by at least 2⁻²³: both roundings err by up to 2⁻²⁴
 	return entry(^math.Float32bits(up))<<32 | entry(uint32(k))
 }
 
 func (e entry) length() float32 { return math.Float32frombits(^uint32(e >> 32)) }
 
-// least is the product of two lengths that matches have: it errs by 2⁻²⁴, as does each product that it is compared
-// with. No length is so small that its errors are greater: N has a margin.
+// least is the minimum product of the two lengths of a match. It allows for a rounding error of
+// 2⁻²⁴ in itself and in the product. Underflow doesn't matter, because N includes a margin.
 func (j *Join) least() float32 { return float32(j.tau * j.tau * (1 - 0x1p-23)) }
 
-// limit is the greatest square of a difference that matches have, 2c <= 2, in what alone sums. Squares of values err
-// by a margin in that, c by half of one, and the 6 roundings of the sum and the limit by 2⁻²³ each: 3.5 margins.
+// limit is the maximum squared difference of a match, 2c <= 2, as summed by alone. It allows for
+// 3.5 margins: one for squares of values, half for c, and 6 roundings of 2⁻²³ each.
 func (j *Join) limit() float32 { return float32(2*j.most + 4*margin) }
 
 func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
@@ -96,7 +96,7 @@ func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
 	return l, nil
 }
 
-// divide counts matches and divides them into tasks of about as many.
+// divide counts matches and divides them into tasks of similar size.
 func (l *lists) divide() (matches int64) {
 	const most = 1 << 20
 	least, self := l.j.least(), l.of[0] == l.of[1]
@@ -124,7 +124,7 @@ func (l *lists) divide() (matches int64) {
 	return matches
 }
 
-// worker is what one goroutine needs.
+// worker is the scratch space of one goroutine.
 type worker struct {
 	j                          *Join
 	id                         int
@@ -132,10 +132,10 @@ type worker struct {
 	check                      func(w, i, k int) error
 	a, b                       []met
 	matched, sketched, checked int64
-	steps                      int64 // of merges of what is before the cut
+	steps                      int64 // steps of merging values before the cut
 }
 
-// met is an entry of a list with its sketch.
+// met is a list entry with its sketch.
 type met struct {
 	k      uint32
 	length float32
@@ -150,7 +150,7 @@ func gather(to []met, s *side, list []entry) []met {
 	return to
 }
 
-// row compares rows first <= i < end of list r with the others of the list.
+// row compares rows first <= i < end of list r with the other rows of the list.
 func (w *worker) row(l *lists, r, first, end int) error {
 	j, self := w.j, l.of[0] == l.of[1]
 	if n := len(l.of[1].list(r)); n == 0 || self && n < 2 {
@@ -197,9 +197,9 @@ func (w *worker) row(l *lists, r, first, end int) error {
 	return nil
 }
 
-// Query calls visit for the documents that may be within a bound on c with document i of x, each once,
-// the first of its copies. Build has made the lists at once, for pairs of one set, and the bound is not above
-// that of New. x has the same embedder. It may be called concurrently.
+// Query calls visit once for each distinct document that may be within a bound on c of document i
+// of x. Build must have made all lists in one stripe, for pairs of one set. The bound must be at
+// most the bound of New. x must have the same embedder. It may be called concurrently.
 func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc int)) {
 	one := &side{x: x, distinct: []uint32{uint32(i)}}
 	q := *j
@@ -224,16 +224,16 @@ func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc in
 	}
 }
 
-// may reports whether r is the first rank that two documents share and whether their terms before the first of
-// the two cuts allow a pair within the bound. The bound on the cosine, the dot product so far plus the product
-// of the norms of the rest, only decreases along the way.
+// may reports whether r is the first rank that two documents share, and whether their terms before
+// the first cut allow a pair within the bound. The upper bound on the cosine, the dot product so
+// far plus the product of the remaining norms, only decreases along the way.
 func (w *worker) may(k, m, r uint32) bool {
 	j := w.j
 	ranks, values := j.rows.row(k)
 	others, theirs := j.cols.row(m)
 	theirs, values = theirs[:len(others)], values[:len(ranks)]
-	missing := j.tau - margin         // of the cosine
-	left, right := 1+margin, 1+margin // N of what is left of both
+	missing := j.tau - margin         // upper bound on the cosine still needed
+	left, right := 1+margin, 1+margin // N of the remaining values
 	met := false
 	p, q := 0, 0
 	for p < len(ranks) && q < len(others) && (missing <= 0 || left*right >= missing*missing) {

@@ -10,14 +10,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// side is one of the sets.
+// side is one of the two sets of documents.
 type side struct {
 	x        *sparse.Embedded
-	distinct []uint32 // documents that are no copies of one before
-	class    []uint32 // of each document, the place in distinct
+	distinct []uint32 // documents that aren't copies of earlier documents
+	class    []uint32 // class of each document: index in distinct
 	start    []uint32 // documents of class k are members[start[k]:start[k+1]]
 	members  []uint32
-	parts    []part // what is before the cut
+	parts    []part // values before the cut
 	sketches []sketch
 }
 
@@ -26,10 +26,10 @@ func (s *side) copies(doc uint32) []uint32 {
 	return s.members[s.start[k]:s.start[k+1]]
 }
 
-// partDocs is the number of documents that are cut at a time.
+// partDocs is the number of documents that are cut together.
 const partDocs = 1 << 10
 
-// part is what is before the cut of partDocs documents, by rank.
+// part holds the values before the cut of partDocs documents, by rank.
 type part struct {
 	offsets []uint32
 	ranks   []uint32
@@ -45,7 +45,7 @@ func (p *part) row(d int) ([]uint32, []float32) {
 
 func (s *side) row(k uint32) ([]uint32, []float32) { return s.parts[k/partDocs].row(int(k % partDocs)) }
 
-// newSide finds copies.
+// newSide finds identical documents.
 func newSide(ctx context.Context, x *sparse.Embedded, workers int) (*side, error) {
 	n := x.Rows()
 	s := &side{x: x, class: make([]uint32, n)}
@@ -65,7 +65,7 @@ func newSide(ctx context.Context, x *sparse.Embedded, workers int) (*side, error
 		return nil, err
 	}
 	mask := uint64(1)<<bits.Len(uint(2*n+1)) - 1
-	table := make([]uint32, mask+1) // places in distinct, from 1
+	table := make([]uint32, mask+1) // index in distinct plus 1; 0 if empty
 	for i := range n {
 		at := hash[i] & mask
 		for ; ; at = (at + 1) & mask {
@@ -103,15 +103,15 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// same reports whether rows have the same terms and raw values, so that all that follows is the same to the
-// bit.
+// same reports whether rows have the same terms and raw values. All later results are then the
+// same bit for bit.
 func same(x *sparse.Embedded, i, k int) bool {
 	s, _ := x.Row(i)
 	t, _ := x.Row(k)
 	return slices.Equal(s, t) && slices.Equal(x.Raw[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[k]:x.Offsets[k+1]])
 }
 
-// cutAll cuts all documents of a side.
+// cutAll cuts all documents of a set.
 func (j *Join) cutAll(ctx context.Context, s *side) error {
 	n := len(s.distinct)
 	s.parts, s.sketches = make([]part, (n+partDocs-1)/partDocs), make([]sketch, n)
@@ -130,14 +130,14 @@ func (j *Join) cutAll(ctx context.Context, s *side) error {
 	})
 }
 
-// cutter is scratch space for one document.
+// cutter is the scratch space for one document.
 type cutter struct {
-	heap   []uint64 // rank and place of values, the least rank on top
+	heap   []uint64 // rank and index of values, smallest rank on top
 	ranks  []uint32
 	values []float32
 }
 
-// cut puts what is before the cut of a document into ranks and values.
+// cut stores the ranks and values before a document's cut.
 func (w *cutter) cut(j *Join, s *side, k int) {
 	terms, values := s.x.Row(int(s.distinct[k]))
 	w.heap, w.ranks, w.values = w.heap[:0], w.ranks[:0], w.values[:0]
@@ -161,7 +161,7 @@ func (w *cutter) cut(j *Join, s *side, k int) {
 	}
 }
 
-// sink moves what is at a place of a heap down to where it belongs.
+// sink restores the heap order below index at.
 func sink(heap []uint64, at int) {
 	for next := 2*at + 1; next < len(heap); next = 2*at + 1 {
 		if next+1 < len(heap) && heap[next+1] < heap[next] {
@@ -180,14 +180,14 @@ const (
 	sketchBits  = 64 * sketchWords
 )
 
-// sketch has a bit for each of some columns, those whose hash is low: all that a document has, and the
-// heavy ones, of which each has a square of at least share.
+// sketch has a bit for each sampled column, whose hash is low: one set of bits for all values of a
+// document, and one for heavy values, whose squares are at least share.
 type sketch struct {
 	all, heavy [sketchWords]uint64
 	share      float32
 }
 
-// alone reports whether what one has and the other doesn't is more than a limit.
+// alone reports whether the squares of values in only one of x and y exceed a limit.
 func (x *sketch) alone(y *sketch, limit float32) bool {
 	sum := float32(bits.OnesCount64(x.heavy[0]&^y.all[0]))*x.share +
 		float32(bits.OnesCount64(y.heavy[0]&^x.all[0]))*y.share
@@ -199,10 +199,10 @@ func (x *sketch) alone(y *sketch, limit float32) bool {
 	return sum > limit
 }
 
-// sketch chooses as heavy what has the greatest number times least square, about.
+// sketch chooses as heavy the values that about maximise their number times their smallest square.
 func (w *cutter) sketch(j *Join, s *side, k int) (out sketch) {
 	terms, values := s.x.Row(int(s.distinct[k]))
-	const half = 22 // of a float32's bits leave two steps an octave
+	const half = 22 // half of the significant bits of a float32: two steps per power of 2
 	var steps [128]uint16
 	square := func(v float32) float32 {
 		if s.x.Embedder.Pairing == sparse.Dot {

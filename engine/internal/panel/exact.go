@@ -7,9 +7,9 @@ import "github.com/gramengine/gram/sparse"
 //
 //	c = ½ Σ (aᵢ - bᵢ)²,
 //
-// which keeps full relative accuracy however small c is: n terms of one sign give a relative error
-// below (n+3)·2⁻⁵³ beyond that of the differences themselves. It is exactly 0 for equal rows and
-// the same bits for (a, b) and (b, a).
+// which has full relative accuracy for small c: the relative error of n nonnegative terms is below
+// (n+3)·2⁻⁵³, plus the error of the differences. c is exactly 0 for equal rows, and symmetric bit
+// for bit.
 func exactC(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
 	var sum float64
 	i, j := 0, 0
@@ -38,13 +38,13 @@ func exactC(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 
 	return sum / 2
 }
 
-// unitCache keeps the float64 rows of a panel's documents, each made when it is first asked for,
-// one behind the other in memory that is asked for with the first.
+// unitCache stores the float64 rows of a panel's documents. Each row is computed at its first use.
+// Memory for all rows is allocated at the first use of any.
 type unitCache struct {
 	x      *sparse.Embedded
 	docs   []int
 	made   []bool
-	begin  []int // of each document's row in values
+	begin  []int // start of each document's row in values
 	values []float64
 }
 
@@ -74,8 +74,8 @@ func (u *unitCache) row(r int) ([]uint32, []float64) {
 	return terms, row
 }
 
-// Exact returns what c of two rows is recomputed by, from their columns, ascending, and float64
-// values.
+// Exact returns the function that recomputes c of two rows, given their columns in ascending order
+// and their float64 values.
 func Exact(p sparse.Pairing) func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
 	switch p {
 	case sparse.ChiSquare:

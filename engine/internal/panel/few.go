@@ -12,33 +12,33 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// A panel of one document, such as a text to be predicted, would be nearly empty, and all columns
-// would stream past it. So single documents exchange the roles: the columns are the panels, kept in
-// dense form from the second such request on, and the document streams past them. It touches the
-// panels' rows of its own terms alone. A sum has the same terms in the same order, so the bits are
-// those of panel.run.
+// A panel with a single document, such as a text to predict, would be nearly empty, and all
+// columns would stream past it. So for single documents the roles are swapped: the columns are the
+// dense panels, stored from the second such request on, and the document streams past them. Only
+// the panel rows of its terms are read. Sums have the same terms in the same order, so they have
+// the bits of panel.run.
 
-// fewest is the number of documents up to which a request is served one by one.
+// fewest is the maximum number of documents in a request that is computed document by document.
 const fewest = 4
 
-// kept are the columns as panels, in dense form.
+// kept holds the columns as dense panels.
 type kept struct {
-	limit  int64 // most bytes that they may take
+	limit  int64 // maximum memory in bytes
 	asked  atomic.Int64
 	make   sync.Once
 	panels atomic.Pointer[[][]float32] // [Head][Panel] each
-	spare  sync.Pool                   // of *single
+	spare  sync.Pool                   // *single
 }
 
 // single is one document of a request, and scratch space for its row.
 type single struct {
 	side   side
-	order  []uint64  // rank and place of its values, by falling rank
-	sums   []float32 // of all columns, then c
+	order  []uint64  // rank and index of its values, by descending rank
+	sums   []float32 // sums for all columns, then c
 	starts [2]int64
 }
 
-// bytes returns what is kept.
+// bytes returns the memory of the panels.
 func (k *kept) bytes() int64 {
 	if p := k.panels.Load(); p != nil && len(*p) > 0 {
 		return 4 * int64(len(*p)) * int64(len((*p)[0]))
@@ -46,8 +46,8 @@ func (k *kept) bytes() int64 {
 	return 0
 }
 
-// keep returns the columns as panels, nil where a request isn't for them: it has many documents, or
-// is the first one, or they don't fit.
+// keep returns the columns as panels. It returns nil if the request has many documents or is the
+// first request, or if the panels don't fit.
 func (b *Backend) keep(r *device.Request) [][]float32 {
 	own := b.own.x
 	if r.From == nil || r.From == own || len(r.Docs) > fewest || r.Lo != 0 || r.Hi != own.Rows() || r.Hi == 0 {
@@ -60,13 +60,14 @@ func (b *Backend) keep(r *device.Request) [][]float32 {
 	return *b.kept.panels.Load()
 }
 
-// keptBytes returns what all columns take in dense form.
+// keptBytes returns the memory of all columns in dense form.
 func (b *Backend) keptBytes() int64 {
 	width := b.kernels.Panel
 	return 4 * int64((b.own.x.Rows()+width-1)/width) * int64(b.layout.head()*width)
 }
 
-// Keep makes the columns' dense form now, if it is within Options.KeptBytes and fits; else it is never made.
+// Keep makes the dense panels now if they are within Options.KeptBytes and fits returns true.
+// Otherwise they are never made.
 func (b *Backend) Keep(fits func(bytes int64) bool) {
 	if bytes := b.keptBytes(); !b.denseColumns && (bytes > b.kept.limit || !fits(bytes)) {
 		b.kept.limit = -1
@@ -117,7 +118,7 @@ func (b *Backend) few(
 	})
 }
 
-// take brings document i of x into the form of the layout.
+// take converts document i of x to the layout.
 func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
 	l := b.layout
 	columns, values := x.Row(i)
@@ -153,8 +154,8 @@ func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
 	}
 }
 
-// row computes c between document i of x, which s holds, and all columns, and hands it to visit a
-// block at a time.
+// row computes c of document i of x, which s holds, with all columns, and calls visit for each
+// block.
 func (p *panel) row(
 	ctx context.Context, s *single, x *sparse.Embedded, i int, panels [][]float32,
 	visit func(lo, hi int, c []float32) error,
@@ -206,7 +207,7 @@ func (p *panel) row(
 	return nil
 }
 
-// tailRow fills the row of the panel's first document with the sums of the tail.
+// tailRow writes the tail sums of the panel's first document.
 func (p *panel) tailRow(sums []float32) {
 	block := p.b.postings.block
 	for lo := 0; lo < len(sums); lo += block {

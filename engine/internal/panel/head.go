@@ -11,44 +11,44 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// A segment of the head is a block of the sum: each costs every document an addition to memory, and the more values
-// a segment has, the more roundings a product passes through. Let a and b be two documents, product j of their common
-// terms a_j·b_j, and m_j the sums that it enters: those of the values of its segment that are added after it, itself
-// included, and those of the segments from its own on; of the tail, which comes first, those of all segments. With
-// u = 2⁻²⁴ a sum s is rounded by u·|s| at most, so that all together err by
+// Each segment of the head costs an addition to memory per document, but long segments accumulate
+// more rounding errors. Let a_j·b_j be the products of the common terms of two documents, and m_j
+// the number of sums that product j enters: later sums of its segment, and one per later segment.
+// Products of the tail, which comes first, enter one sum per segment. With u = 2⁻²⁴ a sum s is
+// rounded by at most u·|s|, so by the Cauchy-Schwarz inequality the total error is at most
 //
-//	u·Σ |a_j b_j| m_j  <=  u·√(Σ a_j² m_j)·√(Σ b_j² m_j)
+//	u·Σ |a_j b_j| m_j  <=  u·√(Σ a_j² m_j)·√(Σ b_j² m_j)  <=  u·E
 //
-// by the Cauchy-Schwarz inequality, where only common terms count, and with all of the document's own this is u·E, E
-// the greatest Σ a_j² m_j of all documents. Where products are equal, as text with its many single words has them,
-// half of that is reached: of the sums between two powers of two all round to one side, those between the two powers
-// below then by nothing. (For if p is half an ulp off the ulps in the upper half, it is a multiple of those in the
-// lower one.) A head has as few segments as keep E within pairing.roundings.
+// where E is the largest Σ a_j² m_j of all documents. If all products are equal, as in text with
+// many single words, the error reaches half of this bound: sums between two powers of two all round
+// in the same direction, and the sums between the next lower two are exact. A head has the fewest
+// segments that keep E within pairing.roundings.
 //
-// What else there is, at most 16u: 2u·s of the values' own roundings, u in 1-s; in the tail 3u·s of scaling and
-// product, 2u·s of making float32, and 8u of longTail whole numbers. Without fused multiply-adds a product of the head
-// has u·s. The terms of histograms, whose m_j weigh a_j since √(a_j b_j) bounds a term, carry roundings of their own:
-// 4u for χ², 8u for Jensen-Shannon. All is within device.ErrorC, 44u.
+// Other errors add at most 16u: 2u·s for the rounded values, u in 1-s, and in the tail 3u·s for
+// scaling and products, 2u·s for conversion to float32, and 8u for longTail integers. Without fused
+// multiply-adds, products of the head add u·s. For histograms m_j weighs a_j, because √(a_j b_j)
+// bounds a term; their terms add 4u for χ² and 8u for Jensen-Shannon. The total is below
+// device.ErrorC, 44u.
 const (
 	roundingsDot           = 28
 	roundingsChiSquare     = 20
 	roundingsJensenShannon = 12
 )
 
-// usuallyInSegment is how many values the cost model gives the mean document in a segment.
+// usuallyInSegment is the mean number of a document's values per segment that the cost model
+// assumes.
 const usuallyInSegment = 20
 
-// A Head is a possible choice of the terms that the dense panels hold, with what the cost model
-// says of it.
+// A Head is a choice of the terms in dense panels, with the cost model's prediction.
 type Head struct {
 	Roles     Roles         // DenseRows or DenseColumns
 	Terms     int           // number of terms, the most frequent ones
-	Segments  int           // pieces that they are cut into, as the model expects
+	Segments  int           // expected number of segments
 	Predicted time.Duration // time for all dot products of the symmetric half on one core
 }
 
-// planHead predicts what the dot products cost for heads of 16 terms, and 1.25 times as many, and so on, of segments
-// of the usual size.
+// planHead predicts the time of dot products for heads of 16 terms, 1.25 times as many, and so on,
+// with segments of the usual size.
 //
 // With n documents, panels of R, and document frequencies f in falling order, of which the first H
 // are in the head,
@@ -56,13 +56,13 @@ type Head struct {
 //	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadFar + n·segments · HeadDocument + n · TailDocument)
 //	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/TailDocs · TailList
 //
-// where those ranks are far that lie behind what half of the first-level cache holds of their
-// segment; and where the dense panel outgrows the second-level cache, it is read once more from the
-// third for every block of documents. Where the columns are dense, of one segment, it is
+// A rank r is far if it lies outside the part of its segment that fits in half of the L1 cache. If
+// the dense panel exceeds the L2 cache, it is read from L3 once per block of documents. If the
+// columns are dense, with one segment,
 //
 //	head = n/R · (Σ_{r<H} f_r · HeadValue + n · RowDocument + 4 n·H · L3Byte)
 //
-// The symmetric half takes half of it. A most > 0 limits the terms.
+// The symmetric half takes half of this time. A positive most limits the number of terms.
 func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles Roles) (heads []Head) {
 	n, width := float64(byRank.Cols), float64(k.Panel)
 	caches := asm.UsedCaches()
@@ -71,7 +71,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 		limit = min(limit, most)
 	}
 	frequency := func(r int) float64 { return float64(byRank.Offsets[r+1] - byRank.Offsets[r]) }
-	var rest, matches float64 // of the tail
+	var rest, matches float64 // sums over the tail
 	for r := range byRank.Rows() {
 		rest += frequency(r)
 		matches += frequency(r) * frequency(r)
@@ -94,8 +94,8 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 	}
 	add(0, 0, 0, 0)
 
-	near := caches.L1 / 2 / (4 * k.Panel) // terms of a segment that stay in the first-level cache
-	var values, far, mean float64         // of the head, beyond near, and of the segment in the mean document
+	near := caches.L1 / 2 / (4 * k.Panel) // terms of a segment that fit in the L1 cache
+	var values, far, mean float64         // sums over the head, its far terms, and the current segment per document
 	next, first, segments := 16.0, 0, 1
 	for r := range limit {
 		f := frequency(r)
@@ -112,15 +112,16 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 			next *= 1.25
 			add(r+1, segments, values, far)
 			if last := heads[len(heads)-1]; most == 0 && last.Predicted > 2*best(heads).Predicted {
-				break // far beyond the best choice
+				break // far beyond the optimum
 			}
 		}
 	}
 	return heads
 }
 
-// cut cuts a head of so many terms into segments, as few as keep the roundings within what the pairing has to spare,
-// else those with the fewest roundings. The last bound is the head's end.
+// cut divides a head of terms terms into the fewest segments that keep rounding errors within
+// pairing.roundings. If that is impossible, it minimises them. The last bound is the end of the
+// head.
 func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
 	least := math.Inf(1)
 	try := func(limit float64) (sums float64) {
@@ -135,15 +136,16 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 		limit /= 2
 	}
 	if ctx.Err() == nil {
-		try(limit * math.Sqrt2) // taken if that is enough, too
+		try(limit * math.Sqrt2) // accepted if its errors are small enough, too
 	}
 	return bounds
 }
 
-// minLimit ends the search for documents of many thousand values.
+// minLimit ends the search for documents with thousands of values.
 const minLimit = 0x1p-8
 
-// segments cuts the terms where the sum over a segment of a document would be above the limit, or where there are most.
+// segments starts a new segment if a document's sum over the segment would exceed the limit, or
+// after most terms.
 func (pair pairing) segments(byRank *sparse.CSR, terms int, limit float64, most int) []int {
 	bounds := []int{0}
 	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
@@ -166,7 +168,7 @@ func (pair pairing) segments(byRank *sparse.CSR, terms int, limit float64, most 
 	return append(bounds, terms)
 }
 
-// square is a_j² of unit rows, and the value itself of histograms.
+// square returns a_j² for unit rows, and the value itself for histograms.
 func (pair pairing) square(v float32) float64 {
 	if pair.terms == nil {
 		return float64(v) * float64(v)
@@ -174,8 +176,8 @@ func (pair pairing) square(v float32) float64 {
 	return float64(v)
 }
 
-// sums returns the greatest E of all documents. The sum of the tail passes through the additions of the segments, or of
-// their groups.
+// sums returns the largest E of all documents. The tail's sum passes through the additions of all
+// segments or groups.
 func (pair pairing) sums(byRank *sparse.CSR, bounds []int) (most float64) {
 	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
 	segments := len(bounds) - 1
@@ -198,7 +200,8 @@ func (pair pairing) sums(byRank *sparse.CSR, bounds []int) (most float64) {
 	return most
 }
 
-// additions returns how many additions of panel.head the sum of segment s of n passes through.
+// additions returns the number of additions in panel.head that the sum of segment s of n passes
+// through.
 func additions(s, n int) (count int) {
 	for {
 		size := groupSize(n)
@@ -211,7 +214,7 @@ func additions(s, n int) (count int) {
 	}
 }
 
-// groupSize returns how many segments a group of n has whose sums are added up in a tile of their own.
+// groupSize returns the number of segments per group if n segments are added up in separate tiles.
 func groupSize(n int) int {
 	size := 1
 	if n > directSegments {
@@ -222,13 +225,13 @@ func groupSize(n int) int {
 	return size
 }
 
-// best returns the choice of the least predicted time.
+// best returns the choice with the smallest predicted time.
 func best(heads []Head) Head {
 	return slices.MinFunc(heads, func(a, b Head) int { return cmp.Compare(a.Predicted, b.Predicted) })
 }
 
-// layoutFor chooses the head for the columns: by the cost model, or of the given number of terms,
-// below 0 for none.
+// layoutFor chooses the head for the columns, by the cost model or with a given number of terms;
+// negative means no head.
 func (b *Backend) layoutFor(
 	ctx context.Context, x *sparse.Embedded, terms int, roles Roles,
 ) (*layout, *sparse.CSR, error) {
@@ -254,12 +257,12 @@ func (b *Backend) layoutFor(
 		if b.denseColumns = head.Roles == DenseColumns; !b.denseColumns || len(l.bounds) == 2 {
 			return l, byRank, context.Cause(ctx)
 		}
-		roles = DenseRows // a long document's roundings ask for more than one segment
+		roles = DenseRows // long documents need more than one segment for accuracy
 	}
 }
 
-// Heads returns the head and what the cost model predicts for the possible choices, by number of terms. The fastest is
-// chosen unless Options.HeadTerms is set.
+// Heads returns the chosen head and the predictions for all candidates, sorted by number of terms.
+// The fastest is chosen unless Options.HeadTerms is set.
 func (b *Backend) Heads() (chosen Head, all []Head) {
 	chosen = Head{Roles: DenseRows, Terms: b.layout.head(), Segments: len(b.own.head)}
 	if b.denseColumns {

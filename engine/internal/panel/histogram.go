@@ -7,25 +7,25 @@ import "math"
 //
 //	c = ½ Σ (aᵢ - bᵢ)² / (aᵢ + bᵢ) = 1 - Σ 2aᵢbᵢ/(aᵢ+bᵢ)
 //
-// Each of n terms has five roundings and no sign but one: the relative error is below (n+6)·2⁻⁵³
-// beyond that of the differences. It is exactly 0 for equal histograms and the same bits for (a, b)
-// and (b, a).
+// The n terms are nonnegative and have five roundings each, so the relative error is below
+// (n+6)·2⁻⁵³, plus the error of the differences. c is exactly 0 for equal histograms, and
+// symmetric bit for bit.
 func exactChiSquare(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
 	return MergeShares(aTerms, a, bTerms, b, chiSquareShare) / 2
 }
 
-// exactJensenShannon returns the Jensen-Shannon divergence of two histograms divided by ln 2, its
-// greatest value. With S = a+b and δ = (a-b)/S,
+// exactJensenShannon returns the Jensen-Shannon divergence of two histograms, divided by its
+// maximum ln 2. With S = a+b and δ = (a-b)/S,
 //
 //	c = 1/(4 ln 2) Σ Sᵢ E(δᵢ),   E(δ) = (1+δ) ln(1+δ) + (1-δ) ln(1-δ) = δ² + δ⁴/6 + δ⁶/15 + … >= 0
 //
-// Each term is good to 64 roundings, those that its logarithms lose to each other included.
+// Each term has an error of at most 64 roundings, including cancellation of its logarithms.
 func exactJensenShannon(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
 	return MergeShares(aTerms, a, bTerms, b, jensenShannonShare) / 2
 }
 
-// MergeShares adds up what terms add to twice c: shared(a, b) where both have one, and the share
-// itself where one has it.
+// MergeShares sums the contributions to twice c: shared(a, b) for a common term, and the value
+// itself for a term of only one histogram.
 func MergeShares(
 	aTerms []uint32, a []float64, bTerms []uint32, b []float64, shared func(a, b float64) float64,
 ) float64 {
@@ -56,14 +56,14 @@ func MergeShares(
 	return sum
 }
 
-// chiSquareShare is (a-b)²/(a+b).
+// chiSquareShare returns (a-b)²/(a+b).
 func chiSquareShare(a, b float64) float64 {
 	d := a - b
 	return d * d / (a + b)
 }
 
-// jensenShannonShare is S E(δ) / (2 ln 2). Where the logarithms would cancel, E is its series: at
-// δ² = 1/16 what is left out is below 10⁻¹⁷ of it.
+// jensenShannonShare returns S E(δ) / (2 ln 2). For small δ, where logarithms would cancel, E is a
+// series. At δ² = 1/16 the truncation error is below 10⁻¹⁷.
 func jensenShannonShare(a, b float64) float64 {
 	s, d := a+b, math.Abs(a-b)
 	delta := d / s

@@ -6,9 +6,9 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// panelBytes returns the most that a panel comes to hold, in bytes, whatever documents of the
-// columns pass through it: other documents that are longer take more. A test goes through the
-// fields of a panel and holds this against them.
+// panelBytes returns the maximum memory of a panel in bytes, for any requests of the columns'
+// documents. Longer documents of other sets need more. A test compares it with the fields of a
+// panel.
 func (b *Backend) panelBytes() int64 {
 	width := int64(b.kernels.Panel)
 	tile := 4 * blockDocs * width
@@ -29,14 +29,15 @@ func (b *Backend) panelBytes() int64 {
 	if b.pairing.terms != nil {
 		bytes += 4 * termsAtOnce
 	}
-	// Visits, exact and scratch, and what append makes of a list of documents.
+	// visits, exact and scratch, and the growth of a list of documents by append.
 	grown := int64(unsafe.Sizeof(asm.Visit{}))*(maxValues(b.own.tail.Offsets, b.kernels.Panel)+1) +
 		8*maxValues(b.own.x.Offsets, b.kernels.Panel) + 8*int64(b.own.x.LongestRow()) + // exact and scratch
-		2*width*int64(unsafe.Sizeof(false)+2*unsafe.Sizeof(0)) // what append makes of a list of documents
-	return bytes + grown*9/8 + 64 // the allocator rounds up by an eighth at most, and to 8 bytes
+		2*width*int64(unsafe.Sizeof(false)+2*unsafe.Sizeof(0)) // growth of a list of documents by append
+	return bytes + grown*9/8 + 64 // the allocator rounds up by at most an eighth, and to 8 bytes
 }
 
-// maxValues returns how many values so many rows hold together at most, of those that begin at offsets.
+// maxValues returns the maximum total number of values of a number of rows, given the offsets of
+// all rows.
 func maxValues(offsets []int64, rows int) (sum int64) {
 	var count []int // rows by length
 	for i, end := range offsets[1:] {

@@ -7,29 +7,28 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// pairing is how the similarity s of two documents is computed, of which c is 1 - s: the dot
-// product of unit vectors, or one of the sums over the common terms of two histograms. All that
-// comes before and after s is the same: head and tail, c, close pairs, kernels, caches.
+// pairing implements a similarity s = 1 - c of two documents: the dot product of unit vectors, or
+// a sum over the common terms of two histograms. All other steps are the same for all pairings.
 type pairing struct {
 	cost      asm.Cost
-	roundings float64 // see cut
+	roundings float64 // maximum rounding errors, see cut
 
-	scale float32 // of the values of the tail
+	scale float32 // factor of the values of the tail
 
 	panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	last  func(
 		index []uint32, first int, limit float32,
 		out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
-	) int // nil where no segment makes c
-	terms func(dst, y []float32, x float32) // nil for the dot product, whose tails have kernels of their own
+	) int // nil if no segment computes c
+	terms func(dst, y []float32, x float32) // nil for the dot product, which has its own kernels for tails
 
-	// exact returns c of two rows from their columns and float64 values, in a form that has no
+	// exact returns c of two rows, given their columns and float64 values, by a formula without
 	// negative terms.
 	exact func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
 }
 
-// The least share that embeddings make must be one that the kernels take: the difference of both
-// must be a number not below 0.
+// The minimum share of embeddings must be valid for the kernels: the difference must not be
+// negative.
 const _ = uint(sparse.MinShare - asm.MinShare)
 
 func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
@@ -43,10 +42,10 @@ func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
 	return pairing{k.Cost, roundingsDot, float32(math.Sqrt(asm.TailOne)), k.PanelDot, k.PanelDotLast, nil, Exact(p)}
 }
 
-// termsAtOnce is how many values of a posting list are computed at a time.
+// termsAtOnce is the number of values of a posting list that are computed together.
 const termsAtOnce = 512
 
-// tailAdd adds what the visits name of block b of the posting lists to the sums.
+// tailAdd adds the products of the visits in block b of the posting lists to the sums.
 func (p *panel) tailAdd(b int) {
 	post := p.b.postings
 	doc, value := post.doc[post.base[b]:], post.value[post.base[b]:]

@@ -10,54 +10,54 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// blockDocs is the number of documents whose dot products with a panel are computed at a time, from
-// the head to the map: their tile of c, 512 × 64 values or 128 KiB, stays in the second-level
-// cache. It is a multiple of sparse.Block. That of the tail is a greater one, because every posting list costs a
-// mispredicted branch or two in every block; see TailDocs.
+// blockDocs is the number of documents whose dot products with a panel are computed together.
+// Their tile of c has 512 × 64 values or 128 KiB, and fits in the L2 cache. blockDocs is a
+// multiple of sparse.Block. The tail uses larger blocks, because each posting list costs a
+// mispredicted branch or two per block; see TailDocs.
 const blockDocs = 4 * sparse.Block
 
-// groupSegments is the number of segments of the head, or of groups of them, that are added up in
-// one go, except that directSegments, as many as two levels of groups may add, need no groups: a
-// group costs every document two passes over its row of the tile.
+// groupSegments is the number of segments of the head, or of groups of segments, that are summed
+// together. Up to directSegments segments need no groups. Each group costs every document two
+// passes over its row of the tile.
 const (
 	groupSegments  = 8
 	directSegments = 2 * groupSegments
 )
 
-// panel is one worker's scratch space: a panel of documents in dense form, which the engine's
-// documents stream past.
+// panel is one worker's scratch space: a panel of documents in dense form, past which other
+// documents stream.
 type panel struct {
 	b *Backend
 
-	from      *side       // where the panel's documents come from
-	streaming *side       // the documents that pass: those of the columns, but for single documents
+	from      *side       // documents of the panel
+	streaming *side       // documents that stream past; for single documents, their own side
 	docs      []int       // the panel's documents, up to Kernels.Panel
-	long      []int       // the places in docs of those with a long tail
-	least     []float32   // of each of these, see side.minOf
-	dense     []float32   // [Head][Panel], a segment behind the other
-	visits    []asm.Visit // of the block under way
-	tail      []int32     // [Panel][stride], all 0 where no block is under way
+	long      []int       // indices in docs of documents with a long tail
+	least     []float32   // smallest tail value of each of these, see side.minOf
+	dense     []float32   // [Head][Panel], segment by segment
+	visits    []asm.Visit // visits in the current block
+	tail      []int32     // [Panel][stride]; all 0 between blocks
 	stride    int         // see Backend.stride
-	tile      []float32   // [blockDocs][Panel], or [Panel][tileStride] where the columns are dense
-	packed    stream      // the panel's documents, where the columns are dense
-	groups    [][]float32 // the same for groups of segments, level by level, made where there are so many
+	tile      []float32   // [blockDocs][Panel], or [Panel][tileStride] if the columns are dense
+	packed    stream      // the panel's documents if the columns are dense
+	groups    [][]float32 // tiles of groups of segments, by level; allocated on demand
 
-	close   []uint32 // places in the tile
-	far     []uint32 // the same, of pairs that share many terms of the tail
-	marks   []uint64 // bits of a document's terms of the tail
+	close   []uint32 // indices of close pairs in the tile
+	far     []uint32 // indices of pairs that share many terms of the tail
+	marks   []uint64 // one bit per tail term of a document
 	exact   unitCache
 	scratch []float64
-	terms   []float32 // of a posting list; see pairing
+	terms   []float32 // products of a posting list; see pairing
 
-	last  time.Time    // when the stage under way began
-	stats device.Stats // not yet added to those of the back end
+	last  time.Time    // start of the current stage
+	stats device.Stats // counts not yet added to the back end's
 }
 
-// stride returns how many sums the tail of a panel's document has: those of a block, and some more, so that documents
-// don't meet in the sets of a cache.
+// stride returns the number of tail sums per document of the panel: a block and some padding, so
+// that documents use different cache sets.
 func (b *Backend) stride() int { return b.postings.block + sparse.Block/8 }
 
-// tileValues returns how many values a tile takes.
+// tileValues returns the number of values of a tile.
 func (b *Backend) tileValues() int {
 	if b.denseColumns {
 		return tileStride * b.kernels.Panel
@@ -82,7 +82,7 @@ func newPanel(b *Backend) *panel {
 	return p
 }
 
-// load scatters documents into the panel, which must be empty, or packs them where the columns are dense.
+// load scatters documents into the empty panel, or packs them if the columns are dense.
 func (p *panel) load(from *side, docs []int) {
 	p.start()
 	p.hold(from, docs)
@@ -104,7 +104,8 @@ func (p *panel) hold(from *side, docs []int) {
 	}
 }
 
-// unload empties the panel: all of it, which goes line by line, or where values are few only what load wrote.
+// unload clears the panel: all of it, line by line, or only the values that load wrote if they are
+// few.
 func (p *panel) unload() {
 	if p.b.denseColumns {
 		return
@@ -126,7 +127,7 @@ func (p *panel) unload() {
 	p.lap(&p.stats.Load)
 }
 
-// segment returns the part of the dense panel that belongs to segment s of the head.
+// segment returns the part of the dense panel for segment s of the head.
 func (p *panel) segment(s int) []float32 {
 	l := p.b.layout
 	return p.dense[l.bounds[s]*l.panel : l.bounds[s+1]*l.panel]
@@ -149,9 +150,9 @@ func (p *panel) scatter(zero bool) {
 	}
 }
 
-// findVisits lists what the panel's documents want of block b of the posting lists: documents from <= j < to of the
-// block, or, for the symmetric half, those from the panel's document itself on, so that of two documents in the panel
-// only the later one meets the earlier.
+// findVisits lists the parts of the posting lists of block b that the panel's documents need:
+// documents from <= j < to of the block. For the symmetric half it takes documents from the
+// panel's document on, so that a pair within the panel is computed once.
 func (p *panel) findVisits(b int, half bool, from, to int) {
 	post, tail := p.b.postings, &p.from.tail
 	first := post.first[b*(post.lists+1):][:post.lists+1]
@@ -160,10 +161,10 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 	for _, d := range p.docs {
 		most += tail.Offsets[d+1] - tail.Offsets[d]
 	}
-	if int64(cap(p.visits)) <= most { // no more than that, as append would: panelBytes counts it
+	if int64(cap(p.visits)) <= most { // never grow beyond most, which panelBytes assumes
 		p.visits = make([]asm.Visit, most+1)
 	}
-	visits, n := p.visits[:most+1], 0 // one more, which is written where nothing follows
+	visits, n := p.visits[:most+1], 0 // one more, because an entry is written before it is known to be needed
 	for r, d := range p.docs {
 		lo, hi := tail.Offsets[d], tail.Offsets[d+1]
 		terms, values := tail.Terms[lo:hi], tail.Values[lo:hi]
@@ -172,7 +173,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 		case half && of > b:
 		case half && of == b && to == post.block:
 			place := p.b.own.place[lo:hi][:len(terms)]
-			for k, t := range terms { // lists that have the document itself at least
+			for k, t := range terms { // lists that contain at least the document itself
 				begin := first[t] + uint32(place[k])
 				visits[n] = asm.Visit{First: begin, Count: first[t+1] - begin, Scale: values[k], Column: uint32(r)}
 				n++
@@ -181,7 +182,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 			for k, t := range terms {
 				begin, end := first[t], first[t+1]
 				visits[n] = asm.Visit{First: begin, Count: end - begin, Scale: values[k], Column: uint32(r)}
-				if begin < end { // a conditional move
+				if begin < end { // compiled to a conditional move
 					n++
 				}
 			}
@@ -206,9 +207,9 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 	p.visits = visits[:n]
 }
 
-// firstFrom returns the place of the first of ascending documents, of n that there are, that isn't
-// below from. Most terms occur evenly, so the search begins where it should be and doubles its steps:
-// a binary search misses the cache in every step.
+// firstFrom returns the index of the first of n ascending documents that is at least from. Most
+// terms are evenly distributed, so the search starts at the expected index and doubles its steps.
+// Binary search would miss the cache at each step.
 func firstFrom(docs []uint16, from, n int) int {
 	lo, hi := 0, len(docs)
 	switch {
@@ -239,16 +240,17 @@ func firstFrom(docs []uint16, from, n int) int {
 	return lo + place
 }
 
-// run computes c between the panel's documents and those of the columns j0 <= j < n, a block at a
-// time, and hands it to visit, which may overwrite it, as a tile whose rows are the panel's documents from 0 on. n is a
-// multiple of sparse.Block or the number of all documents. For the symmetric half, j0 is the first of the panel's
-// documents, which are the columns' own in sequence. An error of visit and the end of ctx end it.
+// run computes c of the panel's documents with columns j0 <= j < n, and calls visit for each
+// block; visit may overwrite the tile. Row 0 of a tile is the panel's first document. n must be a
+// multiple of sparse.Block or the number of documents. For the symmetric half, j0 is the panel's
+// first document, and the panel holds consecutive columns. run stops if visit fails or ctx is
+// done.
 func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *device.Tile) error) error {
 	block, dots := p.b.postings.block, p.dots
 	if p.b.denseColumns {
 		dots = p.rowDots
 	}
-	// Blocks of the head are whole, so the first may hold documents before j0.
+	// Blocks of the head are whole, so the first block may contain documents before j0.
 	for at := j0 - j0%sparse.Block; at < n; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -257,7 +259,7 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 		b, end := at/block, min(at-at%block+block, n)
 		from, to := at-b*block, end-b*block
 		if half {
-			from = 0 // documents begin at themselves
+			from = 0 // documents from the diagonal on
 		}
 		if end == p.b.own.x.Rows() {
 			to = block
@@ -291,9 +293,10 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 	return nil
 }
 
-// dots fills a tile with c, column by column, and returns the places that are close. The tail of document lo <= t.Lo
-// stands at column at of p.tail; segments of the head follow, from the rarest to the most frequent one, of which the
-// last makes c. own says that the tile begins with the panel's own documents.
+// dots fills a tile with c, column by column, and returns the indices of close pairs. The tail of
+// document lo <= t.Lo is column at of p.tail. Then segments of the head are added, from the rarest
+// to the most frequent; the last computes c. own is set if the tile begins with the panel's own
+// documents.
 func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 	b, k, segments, hi := p.b, p.b.kernels, len(p.b.own.head), t.Hi
 	tile := p.tile[:(hi-lo)*k.Panel]
@@ -326,10 +329,10 @@ func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 	return p.close[:found]
 }
 
-// longPairs finds the places of a tile of pairs whose tails share more than longTail terms, given the sums of the tail,
-// nil where nobody knows them. Most needn't be counted: of values above 0, whose least are a and b, m products add
-// m·(a·b - 1) or more to the sum, roundings included. Histograms, whose values aren't scaled to TailOne, are all
-// counted.
+// longPairs finds pairs of a tile whose tails share more than longTail terms, given the sums of
+// the tail, or nil if unknown. Most pairs needn't be counted: if the smallest values are a and b >
+// 0, m products add at least m·(a·b - 1) to the sum, including rounding. Pairs of histograms are
+// all counted, because values aren't scaled to TailOne.
 func (p *panel) longPairs(sums []float32, t *device.Tile) {
 	if p.far = p.far[:0]; len(p.long) == 0 {
 		return
@@ -341,7 +344,7 @@ func (p *panel) longPairs(sums []float32, t *device.Tile) {
 	from, _ := slices.BinarySearch(own.long, uint32(t.Lo))
 	to, _ := slices.BinarySearch(own.long, uint32(t.Hi))
 	for k, r := range p.long {
-		var terms []uint32 // marked
+		var terms []uint32 // terms whose bits are set
 		for i := from; i < to; i++ {
 			at := (int(own.long[i])-t.Lo)*t.ColStride + r*t.RowStride
 			a, b := float64(own.least[i]), float64(p.least[k])
@@ -366,10 +369,10 @@ func (p *panel) longPairs(sums []float32, t *device.Tile) {
 	slices.Sort(p.far)
 }
 
-// maxFar is how many places longPairs finds at most.
+// maxFar returns the maximum number of pairs that longPairs finds.
 func (b *Backend) maxFar() int { return max(blockDocs*b.kernels.Panel, len(b.own.long)) }
 
-// mark marks terms of the tail, or takes their marks away.
+// mark flips the bits of terms of the tail.
 func (p *panel) mark(terms []uint32) {
 	for _, t := range terms {
 		p.marks[t/64] ^= 1 << (t % 64)
@@ -379,9 +382,9 @@ func (p *panel) mark(terms []uint32) {
 // head adds the dot products over segments first <= s < last of the head to the tile of documents
 // lo <= j < hi, the last segment first.
 //
-// Like equal terms of a segment, equal sums of many segments would all be rounded to one side: so
-// no more than groupSegments of anything are added up in one go. More segments than directSegments
-// are summed in groups, each in a tile of its own, and groups of groups likewise, one level deeper.
+// Equal sums of many segments would all be rounded in the same direction. So at most groupSegments
+// sums are added together. More than directSegments segments are summed in groups, each in its own
+// tile, and groups of groups one level deeper.
 func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	k := p.b.kernels
 	size := groupSize(last - first)
@@ -405,8 +408,8 @@ func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	}
 }
 
-// reflect completes a tile that begins with the panel's own documents: findVisits left out those pairs of them whose
-// column is the earlier one.
+// reflect completes a tile that begins with the panel's own documents. findVisits omitted the
+// pairs whose column is the earlier document.
 func (p *panel) reflect(t *device.Tile) {
 	for i := range p.docs {
 		for j := range i {
@@ -415,8 +418,8 @@ func (p *panel) reflect(t *device.Tile) {
 	}
 }
 
-// recompute replaces the elements of a tile at the given places by their exact values. They may be all elements, of
-// long documents: so it looks at ctx by itself.
+// recompute replaces values of a tile by exact values. It checks ctx, because long documents may
+// need all values recomputed.
 func (p *panel) recompute(ctx context.Context, t *device.Tile, places []uint32) error {
 	own, last := p.b.own, -1
 	var terms []uint32

@@ -8,22 +8,22 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Where documents are short, the roles are exchanged: the columns are kept in dense form, 64 at a time, and a panel's
-// documents stream past them. A document's tail then stands as it was added up, along its row, and nothing is
-// transposed; its head is so short that the columns' dense form stays small. A sum has the same terms in the same
-// order, so the bits are those of panel.dots.
+// For short documents the roles are swapped: the columns are dense, 64 at a time, and a panel's
+// documents stream past them. The tail sums of a document are already in its row, so nothing is
+// transposed. Short documents have a small head, so the dense columns are small. Sums have the
+// same terms in the same order, so they have the bits of panel.dots.
 
-// Roles says which documents are dense while others stream past them.
+// Roles selects the documents that are dense; the others stream past them.
 type Roles int
 
 const (
-	ByCost       Roles = iota // what the cost model says
-	DenseRows                 // the rows of a panel, which all columns pass
-	DenseColumns              // all columns, which the rows of a panel pass
+	ByCost       Roles = iota // chosen by the cost model
+	DenseRows                 // the rows of a panel are dense; all columns stream past
+	DenseColumns              // all columns are dense; the rows of a panel stream past
 )
 
-// stream is the head of a panel's documents, in the order of how many values they have, as [asm.Kernels].PanelDot takes
-// it.
+// stream is the head of a panel's documents, sorted by number of values, as [asm.Kernels].PanelDot
+// expects.
 type stream struct {
 	start  []int64
 	doc    []uint8
@@ -31,11 +31,11 @@ type stream struct {
 	value  []float32
 }
 
-// tileStride is how far rows of a tile are apart, if they are what is contiguous: so that they don't meet in the sets
-// of a cache.
+// tileStride is the distance between rows of a tile stored by rows. Its padding makes rows use
+// different cache sets.
 const tileStride = blockDocs + sparse.Block/8
 
-// pack takes the head of documents of a side of one segment.
+// pack takes the head of documents, which must have one segment.
 func (s *stream) pack(from *side, docs []int) {
 	seg := &from.head[0]
 	count := func(r uint8) int64 {
@@ -58,8 +58,8 @@ func (s *stream) pack(from *side, docs []int) {
 	}
 }
 
-// rowDots fills a tile with c, row by row, and returns the places that are close, as dots does it column by column. Of
-// two of the panel's own documents it takes the pair whose column isn't the earlier one.
+// rowDots fills a tile with c, row by row, and returns the indices of close pairs, like dots. Of
+// the panel's own pairs it computes those whose column isn't the earlier document.
 func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	width, s, dense := p.b.kernels.Panel, &p.packed, *p.b.kept.panels.Load()
 	found := 0
@@ -69,7 +69,7 @@ func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 		p.stats.HeadValues += int64(len(s.value))
 	}
 	t.Value, t.RowStride, t.ColStride = p.tile[t.Lo-lo:], tileStride, 1
-	p.longPairs(nil, t) // their sums are gone, but short documents have few such pairs
+	p.longPairs(nil, t) // the sums were overwritten, but short documents have few such pairs
 	near := p.close[:found]
 	if own {
 		near = slices.DeleteFunc(near, func(at uint32) bool { return lo+int(at%tileStride) < p.docs[at/tileStride] })

@@ -9,41 +9,39 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// layout is the order and the division of the columns: renumbered by falling document frequency, so
-// that a column's number is its rank. The first ranks, the head, are multiplied through dense
-// panels in segments; the others, the tail, through posting lists.
+// layout is the order and the division of the columns. Columns are ranked by descending document
+// frequency. The first ranks, the head, are multiplied through dense panels in segments. The
+// others, the tail, are multiplied through posting lists.
 //
-// Words are distributed by Zipf's law: nearly all matches between two documents come from the few
-// most frequent terms. Sums are taken from the rarest term to the most frequent one, so that small
-// products meet small sums. A segment has at most 65536/panel ranks, so that an offset into a
-// segment of a panel fits 16 bits.
+// By Zipf's law nearly all matches between two documents come from the most frequent terms. Sums
+// start at the rarest term, so that small products are added first. A segment has at most
+// 65536/panel ranks, so that an offset into a segment of a panel fits in 16 bits.
 type layout struct {
-	panel  int      // documents in a panel
+	panel  int      // documents per panel
 	bounds []int    // segment s of the head holds the ranks bounds[s] <= rank < bounds[s+1]; bounds[0] is 0
 	rank   []uint32 // rank[column], a permutation
-	scale  float32  // of the values of the tail
+	scale  float32  // factor of the values of the tail
 }
 
 // head returns the number of ranks in the head.
 func (l *layout) head() int { return l.bounds[len(l.bounds)-1] }
 
-// side is a set of documents in the two forms that a tile needs: as float32 in head/tail form, and
-// as embedded for exact recomputation.
+// side is a set of documents in two forms: float32 head and tail, and embedded rows for exact
+// recomputation.
 type side struct {
 	x     *sparse.Embedded
-	head  []segment  // a segment after the other
-	tail  sparse.CSR // ranks less those of the head as columns, descending within a row
-	place []uint16   // where each value of the tail stands in its document's block of the list; nil where there are none
+	head  []segment  // segments in order
+	tail  sparse.CSR // columns are ranks minus the size of the head, descending within a row
+	place []uint16   // position of each tail value within its block of the posting list; nil without lists
 	long  []uint32   // documents with more than longTail values in the tail, ascending
-	least []float32  // of each of these, see minOf
+	least []float32  // smallest tail value of each of these, see minOf
 }
 
-// segment holds the values of all documents in the terms of one segment of the head. The documents
-// of block b, of sparse.Block consecutive ones, take the places b*Block <= p < (b+1)*Block in the
-// order of how many values they have here, so that a loop over one document's values runs as often
-// as that over the next one's. That at place p has value[k] at offset[k] for start[p] <= k <
-// start[p+1], rarest term first, where an offset is the rank within the segment times the panel's
-// documents: the place of the term's row in the segment of a dense panel.
+// segment holds the values of all documents in one segment of the head. Within each block of
+// sparse.Block consecutive documents, places are sorted by the documents' number of values, so
+// that loops over consecutive places have similar lengths. Place p has value[k] at offset[k] for
+// start[p] <= k < start[p+1], rarest term first. An offset is the rank within the segment times
+// the documents per panel, the index of the term's row in a dense panel.
 type segment struct {
 	start  []int64
 	doc    []uint8 // the document at place p is p - p%Block + doc[p]
@@ -52,15 +50,15 @@ type segment struct {
 	value  []float32
 }
 
-// of returns the part of offset and value that belongs to document i.
+// of returns the range of offset and value for document i.
 func (s *segment) of(i int) (lo, hi int64) {
 	p := i - i%sparse.Block + int(s.place[i])
 	return s.start[p], s.start[p+1]
 }
 
-// split brings documents into the form of the layout, on a number of goroutines; byRank is their
-// transpose in the order of its ranks. block is how many documents a block of their posting lists has, 0 where they
-// have none. It uses the memory of s again.
+// split converts documents to the layout with a number of goroutines. byRank is their transpose by
+// rank. block is the number of documents per block of posting lists, or 0 without lists. Memory of
+// s is reused.
 func (l *layout) split(
 	ctx context.Context, s *side, x *sparse.Embedded, byRank *sparse.CSR, workers int, block int,
 ) error {
@@ -81,12 +79,12 @@ func (l *layout) split(
 	return err
 }
 
-// minOf returns the least value of the tail of document d.
+// minOf returns the smallest tail value of document d.
 func (s *side) minOf(d int) float32 {
 	return slices.Min(s.tail.Values[s.tail.Offsets[d]:s.tail.Offsets[d+1]])
 }
 
-// resized returns a list of n values, whatever they are, in the memory of s where that suffices.
+// resized returns a slice of n unspecified values, which reuses s if its capacity suffices.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -94,10 +92,10 @@ func resized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// stopValues is how many values pass between looks at a context.
+// stopValues is the number of values between checks of ctx.
 const stopValues = 1 << 20
 
-// fillTail takes the ranks from head on out of the documents' transpose, from the last one down.
+// fillTail fills the tail with the ranks from head on, in descending order.
 func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, scale float32, block int) error {
 	n, cols := byRank.Cols, byRank.Rows()
 	start := resized(s.tail.Offsets, n+1)
@@ -126,7 +124,7 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, scale
 			}
 		}
 		docs, values := byRank.Row(rank)
-		first := 0 // of the block
+		first := 0 // first document of the block
 		for k, d := range docs {
 			at := next[d]
 			tail.Terms[at], tail.Values[at] = uint32(rank-head), values[k]*scale
@@ -148,7 +146,7 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, scale
 	return nil
 }
 
-// fill takes the ranks from lo to hi out of the documents' transpose.
+// fill fills the segment with ranks lo <= r < hi.
 func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 	n := byRank.Cols
 	from, to := byRank.Offsets[lo], byRank.Offsets[hi]
@@ -170,7 +168,7 @@ func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 			s.start = append(s.start, s.start[first+p]+count[first+int(d)])
 		}
 	}
-	// Walking the ranks downwards leaves every row sorted by falling rank, without a sort.
+	// Descending ranks leave every row sorted, without a sort.
 	for i := range next {
 		next[i], _ = s.of(i)
 	}
@@ -183,7 +181,7 @@ func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 	}
 }
 
-// bytes returns the memory that the documents hold in this form.
+// bytes returns the memory of the documents in this form.
 func (s *side) bytes() int64 {
 	b := s.tail.Bytes() + 2*int64(len(s.place)) + 4*int64(cap(s.long)+cap(s.least))
 	for i := range s.head {
@@ -193,11 +191,11 @@ func (s *side) bytes() int64 {
 	return b
 }
 
-// postings are the posting lists of the tail, cut at blocks of documents: the entries of block b begin at base[b],
-// list after list, and those of list t, of the term of rank head+t, at base[b] + first[b·(lists+1)+t] and end where
-// those of t+1 begin. doc holds places in the block, ascending, value the documents' values.
+// postings are the posting lists of the tail, split into blocks of documents. Entries of block b
+// begin at base[b]. List t is for rank head+t, from base[b] + first[b·(lists+1)+t] to the start of
+// list t+1. doc holds ascending positions in the block, value the documents' values.
 type postings struct {
-	block int // documents in a block
+	block int // documents per block
 	lists int
 	base  []int64
 	first []uint32
@@ -205,15 +203,16 @@ type postings struct {
 	value []float32
 }
 
-// TailDocs is the least number of documents whose tail is added up at a time: the sums of one document of a panel,
-// 16 KiB, stay in the first-level cache. maxTailDocs is the most; places have 16 bits.
+// TailDocs is the minimum number of documents whose tails are summed together. The sums of one
+// document of a panel, 16 KiB, fit in the L1 cache. maxTailDocs is the maximum, because positions
+// have 16 bits.
 const (
 	TailDocs    = 8 * blockDocs
 	maxTailDocs = 1 << 16
 )
 
-// Block returns how many documents a block of posting lists has, of a matrix of so many rows, columns and values: so
-// many that the table of lists takes no more than four bytes for each value, where that can be.
+// Block returns the number of documents per block of posting lists. It is chosen so that the table
+// of lists takes at most four bytes per value, if possible.
 func Block(rows, cols int, values int64) int {
 	block := (min(rows, TailDocs-1)/sparse.Block + 1) * sparse.Block
 	for block < rows && block < maxTailDocs && int64((rows-1)/block+1)*int64(cols) > values {
@@ -222,7 +221,7 @@ func Block(rows, cols int, values int64) int {
 	return block
 }
 
-// newPostings takes the lists from head on out of the documents' transpose, and scales them.
+// newPostings makes scaled posting lists of the ranks from head on.
 func newPostings(byRank *sparse.CSR, head int, scale float32) *postings {
 	from := byRank.Offsets[head]
 	entries := byRank.NNZ() - from

@@ -2,17 +2,19 @@ package panel
 
 import "github.com/gramengine/gram/sparse"
 
-// noise is above what rounding leaves of c for rows that are equal up to a factor: (n·2⁻⁵³)²/2 at most for n values.
+// noise exceeds the rounding error of c for rows that are equal up to a factor: at most
+// (n·2⁻⁵³)²/2 for n values.
 const noise = 1e-24
 
-// C returns c of row i of x and row j of y, made by one embedder, in float64. A c below 10⁻²⁴ is rounding, and so 0.
+// C returns c of row i of x and row j of y in float64. Both must have the same embedder. A c below
+// 10⁻²⁴ is a rounding error and becomes 0.
 func C(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
 	s, _ := x.Row(i)
 	t, _ := y.Row(j)
 	return Denoised(Exact(x.Embedder.Pairing)(s, x.Unit64(i, nil), t, y.Unit64(j, nil)))
 }
 
-// Denoised returns c, or 0 if c is rounding.
+// Denoised returns c, or 0 if c is below the rounding error.
 func Denoised(c float64) float64 {
 	if c < noise {
 		return 0
