@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +32,6 @@ type sample struct {
 	Weights    []float32
 	Offsets    []int64
 	Machines   []*machine
-	Part       *sample
 }
 
 type kind int
@@ -82,21 +80,10 @@ func describe(f *archive.File, m *sample) {
 	}
 	archive.Count(f, "rows", &rows, 1<<62)
 	archive.Count(f, "total", &total, 1<<62)
-	var inner archive.Inner
-	if m.Part != nil {
-		inner = f.Inner(func(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m.Part) })
-	}
-	f.Key("part", &inner)
 	archive.Array(f, "weights", &m.Weights, k, terms, m.Power)
 	f.Offsets("rows", &m.Offsets, rows, int64(total))
 	archive.Functions(f, &m.Machines, k)
 	archive.Table(f, "all", k, 2, func(i int) *[]float64 { return &m.Machines[i].All })
-	f.Nest("part", &inner, func(ctx context.Context, r io.Reader) (err error) {
-		if b, _ := io.ReadAll(r); len(b) > 0 {
-			m.Part, err = form.Read(ctx, bytes.NewReader(b))
-		}
-		return err
-	})
 }
 
 func example(t testing.TB) *sample {
@@ -114,14 +101,12 @@ func example(t testing.TB) *sample {
 		},
 	}
 	m.Inside.Deep = 2
-	part := *m
-	m.Part = &part
 	return m
 }
 
 func TestFile(t *testing.T) {
 	m := example(t)
-	archivetest.Check(t, form, m, m.Part)
+	archivetest.Check(t, form, m)
 	if m.Embedder.Terms == nil || m.Embedder.Weights == nil || len(m.Vocabulary) != 2 {
 		t.Fatalf("%+v, expected arrays of all kinds", m)
 	}
@@ -129,7 +114,7 @@ func TestFile(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	m := example(f)
-	archivetest.Fuzz(f, form, func(*testing.T, *sample) {}, m, m.Part)
+	archivetest.Fuzz(f, form, func(*testing.T, *sample) {}, m)
 }
 
 func TestShape(t *testing.T) {
@@ -147,7 +132,7 @@ func TestShape(t *testing.T) {
 
 // The reader refuses invalid contents despite a correct checksum, in the header and in arrays.
 func TestContents(t *testing.T) {
-	file := archivetest.Bytes(t, form, example(t).Part)
+	file := archivetest.Bytes(t, form, example(t))
 	file = file[:len(file)-sha256.Size]
 	check := func(want string, changed []byte) {
 		t.Helper()
@@ -190,7 +175,7 @@ func TestContents(t *testing.T) {
 
 // Reading a file whose header claims a huge size allocates no more than the file's own size.
 func TestLoadOfHugeHeader(t *testing.T) {
-	file := archivetest.Bytes(t, form, example(t).Part)
+	file := archivetest.Bytes(t, form, example(t))
 	huge := bytes.Replace(file, []byte(`"rows":3`), []byte(`"rows":35184372088832`), 1) // 256 TiB of offsets
 	_, err := form.ReadSized(t.Context(), bytes.NewReader(huge), int64(len(huge)), nil)
 	if !errors.Is(err, archive.ErrDamaged) {

@@ -72,7 +72,7 @@ func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds 
 	case d.Folds < 2 || d.Folds > usable:
 		err = fmt.Errorf("tune: %s: %d folds of %d %s, expected 2 to %d", c.Source, d.Folds, usable, what, usable)
 	default:
-		fold = grouped(classes, c.Groups, d.Folds, d.Seed)
+		fold = Grouped(classes, c.Groups, d.Folds, d.Seed)
 	}
 	return fold, d.Folds, err
 }
@@ -97,10 +97,10 @@ func runs(classes []int, folds int) ([]int, int) {
 	return fold, folds
 }
 
-// grouped is [solver.Folds] with all documents of a group in one part. It assigns groups by size,
-// largest first; the seed orders groups of equal size. Each group goes to the part with the
-// smallest share of the group's classes. Ties go to the part with the fewest documents.
-func grouped(labels []int, groups []int64, k int, seed uint64) []int {
+// Grouped is [solver.Folds] with all documents of a group in one fold. It assigns groups by size,
+// largest first; the seed orders groups of equal size. Each group goes to the fold with the
+// smallest share of the group's classes. Ties go to the fold with the fewest documents.
+func Grouped(labels []int, groups []int64, k int, seed uint64) []int {
 	if groups == nil {
 		return solver.Folds(labels, k, seed)
 	}
@@ -141,36 +141,4 @@ func grouped(labels []int, groups []int64, k int, seed uint64) []int {
 		size[best] += len(members[g])
 	}
 	return fold
-}
-
-// HoldOut divides documents into parts, and returns one part in held and the others in fit. Without
-// groups, held is the first part. With groups, the first part may be large, so held is the part of
-// about mean size. If there is only one group, HoldOut divides its documents.
-func HoldOut(labels []int, groups []int64, parts int, seed uint64) (fit, held []int) {
-	fold := grouped(labels, groups, parts, seed)
-	part, size, total := 0, make([]int, parts), 0
-	for _, p := range fold {
-		if p >= 0 {
-			size[p]++
-			total++
-		}
-	}
-	off := func(p int) int { return max(size[p]*parts-total, total-size[p]*parts) }
-	for p := range size {
-		if groups != nil && size[p] > 0 && off(p) < off(part) {
-			part = p
-		}
-	}
-	for i, p := range fold {
-		switch {
-		case p == part:
-			held = append(held, i)
-		case p >= 0:
-			fit = append(fit, i)
-		}
-	}
-	if fit == nil && groups != nil {
-		return HoldOut(labels, nil, parts, seed)
-	}
-	return fit, held
 }

@@ -15,11 +15,11 @@ func TestFolds(t *testing.T) {
 			labels[i] = -1
 		}
 	}
-	parts := grouped(labels, groups, 5, 1)
-	if !slices.Equal(parts, grouped(labels, groups, 5, 1)) || slices.Equal(parts, grouped(labels, groups, 5, 2)) {
+	parts := Grouped(labels, groups, 5, 1)
+	if !slices.Equal(parts, Grouped(labels, groups, 5, 1)) || slices.Equal(parts, Grouped(labels, groups, 5, 2)) {
 		t.Error("the parts don't follow the seed")
 	}
-	if !slices.Equal(grouped(labels, nil, 5, 1), solver.Folds(labels, 5, 1)) {
+	if !slices.Equal(Grouped(labels, nil, 5, 1), solver.Folds(labels, 5, 1)) {
 		t.Error("without groups the parts aren't those of Folds")
 	}
 	of, size := map[int64]int{}, [5]int{}
@@ -41,33 +41,6 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// Held-out documents share no group with others; they are about a sixth even with a large group.
-func TestHoldOut(t *testing.T) {
-	labels, groups := make([]int, 60), make([]int64, 60)
-	for i := range labels {
-		labels[i], groups[i] = i%2, int64(max(i-30, 0)/3)
-	}
-	labels[59] = -1
-	for name, c := range map[string]struct {
-		groups    []int64
-		fit, held int
-	}{
-		"no groups":                         {nil, 49, 10},
-		"a large group and nine small ones": {groups, 53, 6},
-		"one group":                         {make([]int64, 60), 49, 10},
-	} {
-		fit, held := HoldOut(labels, c.groups, 6, 1)
-		if len(fit) != c.fit || len(held) != c.held || slices.Contains(append(fit, held...), 59) {
-			t.Errorf("%s: %d and %d documents, expected %d and %d", name, len(fit), len(held), c.fit, c.held)
-		}
-		for _, i := range held {
-			if name[0] == 'a' && slices.ContainsFunc(fit, func(j int) bool { return groups[j] == groups[i] }) {
-				t.Errorf("group %d is in both parts", groups[i])
-			}
-		}
-	}
-}
-
 // Groups of one class each are spread evenly over the parts.
 func TestFoldsOfClasses(t *testing.T) {
 	labels, groups := make([]int, 300), make([]int64, 300)
@@ -75,7 +48,7 @@ func TestFoldsOfClasses(t *testing.T) {
 		labels[i], groups[i] = i/5%3, int64(i/5)
 	}
 	var count [5][3]int
-	for i, part := range grouped(labels, groups, 5, 1) {
+	for i, part := range Grouped(labels, groups, 5, 1) {
 		count[part][labels[i]]++
 	}
 	for part, have := range count {

@@ -8,9 +8,9 @@ import (
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/lab/internal/holdout"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -68,7 +68,7 @@ func divided(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 			rows, classes = append(rows, i), append(classes, int(of[0]))
 		}
 	}
-	fit, valid = tune.HoldOut(classes, run.Pick(c.Groups, rows), 6, seed)
+	fit, valid = holdout.Split(classes, run.Pick(c.Groups, rows), 6, seed)
 	return run.Pick(rows, fit), run.Pick(rows, valid)
 }
 

@@ -22,13 +22,13 @@ func describe(f *archive.File, m *Model) {
 	columns := len(m.Columns)
 	archive.Count(f, "columns", &columns, 1<<32)
 	nestLayers := describeLayers(f, &m.Layers)
-	var final archive.Inner
+	var final inner
 	q, width := &Nearest{}, 0
 	switch {
 	case m.Metric != nil:
-		final = f.Inner(m.Metric.Write)
+		final = innerOf(f, m.Metric.Write)
 	case m.Machines != nil:
-		final = f.Inner(m.Machines.Write)
+		final = innerOf(f, m.Machines.Write)
 	case m.Nearest != nil:
 		q, width = m.Nearest, m.Width()
 	}
@@ -42,7 +42,7 @@ func describe(f *archive.File, m *Model) {
 		archive.Array(f, "columns", &m.Columns, columns)
 	}
 	nestLayers()
-	f.Nest("classifier", &final, func(ctx context.Context, r io.Reader) (err error) {
+	nest(f, "classifier", &final, func(ctx context.Context, r io.Reader) (err error) {
 		switch m.Settings.Final {
 		case Metric:
 			m.Metric, err = lmnn.Form.Read(ctx, r)
@@ -59,10 +59,11 @@ func describe(f *archive.File, m *Model) {
 
 // describeLayers describes the headers of layers, and returns a function that describes their
 // contents.
-func describeLayers(f *archive.File, to *[]*Layer) (nest func()) {
-	var layers []archive.Inner
+func describeLayers(f *archive.File, to *[]*Layer) (contents func()) {
+	var layers []inner
 	for _, l := range *to {
-		layers = append(layers, f.Inner(func(ctx context.Context, w io.Writer) error { return layerForm.Write(ctx, w, l) }))
+		write := func(ctx context.Context, w io.Writer) error { return layerForm.Write(ctx, w, l) }
+		layers = append(layers, innerOf(f, write))
 	}
 	f.Key("layers", &layers)
 	if len(layers) > MaxLayers {
@@ -70,7 +71,7 @@ func describeLayers(f *archive.File, to *[]*Layer) (nest func()) {
 	}
 	return func() {
 		for i := range layers {
-			f.Nest(fmt.Sprintf("layer %d", i+1), &layers[i], func(ctx context.Context, r io.Reader) error {
+			nest(f, fmt.Sprintf("layer %d", i+1), &layers[i], func(ctx context.Context, r io.Reader) error {
 				l, err := layerForm.Read(ctx, r)
 				*to = append(*to, l)
 				return err

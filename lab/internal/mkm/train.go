@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/archive"
-	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/lab/internal/holdout"
 	"github.com/gramengine/gram/lab/internal/selection"
 	"github.com/gramengine/gram/lab/internal/width"
 	"github.com/gramengine/gram/sparse"
@@ -149,7 +149,7 @@ func (t *training) divide() (fit, valid []int) {
 	for i, class := range t.y {
 		classes[i] = int(class)
 	}
-	return tune.HoldOut(classes, t.c.Groups, t.s.Parts, t.s.Seed)
+	return holdout.Split(classes, t.c.Groups, t.s.Parts, t.s.Seed)
 }
 
 // level holds documents in the features of a level. Layers are fitted to the first n documents.
