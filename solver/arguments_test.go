@@ -116,9 +116,9 @@ func TestMatrixArguments(t *testing.T) {
 			{name + "/long rows", "of the matrix has 257 values, expected 256", func() error { return train(wide{m}) }},
 			{name + "/diagonal", "the diagonal of the matrix has 255 values, expected 256",
 				func() error { return train(narrow{m}) }},
-			{name + "/nil", "no matrix", func() error { return train(nil) }},
-			{name + "/negative", "a matrix of -1 documents", func() error { return train(sized{m, -1}) }},
-			{name + "/huge", "a matrix of 4294967296 documents", func() error { return train(sized{m, 1 << 32}) }},
+			{name + "/nil", "the matrix is nil", func() error { return train(nil) }},
+			{name + "/negative", "the matrix has -1 documents", func() error { return train(sized{m, -1}) }},
+			{name + "/huge", "the matrix has 4294967296 documents", func() error { return train(sized{m, 1 << 32}) }},
 		})
 	}
 }
@@ -163,10 +163,10 @@ func TestTrainingArguments(t *testing.T) {
 	sets := make([][]int, n)
 	sets[3] = []int{0, 7}
 	checkArguments(t, []argument{
-		{"one class", "of 1 class, expected two or more", of(m, n, func(int) bool { return true }, Parameters{})},
+		{"one class", "have 1 class, expected at least two", of(m, n, func(int) bool { return true }, Parameters{})},
 		{"label out of range", "label 2, expected 0 to 1", train(2, Parameters{})},
 		{"C", "C is -1, expected a positive number", binary(withC(-1))},
-		{"infinite weight", "weight +Inf of class 1", binary(Parameters{Weights: []float64{1, endless}})},
+		{"infinite weight", "weight of class 1 is +Inf", binary(Parameters{Weights: []float64{1, endless}})},
 		{"infeasible ν", "ν is 0.9, expected at most 0.3333",
 			of(m, n, func(i int) bool { return i < 10 }, Parameters{Regularization: Regularization{Nu: 0.9}})},
 		{"infinite everywhere", "not a finite number", of(matrixOf(t, 2, func(i, j int) float64 {
@@ -178,27 +178,27 @@ func TestTrainingArguments(t *testing.T) {
 			}
 			return float64(1 / (1 + i - j))
 		}), 4, func(i int) bool { return i < 2 }, Parameters{})},
-		{"weight is NaN", "weight NaN of class 1", binary(Parameters{Weights: []float64{1, nan}})},
+		{"weight is NaN", "weight of class 1 is NaN", binary(Parameters{Weights: []float64{1, nan}})},
 		{"weight overflows", "C = 1e+200 times weight 1e+200 of class 0 is +Inf",
 			binary(Parameters{Regularization: Regularization{C: 1e200}, Weights: []float64{1e200}})},
 		{"weight underflows", "of class 0 is 0, expected", binary(Parameters{Regularization: Regularization{C: 1e-200},
 			Weights: []float64{1e-200}})},
-		{"weights", "3 weights, expected at most 2", binary(Parameters{Weights: []float64{1, 1, 1}})},
-		{"start without coefficients", "machine 0: a start: solver: 2 support vectors with 1 coefficients",
+		{"weights", "3 class weights, expected at most 2", binary(Parameters{Weights: []float64{1, 1, 1}})},
+		{"start without coefficients", "decision function 0 of the start: solver: 2 support vectors and 1 coefficients",
 			train(3, Parameters{}, from([]int{0, 1}, []float64{1}), nil, nil)},
-		{"start of a larger matrix", "machine 0: a start: solver: support vector 60 after 0",
+		{"start of a larger matrix", "decision function 0 of the start: solver: support vector 60 after 0",
 			train(3, Parameters{}, from([]int{0, 60}, []float64{1, -1}), nil, nil)},
-		{"start out of order", "machine 0: a start: solver: support vector 1 after 2",
+		{"start out of order", "decision function 0 of the start: solver: support vector 1 after 2",
 			train(3, Parameters{}, from([]int{2, 1}, []float64{1, -1}), nil, nil)},
-		{"start of NaN", "machine 0: a start: solver: coefficient NaN of support vector 1",
+		{"start of NaN", "decision function 0 of the start: solver: coefficient NaN of support vector 1",
 			train(3, Parameters{}, from([]int{1}, []float64{nan}), nil, nil)},
-		{"too many pairs", "one-vs-one of 20000 classes has 199990000 machines", train(20000, Parameters{})},
-		{"start of other classes", "a start of 1 machines", train(3, Parameters{}, nil)},
-		{"machine of a start", "machine 2: a start: solver: 1 support vectors with 0",
+		{"too many pairs", "one-vs-one of 20000 classes needs 199990000 decision", train(20000, Parameters{})},
+		{"start of other classes", "the start has 1 decision functions", train(3, Parameters{}, nil)},
+		{"machine of a start", "decision function 2 of the start: solver: 1 support vectors and 0",
 			train(3, Parameters{}, nil, nil, from([]int{1}, nil))},
-		{"weights of classes", "4 weights, expected at most 3", train(3, Parameters{Weights: []float64{1, 1, 1, 1}})},
+		{"weights of classes", "4 class weights, expected at most 3", train(3, Parameters{Weights: []float64{1, 1, 1, 1}})},
 
-		{"sets", "1 labels, sets of labels or targets", labels([][]int{{0}}, 2)},
+		{"sets", "1 labels, label sets or targets", labels([][]int{{0}}, 2)},
 		{"label", "document 3 has label 7", labels(sets, 2)},
 		{"no labels", "0 classes", labels(make([][]int, n), 0)},
 		{"nothing to train on", "no document to train on", labels(make([][]int, n), 2)},
@@ -240,32 +240,32 @@ func TestValidationArguments(t *testing.T) {
 		return trial
 	}
 	checkArguments(t, []argument{
-		{"nothing", "0 labels, sets of labels or targets", validate(&Trial{Classes: 2, Folds: parts}, pars)},
-		{"both", "120 labels, sets of labels or targets",
+		{"nothing", "0 labels, label sets or targets", validate(&Trial{Classes: 2, Folds: parts}, pars)},
+		{"both", "120 labels, label sets or targets",
 			validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Folds: parts}, pars)},
-		{"one part", "1 part of the documents",
+		{"one part", "1 fold, expected",
 			validate(&Trial{Labels: labels, Classes: 2, Folds: make([]int, n)}, pars)},
-		{"weights", "3 weights", validate(trial, []Parameters{{Weights: []float64{1, 1, 1}}})},
-		{"empty start", "a start from a validation of something else", validate(trial, pars, WarmStart{nil, 1})},
-		{"start of other parts", "expected one of 3 parts",
+		{"weights", "3 class weights", validate(trial, []Parameters{{Weights: []float64{1, 1, 1}}})},
+		{"empty start", "the warm start is from another trial", validate(trial, pars, WarmStart{nil, 1})},
+		{"start of other parts", "expected 3 folds",
 			validate(trial, pars, start(func(v *Validation) { v.Fits = v.Fits[1:] }))},
-		{"start that lacks a part", "without part 1",
+		{"start that lacks a part", "without fold 1",
 			validate(trial, pars, start(func(v *Validation) { v.Fits[1] = nil }))},
-		{"start of other machines", "part 2: solver: a start of 0 machines",
+		{"start of other machines", "fold 2: solver: the start has 0 decision functions",
 			validate(trial, pars, start(func(v *Validation) { v.Fits[2].Functions = nil }))},
-		{"start of a larger matrix", "part 2: machine 0: a start: solver: support vector 60",
+		{"start of a larger matrix", "fold 2: decision function 0 of the start: solver: support vector 60",
 			validate(trial, pars, start(func(v *Validation) {
 				v.Fits[2].Functions[0] = &DecisionFunction{Support: []int{60}, Coef: []float64{1}}
 			}))},
 
 		{"no choice", "no parameters", validate(trial, nil)},
 		{"C", "C is -1", validate(trial, []Parameters{withC(-1)})},
-		{"few parts", "parts of 59 documents", validate(&Trial{Labels: labels, Classes: 2, Folds: parts[1:]}, pars)},
+		{"few parts", "folds of 59 documents", validate(&Trial{Labels: labels, Classes: 2, Folds: parts[1:]}, pars)},
 		{"few labels", "59 labels", validate(&Trial{Labels: labels[1:], Classes: 2, Folds: parts}, pars)},
 		{"few classes", "has label 1", validate(&Trial{Labels: labels, Classes: 1, Folds: parts}, pars)},
-		{"one class is left", "without part 1 of 3 the documents are of one class",
+		{"one class is left", "without fold 1 of 3 the documents have one class",
 			validate(&Trial{Labels: run.Pick([]int{0, 1, 1}, parts), Classes: 2, Folds: parts}, pars)},
-		{"start of regression", "a start of 1 machines (one-vs-one), expected 1 (one-vs-rest)",
+		{"start of regression", "the start has 1 decision functions (one-vs-one), expected 1 (one-vs-rest)",
 			validate(regression(func(*Trial) {}), pars, WarmStart{near[0], 1})},
 		{"targets", "59 labels", validate(regression(func(t *Trial) { t.Targets = targets[1:] }), pars)},
 		{"no targets", "no document", validate(regression(func(t *Trial) {
@@ -281,16 +281,16 @@ func TestProbabilityArguments(t *testing.T) {
 		return func() error { _, err := FitSigmoid(decisions, positive); return err }
 	}
 	checkArguments(t, []argument{
-		{"sigmoid", "decision value 1 of machine 0, expected a finite number",
+		{"sigmoid", "decision value 1 of decision function 0 has no probability",
 			func() error {
 				c := &Classifier{Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}
 				return c.Probabilities(make([]float64, 1), []float64{1})
 			}},
-		{"missing machine", "machine 0 (one-vs-rest) is missing",
+		{"missing decision function", "decision function 0 (one-vs-rest) is missing",
 			(&Classifier{Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{nil}}).Validate},
-		{"missing pair", "the machine for classes 1 and 2 is missing",
+		{"missing pair", "the decision function for classes 1 and 2 is missing",
 			(&Classifier{Classes: 3, Functions: []*DecisionFunction{sure(), sure(), nil}}).Validate},
-		{"no machine", "no machine for 2 classes", (&Classifier{Classes: 2, Functions: []*DecisionFunction{nil}}).Validate},
+		{"no decision function", "no decision function for 2 classes", (&Classifier{Classes: 2, Functions: []*DecisionFunction{nil}}).Validate},
 		{"temperature", "temperature 0 (one-vs-rest)",
 			(&Classifier{
 				Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{sure()}, Temperature: &Temperature{T: 0},

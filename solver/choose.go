@@ -6,38 +6,37 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// chooser picks working sets.
+// chooser selects working sets.
 type chooser struct {
 	size   int
-	picked []bool  // by variable: in the set that is being chosen
-	set    []int32 // what was picked, in that order
-	// the set, each variable in a place that it keeps from one set to the next; -1 where a place is
-	// empty
+	picked []bool  // by variable: whether it is in the new set
+	set    []int32 // selected variables, in order of selection
+	// The working set: a variable keeps its slot from one set to the next. An empty slot is -1.
 	slots  []int32
-	slotOf []int32 // by variable: its place, or -1
-	fresh  []int32 // the places with another variable than in the set before
+	slotOf []int32 // by variable: its slot, or -1
+	fresh  []int32 // slots whose variable has changed
 	sides  [4]side
 }
 
-// side is what may enter the set from one end of the scores.
+// side selects candidates from one end of the scores.
 type side struct {
-	cut   float64       // a part of the gap, which follows what the rounds before found
-	at    []int32       // variables that violate by more than that
-	level []uint8       // how far they are above the cut
-	count [levels]int32 // how many are at each level
+	cut   float64       // fraction of the gap, adapted in each round
+	at    []int32       // variables whose violation is above the cut
+	level []uint8       // their levels above the cut
+	count [levels]int32 // number of variables by level
 	room  []int32
 }
 
-// extremes are the greatest score that may move along its sign in an equation, and the least that
-// may move against it, and whose they are.
+// extremes are the maximum score that may move along its sign in an equation, the minimum that may
+// move against its sign, and their variables.
 type extremes struct {
 	hi, lo     float64
 	hiAt, loAt int
 }
 
-// gap returns the violation of the optimality conditions: the greatest difference between the
+// gap returns the violation of the optimality conditions: the largest difference between the
 // extremes of an equation. It appends the extremes of each equation to each. The gap is negative,
-// or -Inf, at an optimum where no variable is free.
+// or -Inf, at an optimum without free variables.
 func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.pairs() {
@@ -49,7 +48,7 @@ func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	return worst, each
 }
 
-// newChooser returns a chooser of sets of a size for a problem of n variables.
+// newChooser returns a chooser of working sets of the given size for n variables.
 func newChooser(size, n int) *chooser {
 	c := &chooser{size: size, picked: make([]bool, n), slotOf: make([]int32, n), slots: make([]int32, size)}
 	for i := range c.slots {
@@ -61,9 +60,9 @@ func newChooser(size, n int) *chooser {
 	return c
 }
 
-// choose picks the next working set. Up to half of it are free variables of the set before: their
-// rows are at hand, and the others will disturb them. The rest are the greatest violators at both
-// ends of the scores, in equal parts. The pair that violates most is always in.
+// choose selects the next working set. Up to half of it are free variables of the set before, whose
+// rows are cached and whose scores the other variables change. The rest are the largest violators
+// at both ends of the scores, in equal numbers. The most violating pair is always included.
 func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0
@@ -93,7 +92,7 @@ func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.place()
 }
 
-// place gives each variable of the set its place: the one it had, or one that has become empty.
+// place assigns a slot to each variable of the set: its previous slot, or an empty one.
 func (c *chooser) place() {
 	for i, t := range c.slots {
 		if t >= 0 && !c.picked[t] {
@@ -114,7 +113,7 @@ func (c *chooser) place() {
 	}
 }
 
-// free says whether a variable is off its bounds.
+// free reports whether a variable is strictly between its bounds.
 func (d *dual) free(t int32) bool { return d.alpha[t] > 0 && d.alpha[t] < d.upper[t] }
 
 func (c *chooser) pick(t int32) {
@@ -124,15 +123,15 @@ func (c *chooser) pick(t int32) {
 	}
 }
 
-// beyond is one end of the scores of an equation: the variables with a bit of the mask, by how far
-// way·score is above the other end, gap at most.
+// beyond describes one end of the scores of an equation: the variables with a bit of the mask,
+// ordered by the distance of way·score from the other end. The maximum distance is gap.
 type beyond struct {
 	bit      byte
 	way, end float64
 	gap      float64
 }
 
-// levels is how many classes the variables beyond a cut are sorted into.
+// levels is the number of buckets into which variables beyond a cut are sorted.
 const levels = 128
 
 // find lists the variables beyond the cut.
@@ -144,7 +143,7 @@ func (s *side) find(k *asm.Kernels, d *dual, b beyond) {
 	s.at = s.room[:k.Beyond(s.room[:len(d.mask)], d.score, d.mask, b.bit, b.way, above)]
 }
 
-// sort sets the level of each of them, between the cut and all of the gap.
+// sort sets the level of each listed variable, between the cut and the full gap.
 func (s *side) sort(d *dual, b beyond) {
 	above, by := b.end+s.cut*b.gap, levels/((1-s.cut)*b.gap)
 	level := s.level[:len(s.at)]
@@ -156,9 +155,9 @@ func (s *side) sort(d *dual, b beyond) {
 	}
 }
 
-// take picks the greatest violators of a side, as many as there is room for. Those within 1/levels
-// of each other count as equal and come in the order of their rows. It looks at those above the cut
-// first, ideally a few more than it needs, and further where they are too few.
+// take picks up to room of the largest violators of a side. Violators within 1/levels of each other
+// count as equal and are taken in row order. It searches above the cut first, and lowers the cut if
+// it finds fewer than room.
 func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	for s.find(k, d, b); len(s.at) < room && s.cut > 0; s.find(k, d, b) {
 		s.cut = max(1-lookFurther*(1-s.cut), 0)
@@ -188,8 +187,8 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	s.cut = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// The next round begins to look where this one found lookAhead times as many as it needed, and a
-// little lower, since the gap shrinks from round to round.
+// The next round starts at a cut that would have found lookAhead times as many as needed. cutSlack
+// lowers it, because the gap shrinks from round to round.
 const (
 	lookAhead   = 2
 	cutSlack    = 0.02

@@ -6,48 +6,48 @@ import (
 	"math"
 )
 
-// Regularization weighs the loss on the training documents against the size of the solution.
+// Regularization controls the trade-off between training loss and model complexity.
 type Regularization struct {
-	// C bounds the coefficients; larger fits the training documents more closely. It scales with the kernel's values.
-	// Default: 1.
+	// C is the upper bound of the coefficients. A larger C fits the training data more closely. A
+	// suitable C depends on the scale of the kernel. Default: 1.
 	C float64 `json:"c,omitempty"`
 
-	// Nu, if not 0, asks for ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon: a bound,
-	// from 0 to 1, on the share of documents, by their weights, that violate their margin or lie outside of
-	// the zone without loss, and the minimum share that are support vectors. One class needs it.
+	// Nu, if not 0, selects ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon. It
+	// is in (0, 1]. Nu is an upper bound on the weighted fraction of margin errors and a lower
+	// bound on the fraction of support vectors. One-class SVMs require it.
 	Nu float64 `json:"nu,omitempty"`
 
-	// Epsilon is the deviation of regression without loss, in units of the targets. Default: 0,
-	// with which every document is a support vector.
+	// Epsilon is the half-width of the ε-insensitive zone in units of the targets. Default: 0, with
+	// which all documents become support vectors.
 	Epsilon float64 `json:"epsilon,omitempty"`
 }
 
-// Parameters says which problem is solved.
+// Parameters selects the problem to solve.
 type Parameters struct {
 	Regularization
 
-	// Weights multiplies C for the documents of a class, by number of the class, as LIBSVM's -w
-	// does. In one-vs-rest of three classes and more, and for labels, it counts where the class is
-	// the positive one, as in LIBLINEAR. Default: 1 each.
+	// Weights multiplies C for the documents of each class, as LIBSVM's -w. In one-vs-rest of three
+	// or more classes, and for labels, a weight applies only if its class is the positive class, as
+	// in LIBLINEAR. Default: 1 each.
 	Weights []float64
 
-	// DocumentWeights multiplies C once more, by row of the matrix: a document of the weight w counts as w
-	// equal ones of the weight 1. Rows that take no part have one, too. Default: 1 each.
+	// DocumentWeights multiplies C by row of the matrix: a document of weight w counts as w copies
+	// of it. Excluded rows have weights, too. Default: 1 each.
 	DocumentWeights []float64
 
-	// Probabilities asks for a sigmoid with each machine of two classes, for which five more are trained,
-	// each without a fifth of the documents. Default: none.
+	// Probabilities fits a sigmoid for each binary decision function by five-fold cross-validation.
+	// Default: none.
 	Probabilities bool
 
-	// Seed says which documents go into which fifth.
+	// Seed is the random seed of the folds for the sigmoids.
 	Seed uint64
 
-	// ClassNames are what errors call classes. Default: their numbers.
+	// ClassNames are the class names in errors. Default: their numbers.
 	ClassNames []string
 }
 
-// resolve checks the parameters of a problem of so many classes and a matrix of n documents, and fills in the
-// default.
+// resolve checks the parameters of a problem with the given classes and n documents, and sets
+// defaults.
 func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	if p.C == 0 {
 		p.C = 1
@@ -60,13 +60,13 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	case !(p.Nu >= 0 && p.Nu <= 1):
 		return p, errUser("ν is %v, expected 0 < ν <= 1, or 0 for C-SVC or ε-SVR", p.Nu)
 	case len(p.Weights) > classes:
-		return p, errUser("%d weights, expected at most %d, one for each class", len(p.Weights), classes)
+		return p, errUser("%d class weights, expected at most %d, one per class", len(p.Weights), classes)
 	case p.DocumentWeights != nil && len(p.DocumentWeights) != n:
-		return p, errUser("weights of %d documents, of a matrix of %d", len(p.DocumentWeights), n)
+		return p, errUser("%d document weights, expected %d, one per document", len(p.DocumentWeights), n)
 	}
 	for c, w := range p.Weights {
 		if !(w > 0) || math.IsInf(w, 0) {
-			return p, errUser("weight %v of class %d, expected a positive number", w, c)
+			return p, errUser("the weight of class %[2]d is %[1]v, expected a positive number", w, c)
 		}
 		if by := p.C * w; by == 0 || math.IsInf(by, 0) {
 			return p, errUser("C = %v times weight %v of class %d is %v, expected a positive number", p.C, w, c, by)
@@ -74,13 +74,13 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	}
 	for i, w := range p.DocumentWeights {
 		if !(w > 0) || math.IsInf(w, 0) {
-			return p, errUser("weight %v of document %d, expected a positive number", w, i)
+			return p, errUser("the weight of document %[2]d is %[1]v, expected a positive number", w, i)
 		}
 	}
 	return p, nil
 }
 
-// bound is C times the weight of a class; -1 has none.
+// bound returns C times the weight of a class; -1 has weight 1.
 func (p *Parameters) bound(class int) float64 {
 	if class >= 0 && class < len(p.Weights) {
 		return p.C * p.Weights[class]
@@ -88,7 +88,7 @@ func (p *Parameters) bound(class int) float64 {
 	return p.C
 }
 
-// kind is which quadratic problem is solved.
+// kind is the type of quadratic problem.
 type kind int
 
 const (
@@ -97,21 +97,21 @@ const (
 	regression
 )
 
-// problem is one problem of two classes, of one, or of regression.
+// problem is a two-class, one-class or regression problem.
 type problem struct {
 	kind     kind
 	docs     []int     // increasing
-	positive []bool    // of classes
-	targets  []float64 // of regression
+	positive []bool    // labels in classification
+	targets  []float64 // targets in regression
 	par      *Parameters
-	bounds   [2]float64 // by side: of documents of the weight 1
+	bounds   [2]float64 // by side: upper bounds for documents of weight 1
 	start    start
-	classes  [2]int // what the signs stand for; the second is -1 for all others
-	weighs   int    // the class whose weight the negative documents have; -1 for 1
-	place    int    // of its machine in a classifier
+	classes  [2]int // classes of the two signs; the second is -1 for all others
+	weighs   int    // class whose weight the negative documents have; -1 for weight 1
+	place    int    // index of its decision function in the classifier
 }
 
-// set makes parameters those of the problem. Its documents' bounds are 1 in ν-SVC and for one class.
+// set sets the parameters of the problem. In ν-SVC and for one class, bounds are 1.
 func (p *problem) set(par *Parameters) {
 	p.par, p.bounds = par, [2]float64{1, 1}
 	switch {
@@ -130,7 +130,7 @@ func (p *problem) weight(t int) float64 {
 	return p.par.DocumentWeights[p.docs[t]]
 }
 
-// side is 0 or 1: whether variable v has the positive sign or the negative one.
+// side returns 0 if variable v has the positive sign, 1 otherwise.
 func (p *problem) side(v int) int {
 	if p.kind == regression {
 		return v / len(p.docs)
@@ -141,7 +141,7 @@ func (p *problem) side(v int) int {
 // bound returns the upper bound of variable v.
 func (p *problem) bound(v int) float64 { return p.bounds[p.side(v)] * p.weight(v%len(p.docs)) }
 
-// sideOf is 0 for positive documents and 1 for others.
+// sideOf returns 0 for positive documents and 1 for others.
 func sideOf(positive bool) int {
 	if positive {
 		return 0
@@ -149,15 +149,15 @@ func sideOf(positive bool) int {
 	return 1
 }
 
-// dual is the quadratic problem with some documents held out, nil if those left are of one class;
-// without any held out, that is an error.
+// dual returns the quadratic problem without the held-out documents. If the rest has only one
+// class, it returns nil or, with none held out, an error.
 func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	copies, n := 1, len(p.docs)
 	if p.kind == regression {
 		copies = 2
 	}
 	d := newDual(p.docs, copies, m)
-	count, sum := [2]int{}, [2]float64{} // of documents, of their weights
+	count, sum := [2]int{}, [2]float64{} // numbers and weights of documents by sign
 	for v := range d.sign {
 		side := p.side(v)
 		d.sign[v] = int8(1 - 2*side)
@@ -187,7 +187,7 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 		if out != nil {
 			return nil, nil
 		}
-		return nil, errUser("%d documents of class %s against %d of %s, expected some of each",
+		return nil, errUser("%d documents of class %s against %d of %s, expected at least one of each",
 			count[0], p.className(0), count[1], p.className(1))
 	case nu > 0:
 		most := 2 * min(sum[0], sum[1]) / (sum[0] + sum[1])
@@ -201,7 +201,7 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	return d, nil
 }
 
-// shareOut makes the sum of α of each sign that of a ν-form, from the first document on.
+// shareOut sets the sums of α of a ν-form for each sign, beginning with the first document.
 func (d *dual) shareOut(each float64) {
 	d.fixed = true
 	left := [2]float64{each, each}
@@ -212,7 +212,7 @@ func (d *dual) shareOut(each float64) {
 	}
 }
 
-// solve trains the machine.
+// solve trains the decision function.
 func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*DecisionFunction, error) {
 	d, err := p.dual(s.m, nil)
 	if err != nil {
@@ -225,7 +225,7 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*DecisionF
 	return p.trained(ctx, s, d, o, bytes)
 }
 
-// trained is the machine of the solved problem, with its sigmoid where that was asked for.
+// trained returns the decision function of the solved problem, with its sigmoid if requested.
 func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, bytes int64) (*DecisionFunction, error) {
 	machine, err := p.machine(d, o)
 	if err != nil {
@@ -240,7 +240,7 @@ func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, by
 	return machine, nil
 }
 
-// machine reads the result from the solved problem.
+// machine returns the result of the solved problem.
 func (p *problem) machine(d *dual, o outcome) (*DecisionFunction, error) {
 	m, err := d.machine(o)
 	if err != nil || p.par.Nu == 0 || p.kind != twoClasses {
@@ -248,14 +248,14 @@ func (p *problem) machine(d *dual, o outcome) (*DecisionFunction, error) {
 	}
 	margin := d.margin()
 	if margin == 0 {
-		return nil, errUser("ν-SVC: the margin of class %s against %s is 0: they can't be told apart",
+		return nil, errUser("ν-SVC: the margin of class %s against %s is 0: the classes can't be separated",
 			p.className(0), p.className(1))
 	}
 	m.divide(margin)
 	return m, m.finite()
 }
 
-// className is what errors call the class of a sign.
+// className returns the name of the class of a sign in errors.
 func (p *problem) className(sign int) string {
 	switch c := p.classes[sign]; {
 	case c < 0:

@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// dual is a problem of the shape that all learners share: with variables α[t] over documents d(t),
+// dual is the common form of all problems, with variables α[t] over documents d(t):
 //
 //	minimise    ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[d(s)][d(t)] + Σ_t p[t]α[t]
 //	subject to  0 <= α[t] <= upper[t],  Σ_t y[t]α[t] constant, and for ν-forms also Σ_t α[t] constant
@@ -15,30 +15,30 @@ import (
 //
 //	score[t] = -y[t]·∂f/∂α[t] = offset[t] - Σ_s y[s]α[s]·K[d(s)][d(t)],  offset[t] = -y[t]·p[t],
 //
-// in which no labels appear: a step that adds y[t]·λ to α[t] changes all scores by -λ·K[d(t)].
+// Labels don't appear in the scores: a step that adds y[t]·λ to α[t] changes them by -λ·K[d(t)].
 //
-// Variable t belongs to document t modulo the number of documents: one each, or two in regression,
-// above and below the line.
+// Variable t belongs to document t modulo the number of documents. Each document has one variable,
+// or in regression two: one above and one below the line.
 type dual struct {
 	docs []int // rows of the matrix, increasing
 	variables
-	perClass bool // ν-forms: the equations hold for each sign by itself
-	fixed    bool // ν-forms and one class: so is the sum of α, which a start needn't have
-	taken    int  // steps that a multiSMO took
+	perClass bool // ν-forms: the equations hold separately for each sign
+	fixed    bool // ν-forms and one class: the sum of α is fixed, too, so starts aren't used
+	taken    int  // number of steps of a multiSMO
 	done     *done
 }
 
-// done is how far a search has come. A problem shares it with those of some of its documents.
+// done tracks the progress of a search. A problem shares it with its shrunk versions.
 type done struct {
 	documents int
-	first     float64 // violation at the start
+	first     float64 // initial violation
 	steps     int
-	part      float64 // that is done, about; it never falls
+	part      float64 // estimated completed fraction; never decreases
 }
 
-// at returns the part that is done after more steps, where the violation is gap; it is below 1 until the
-// search ends. In the first quarter half of the documents begin to move, two a step, while the violation
-// stays about what it was. Then it falls to the tolerance, about as a power of the time.
+// at returns the completed fraction after the given steps at the violation gap; it is below 1 until
+// the search ends. In the first quarter, half of the documents begin to move, two per step, and the
+// violation hardly changes. Then it falls to the tolerance, approximately as a power of time.
 func (p *done) at(gap, tolerance float64, more int) float64 {
 	const begin = 0.25
 	p.steps += more
@@ -50,11 +50,11 @@ func (p *done) at(gap, tolerance float64, more int) float64 {
 	return max(p.part, part)
 }
 
-// variables are those of a problem, with what belongs to each.
+// variables are the variables of a problem with their data.
 type variables struct {
 	sign                 []int8
 	upper, offset, alpha []float64
-	score                []float64 // padded, and so is mask, with variables that may not move
+	score                []float64 // score and mask are padded with variables that may not move
 	mask                 []byte
 	diag                 []float32
 }
@@ -67,21 +67,21 @@ func newVariables(n int) variables {
 	}
 }
 
-// set makes variable t that of other variables in place at.
+// set copies variable at of other to t.
 func (v *variables) set(t int, of *variables, at int) {
 	v.sign[t], v.upper[t], v.offset[t], v.alpha[t] = of.sign[at], of.upper[at], of.offset[at], of.alpha[at]
 	v.score[t], v.mask[t], v.diag[t] = of.score[at], of.mask[at], of.diag[at]
 }
 
-// Bits of a mask: whether a variable may move along its sign, or against it. Where the equations
-// hold for each sign by itself, negative variables have bits of their own.
+// Bits of a mask: whether a variable may move along its sign, or against it. If the equations hold
+// separately for each sign, negative variables have separate bits.
 const (
 	up, low                 = 1, 2
 	upNegative, lowNegative = 4, 8
 )
 
-// pairs lists the two bits of each equation: those of the variable that moves along its sign, and
-// of the other.
+// pairs lists the two bits of each equation: of variables that move along their sign, and of those
+// that move against it.
 func (d *dual) pairs() [][2]byte {
 	if d.perClass {
 		return [][2]byte{{up, low}, {upNegative, lowNegative}}
@@ -89,7 +89,7 @@ func (d *dual) pairs() [][2]byte {
 	return [][2]byte{{up, low}}
 }
 
-// bitsOf is the mask of a variable.
+// bitsOf returns the mask of a variable.
 func bitsOf(sign int8, alpha, upper float64, perClass bool) byte {
 	var bits byte
 	if sign > 0 && alpha < upper || sign < 0 && alpha > 0 {
@@ -104,7 +104,7 @@ func bitsOf(sign int8, alpha, upper float64, perClass bool) byte {
 	return bits
 }
 
-// newDual returns a problem with a number of variables for each document.
+// newDual returns a problem with the given number of variables per document.
 func newDual(docs []int, copies int, m *source) *dual {
 	d := emptyDual(docs, copies)
 	for t := range d.diag {
@@ -113,23 +113,23 @@ func newDual(docs []int, copies int, m *source) *dual {
 	return d
 }
 
-// padded is the number of variables that the scans see: those above n may not move.
+// padded returns the number of variables in scans; those from n on may not move.
 func padded(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
 
 func emptyDual(docs []int, copies int) *dual {
 	return &dual{docs: docs, variables: newVariables(len(docs) * copies), done: &done{documents: len(docs)}}
 }
 
-// refreshMask sets the bits of all variables.
+// refreshMask sets the masks of all variables.
 func (d *dual) refreshMask() {
 	for t, s := range d.sign {
 		d.mask[t] = bitsOf(s, d.alpha[t], d.upper[t], d.perClass)
 	}
 }
 
-// settle moves variables to the bound that they are next to. From a start the sums of the two signs differ by a
-// rounding; where all others are at a bound, one is left so far from its own, free by that alone, and would say where
-// the offset is.
+// settle moves variables to a bound that they almost reach. After a warm start, the sums of the two
+// signs differ by a rounding error. If all other variables are at a bound, one stays that far from
+// its bound; it would count as free and determine the bias.
 func (d *dual) settle() {
 	const rounding = 1e-12
 	most := 0.0
@@ -158,9 +158,9 @@ func (d *dual) objective() float64 {
 	return f / 2
 }
 
-// level returns the score at which a variable of an equation wants neither to grow nor to shrink:
-// the mean over the free ones, or, where none is free, the middle of what the optimality conditions
-// allow. For C-SVC it is -rho.
+// level returns the score at which a variable of an equation moves neither up nor down: the mean
+// over free variables. Without free variables, it is the middle of the interval that the optimality
+// conditions allow. For C-SVC it is -rho.
 func (d *dual) level(bits [2]byte) float64 {
 	var sum float64
 	free := 0
@@ -182,7 +182,7 @@ func (d *dual) level(bits [2]byte) float64 {
 		return sum / float64(free)
 	case math.IsInf(hi, 0) && math.IsInf(lo, 0):
 		return 0
-	case math.IsInf(hi, 0): // nothing may move along its sign: all one class at the bound
+	case math.IsInf(hi, 0): // no variable may move along its sign: one class is at the bound
 		return lo
 	case math.IsInf(lo, 0):
 		return hi
@@ -190,8 +190,8 @@ func (d *dual) level(bits [2]byte) float64 {
 	return (hi + lo) / 2
 }
 
-// margin is the margin of a ν-form, half the difference of the levels of its two equations; 0 where
-// it may be rounding error.
+// margin returns the margin of a ν-form: half the difference of the levels of its two equations, or
+// 0 if it may be rounding error.
 func (d *dual) margin() float64 {
 	margin := (d.level([2]byte{upNegative, lowNegative}) - d.level([2]byte{up, low})) / 2
 	var sum, most float64
@@ -205,12 +205,12 @@ func (d *dual) margin() float64 {
 	return margin
 }
 
-// marginNoise bounds the rounding error of the margin of two equal classes, relative to the
-// greatest possible score: far above float64's 2⁻⁵³, of which a score gathers some, and far below
-// float32's 2⁻²⁴, the accuracy of kernel values.
+// marginNoise bounds the rounding error of the margin of two equal classes, relative to the maximum
+// possible score. It is far above float64's 2⁻⁵³, because errors accumulate in a score, and far
+// below float32's 2⁻²⁴, the accuracy of kernel values.
 const marginNoise = 0x1p-40
 
-// rho is the constant of the decision function.
+// rho returns Rho of the decision function.
 func (d *dual) rho() float64 {
 	if d.perClass {
 		return -(d.level([2]byte{up, low}) + d.level([2]byte{upNegative, lowNegative})) / 2
@@ -218,12 +218,12 @@ func (d *dual) rho() float64 {
 	return -d.level([2]byte{up, low})
 }
 
-// finite returns an error if a score isn't finite. Any NaN or infinity of the matrix ends in a
-// score, except for one in the diagonal, with which no step gains.
+// finite returns an error if a score isn't finite. A NaN or infinity in the matrix reaches a score,
+// except on the diagonal, where it permits no step.
 func (d *dual) finite() error {
 	for t, s := range d.score[:len(d.sign)] {
 		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {
-			return errUser("a kernel value of document %d, or one of those trained with it, is not a finite number",
+			return errUser("a kernel value of document %d or of a document trained with it is not a finite number",
 				d.docs[t%len(d.docs)])
 		}
 	}

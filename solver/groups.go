@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Groups returns the numbers of the machines of a training over n documents in groups: those of a
-// group are trained together, and no group depends on another. So [Train] makes the machines of some
-// groups, those in Only, in the same bits as among all, and a training may be done a group here and
-// a group there. One-vs-one has a group for each pair of classes with documents; in the other
-// schemes problems over the same documents share their working sets, as many as suit the memory.
-// Thresholds need all machines. Groups that share classes, and so rows of the matrix, follow each
-// other. inMemory reports whether the matrix has its rows in memory (a method Row, see [Matrix]). Only
-// is ignored. Errors: those of Train about what a training has.
+// Groups divides the indices of the decision functions of a training over n documents into
+// independent groups. The functions of a group are trained together. [Train] with Only set to some
+// groups gives the same bits as a full training, so groups may be trained on different computers.
+// One-vs-one has a group for each pair of non-empty classes. In other schemes, problems over the
+// same documents share working sets, as many as memory allows. Thresholds need all decision
+// functions. Consecutive groups share classes, and so rows of the matrix. inMemory reports whether
+// the matrix has a method Row (see [Matrix]). Only is ignored. Errors: the errors of Train about
+// the Training.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	p, err := t.plan(n, inMemory)
 	if err != nil {
@@ -20,7 +20,7 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	}
 	var groups [][]int
 	for i, machine := range p.Functions {
-		if machine != nil { // a constant one
+		if machine != nil { // constant
 			groups = append(groups, []int{i})
 		}
 	}
@@ -41,18 +41,18 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	return groups, nil
 }
 
-// plan is what a training is made of.
+// plan divides a training into groups of problems.
 type plan struct {
-	*Classifier              // so far with its constant machines
-	groups      [][]*problem // those that are open
+	*Classifier              // has only the constant decision functions so far
+	groups      [][]*problem // the problems to solve
 	together    bool         // the problems of a group are solved by a multiSMO
-	parts       int          // to tune thresholds on, 0 for none
+	parts       int          // number of folds to tune thresholds on; 0 = none
 }
 
-// plan checks a training on n documents and divides it.
+// plan checks a training on n documents and divides it into groups.
 func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	if n < 0 || n > maxDocuments {
-		return nil, errUser("a training of %d documents, expected 0 to %d", n, maxDocuments)
+		return nil, errUser("the training has %d documents, expected 0 to %d", n, maxDocuments)
 	}
 	c := &Classifier{}
 	problems, err := t.problems(c, n)
@@ -87,8 +87,8 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 		open = append(open, p)
 	}
 	out := &plan{Classifier: c, parts: parts}
-	// Labels are of very different sizes, and a search leaves most documents out soon: if rows are in memory,
-	// each by itself takes a third of the time (Reuters-21578).
+	// Labels have very different sizes, and a search soon leaves most documents out. With rows in
+	// memory, separate searches take a third of the time (Reuters-21578).
 	alone := c.Scheme == Labels && (inMemory || t.IndependentLabels)
 	if out.together = !alone && sharesDocuments(open); out.together {
 		out.groups = batches(open)
@@ -98,7 +98,7 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	return out, nil
 }
 
-// only leaves the groups that are wanted, nil for all.
+// only removes the groups whose decision functions aren't listed; nil keeps all.
 func (p *plan) only(machines []int) error {
 	if machines == nil {
 		return nil
@@ -106,19 +106,19 @@ func (p *plan) only(machines []int) error {
 	wanted := make([]bool, len(p.Functions))
 	for _, i := range machines {
 		if i < 0 || i >= len(wanted) || wanted[i] {
-			return errUser("machine %d in Only, expected different ones from 0 to %d", i, len(wanted)-1)
+			return errUser("Only has decision function %d, expected distinct numbers from 0 to %d", i, len(wanted)-1)
 		}
 		wanted[i] = true
 	}
 	if i := slices.Index(wanted, false); p.parts > 0 && i >= 0 {
-		return errUser("thresholds without machine %d in Only, expected all", i)
+		return errUser("Only lacks decision function %d, but thresholds need all", i)
 	}
 	var some [][]*problem
 	for _, group := range p.groups {
 		first := group[0].place
 		for _, own := range group {
 			if wanted[own.place] != wanted[first] {
-				return errUser("machines %d and %d are trained together, expected both of them or none in Only",
+				return errUser("Only has just one of decision functions %d and %d, which are trained together",
 					first, own.place)
 			}
 		}

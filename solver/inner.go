@@ -2,24 +2,24 @@ package solver
 
 import "github.com/gramengine/gram/asm"
 
-// inner is the problem of a working set: the dual with all other variables fixed. Its rows are the
-// parts of the matrix's rows at the working set's own columns, so a step touches a few kilobytes.
+// inner is the problem of a working set: the dual with all other variables fixed. It holds the rows
+// of the matrix restricted to the working set, so that a step reads a few kilobytes.
 type inner struct {
 	variables
 	k        *asm.Kernels
 	n        int
 	rows     []float32 // n × n
-	column   []int32   // by place: the document's place in a row
-	kept     []bool    // by place: its variable was in the set before
+	column   []int32   // by slot: the document's column in a row
+	kept     []bool    // by slot: whether its variable was in the set before
 	perClass bool
 	pairs    [][2]byte
-	top      [2]struct { // by equation: the greatest score that may rise, and whose it is
+	top      [2]struct { // by equation: the maximum score that may rise, and its variable
 		at    int
 		score float64
 	}
 }
 
-// newInner returns room for working sets of up to a size.
+// newInner allocates memory for working sets of up to the given size.
 func newInner(size int, k *asm.Kernels) *inner {
 	size = padded(size)
 	return &inner{
@@ -28,9 +28,9 @@ func newInner(size int, k *asm.Kernels) *inner {
 	}
 }
 
-// load copies what belongs to the variables of a working set. slots[r] is the variable in place r
-// or -1, rows[r] the row of its document, columns[r] the place of its document in rows. What the
-// places had in common before the fresh ones changed is there already.
+// load copies the variables of a working set. slots[r] is the variable in slot r or -1, rows[r] the
+// row of its document, and columns[r] the column of its document. fresh lists the slots that
+// changed; the matrix of the other slots is kept.
 func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) {
 	n := padded(len(slots))
 	if in.n != n {
@@ -64,8 +64,8 @@ func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) 
 	}
 }
 
-// solve takes steps until the violation of the working set is at most tol, or there were most of
-// them. It returns how many it took.
+// solve takes steps until the violation of the working set is at most tol, or for most steps. It
+// returns the number of steps.
 func (in *inner) solve(tol float64, most int) int {
 	n, k := in.n, in.k
 	score, mask, diag := in.score[:n], in.mask[:n], in.diag[:n]
@@ -90,7 +90,7 @@ func (in *inner) solve(tol float64, most int) int {
 		}
 		ri, rj := in.rows[bi*n:(bi+1)*n], in.rows[bj*n:(bj+1)*n]
 		a := float64(diag[bi]) + float64(diag[bj]) - 2*float64(ri[bj])
-		if !(a > asm.CurvatureFloor) { // the step is then as long as the bounds allow, and still descends
+		if !(a > asm.CurvatureFloor) { // the bounds then limit the step, which still descends
 			a = asm.CurvatureFloor
 		}
 		step := in.move(bi, bj, (score[bi]-score[bj])/a)
@@ -102,8 +102,8 @@ func (in *inner) solve(tol float64, most int) int {
 	return most
 }
 
-// move adds the step to variable i along its sign and takes it from j, as far as the bounds allow.
-// It returns the length of the step.
+// move adds the step to variable i along its sign and subtracts it from j, within the bounds. It
+// returns the length of the step.
 func (in *inner) move(i, j int, step float64) float64 {
 	roomI, endI := in.alpha[i], 0.0
 	if in.sign[i] > 0 {
@@ -116,7 +116,7 @@ func (in *inner) move(i, j int, step float64) float64 {
 	step = min(step, roomI, roomJ)
 	in.alpha[i] += float64(in.sign[i]) * step
 	in.alpha[j] -= float64(in.sign[j]) * step
-	if step == roomI { // on the bound to the bit
+	if step == roomI { // exactly on the bound
 		in.alpha[i] = endI
 	}
 	if step == roomJ {

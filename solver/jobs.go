@@ -10,23 +10,22 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A job is some problems for one worker to solve, the largest of so many documents, all of the same
-// two classes. It reports each one that is solved.
+// A job is a list of problems with the same two classes for one worker. documents is the number of
+// documents of the largest problem.
 type job struct {
 	documents int
-	classes   [2]int // the second is -1 where it is everything else
+	classes   [2]int // the second is -1 for all other classes
 	run       func(ctx context.Context, s *search, bytes int64) error
 }
 
-// runAll does jobs, each on one worker. Where there are fewer jobs than workers, these share a
-// problem's updates.
+// runAll runs each job on one worker. If there are fewer jobs than workers, the workers share the
+// updates of a problem.
 //
-// The largest begin, so that workers end together. Where rows are computed when they are asked for,
-// jobs that share classes, and so rows, follow each other instead, in the Z-order of their two
-// classes: for every k, 4^k neighbours that are an aligned square are of at most 2·2^k classes,
-// however many rows a cache can keep.
+// The largest jobs start first, so that workers finish together. If rows are computed on demand,
+// consecutive jobs share classes, and so rows: the jobs are in Z-order of their two classes. For
+// every k, an aligned square of 4^k consecutive jobs has at most 2·2^k classes, for any cache size.
 //
-// A job that panics, usually in a function of the caller's, ends the run with a [*PanicError].
+// If a job panics, usually in a caller's function, the run ends with a [*PanicError].
 func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
@@ -39,7 +38,7 @@ func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *O
 	workers := min(opt.Workers, len(jobs))
 	set := 4 * int64(largest) * int64(opt.setOf(largest, setShare, minSet, maxSet))
 	for workers > 1 && opt.RowBytes/int64(workers) < set {
-		workers-- // each needs room for its working set
+		workers-- // each worker needs memory for a working set
 	}
 	searches := make([]*search, workers)
 	return run.Tasks(ctx, workers, len(jobs), func(ctx context.Context, w, at int) error {
@@ -50,8 +49,7 @@ func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *O
 	})
 }
 
-// zOrder interleaves the bits of two numbers from -1 to below 2³¹: Morton's order of the points of
-// a plane.
+// zOrder interleaves the bits of two numbers in [-1, 2³¹): the Morton order of points of a plane.
 func zOrder(at [2]int) (z uint64) {
 	for bit := range 32 {
 		z |= uint64(at[0]+1)>>bit&1<<(2*bit+1) | uint64(at[1]+1)>>bit&1<<(2*bit)
@@ -59,18 +57,18 @@ func zOrder(at [2]int) (z uint64) {
 	return z
 }
 
-// A reporter gathers what the problems of a run report and passes it on now and then.
+// A reporter collects the progress of the problems of a run and reports it periodically.
 //
-// Its counts have a lock of their own, held briefly. So a slow callback keeps no other worker
-// waiting.
+// The counts have a separate lock that is held briefly, so a slow callback doesn't block other
+// workers.
 type reporter struct {
 	report    func(Progress)
-	reporting sync.Mutex // held while a report is made; a worker that finds it held skips its report
+	reporting sync.Mutex // held during a report; other workers then skip theirs
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	last  time.Time
 	at    Progress
-	parts float64 // of problems under way
+	parts float64 // sum of the completed fractions of unfinished problems
 }
 
 func newReporter(report func(Progress), problems int) *reporter {
@@ -83,7 +81,7 @@ func newReporter(report func(Progress), problems int) *reporter {
 	return &reporter{report: report, last: time.Now(), at: Progress{Problems: problems}}
 }
 
-// round notes one working set of a problem.
+// round records one working set of a problem.
 func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
 	if t.report != nil {
 		t.moved(d.done, d.done.at(gap, s.opt.Tolerance, steps))
@@ -91,7 +89,7 @@ func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
 	t.note(s, steps, d, gap)
 }
 
-// moved notes which part of a problem is done, 0 when it is over, before it is counted as solved.
+// moved records the completed fraction of a problem, 0 before the problem counts as solved.
 func (t *reporter) moved(d *done, part float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,7 +98,7 @@ func (t *reporter) moved(d *done, part float64) {
 	t.at.Done = max(t.at.Done, min(float64(t.at.Solved)+t.parts, float64(t.at.Problems)))
 }
 
-// note adds steps and the counts of rows and, if it is time, reports, with what is known of d, nil for nothing.
+// note adds steps and row counts. If a report is due, it reports the state of d; d may be nil.
 func (t *reporter) note(s *search, steps int, d *dual, gap float64) {
 	if t.report == nil || !t.count(s, steps) || !t.reporting.TryLock() {
 		return
@@ -120,7 +118,7 @@ func (t *reporter) note(s *search, steps int, d *dual, gap float64) {
 	t.report(at)
 }
 
-// count adds steps and the counts of rows, and says whether it is time for a report.
+// count adds steps and row counts, and reports whether a report is due.
 func (t *reporter) count(s *search, steps int) (due bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,7 +129,7 @@ func (t *reporter) count(s *search, steps int) (due bool) {
 	return time.Since(t.last) >= reportEvery
 }
 
-// solved notes the end of a problem, and reports that of the last.
+// solved counts a solved problem, and reports the end of the last one.
 func (t *reporter) solved() {
 	if t.report == nil {
 		return

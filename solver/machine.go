@@ -10,19 +10,19 @@ import (
 //	f(x) = Σ_s Coef[s]·K(x, x_Support[s]) - Rho.
 type DecisionFunction struct {
 	Support []int     `json:",omitempty"` // rows of the matrix, increasing
-	Coef    []float64 `json:",omitempty"` // y·α, none of them 0
+	Coef    []float64 `json:",omitempty"` // y·α, never 0
 	Rho     float64
 
-	Objective  float64 // of the dual problem, as LIBSVM prints it
-	Iterations int     // inner steps
-	Gap        float64 // violation of the optimality conditions at the end; 0 where no variable can move at all
+	Objective  float64 // objective of the dual problem, as LIBSVM prints it
+	Iterations int     // number of inner steps
+	Gap        float64 // violation of the optimality conditions at the end; 0 if no variable can move
 	Converged  bool    // whether the tolerance was reached
-	Bounded    int     // how many coefficients are at their bound
+	Bounded    int     // number of coefficients at their bound
 
-	Sigmoid *Sigmoid // probabilities, where they were asked for
+	Sigmoid *Sigmoid // maps decision values to probabilities; nil without probabilities
 }
 
-// machine reads the result from a solved problem. Variables of one document share a coefficient.
+// machine returns the result of a solved problem. Variables of one document share a coefficient.
 func (d *dual) machine(o outcome) (*DecisionFunction, error) {
 	m := &DecisionFunction{Objective: d.objective(), Iterations: o.iterations, Gap: o.gap, Converged: o.converged}
 	if math.IsInf(m.Gap, -1) {
@@ -46,16 +46,16 @@ func (d *dual) machine(o outcome) (*DecisionFunction, error) {
 	return m, m.finite()
 }
 
-// Validate reports the first violation of what a machine over n support vectors must be: Support
-// increases from 0 to below n, each with a coefficient; all numbers are finite; counts are at least 0.
+// Validate returns an error unless Support is strictly increasing in [0, n) with one coefficient
+// each, all numbers are finite, and no count is negative.
 func (m *DecisionFunction) Validate(n int) error {
 	if len(m.Support) != len(m.Coef) {
-		return errUser("%d support vectors with %d coefficients, expected as many", len(m.Support), len(m.Coef))
+		return errUser("%d support vectors and %d coefficients, expected equal numbers", len(m.Support), len(m.Coef))
 	}
 	before := -1
 	for i, s := range m.Support {
 		if s <= before || s >= n {
-			return errUser("support vector %d after %d, expected one above it and below %d", s, before, n)
+			return errUser("support vector %d after %d, expected increasing numbers below %d", s, before, n)
 		}
 		if c := m.Coef[i]; !finite(c) {
 			return errUser("coefficient %v of support vector %d, expected a finite number", c, s)
@@ -63,28 +63,28 @@ func (m *DecisionFunction) Validate(n int) error {
 		before = s
 	}
 	if !finite(m.Rho) || !finite(m.Objective) || !finite(m.Gap) {
-		return errUser("rho %v, objective %v and gap %v, expected finite numbers", m.Rho, m.Objective, m.Gap)
+		return errUser("rho is %v, the objective %v and the gap %v, expected finite numbers", m.Rho, m.Objective, m.Gap)
 	}
 	if m.Iterations < 0 || m.Bounded < 0 {
-		return errUser("%d iterations, %d coefficients at their bound, expected at least 0", m.Iterations, m.Bounded)
+		return errUser("%d iterations and %d bounded coefficients, expected no negative number", m.Iterations, m.Bounded)
 	}
 	if s := m.Sigmoid; s != nil && !(finite(s.A) && finite(s.B)) {
-		return errUser("a sigmoid with A %v and B %v, expected finite numbers", s.A, s.B)
+		return errUser("the sigmoid has A = %v and B = %v, expected finite numbers", s.A, s.B)
 	}
 	return nil
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// finite returns an error if a number of the trained machine isn't finite.
+// finite returns an error if a number of the trained decision function isn't finite.
 func (m *DecisionFunction) finite() error {
 	if err := m.Validate(math.MaxInt); err != nil {
-		return fmt.Errorf("%w: C or kernel values are too large", err)
+		return fmt.Errorf("%w: C or the kernel values are too large", err)
 	}
 	return nil
 }
 
-// divide scales the machine of a ν-form by its margin.
+// divide divides the decision function of a ν-form by its margin.
 func (m *DecisionFunction) divide(margin float64) {
 	for s := range m.Coef {
 		m.Coef[s] /= margin

@@ -7,60 +7,58 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Matrix is a Gram matrix K of n documents, as the learners see it. Values are finite, and those at
-// (i, j) and (j, i) have the same bits. The solver reports values that aren't finite; symmetry is
-// the implementation's duty. Methods are called from several goroutines at a time. One that panics
-// on a worker ends the computation with a [*PanicError].
+// Matrix is a Gram matrix K of n documents. Values must be finite, and K[i][j] and K[j][i] must
+// have the same bits. The solver reports values that aren't finite; symmetry is not checked.
+// Methods are called concurrently. If a method panics on a worker, the computation ends with a
+// [*PanicError].
 //
-// A matrix may have two more methods:
+// A matrix may have two optional methods:
 //
 //	Row(i int) []float32  // row i in memory: n values, which the solver leaves unchanged
-//	Whole() bool          // whether all values are in memory, or some are computed when asked for
+//	Whole() bool          // whether no value is computed on demand
 //
-// A problem over a few ranges of documents uses rows in memory where they are. A row of another
-// length, such as one of a packed triangle, is an error. Problems that share rows of a matrix that
-// isn't whole follow each other.
+// If a problem's documents are a few ranges of the matrix, the solver uses rows in memory in place.
+// It is an error if such a row doesn't have n values, as in a packed triangle. If the matrix isn't
+// whole, problems that share rows are solved one after the other.
 type Matrix interface {
 	// Len returns n.
 	Len() int
 
-	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. Another number of
-	// them is an error.
+	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. It is an error if
+	// their number isn't n.
 	Diagonal() []float32
 
-	// Rows writes parts of rows: with columns {lo₀, hi₀}, {lo₁, hi₁}, … , which are disjoint and
-	// increasing,
+	// Rows writes parts of rows. The columns {lo₀, hi₀}, {lo₁, hi₁}, … are disjoint and increasing:
 	//
 	//	dst[r] = K[rows[r]][j],  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 	//
-	// where dst[r] is as long as all ranges together and must not be replaced or kept. The rows are
-	// different, as many as the working set has new members: computing them together may be
-	// cheaper. It returns soon after the end of ctx, with its error.
+	// The length of dst[r] is the total length of all ranges. Rows must not replace or retain
+	// dst[r]. The rows are distinct; computing several together may be cheaper. After ctx is done,
+	// Rows soon returns its error.
 	Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 }
 
-// A source is a caller's matrix behind the checks of this package.
+// A source is a caller's matrix with checks.
 type source struct {
 	Matrix
-	rows     interface{ Row(i int) []float32 } // the matrix, where it has its rows in memory
+	rows     interface{ Row(i int) []float32 } // the matrix, if it has its rows in memory
 	n        int
 	diagonal []float32
-	partial  bool // some values are computed when they are asked for
-	workers  int  // that share the rows of a call, if above 1
+	partial  bool // some values are computed on demand
+	workers  int  // if above 1, the number of workers that share the rows of a call
 }
 
-// maxDocuments is the greatest size of a matrix: the two variables of each document have 32-bit
-// numbers.
+// maxDocuments bounds the size of a matrix: the two variables of each document have 32-bit numbers.
 const maxDocuments = math.MaxInt32 / 2
 
-// newSource checks what can be checked of a matrix before its rows are there.
+// newSource checks the size and the diagonal of a matrix.
 func newSource(m Matrix) (*source, error) {
 	if m == nil {
-		return nil, errUser("no matrix, expected one")
+		return nil, errUser("the matrix is nil")
 	}
 	s := &source{Matrix: m, n: m.Len(), diagonal: m.Diagonal()}
 	if s.n < 0 || s.n > maxDocuments {
-		return nil, errUser("a matrix of %d documents, expected 0 to %d", s.n, maxDocuments)
+		return nil, errUser("the matrix has %d documents, expected 0 to %d", s.n, maxDocuments)
 	}
 	if len(s.diagonal) != s.n {
 		return nil, errUser("the diagonal of the matrix has %d values, expected %d", len(s.diagonal), s.n)
@@ -72,7 +70,7 @@ func newSource(m Matrix) (*source, error) {
 	return s, nil
 }
 
-// Rows is that of the matrix, on several goroutines for many rows.
+// Rows calls [Matrix].Rows, from several goroutines if there are many rows.
 func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
 	read := func(ctx context.Context, rows []int, dst [][]float32) error {
 		return run.Guard("solver: Matrix.Rows", func() error { return s.Matrix.Rows(ctx, rows, columns, dst) })
@@ -87,7 +85,8 @@ func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 	})
 }
 
-// minRows is how many rows of a call a worker takes at least: they are computed a panel at a time.
+// minRows is the minimum number of rows of a call for one worker, because rows are computed a panel
+// at a time.
 const minRows = 32
 
 // row returns row i of a matrix in memory.
@@ -107,8 +106,7 @@ type Dense struct {
 	diagonal []float32
 }
 
-// NewDense returns the matrix of n documents with the values data[i*n+j]. It keeps data without a
-// copy.
+// NewDense returns the matrix of n documents with the values data[i*n+j]. It retains data.
 func NewDense(n int, data []float32) (*Dense, error) {
 	if n < 0 || len(data) != n*n {
 		return nil, errUser("%d values for a matrix of %d documents, expected %d", len(data), n, n*n)
@@ -126,12 +124,12 @@ func (d *Dense) Len() int { return d.n }
 // Diagonal returns the values K[i][i].
 func (d *Dense) Diagonal() []float32 { return d.diagonal }
 
-// Row returns row i, which shares the matrix's values. It panics if there is no such row.
+// Row returns row i, which shares the matrix's values. It panics if i is out of range.
 func (d *Dense) Row(i int) []float32 {
 	return d.data[i*d.n : (i+1)*d.n : (i+1)*d.n]
 }
 
-// Rows is [Matrix].Rows. It panics if the matrix has no such row or column.
+// Rows implements [Matrix]. It panics if a row or column is out of range.
 func (d *Dense) Rows(_ context.Context, rows []int, columns [][2]int, dst [][]float32) error {
 	for r, i := range rows {
 		row, to := d.Row(i), dst[r]

@@ -8,64 +8,63 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A multiSMO (multi-class SMO) solves the problems of several classes over the same documents at the
-// same time. Its
-// rounds have a working set of documents, of which each problem solves its own inner problem. So
-// one panel of rows, and one pass over it, serve all problems, where a search of its own would ask
-// for nearly the same rows again for every class.
+// A multiSMO (multi-class SMO) jointly solves the problems of several classes over the same
+// documents. In each round, it chooses a working set of documents, and each problem solves its
+// inner problem on that set. All problems share a panel of rows and a pass over it. Separate
+// searches would request nearly the same rows for every class.
 //
-// A separate search finishes problems that have not converged.
+// A separate search finishes each problem that has not converged.
 type multiSMO struct {
-	s       *search // has the rows
+	s       *search // holds the cached rows
 	duals   []*dual
 	workers int
-	size    int // of working sets
+	size    int // size of a working set
 
 	gaps  []float64
 	ends  [][]extremes
-	cuts  [][4]float64 // by problem and end of its scores: a side's cut
-	side  side         // of one end at a time
-	order []int32      // what is at a side, by falling level
-	most  []int        // steps that a problem may still take
+	cuts  [][4]float64 // by problem and end of its scores: cut of the side
+	side  side         // reused for each end
+	order []int32      // variables of a side, by decreasing level
+	most  []int        // steps left, by problem
 
 	docs    []int32 // the working set
-	picked  []bool  // by document
+	picked  []bool  // by document: whether it is in the working set
 	rows    [][]float32
 	columns []int32
-	sub     []float32 // the rows of the matrix at the working set's own columns
+	sub     []float32 // rows of the matrix restricted to the working set
 	moved   [][][]float32
 	by      [][]float64
 	steps   []int
 	inner   []*inner // by worker
-	first   int      // the problem that chooses first
+	first   int      // first problem to choose documents
 }
 
-// Bounds of the working set of a multiSMO, which is a share of the documents: all problems choose it
-// together, so it is larger than that of one.
+// Bounds of the working set of a multiSMO, which is a fraction of the documents. It is larger than
+// for a single problem because all problems choose it together.
 const (
 	teamShare, minTeamSet, maxTeamSet = 32, 256, 512
 
-	teamBlock = 512 // scores updated while their part of the rows is in the second-level cache
+	teamBlock = 512 // scores updated while their part of the rows stays in the L2 cache
 )
 
-// Each problem of a multiSMO takes problemBytes for each of its documents, and all of them at most
-// teamBytes, which is a part of the memory for rows where that is more.
+// problemBytes is the memory of a problem per document. teamBytes bounds the memory of all
+// problems, unless the memory for rows allows more.
 const (
 	problemBytes = 48
 	teamBytes    = 256 << 20
 )
 
-// batches divides problems over the same documents, by their number and that of the documents alone.
+// batches divides problems over the same documents, depending only on the numbers of both.
 func batches(problems []*problem) [][]*problem {
 	most := max(teamBytes/problemBytes/len(problems[0].docs), 1)
 	return slices.Collect(slices.Chunk(problems, most))
 }
 
-// newMultiSMO returns the multi-class SMO of problems, whose variables stand at their start.
+// newMultiSMO returns the multi-class SMO of problems, whose variables are at their start.
 func newMultiSMO(m *source, duals []*dual, opt *Options, report *reporter) *multiSMO {
 	n := len(duals[0].docs)
 	size := min(opt.setOf(n, teamShare, minTeamSet, maxTeamSet), n)
-	own := int64(len(duals)) * int64(n) * problemBytes // which the rows that are kept leave room for
+	own := int64(len(duals)) * int64(n) * problemBytes // subtracted from the memory for rows
 	g := &multiSMO{
 		duals: duals, workers: opt.Workers, size: size,
 		gaps: make([]float64, len(duals)), ends: make([][]extremes, len(duals)), cuts: make([][4]float64, len(duals)),
@@ -81,8 +80,8 @@ func newMultiSMO(m *source, duals []*dual, opt *Options, report *reporter) *mult
 	return g
 }
 
-// solve takes working sets until most problems have reached the tolerance, or they are better off
-// alone.
+// solve processes working sets until most problems have reached the tolerance, or separate searches
+// are faster.
 func (g *multiSMO) solve(ctx context.Context) error {
 	opt := g.s.opt
 	for c, d := range g.duals {
@@ -95,7 +94,7 @@ func (g *multiSMO) solve(ctx context.Context) error {
 	}
 	for _, d := range g.duals {
 		if !d.fixed {
-			d.stretch(1) // those that begin at 0 stay there
+			d.stretch(1) // variables at 0 stay there
 		}
 	}
 	sweep := max(sweeps*len(g.picked)/max(g.size, 1), minSweep)
@@ -135,9 +134,10 @@ func (g *multiSMO) solve(ctx context.Context) error {
 	}
 }
 
-// A multiSMO ends when few of its problems are open, one in aloneShare, or when the sum of their gaps
-// falls too slowly: not to sweepGain in as many rounds as see each document some times. Then a
-// problem needs working sets, and later a choice of documents, of its own.
+// A multiSMO ends if at most one in aloneShare of its problems is open. It also ends if the sum of
+// their gaps falls too slowly: by less than sweepGain in the rounds in which each document is
+// chosen several times. Then each problem needs its working sets, and later its choice of
+// documents, to itself.
 const (
 	aloneShare = 5
 	sweeps     = 2
@@ -145,10 +145,10 @@ const (
 	sweepGain  = 0.9
 )
 
-// open says whether a problem still takes part.
+// open reports whether a problem still takes part.
 func (g *multiSMO) open(c int) bool { return g.gaps[c] > g.s.opt.Tolerance && g.most[c] > 0 }
 
-// begin brings all scores up to date where variables aren't 0.
+// begin updates the scores of problems whose variables aren't all 0.
 func (g *multiSMO) begin(ctx context.Context) error {
 	n := len(g.duals[0].docs)
 	for t := 0; t < n; {
@@ -180,9 +180,9 @@ func (g *multiSMO) begin(ctx context.Context) error {
 	return nil
 }
 
-// choose picks the documents of the next working set: the greatest violators at both ends of the
-// scores of each open problem, in equal parts. A document that another problem has picked counts
-// for that one alone, so the set is full as long as there are violators.
+// choose selects the documents of the next working set: the largest violators at both ends of the
+// scores of each open problem, in equal numbers. A document counts only for the first problem that
+// selects it, so the set is full as long as there are violators.
 func (g *multiSMO) choose() {
 	g.docs = g.docs[:0]
 	ends := 0
@@ -220,8 +220,8 @@ func (g *multiSMO) choose() {
 	slices.Sort(g.docs)
 }
 
-// take picks the documents of an end of the scores of problem c, where so many ends, this one
-// included, share what room there is. The greatest violator counts whoever picked it.
+// take selects documents at one end of the scores of problem c. The remaining ends, including this
+// one, share the rest of the working set.
 func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	room := (g.size - len(g.docs) + ends - 1) / ends
 	if room <= 0 {
@@ -248,7 +248,7 @@ func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	l := levels - 1
 	for ; l >= 0 && room > 0; l-- {
 		equal := g.order[from[l]:to[l]]
-		for i := range equal { // those that count as equal: from all over the documents, which stand by class
+		for i := range equal { // equal violators are taken from all over the documents, which are sorted by class
 			t := equal[i]
 			if len(equal)%spread != 0 {
 				t = equal[(i*spread+c)%len(equal)]
@@ -273,11 +273,11 @@ func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	g.cuts[c][end] = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// spread is a prime, the distance between documents that are picked of many that count as equal.
+// spread is a prime: the distance between selected documents among many equal violators.
 const spread = 1009
 
-// round solves the problems of one working set and brings all scores up to date. It returns the
-// number of steps, 0 if nothing moved.
+// round solves the problems of one working set and updates all scores. It returns the number of
+// steps, 0 if nothing moved.
 func (g *multiSMO) round(ctx context.Context) (steps int, err error) {
 	s, n := g.s, len(g.docs)
 	if err := s.store.fetch(ctx, g.docs, g.rows[:n]); err != nil {
@@ -321,7 +321,7 @@ func (g *multiSMO) round(ctx context.Context) (steps int, err error) {
 	return steps, g.update(ctx)
 }
 
-// solveInner solves the inner problem of problem c and takes its variables over.
+// solveInner solves the inner problem of problem c and copies its variables to the problem.
 func (g *multiSMO) solveInner(in *inner, c, wide int) {
 	d := g.duals[c]
 	in.n, in.rows, in.perClass, in.pairs = wide, g.sub, d.perClass, d.pairs()
@@ -343,8 +343,8 @@ func (g *multiSMO) solveInner(in *inner, c, wide int) {
 	}
 }
 
-// update adds to the scores of each problem its multiples of the rows of the working set. A part of
-// the rows stays in the cache while it passes all problems.
+// update adds multiples of the rows of the working set to the scores of each problem. A part of the
+// rows stays in the cache during the updates of all problems.
 func (g *multiSMO) update(ctx context.Context) error {
 	n, add := len(g.duals[0].docs), g.s.opt.Kernels.AddRows
 	pieces := g.s.store.pieces()
@@ -361,8 +361,8 @@ func (g *multiSMO) update(ctx context.Context) error {
 	})
 }
 
-// trainTogether trains the machines of problems over the same documents: with shared rows first,
-// and what is left of each by a search of its own.
+// trainTogether trains the decision functions of problems over the same documents: first with
+// shared rows, then each with a separate search.
 func trainTogether(
 	ctx context.Context, m *source, groups [][]*problem, opt *Options, report *reporter, machines []*DecisionFunction,
 ) error {
@@ -376,7 +376,7 @@ func trainTogether(
 			duals[i].begin(p.start, true)
 		}
 		all := func(ctx context.Context, _, _ int) error { return newMultiSMO(m, duals, opt, report).solve(ctx) }
-		if err := run.Tasks(ctx, 1, 1, all); err != nil { // which catches panics
+		if err := run.Tasks(ctx, 1, 1, all); err != nil { // run.Tasks catches panics
 			return err
 		}
 		var jobs []job
@@ -399,7 +399,7 @@ func trainTogether(
 	return nil
 }
 
-// sharesDocuments says whether problems are solved by a multiSMO: they are over the same documents, and several.
+// sharesDocuments reports whether there are several problems, all over the same documents.
 func sharesDocuments(problems []*problem) bool {
 	if len(problems) < 2 {
 		return false

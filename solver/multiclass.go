@@ -10,25 +10,26 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Scheme says how a problem of several classes is made of problems of two.
+// Scheme is the decomposition of a multi-class problem into binary problems.
 type Scheme int
 
 const (
-	// OneVsOne trains a machine for each pair of classes a < b, positive for a, in the order of
-	// [Pairs]. The class with the most votes wins, ties are broken by the sum of decision values. LIBSVM takes the
-	// first class of a tie.
+	// OneVsOne trains a decision function for each pair of classes a < b, positive for a, in the
+	// order of [Pairs]. The class with the most votes wins. Ties are broken by the sum of decision
+	// values; LIBSVM takes the first of the tied classes.
 	OneVsOne Scheme = iota
 
-	// OneVsRest trains a machine for each class against all others. The class with the greatest
-	// decision value wins.
+	// OneVsRest trains a decision function for each class against all others. The class with the
+	// largest decision value wins.
 	OneVsRest
 
-	// Labels trains a machine for each label, against all documents that don't have it. A document
-	// may have any number of labels. The sign of its machine decides each by itself.
+	// Labels trains a decision function for each label, against all documents without it. A
+	// document may have any number of labels. Each label is predicted separately, by the sign of
+	// its decision value.
 	Labels
 )
 
-// String names the scheme.
+// String returns the name of the scheme.
 func (s Scheme) String() string {
 	if s < OneVsOne || s > Labels {
 		return "unknown scheme"
@@ -36,7 +37,7 @@ func (s Scheme) String() string {
 	return [...]string{"one-vs-one", "one-vs-rest", "labels"}[s]
 }
 
-// Pairs yields the pairs of classes a < b, (0,1), (0,2), …, (1,2), …, and counts them from 0.
+// Pairs yields all pairs of classes a < b, (0,1), (0,2), …, (1,2), …, with their index.
 func Pairs(classes int) iter.Seq2[int, [2]int] {
 	return func(yield func(int, [2]int) bool) {
 		i := 0
@@ -51,94 +52,95 @@ func Pairs(classes int) iter.Seq2[int, [2]int] {
 	}
 }
 
-// Classifier is what was trained for several classes. It may be used concurrently.
+// Classifier is a trained multi-class classifier. It may be used concurrently.
 type Classifier struct {
 	Scheme  Scheme
 	Classes int
 
-	// Functions has k(k-1)/2 or k elements for k classes, in the order that the scheme says. In
-	// one-vs-one a machine is nil where one of its classes has no documents. In the other schemes a
-	// class with no documents, or with all documents, has a machine with a constant decision.
+	// Functions has k(k-1)/2 or k elements for k classes, in the order of the scheme. In
+	// one-vs-one, a function is nil if one of its classes has no documents. In other schemes, the
+	// function of a class is constant if no document, or every document, has that class.
 	Functions []*DecisionFunction
 
-	AtLeastOne bool // Labels: an object with no value above 0 gets the label of the greatest one
+	AtLeastOne bool // for Labels: an object without positive values gets the label of the largest value
 
-	// Thresholds are those that [Train] has tuned and made part of the machines and AtLeastOne; nil
-	// for none.
+	// Thresholds are the thresholds that [Train] has tuned and applied to Functions and AtLeastOne;
+	// nil without thresholds.
 	Thresholds *Thresholds
 
-	// Temperature is that of the probabilities of one class per object, for machines with sigmoids; nil
-	// for none.
+	// Temperature scales the probabilities in schemes with one class per object; nil for no
+	// scaling.
 	Temperature *Temperature `json:",omitempty"`
 
-	Rejection *Rejection `json:",omitempty"` // of objects whose probabilities are too small; nil for none
+	Rejection *Rejection `json:",omitempty"` // threshold for low probabilities; nil for no rejection
 }
 
 // Rejection rejects objects whose largest probability is below MinProbability: they get no class.
 type Rejection struct {
 	MinProbability float64 `json:"below"`
 
-	// Coverage is the share of held-out objects that got a class, Error that of wrong ones among these.
+	// Coverage is the fraction of held-out objects with a class, Error the error rate among them.
 	Coverage float64 `json:"coverage"`
 	Error    float64 `json:"error"`
 }
 
-// Training says what [Train] trains on. Exactly one of Labels, Sets and Targets is there.
+// Training describes the data to train on. Exactly one of Labels, Sets and Targets must be set.
 type Training struct {
-	Labels  []int     // by document: its class, 0 … Classes-1; -1 leaves it out
-	Sets    [][]int   // by document: its labels; nil leaves it out, an empty set has none
-	Targets []float64 // by document: of regression; NaN leaves it out
+	Labels  []int     // class by document, 0 … Classes-1; -1 excludes the document
+	Sets    [][]int   // labels by document; nil excludes the document, and an empty set has no labels
+	Targets []float64 // regression target by document; NaN excludes the document
 
-	// OneClass asks for a machine that tells documents with a label from all others, whatever their labels.
+	// OneClass trains a one-class SVM on all documents with a label, whatever their labels.
 	OneClass bool
 
-	Classes int    // how many classes, or labels, there are; 1 for regression and one class
-	Scheme  Scheme // of Labels; Sets have the scheme [Labels], a machine by itself has [OneVsRest]
+	Classes int    // number of classes or labels; 1 for regression and one class
+	Scheme  Scheme // scheme for Labels; Sets use the scheme [Labels], and single problems [OneVsRest]
 	Parameters
 
 	// Parts, if not nil, asks for thresholds of Sets, see [TuneThresholds]: by document its part, from 0
 	// on, -1 for one without a set. The machines of each part's documents are trained without them.
 	Folds []int
 
-	// Start, if not nil, is a classifier with a near solution, for another C, another width of the kernel or
-	// other documents. Machines that are nil begin at 0, and so do all with Nu. Default: all begin at 0.
+	// Start, if not nil, is a classifier for a warm start: for another C, another kernel width or
+	// other documents. Functions that are nil start at 0. ν-forms ignore Start. Default: all start
+	// at 0.
 	Start *Classifier
 
-	// Only, if not nil, are the numbers of the machines that are trained, whole groups of Groups;
-	// others are nil then. Default: all.
+	// Only, if not nil, lists the decision functions to train, in whole groups of Groups; others
+	// are nil. Default: all.
 	Only []int
 
-	// IndependentLabels makes the solver treat each label as a separate problem even when the rows are not in memory, so
-	// that the result does not depend on the memory. Other schemes don't look at it.
+	// IndependentLabels trains each label as a separate problem even if rows are not in memory, so
+	// that results don't depend on memory. Other schemes ignore it.
 	IndependentLabels bool
 }
 
-// Train trains a classifier: for each problem of two classes it solves C-SVC,
+// Train trains a classifier. For each binary problem it solves C-SVC,
 //
 //	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
 //
-// where y is +1 for documents of the first class and -1 for others, and C[t] is C times the weights of
-// class and document. ν-SVC has no linear term, 0 <= α[t] <= w[t] and Σ_t α[t] = ν·Σ_t w[t] for the
-// weights w of documents; its result is divided by its margin (Schölkopf and others, Neural Computation 12,
-// 2000). A margin of 0, as of two classes with the same documents, is an error. (svm-train of LIBSVM 3.3
-// writes coefficients ±inf and rho NaN.)
+// where y is +1 for documents of the first class and -1 for others, and C[t] is C times the class
+// weight and the document weight. ν-SVC has no linear term, and the constraints are 0 <= α[t] <=
+// w[t] and Σ_t α[t] = ν·Σ_t w[t] for document weights w. Its result is divided by its margin
+// (Schölkopf and others, Neural Computation 12, 2000). A margin of 0, as for two equal classes, is
+// an error. (svm-train of LIBSVM 3.3 writes coefficients ±inf and rho NaN.)
 //
-// Regression has the only machine of the result. Its decision value estimates the target z: ε-SVR solves
+// Regression trains one decision function, which estimates the target z. ε-SVR solves
 //
 //	minimise ½ Σ_s Σ_t β[s]β[t]·K[s][t] + ε·Σ_t |β[t]| - Σ_t z[t]β[t]  subject to |β[t]| <= C·w[t], Σ_t β[t] = 0,
 //
-// and ν-SVR has Σ_t |β[t]| <= C·ν·Σ_t w[t] in place of the term in ε (as above, in the forms of Chang and
-// Lin). So has OneClass, whose decision value is positive for documents like those of training,
+// and ν-SVR replaces the term in ε by the constraint Σ_t |β[t]| <= C·ν·Σ_t w[t] (in the forms of
+// Chang and Lin). OneClass solves
 //
 //	minimise ½ Σ_s Σ_t α[s]α[t]·K[s][t]  subject to 0 <= α[t] <= w[t], Σ_t α[t] = ν·Σ_t w[t]
 //
-// (Schölkopf and others, Neural Computation 13, 2001).
+// (Schölkopf and others, Neural Computation 13, 2001). Its value is positive for typical documents.
 //
-// It is fastest, and reads least from the matrix, if the documents of a class are consecutive. The
-// problems run in parallel, the largest first.
+// Train is fastest if the documents of each class are consecutive, because it reads less of the
+// matrix. Problems run in parallel, the largest first.
 //
-// Train fails if labels, parameters or options are out of range, if all documents have one class, if a
-// start has other machines, if the matrix fails, and when ctx is done.
+// Train fails if labels, parameters or options are out of range, if all documents have one class,
+// if Start has other decision functions, if the matrix fails, or when ctx is done.
 func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier, error) {
 	src, err := newSource(m)
 	if err != nil {
@@ -178,31 +180,32 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	return p.Classifier, nil
 }
 
-// startsFor checks that searches of so many problems of a scheme, over a matrix of n documents, can
-// begin at a classifier; nil is none.
+// startsFor checks that c can warm-start the given number of problems over n documents; nil always
+// can.
 func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 	if c == nil {
 		return nil
 	}
 	if c.Scheme != scheme || len(c.Functions) != problems {
-		return errUser("a start of %d machines (%s), expected %d (%s)", len(c.Functions), c.Scheme, problems, scheme)
+		return errUser("the start has %d decision functions (%s), expected %d (%s)", len(c.Functions), c.Scheme,
+			problems, scheme)
 	}
 	for i, machine := range c.Functions {
 		if machine == nil {
 			continue
 		}
 		if err := machine.Validate(n); err != nil {
-			return fmt.Errorf("machine %d: a start: %w", i, err)
+			return fmt.Errorf("decision function %d of the start: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// maxMachines is the greatest number of machines of a classifier: one-vs-one has as many for
+// maxMachines bounds the number of decision functions of a classifier: one-vs-one reaches it at
 // 11,586 classes.
 const maxMachines = 1 << 26
 
-// machines returns how many machines a scheme has for a number of classes.
+// machines returns the number of decision functions for a number of classes.
 func (s Scheme) machines(classes int) (int, error) {
 	if classes < 1 || classes > math.MaxInt32 {
 		return 0, errUser("%d classes, expected 1 to %d", classes, math.MaxInt32)
@@ -216,47 +219,48 @@ func (s Scheme) machines(classes int) (int, error) {
 		return 0, errUser("scheme %d is unknown", int(s))
 	}
 	if n > maxMachines {
-		return 0, errUser("%s of %d classes has %d machines, expected at most %d", s, classes, n, maxMachines)
+		return 0, errUser("%s of %d classes needs %d decision functions, expected at most %d", s, classes, n, maxMachines)
 	}
 	return int(n), nil
 }
 
-// Validate reports whether the classifier lacks a machine of its scheme, or has a temperature or a
-// rejection that is none. In one-vs-one machines of classes that have no other may be nil.
+// Validate returns an error if a decision function is missing, or if the temperature or the
+// rejection is out of range. In one-vs-one, the functions of a class may be nil if all of them are.
 func (c *Classifier) Validate() error {
 	want, err := c.Scheme.machines(c.Classes)
 	if err != nil {
 		return err
 	}
 	if len(c.Functions) != want {
-		return errUser("%d machines (%s) for %d classes, expected %d", len(c.Functions), c.Scheme, c.Classes, want)
+		return errUser("%d decision functions (%s) for %d classes, expected %d", len(c.Functions), c.Scheme, c.Classes, want)
 	}
 	if t := c.Temperature; t != nil && (!(t.T > 0) || !finite(t.T) || c.Scheme == Labels) {
-		return errUser("temperature %v (%s), expected a finite number above 0, and a scheme of classes", t.T, c.Scheme)
+		return errUser("temperature %v (%s), expected a positive number and a scheme with one class per object", t.T,
+			c.Scheme)
 	}
 	if r := c.Rejection; r != nil && (!(r.MinProbability >= 0 && r.MinProbability <= 1) || c.Scheme == Labels) {
-		return errUser("rejection below %v (%s), expected a number from 0 to 1, and a scheme of classes", r.MinProbability,
+		return errUser("rejection below %v (%s), expected 0 to 1 and a scheme with one class per object", r.MinProbability,
 			c.Scheme)
 	}
 	if c.Scheme != OneVsOne {
 		if i := slices.Index(c.Functions, nil); i >= 0 {
-			return errUser("machine %d (%s) is missing", i, c.Scheme)
+			return errUser("decision function %d (%s) is missing", i, c.Scheme)
 		}
 		return nil
 	}
 	present := c.Present()
 	for i, of := range Pairs(c.Classes) {
 		if c.Functions[i] == nil && present[of[0]] && present[of[1]] {
-			return errUser("the machine for classes %d and %d is missing, and both have others", of[0], of[1])
+			return errUser("the decision function for classes %d and %d is missing, but each class has others", of[0], of[1])
 		}
 	}
 	if c.Classes > 1 && !slices.Contains(present, true) {
-		return errUser("no machine for %d classes, expected one or more", c.Classes)
+		return errUser("no decision function for %d classes, expected at least one", c.Classes)
 	}
 	return nil
 }
 
-// Present says which classes of a one-vs-one classifier have a machine.
+// Present reports which classes of a one-vs-one classifier have a decision function.
 func (c *Classifier) Present() []bool {
 	present := make([]bool, c.Classes)
 	for i, of := range Pairs(c.Classes) {
@@ -267,8 +271,8 @@ func (c *Classifier) Present() []bool {
 	return present
 }
 
-// problems returns the problems of a training on n documents, and sets scheme and classes of c. A problem
-// is nil if one of its two classes is empty.
+// problems returns the problems of a training on n documents, and sets the scheme and the classes
+// of c. A problem is nil if one of its classes is empty.
 func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	c.Scheme, c.Classes = t.Scheme, t.Classes
 	switch single := t.OneClass || t.Targets != nil; {
@@ -277,19 +281,19 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	case t.Sets != nil:
 		c.Scheme = Labels
 	case t.Scheme == Labels:
-		return nil, errUser("scheme %q for one class per document", t.Scheme)
+		return nil, errUser("the scheme is %q, expected a scheme with one class per document", t.Scheme)
 	}
 	if _, err := c.Scheme.machines(c.Classes); err != nil {
 		return nil, err
 	}
 	if have := len(t.Labels) + len(t.Sets) + len(t.Targets); have != n {
-		return nil, errUser("%d labels, sets of labels or targets for a matrix of %d documents", have, n)
+		return nil, errUser("%d labels, label sets or targets, expected %d, one per document", have, n)
 	}
 	var docs []int
 	if t.Targets != nil {
 		for i, z := range t.Targets {
 			if math.IsInf(z, 0) {
-				return nil, errUser("target %v of document %d, expected a finite number, or NaN to leave it out", z, i)
+				return nil, errUser("target %v of document %d, expected a finite number, or NaN to exclude the document", z, i)
 			}
 			if z == z {
 				docs = append(docs, i)
@@ -297,7 +301,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 		}
 		return t.single(&problem{kind: regression, docs: docs, targets: run.Pick(t.Targets, docs)})
 	}
-	members := make([][]int, c.Classes) // by class: its documents, increasing
+	members := make([][]int, c.Classes) // by class: documents, increasing
 	for i := range n {
 		var set []int
 		if t.Sets != nil {
@@ -331,18 +335,18 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	case t.Sets != nil && len(docs) == 0:
 		return nil, errNoDocument
 	case t.Sets == nil && present < 2:
-		return nil, errUser("the documents are of %d class, expected two or more", present)
+		return nil, errUser("the documents have %d class, expected at least two", present)
 	case c.Scheme == OneVsOne:
 		return onePairs(members), nil
 	}
 	problems := oneRest(members, docs)
-	if t.Sets == nil && c.Classes == 2 { // where all others are one class
+	if t.Sets == nil && c.Classes == 2 { // all others are the other class
 		problems[0].weighs, problems[1].weighs = 1, 0
 	}
 	return problems, nil
 }
 
-// single returns the only problem of a training.
+// single returns the only problem of a regression or one-class training.
 func (t *Training) single(p *problem) ([]*problem, error) {
 	switch {
 	case len(p.docs) == 0:
@@ -356,7 +360,7 @@ func (t *Training) single(p *problem) ([]*problem, error) {
 
 var errNoDocument = errUser("no document to train on")
 
-// onePairs returns the problems of all pairs of classes, nil where one is empty.
+// onePairs returns the problems of all pairs of classes, nil if a class is empty.
 func onePairs(members [][]int) []*problem {
 	var problems []*problem
 	for _, pair := range Pairs(len(members)) {
@@ -366,7 +370,7 @@ func onePairs(members [][]int) []*problem {
 			continue
 		}
 		p := &problem{classes: pair, weighs: pair[1]}
-		for len(i)+len(j) > 0 { // in the order of the matrix
+		for len(i)+len(j) > 0 { // in matrix order
 			first := len(j) == 0 || len(i) > 0 && i[0] < j[0]
 			p.positive = append(p.positive, first)
 			if first {
@@ -382,7 +386,7 @@ func onePairs(members [][]int) []*problem {
 
 // oneRest returns the problems of each class against all other documents.
 func oneRest(members [][]int, docs []int) []*problem {
-	none := make([]bool, len(docs)) // shared by all classes without documents
+	none := make([]bool, len(docs)) // shared by all empty classes
 	problems := make([]*problem, len(members))
 	for c, of := range members {
 		problems[c] = &problem{docs: docs, positive: none, classes: [2]int{c, -1}, weighs: -1}
@@ -398,8 +402,8 @@ func oneRest(members [][]int, docs []int) []*problem {
 	return problems
 }
 
-// constant is the machine of a problem in which all documents are of one kind, or nil. Its
-// probability is what the counts say, by Bayes' rule with a uniform prior.
+// constant returns a constant decision function if all documents have the same sign, else nil. Its
+// probability follows from the counts, by Bayes' rule with a uniform prior.
 func (p *problem) constant(probable bool) *DecisionFunction {
 	positive := slices.Contains(p.positive, true)
 	if p.kind != twoClasses || positive && slices.Contains(p.positive, false) {

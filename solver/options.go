@@ -9,58 +9,59 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Options says how a problem is solved, not which. The zero value works.
+// Options controls how a problem is solved. The zero value works.
 type Options struct {
-	// Tolerance is the greatest violation of the optimality conditions at the end: max over I_up of
-	// -y∇f minus min over I_low, LIBSVM's -e. Default: 10⁻³.
+	// Tolerance is the maximum violation of the optimality conditions at the end: the max of -y∇f
+	// over I_up minus the min over I_low. It is LIBSVM's -e. Default: 10⁻³.
 	Tolerance float64
 
-	// Workers is how many goroutines solve problems, or share one large problem. Results don't
-	// depend on it. Default: GOMAXPROCS.
+	// Workers is the number of goroutines. They solve separate problems or share a large one.
+	// Results don't depend on Workers. Default: GOMAXPROCS.
 	Workers int
 
-	// RowBytes bounds the rows of the matrix that are kept, for all workers together, and with them
-	// the scores of problems that are solved at the same time over the same documents. Results
-	// depend on it only through the size of the working set, which is smaller where fewer rows fit.
-	// Rows that a matrix has in memory are used in place, as long as a problem's documents are a
-	// few ranges of it. In a large problem a byte does more good here than in a cache below the
-	// matrix, since rows become short when documents are left out. Default: 512 MiB.
+	// RowBytes bounds the memory of all workers for cached rows of the matrix, and for the scores
+	// of problems that are solved together. The working set is smaller if fewer rows fit; RowBytes
+	// changes results in no other way. Rows that a matrix has in memory are used in place if a
+	// problem's documents are a few ranges of the matrix. For a large problem, memory helps more
+	// here than in a cache below the matrix, because rows become short when documents are left out.
+	// Default: 512 MiB.
 	RowBytes int64
 
-	// KeepAll turns shrinking off. Default: documents that can't move are left out for a while.
+	// KeepAll turns shrinking off. Default: documents that can't move are temporarily left out.
 	KeepAll bool
 
-	// MaxIterations ends each problem that hasn't reached the tolerance by then; its machine says
-	// so. Default: the greater of 10 million and 100 times the number of variables, as in LIBSVM.
+	// MaxIterations bounds the steps of each problem. If it is reached, Converged is false in the
+	// result. Default: the larger of 10 million and 100 times the number of variables, as in
+	// LIBSVM.
 	MaxIterations int
 
 	// Kernels are the innermost loops. All instruction sets give the same bits. Default:
 	// asm.Best().
 	Kernels *asm.Kernels
 
-	// Progress is called with how far the work is, at least once a second and at most ten times,
-	// never by two goroutines at a time. Meanwhile the other workers go on, and skip their own
-	// reports. If it panics, the computation ends with a [*PanicError]. Default: none.
+	// Progress is called from one goroutine at a time, one to ten times per second, with the state
+	// of the work. Meanwhile other workers go on and skip their own reports. If Progress panics,
+	// the computation ends with a [*PanicError]. Default: none.
 	Progress func(Progress)
 
-	workingSet int // how many variables the inner level sees at a time, even; 0 for a choice by size
+	workingSet int // size of the inner level's working set, even; 0 = chosen from the problem's size
 }
 
-// PanicError says that a function of the caller's panicked: What it was, the Value, which Unwrap returns
-// where it is an error, and the Stack.
+// PanicError reports that a caller's function panicked. What names the function, Value is the
+// panic's value, and Stack is the stack. Unwrap returns Value if it is an error.
 type PanicError = run.PanicError
 
-// Progress is a moment of a training run.
+// Progress is the state of a training run.
 type Progress struct {
-	Problems, Solved int     // how many problems there are, and how many are solved
-	Done             float64 // Solved and an estimate of the parts of others that are done; it never falls
-	Iterations       int64   // inner steps in all
-	Rows             int64   // rows of the matrix that were asked for
-	Hits             int64   // rows that were there already
-	Gap              float64 // violation of the optimality conditions in the problem that reports
-	Objective        float64 // its objective
-	Active           int     // its documents that are not left out at present
-	Documents        int     // its documents
+	Problems, Solved int     // number of problems, and of solved problems
+	Done             float64 // Solved plus the estimated fractions of unfinished problems; never decreases
+	Iterations       int64   // total number of inner steps
+	Rows             int64   // number of requested rows of the matrix
+	Hits             int64   // number of requested rows that were cached
+	Gap              float64 // violation of the optimality conditions in the reporting problem
+	Objective        float64 // objective of the reporting problem
+	Active           int     // number of its documents that shrinking has not left out
+	Documents        int     // number of its documents
 }
 
 const (
@@ -68,16 +69,16 @@ const (
 	defaultRowBytes  = 512 << 20
 )
 
-// reportEvery is the least time between two reports of a run; a variable for the tests.
+// reportEvery is the minimum time between two reports of a run. Tests change it.
 var reportEvery = 200 * time.Millisecond
 
 // resolve checks the options and fills in the defaults.
 func (o Options) resolve() (Options, error) {
 	switch {
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 0):
-		return o, errUser("tolerance %v, expected a positive number, or 0 for %v", o.Tolerance, defaultTolerance)
+		return o, errUser("tolerance is %v, expected a positive number, or 0 for %v", o.Tolerance, defaultTolerance)
 	case o.Workers < 0 || o.RowBytes < 0 || o.MaxIterations < 0:
-		return o, errUser("%d workers, %d bytes for rows, at most %d iterations, expected positive ones, or 0",
+		return o, errUser("workers %d, row bytes %d and max. iterations %d, expected positive numbers, or 0 for the default",
 			o.Workers, o.RowBytes, o.MaxIterations)
 	}
 	if o.Tolerance == 0 {
@@ -93,5 +94,5 @@ func (o Options) resolve() (Options, error) {
 	return o, nil
 }
 
-// errUser is an error in the caller's data.
+// errUser returns an error about the caller's data.
 func errUser(format string, args ...any) error { return fmt.Errorf("solver: "+format, args...) }

@@ -6,49 +6,48 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A search solves one problem after the other on one goroutine, or, if it has threads to spare, on
-// a few.
+// A search solves problems one after the other, on one goroutine or, if threads allow, on a few.
 type search struct {
 	opt     *Options
 	m       *source
 	threads int
-	arena   []float32 // rows, used again by the next problem
+	arena   []float32 // memory for rows, reused by the next problem
 	report  *reporter
 
 	in     *inner
 	choose *chooser
 	store  *rowStore
-	bytes  int64 // that rows may take
-	whole  int   // documents of the problem, those that are left out included
+	bytes  int64 // memory limit for rows
+	whole  int   // number of documents of the problem, including those left out
 
-	rowOf   []int32 // by variable of the working set: which of the fetched rows is its document's
-	columns []int32 // and where its document stands in rows
-	docs    []int32 // the documents whose rows are fetched
+	rowOf   []int32 // by variable of the working set: index of its document's row in rows
+	columns []int32 // by variable of the working set: column of its document
+	docs    []int32 // documents whose rows are fetched
 	rows    [][]float32
 	byVar   [][]float32
-	moved   [][]float32 // rows to be added to the scores, and how often
+	moved   [][]float32 // rows to add to the scores, with their factors in by
 	by      []float64
-	ends    []extremes // of the scores, at the start of the round
+	ends    []extremes // extremes of the scores at the start of the round
 }
 
-// outcome is how a search ended.
+// outcome is the end state of a search.
 type outcome struct {
 	iterations int
 	gap        float64
 	converged  bool
-	left       int // iterations that may follow
+	left       int // number of iterations left
 }
 
-// Bounds of the size of a working set, which is a share of the documents. Measured on problems of
-// 1,131 and 11,314 documents: smaller ones need more passes over the scores, larger ones more
-// gathering for the inner problem, which should stay in the second-level cache.
+// Bounds of the size of a working set, which is a fraction of the documents. They were measured on
+// problems of 1,131 and 11,314 documents. Smaller sets need more passes over the scores. Larger
+// sets take more gathering for the inner problem, which should stay in the L2 cache.
 const setShare, minSet, maxSet = 64, 64, 256
 
-// setOf is the size of the working set of a problem of n documents, an n/share-th between bounds.
-func (o *Options) setOf(n, share, least, greatest int) int {
+// setOf returns the working set size for n documents: n/share, clamped to the bounds.
+func (o *Options) setOf(n, share, smallest, largest int) int {
 	size := o.workingSet
 	if size == 0 {
-		size = min(max(n/share, least), greatest) / 16 * 16
+		size = min(max(n/share, smallest), largest) / 16 * 16
 	}
 	for size > 4 && int64(size)*4*int64(n) > o.RowBytes {
 		size -= 2
@@ -56,7 +55,7 @@ func (o *Options) setOf(n, share, least, greatest int) int {
 	return size
 }
 
-// iterations is how many steps a problem of n variables may take.
+// iterations returns the maximum number of steps for a problem of n variables.
 func (o *Options) iterations(n int) int {
 	if o.MaxIterations > 0 {
 		return o.MaxIterations
@@ -64,12 +63,12 @@ func (o *Options) iterations(n int) int {
 	return max(10_000_000, 100*n)
 }
 
-// prepare makes room for a problem, whose rows may take a number of bytes.
+// prepare allocates memory for a problem; its rows may take the given number of bytes.
 func (s *search) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
 	size := s.opt.setOf(n, setShare, minSet, maxSet)
 	room := max(limitRows(n, bytes), min(size, n))
-	if need := min(room*n, 1<<22); len(s.arena) < need-need/16 { // folds differ by a few documents
+	if need := min(room*n, 1<<22); len(s.arena) < need-need/16 { // folds differ slightly in size
 		s.arena = make([]float32, need)
 	}
 	s.store = newRowStore(s.m, d.docs, room, s.arena)
@@ -82,8 +81,8 @@ func (s *search) prepare(d *dual, bytes int64) {
 	d.refreshMask()
 }
 
-// solve finds the optimum of a problem from near a start, if the problem begins at one (see begin), else from
-// the values that d.alpha has. bytes bounds the rows that are kept.
+// solve finds the optimum of a problem. It is warm-started from a start (see begin) or, without
+// one, from d.alpha. bytes bounds the memory for cached rows.
 func (s *search) solve(ctx context.Context, d *dual, from start, keep bool, bytes int64) (outcome, error) {
 	started := d.begin(from, keep)
 	copy(d.score, d.offset)
@@ -99,15 +98,15 @@ func (s *search) solve(ctx context.Context, d *dual, from start, keep bool, byte
 	return s.finish(ctx, d)
 }
 
-// resume finds the optimum of the problem that the search solved last, some of whose bounds have
-// been raised since: rows and scores are still there.
+// resume finds the optimum of the last problem after some of its bounds were raised. It reuses its
+// rows and scores.
 func (s *search) resume(ctx context.Context, d *dual) (outcome, error) {
 	d.stretch(0)
 	d.refreshMask()
 	return s.finish(ctx, d)
 }
 
-// finish takes working sets until the tolerance is reached, and checks that the result is finite.
+// finish processes working sets until the tolerance is reached. It fails if the result isn't finite.
 func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 	s.whole = len(d.docs)
 	o := outcome{iterations: d.taken, left: s.opt.iterations(len(d.sign)) - d.taken}
@@ -125,8 +124,8 @@ func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 	return o, err
 }
 
-// update brings the scores up to date after the variables changed from what they were before, nil
-// for 0: the scores lose Σ y·Δα·K over them.
+// update subtracts Σ y·Δα·K from the scores, where Δα is the change of the variables since before.
+// If before is nil, they were 0.
 func (s *search) update(ctx context.Context, d *dual, before []float64) error {
 	n := len(d.docs)
 	var docs []int32
@@ -158,7 +157,7 @@ func (s *search) update(ctx context.Context, d *dual, before []float64) error {
 	return nil
 }
 
-// add adds multiples of the rows of a few documents to the scores.
+// add adds multiples of the rows of some documents to the scores.
 func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) error {
 	if err := s.store.fetch(ctx, docs, s.rows[:len(docs)]); err != nil {
 		return err
@@ -166,8 +165,8 @@ func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) e
 	return s.apply(ctx, d, s.rows[:len(docs)], by)
 }
 
-// optimise takes working sets until the tolerance is reached, or it pays to leave some documents
-// out; then it returns those to keep.
+// optimise processes working sets until the tolerance is reached, or until shrinking pays off; then
+// it returns the documents to keep.
 func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int32, err error) {
 	every := min(len(d.sign), shrinkEvery)
 	for next := o.iterations + every; ; {
@@ -190,7 +189,7 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 			return nil, err
 		}
 		if steps == 0 {
-			return nil, nil // they have become too short for float64
+			return nil, nil // steps are too short for float64
 		}
 		o.iterations += steps
 		o.left -= steps
@@ -198,8 +197,8 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 	}
 }
 
-// round solves the problem of one working set and brings all scores up to date. It returns the
-// number of steps, 0 if nothing moved.
+// round solves the problem of one working set and updates all scores. It returns the number of
+// steps, 0 if nothing moved.
 func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int, error) {
 	s.choose.choose(s.opt.Kernels, d, s.ends)
 	set := s.choose.slots
@@ -222,21 +221,21 @@ func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int
 	return steps, s.apply(ctx, d, s.moved, s.by)
 }
 
-// An inner problem is solved until its violation is a share of what the outer one was, or for so
-// many steps per variable.
+// An inner problem is solved until its violation is at most innerShare of the outer violation, or
+// for innerSteps per variable.
 const (
 	innerShare = 0.5
 	innerSteps = 16
 )
 
-// prefetchBytes is how much the new rows of a working set may take to be worth fetching into the
-// second-level cache before the inner problem picks its columns out of them.
+// prefetchBytes is the maximum size of a working set's new rows to prefetch into the L2 cache
+// before the inner problem gathers its columns.
 const prefetchBytes = 512 << 10
 
 // load fetches the rows of the variables of a working set.
 func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 	n := int32(len(d.docs))
-	shared := int(n) < len(d.sign) // two variables of a document share its row
+	shared := int(n) < len(d.sign) // the two variables of a document share its row
 	s.docs, s.rowOf = s.docs[:0], s.rowOf[:0]
 	for _, t := range set {
 		if t < 0 {
@@ -265,8 +264,8 @@ func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// appendOnce appends doc to docs unless it is there, where that is possible (shared), and its place
-// in docs to at.
+// appendOnce appends doc to docs, unless shared is true and docs contains it, and its index in docs
+// to at.
 func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	if shared {
 		for i, u := range docs {
@@ -278,8 +277,8 @@ func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	return append(docs, doc), append(at, int32(len(docs)))
 }
 
-// Scores are updated in blocks that stay in the first-level cache while all rows pass. Problems
-// above a size share the blocks among threads.
+// Scores are updated in blocks that stay in the L1 cache while all rows pass. Large problems divide
+// the blocks among threads.
 const (
 	scoreBlock   = 2048
 	shareUpdates = 1 << 19
@@ -299,7 +298,7 @@ func (s *search) apply(ctx context.Context, d *dual, rows [][]float32, by []floa
 	})
 }
 
-// applyRange is apply for the documents of a range.
+// applyRange is apply for a range of documents.
 func (s *search) applyRange(d *dual, rows [][]float32, by []float64, from, to int) {
 	n, add := len(d.docs), s.opt.Kernels.AddRows
 	for _, p := range s.store.pieces() {

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Support returns the rows of the matrix for which any machine has a coefficient, increasing. A
-// prediction needs the kernel values with these.
+// Support returns the rows of the matrix that are support vectors of any decision function, in
+// increasing order. Predictions need the kernel values with these rows.
 func (c *Classifier) Support() []int {
 	var all []int
 	for _, m := range c.Functions {
@@ -24,31 +24,31 @@ func (c *Classifier) Support() []int {
 	return slices.Compact(all)
 }
 
-// Predictor computes the decision values of all machines of a classifier at once. It may be used
-// concurrently. It keeps the machines, which must not be changed.
+// Predictor computes all decision values of a classifier together. It may be used concurrently. It
+// retains the classifier, which must not change.
 type Predictor struct {
 	c       *Classifier
 	k       *asm.Kernels
 	columns int
-	at      [][]int32 // by machine: the columns of its support, increasing
-	starts  []float64 // by machine: -Rho, 0 for none
-	entries int       // of all machines
+	at      [][]int32 // by decision function: columns of its support vectors, increasing
+	starts  []float64 // by decision function: -Rho, 0 if it is nil
+	entries int       // total number of coefficients
 
 	once     sync.Once
-	byColumn columnwise // made at the first sums of one object
+	byColumn columnwise // computed when single objects are first summed
 }
 
-// columnwise are the coefficients of all machines by the column that they belong to: for one object a column's value
-// goes to the sums of many machines, one after the other, which wait for each other no more than its products do.
+// columnwise holds the coefficients of all decision functions by column. For one object, successive
+// additions go to different sums, so they don't wait for each other.
 type columnwise struct {
-	from    []int // by column: where its entries begin; then the end
+	from    []int // by column: start of its entries; then the end
 	machine []int32
 	coef    []float64
 }
 
-// NewPredictor returns a predictor for kernel values in columns, where columns[s] is the row of the
-// matrix that column s belongs to. The columns increase and include those of [Classifier.Support], else
-// that is an error. k nil means asm.Best(); all kernels give the same bits.
+// NewPredictor returns a predictor for kernel values in columns; columns[s] is the row of the
+// matrix for column s. Columns must be strictly increasing and include [Classifier.Support]. If k
+// is nil, it uses asm.Best(); all kernels give the same bits.
 func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
 	if k == nil {
 		k = asm.Best()
@@ -64,7 +64,7 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 		for _, row := range m.Support {
 			n, found := slices.BinarySearch(columns[from:], row)
 			if !found {
-				return nil, errUser("document %d has a coefficient in machine %d but no column of kernel values", row, i)
+				return nil, errUser("document %d has a coefficient in decision function %d but no column of kernel values", row, i)
 			}
 			from += n + 1
 			p.at[i] = append(p.at[i], int32(from-1))
@@ -79,7 +79,7 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 func (p *Predictor) columnwise() *columnwise {
 	p.once.Do(func() {
 		b := columnwise{make([]int, p.columns+1), make([]int32, p.entries), make([]float64, p.entries)}
-		next := b.from[1:] // where each column's entries begin while they are counted, and end when they are there
+		next := b.from[1:] // start of each column's entries, later their end
 		for _, at := range p.at {
 			for _, s := range at {
 				next[s]++
@@ -100,13 +100,14 @@ func (p *Predictor) columnwise() *columnwise {
 	return &p.byColumn
 }
 
-// Bytes returns the memory that predictions take at most beside the machines and [Predictor.SumsBytes].
+// Bytes returns the maximum memory of predictions without [Predictor.SumsBytes].
 func (p *Predictor) Bytes() int64 {
 	return int64(p.entries)*(4+4+8) + 8*int64(p.columns+1+len(p.starts))
 }
 
-// predictRows passes each document of a list, by its place there, with its decision values to each,
-// which must not keep them. Up to opt.Workers goroutines call it at a time.
+// predictRows calls each for every document of a list, with the document's index in the list and
+// its decision values. The callback must not retain the values. Up to opt.Workers goroutines call
+// it concurrently.
 func (c *Classifier) predictRows(
 	ctx context.Context, m *source, docs []int, opt *Options, each func(i int, decisions []float64),
 ) error {
@@ -155,30 +156,30 @@ func (c *Classifier) predictRows(
 	})
 }
 
-// Sums adds up the decision values of all machines for a few objects while their kernel values
-// arrive, so that these needn't be kept. It belongs to one goroutine.
+// Sums accumulates the decision values of some objects while their kernel values arrive, so that
+// kernel values needn't be stored. It must not be used concurrently.
 type Sums struct {
 	p      *Predictor
-	width  int       // objects
-	next   int       // the column that comes next
-	sums   []float64 // [machine][object]
-	done   []int     // by machine: how many of its coefficients have been added
-	turned []float32 // [column][object], of AddRows
+	width  int       // number of objects
+	next   int       // next column
+	sums   []float64 // [decision function][object]
+	done   []int     // by decision function: number of coefficients added
+	turned []float32 // [column][object], for AddRows
 }
 
-// NewSums returns room for the sums of width objects, at least one, and begins with the first.
+// NewSums returns a Sums for width objects, at least one. It is ready for the first objects.
 func (p *Predictor) NewSums(width int) *Sums {
 	s := &Sums{p: p, width: width, sums: make([]float64, len(p.at)*width), done: make([]int, len(p.at))}
 	s.Start()
 	return s
 }
 
-// SumsBytes returns the memory that Sums for width objects take at most.
+// SumsBytes returns the maximum memory of Sums for width objects.
 func (p *Predictor) SumsBytes(width int) int64 {
 	return int64(len(p.at))*8*int64(width+1) + 4*turnColumns*int64(width)
 }
 
-// Start begins with new objects.
+// Start resets the sums for new objects.
 func (s *Sums) Start() {
 	s.next = 0
 	clear(s.done)
@@ -193,11 +194,12 @@ func (s *Sums) Start() {
 func (s *Sums) of(machine int) []float64 { return s.sums[machine*s.width : (machine+1)*s.width] }
 
 // Add adds the next columns: values[c*width+r] is K(x_r, column first+c), where first is the column
-// after the last one added, 0 after [Sums.Start]. It panics at another one, or at more columns than there are.
+// after the last added column, 0 after [Sums.Start]. It panics if first differs or there are too
+// many columns.
 func (s *Sums) Add(first int, values []float32) {
 	columns := len(values) / s.width
 	if first != s.next || columns > s.p.columns-first {
-		panic(fmt.Sprintf("solver: columns %d to %d, expected those from %d to before %d", first, first+columns-1, s.next,
+		panic(fmt.Sprintf("solver: columns %d to %d, expected columns from %d to below %d", first, first+columns-1, s.next,
 			s.p.columns))
 	}
 	s.next += columns
@@ -208,7 +210,7 @@ func (s *Sums) Add(first int, values []float32) {
 	end := int32(s.next)
 	for i, at := range s.p.at {
 		from := s.done[i]
-		if from == len(at) || at[from] >= end { // most machines have no coefficient in most columns
+		if from == len(at) || at[from] >= end { // most decision functions have no coefficient in most columns
 			continue
 		}
 		n, _ := slices.BinarySearch(at[from:], end)
@@ -217,8 +219,8 @@ func (s *Sums) Add(first int, values []float32) {
 	}
 }
 
-// addOne is Add for one object. A machine's products are added in the order of columns here, too, so its sum has the
-// same bits.
+// addOne is Add for one object. It adds the products of each decision function in column order, so
+// its sums have the same bits.
 func (s *Sums) addOne(first int, values []float32) {
 	b, sums := s.p.columnwise(), s.sums
 	for c, v := range values {
@@ -231,13 +233,13 @@ func (s *Sums) addOne(first int, values []float32) {
 	}
 }
 
-// turnColumns is how many columns AddRows transposes at a time: few enough for the first-level
+// turnColumns is the number of columns that AddRows transposes at a time, so that they fit the L1
 // cache.
 const turnColumns = 64
 
 // AddRows adds all columns of the first objects: values[r*columns+c] is K(x_r, column c), where
-// columns is their number in [Classifier.NewPredictor]. It is called once after [Sums.Start], in
-// place of [Sums.Add].
+// columns is the number of columns in [Classifier.NewPredictor]. It is called once after
+// [Sums.Start], instead of [Sums.Add].
 func (s *Sums) AddRows(values []float32, objects int) {
 	columns := s.p.columns
 	if s.turned == nil {
@@ -250,23 +252,24 @@ func (s *Sums) AddRows(values []float32, objects int) {
 	}
 }
 
-// Result sets dst[i] to the decision value of machine i for object r, when all columns have been
-// added: Σ Coef·K - Rho, summed in float64 in the order of the support, each operation rounded by
-// itself. A nil machine decides 0. The result depends neither on the other objects nor on how the
-// columns were divided.
+// Result sets dst[i] to the decision value Σ Coef·K - Rho of function i for object r. All columns
+// must have been added. Sums are in float64 in the order of the support vectors, and each operation
+// is rounded separately. A nil function has the value 0. Results depend neither on other objects
+// nor on the division of the columns.
 func (s *Sums) Result(r int, dst []float64) {
 	for i := range dst {
 		dst[i] = s.sums[i*s.width+r]
 	}
 }
 
-// Decide returns the class that the scheme finds from the decision values of an object.
+// Decide returns the class that the scheme predicts from the decision values of an object.
 //
-// One-vs-one: the class with the most votes. A machine votes for its first class above 0 and for the other
-// otherwise. Ties are broken by the sum of the decision values in favour of a class less those against it, then by the
-// index of the class. So a class doesn't depend on the order of documents, as it does in LIBSVM. One-vs-rest: the class
-// of the largest value. Separate labels have no one class: see [Classifier.LabelsOf]. NaN is neither above 0 nor the
-// largest.
+// In one-vs-one, the class with the most votes wins. A decision function votes for its first class
+// if its value is positive, and for the other class otherwise. Ties are broken by the sum of the
+// decision values for the class minus those against it, then by the class number. So the class
+// doesn't depend on the order of documents, as it does in LIBSVM. In one-vs-rest, the class with
+// the largest value wins. For separate labels, see [Classifier.LabelsOf]. NaN counts as not
+// positive and is never the largest.
 func (c *Classifier) Decide(decisions []float64) int {
 	best := 0
 	if c.Scheme != OneVsOne {
@@ -298,8 +301,8 @@ func (c *Classifier) Decide(decisions []float64) int {
 	return best
 }
 
-// LabelsOf appends the labels whose decision values are above 0 to dst, in increasing order; with
-// AtLeastOne the label of the greatest value where none is above 0.
+// LabelsOf appends the labels with positive decision values to dst, in increasing order. With
+// AtLeastOne, it appends the label of the largest value if none is positive.
 func (c *Classifier) LabelsOf(dst []int, decisions []float64) []int {
 	return labelsOf(dst, decisions, nil, c.AtLeastOne)
 }

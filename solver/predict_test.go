@@ -131,7 +131,7 @@ func TestPredictorOddities(t *testing.T) {
 		Functions: []*DecisionFunction{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}},
 	}
 	_, err := c.NewPredictor([]int{1}, nil)
-	want := "document 0 has a coefficient in machine 1 but no column"
+	want := "document 0 has a coefficient in decision function 1 but no column"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, expected %q", err, want)
 	}

@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// Sigmoid turns a decision value f into the probability of the positive class,
+// Sigmoid maps a decision value f to the probability of the positive class,
 //
 //	P(f) = 1 / (1 + exp(A·f + B)).
 type Sigmoid struct{ A, B float64 }
 
-// Probability returns P(f), without overflow for any finite f.
+// Probability returns P(f). It doesn't overflow for finite f.
 func (s Sigmoid) Probability(f float64) float64 {
 	x := s.A*f + s.B
 	if x >= 0 {
@@ -20,16 +20,16 @@ func (s Sigmoid) Probability(f float64) float64 {
 	return 1 / (1 + math.Exp(x))
 }
 
-// FitSigmoid finds the sigmoid of greatest likelihood for decision values of objects of known sign.
-// Its targets are a little inside of 0 and 1: what Bayes' rule with a uniform prior makes of the
-// counts. Newton's method with a line search solves the problem, which is convex. Source: Platt
-// (1999) in the form of Lin, Lin and Weng, Machine Learning 68 (2007).
+// FitSigmoid fits the sigmoid by maximum likelihood to decision values of objects with known signs.
+// Its targets are slightly inside (0, 1), following Bayes' rule with a uniform prior. The problem
+// is convex and is solved by Newton's method with a line search. Source: Platt (1999) in the form
+// of Lin, Lin and Weng, Machine Learning 68 (2007).
 //
-// It fails for NaN and values above 10¹⁴⁰, whose squares can't be summed.
+// It fails for NaN and for absolute values above 10¹⁴⁰, whose squares would overflow in sums.
 func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 	for i, f := range decisions {
 		if !(math.Abs(f) <= maxDecision) {
-			return Sigmoid{}, errUser("decision value %v of object %d, expected one from %v to %v",
+			return Sigmoid{}, errUser("decision value %v of object %d, expected %v to %v",
 				f, i, -maxDecision, maxDecision)
 		}
 	}
@@ -39,7 +39,7 @@ func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 // maxDecision bounds decision values so that no sum of their squares overflows.
 const maxDecision = 1e140
 
-// fitSigmoid is FitSigmoid of checked decision values; without any, the counts of the signs decide.
+// fitSigmoid is FitSigmoid for checked decision values. Without values, only the counts matter.
 func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 	var count [2]float64
 	for _, p := range positive {
@@ -55,8 +55,7 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 		}
 		return 1 / (count[0] + 2)
 	}
-	// loss is the negative logarithm of the likelihood, in the form that neither overflows nor
-	// cancels.
+	// loss is the negative log-likelihood, in a form that neither overflows nor cancels.
 	loss := func(s Sigmoid) float64 {
 		var sum float64
 		for i, f := range decisions {
@@ -70,7 +69,7 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 		return sum
 	}
 	const (
-		rounds, least   = 100, 1e-10 // Newton steps, shortest step
+		rounds, least   = 100, 1e-10 // maximum number of Newton steps, minimum step length
 		ridge, flat     = 1e-12, 1e-5
 		enoughOfDescent = 1e-4
 	)
@@ -92,7 +91,7 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 		}
 		det := h11*h22 - h12*h12
 		da, db := -(h22*g1-h12*g2)/det, -(h11*g2-h12*g1)/det
-		if !(det > 0) { // of many equal decision values rounding loses the curvature along A, and B suffices
+		if !(det > 0) { // many equal decision values: rounding loses the curvature along A, so B suffices
 			da, db = 0, -g2/h22
 		}
 		slope := g1*da + g2*db
@@ -105,19 +104,18 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 			}
 		}
 		if step < least {
-			break // nothing to gain in float64
+			break // no further progress in float64
 		}
 	}
 	return s
 }
 
-// sigmoidFolds is how many parts the documents of a problem are divided into for its sigmoid, as in
-// LIBSVM.
+// sigmoidFolds is the number of cross-validation folds for a sigmoid, as in LIBSVM.
 const sigmoidFolds = 5
 
-// sigmoid fits the probabilities of a problem to decision values of documents that the machine
-// wasn't trained on. A document that is held out stays in the problem with a bound of 0, so the
-// search yields its score, and thereby its decision value, like any other. A ν-SVC machine without
+// sigmoid fits the sigmoid of a problem to decision values of held-out documents. A held-out
+// document stays in the problem with the upper bound 0, so the search also yields its score and
+// thus its decision value. A ν-SVC function without a margin has the value 0.
 // a margin decides 0.
 func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid, error) {
 	signs := make([]int, len(p.docs))
@@ -134,8 +132,8 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 	return &fit, err
 }
 
-// heldOut returns the decision values of documents by machines that were trained without their fold.
-// Each search begins at from, nil for 0.
+// heldOut returns the decision values of documents by functions trained without their fold. Each
+// search is warm-started from from; nil is 0.
 func (p *problem) heldOut(
 	ctx context.Context, s *search, fold []int, folds int, from start, bytes int64,
 ) ([]float64, error) {
@@ -145,7 +143,7 @@ func (p *problem) heldOut(
 		if err != nil {
 			return nil, err
 		}
-		if d == nil { // one class is left: all that can be said is which
+		if d == nil { // one class is left: only its sign is known
 			left := 0.0
 			for t := range fold {
 				if fold[t] != f {
@@ -175,20 +173,20 @@ func (p *problem) heldOut(
 	return decisions, nil
 }
 
-// minProbability keeps the probabilities of pairs away from 0 and 1, where their quotients have no
-// meaning. LIBSVM has the same.
+// minProbability keeps pairwise probabilities away from 0 and 1, where their ratios are undefined.
+// LIBSVM uses the same value.
 const minProbability = 1e-7
 
-// Probabilities sets dst[c] to the probability of class c by the decision values of one object. In
-// one-vs-one it couples the probabilities of the pairs, which needn't agree: p minimises
+// Probabilities sets dst[c] to the probability of class c from the decision values of one object.
+// In one-vs-one, it couples the pairwise probabilities, which may be inconsistent: p minimises
 //
 //	Σ_a Σ_{b≠a} (r[b][a]·p[a] - r[a][b]·p[b])²  subject to Σ p = 1,  r[a][b] = P(a | a or b),
 //
 // over the classes that have documents (Wu, Lin and Weng, JMLR 5 (2004), second method). In
-// one-vs-rest it divides the probabilities by their sum; where that is 0, all are equal. Separate
-// labels each have their own. Where there is a Temperature, it applies to that.
+// one-vs-rest, it divides the probabilities by their sum; if the sum is 0, all are equal. Separate
+// labels have separate probabilities. If there is a Temperature, it is applied to the result.
 //
-// It fails for a machine without a sigmoid, and a decision value that has no probability, such as NaN.
+// It fails if a decision function has no sigmoid, or if a decision value has no probability (NaN).
 func (c *Classifier) Probabilities(dst, decisions []float64) error {
 	if err := c.probable(decisions); err != nil {
 		return err
@@ -209,16 +207,16 @@ func (c *Classifier) probable(decisions []float64) error {
 			continue
 		}
 		if m.Sigmoid == nil {
-			return errUser("machine %d has no probabilities, expected a classifier trained with them", i)
+			return errUser("decision function %d has no sigmoid, expected a classifier trained with probabilities", i)
 		}
 		if math.IsNaN(m.Sigmoid.Probability(decisions[i])) {
-			return errUser("decision value %v of machine %d, expected a finite number", decisions[i], i)
+			return errUser("decision value %v of decision function %d has no probability", decisions[i], i)
 		}
 	}
 	return nil
 }
 
-// plain sets dst to the probabilities by the sigmoids alone.
+// plain sets dst to the probabilities before temperature scaling.
 func (c *Classifier) plain(dst, decisions []float64) {
 	clear(dst)
 	if c.Scheme == OneVsOne {
@@ -248,7 +246,7 @@ func (c *Classifier) couple(dst, decisions []float64) {
 		dst[0] = 1
 		return
 	}
-	place := make([]int, k) // by class: its place among those that have machines
+	place := make([]int, k) // by class: index among classes that have decision functions
 	n := 0
 	for a, yes := range c.Present() {
 		if place[a] = n; yes {
@@ -271,10 +269,10 @@ func (c *Classifier) couple(dst, decisions []float64) {
 	}
 }
 
-// couple finds p for n >= 2 classes and r[a*n+b] = P(a | a or b), none of them 0 but r[a*n+a]. The
+// couple computes p for n >= 2 classes and r[a*n+b] = P(a | a or b), not 0 except for r[a*n+a]. The
 // optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and Q[a][b] =
-// -r[a][b]·r[b][a]. The iteration satisfies them for one class after the other, which converges; it ends when no
-// probability changes by more than 1e-9 in a round, so that six digits are right.
+// -r[a][b]·r[b][a]. The iteration satisfies them for one class after the other, and converges. It
+// ends when no probability changes by more than 1e-9 in a round, which gives six correct digits.
 func couple(r []float64, n int) []float64 {
 	q, p, qp := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	for a := range n {

@@ -5,50 +5,50 @@ import (
 	"slices"
 )
 
-// mergeGap is how many unused columns are read along rather than split a range in two.
+// mergeGap is the maximum number of unused columns that are read to merge two ranges.
 const mergeGap = 64
 
-// directRun is how many documents a piece of a row must have on average for rows to be used in
-// place. Shorter pieces are worth a copy.
+// directRun is the minimum average number of documents per piece of a row for using rows in place.
+// Shorter pieces are copied.
 const directRun = 64
 
-// A piece of a row: n consecutive documents of a problem, the first of which is number to of the problem
-// and column from of the matrix.
+// A piece of a row is n consecutive documents of a problem, from document to; the first is in
+// column from of the matrix.
 type piece struct{ from, to, n int }
 
-// rowStore keeps the rows of a problem's documents, restricted to its columns, as far as memory
-// allows.
+// rowStore caches rows of a problem's documents, restricted to the problem's columns, within a
+// memory limit.
 //
-// A new row replaces a random one that this round doesn't need. A search comes back to its free
-// variables in turns. When only a part of their rows fits, the least recently used row is the next
-// one needed, and such a cache would never hit; with random replacement it hits for nearly that
-// part. The random numbers are the same in each run, and the result doesn't depend on which rows
-// are kept.
+// A new row replaces a random row that this round doesn't need. A search returns to its free
+// variables cyclically. If only some of their rows fit, the least recently used row is needed next,
+// so an LRU cache would never hit. With random replacement, the hit rate is nearly the cached
+// fraction. The random numbers are the same in each run. Results don't depend on which rows are
+// cached.
 type rowStore struct {
 	m       *source
-	direct  bool // rows are used in place: they are whole rows of the matrix, of which the problem's documents are runs
+	direct  bool // rows of the matrix are used in place; the problem's documents are runs of them
 	docs    []int
-	columns [][2]int // what is read of a row
-	runs    []piece  // pieces of what is read that are documents of the problem; nil where all is
-	span    int      // columns that are read
+	columns [][2]int // columns read of a row
+	runs    []piece  // pieces of the columns read that belong to the problem; nil for all
+	span    int      // number of columns read
 
-	slots  [][]float32 // room for one row each, of the length it was made with
-	slotOf []int32     // by document of the problem: where its row is, -1 nowhere
-	docOf  []int32     // by slot: whose row it holds, -1 nobody's
-	usedIn []uint32    // by slot: the last round that needed its row
+	slots  [][]float32 // memory for one row each
+	slotOf []int32     // by document of the problem: slot of its row, or -1
+	docOf  []int32     // by slot: document whose row it holds, or -1
+	usedIn []uint32    // by slot: last round that needed its row
 	round  uint32
-	filled int       // slots that hold a row, the first so many
-	lots   uint64    // state of the generator
-	spare  []float32 // where rows are read that need gathering
+	filled int       // number of slots in use, from the first
+	lots   uint64    // state of the random number generator
+	spare  []float32 // buffer for rows that need gathering
 
 	asked, hits int64
 }
 
-// limitRows is how many rows of n values fit into a number of bytes, at most n.
+// limitRows returns how many rows of n values fit into the given number of bytes, at most n.
 func limitRows(n int, bytes int64) int { return int(min(int64(n), bytes/(4*int64(max(n, 1))))) }
 
-// newRowStore returns the store for the rows of docs with room for a number of rows, carved from
-// buf as far as that reaches.
+// newRowStore returns a store for the rows of docs with room slots. Slots use buf as long as it
+// lasts.
 func newRowStore(m *source, docs []int, room int, buf []float32) *rowStore {
 	s := &rowStore{m: m}
 	s.lay(docs)
@@ -69,7 +69,7 @@ func newRowStore(m *source, docs []int, room int, buf []float32) *rowStore {
 	return s
 }
 
-// empty forgets all rows.
+// empty removes all rows.
 func (s *rowStore) empty() {
 	docs := s.docs
 	s.slotOf = make([]int32, len(docs))
@@ -83,8 +83,8 @@ func (s *rowStore) empty() {
 	s.round, s.filled, s.lots = 0, 0, 1
 }
 
-// rangesOf returns the ranges of columns that are read for documents, and how many columns these are. Gaps
-// narrower than mergeGap are read along.
+// rangesOf returns the column ranges that are read for docs, and their total length. Ranges
+// separated by less than mergeGap are merged.
 func rangesOf(docs []int) (columns [][2]int, span int) {
 	for _, d := range docs {
 		if last := len(columns) - 1; last >= 0 && d-columns[last][1] < mergeGap {
@@ -98,7 +98,7 @@ func rangesOf(docs []int) (columns [][2]int, span int) {
 	return columns, span
 }
 
-// lay sets the documents of the store, and what it reads of a row.
+// lay sets the documents of the store and the columns that it reads.
 func (s *rowStore) lay(docs []int) {
 	s.docs, s.runs, s.columns, s.span = docs, nil, [][2]int{{0, s.m.n}}, s.m.n
 	if s.m.rows == nil {
@@ -120,7 +120,7 @@ func (s *rowStore) lay(docs []int) {
 	}
 }
 
-// victim returns a slot for another row: an empty one, or one that this round doesn't need.
+// victim returns a slot for a new row: an empty one, or one that this round doesn't need.
 func (s *rowStore) victim() int32 {
 	for s.filled < len(s.slots) {
 		s.filled++
@@ -138,7 +138,7 @@ func (s *rowStore) victim() int32 {
 	return int32(slot)
 }
 
-// pieces are the runs of the problem's documents in the rows that fetch returns.
+// pieces returns the runs of the problem's documents in the rows that fetch returns.
 func (s *rowStore) pieces() []piece {
 	if s.direct {
 		return s.runs
@@ -146,7 +146,7 @@ func (s *rowStore) pieces() []piece {
 	return []piece{{0, 0, len(s.docs)}}
 }
 
-// column is where document t of the problem stands in the rows that fetch returns.
+// column returns the column of the problem's document t in the rows that fetch returns.
 func (s *rowStore) column(t int32) int32 {
 	if s.direct {
 		return int32(s.docs[t])
@@ -154,9 +154,9 @@ func (s *rowStore) column(t int32) int32 {
 	return t
 }
 
-// fetch sets rows[r] to the row of document which[r] of the problem, laid out as pieces and column
-// say. The rows stay valid until the next call. The documents are different, and no more than the
-// store has room for.
+// fetch sets rows[r] to the row of document which[r]; see pieces and column for its layout. The
+// rows are valid until the next call. The documents must be distinct, at most as many as there are
+// slots.
 func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) error {
 	s.asked += int64(len(which))
 	if s.direct {
@@ -200,7 +200,7 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 		ask[i], dst[i] = s.docs[t], rows[r]
 	}
 	if err := s.read(ctx, ask, dst); err != nil {
-		for _, r := range missing { // what they hold is not a row
+		for _, r := range missing { // they hold no complete row
 			slot := s.slotOf[which[r]]
 			s.docOf[slot], s.slotOf[which[r]] = -1, -1
 		}
@@ -209,10 +209,10 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 	return nil
 }
 
-// gatherBytes bounds the memory for rows with columns that the problem doesn't have.
+// gatherBytes bounds the memory for rows with unused columns.
 const gatherBytes = 4 << 20
 
-// read reads rows of the matrix and leaves out the columns that the problem doesn't have.
+// read reads rows of the matrix without the unused columns.
 func (s *rowStore) read(ctx context.Context, rows []int, dst [][]float32) error {
 	if s.m.rows != nil {
 		for i, d := range rows {
@@ -253,9 +253,9 @@ func (s *rowStore) gather(dst, src []float32) {
 	}
 }
 
-// restrict returns a store for docs, the documents keep[0], keep[1], … of this one, with their rows as
-// far as this one has them. It takes over the memory, in which more of the shorter rows fit, and
-// empties this store. Rows that were used in place are copied, as many as bytes allow.
+// restrict returns a store for docs, the documents keep[0], keep[1], … of s, with their cached
+// rows. It takes over the memory, which holds more of the shorter rows, and empties s. If rows were
+// used in place, it returns an empty store of at least least rows, within bytes if possible.
 func (s *rowStore) restrict(keep []int32, docs []int, least int, bytes int64) *rowStore {
 	if s.direct {
 		return newRowStore(s.m, docs, max(limitRows(len(docs), bytes), min(least, len(docs))), nil)
@@ -264,7 +264,7 @@ func (s *rowStore) restrict(keep []int32, docs []int, least int, bytes int64) *r
 	r.lay(docs)
 	n := len(docs)
 	parts := 1
-	for _, buf := range s.slots { // buffers of rows that were never needed are empty
+	for _, buf := range s.slots { // buffers of unused slots are empty
 		if len(buf) >= n {
 			parts = max(parts, len(buf)/n)
 		}
@@ -284,7 +284,7 @@ func (s *rowStore) restrict(keep []int32, docs []int, least int, bytes int64) *r
 	for to, from := range keep {
 		if slot := s.slotOf[from]; slot >= 0 {
 			row := s.slots[slot]
-			for c, t := range keep { // increasing, so it may be done in place
+			for c, t := range keep { // keep is increasing, so this works in place
 				row[c] = row[t]
 			}
 			r.slotOf[to], r.docOf[slot] = slot, int32(to)

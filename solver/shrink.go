@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// Shrinking pays when it leaves out a good part of the documents. It is considered after so many
-// steps, as in LIBSVM.
+// Shrinking pays off if it leaves out many documents. It is tried every shrinkEvery steps, as in
+// LIBSVM.
 const (
 	shrinkEvery = 1000
 	shrinkShare = 0.7
-	shrinkLeast = 256 // documents below which there is nothing to gain
+	shrinkLeast = 256 // minimum number of documents for shrinking
 )
 
-// worthKeeping lists the documents that stay in the problem, by their places in it; nil for all.
-// s.ends are the extremes of d.
+// worthKeeping lists the documents to keep, by index; nil keeps all. s.ends are the extremes of d.
 func (s *search) worthKeeping(d *dual) []int32 {
 	if s.opt.KeepAll || len(d.docs) < shrinkLeast {
 		return nil
@@ -26,12 +25,12 @@ func (s *search) worthKeeping(d *dual) []int32 {
 	return keep
 }
 
-// leaveOut solves the problem of the documents to keep, and of ever fewer of them, with the others
-// fixed. Then it adds the rows of the documents that changed to all scores, once, however often
-// documents were left out: this is what shrinking costs.
+// leaveOut solves the problem of the documents to keep with the others fixed, and shrinks it
+// further. At the end it adds the rows of all changed documents to the scores once. This is the
+// cost of shrinking.
 func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *outcome) error {
 	choose, store, before := s.choose, s.store, slices.Clone(whole.alpha)
-	in := make([]int32, len(whole.docs)) // the documents of d, by their places in the whole
+	in := make([]int32, len(whole.docs)) // documents of d, by their indices in whole
 	for t := range in {
 		in[t] = int32(t)
 	}
@@ -57,8 +56,7 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 	return s.update(ctx, whole, before)
 }
 
-// active lists the documents that may still move, or take part in a pair that violates the
-// optimality conditions.
+// active lists the documents that may still move, or that take part in a violating pair.
 func (d *dual) active(ends []extremes) []int32 {
 	n := len(d.docs)
 	in := make([]bool, n)
@@ -68,7 +66,7 @@ func (d *dual) active(ends []extremes) []int32 {
 			m &= b[0] | b[1]
 			switch {
 			case m == 0,
-				m == b[0] && d.score[t] < ends[i].lo, // could only rise, and has nothing to gain from it
+				m == b[0] && d.score[t] < ends[i].lo, // could only rise, without gain
 				m == b[1] && d.score[t] > ends[i].hi:
 				continue
 			}
@@ -87,7 +85,7 @@ func (d *dual) active(ends []extremes) []int32 {
 	return keep
 }
 
-// restrict is the problem of some documents, the others fixed.
+// restrict returns the problem of some documents, with the others fixed.
 func (d *dual) restrict(keep []int32) *dual {
 	n, copies := len(d.docs), len(d.sign)/len(d.docs)
 	docs := make([]int, len(keep))
@@ -104,8 +102,8 @@ func (d *dual) restrict(keep []int32) *dual {
 	return small
 }
 
-// takeOver sets the variables to those of the problem of some documents, of which document i is in
-// place in[i] here.
+// takeOver copies the variables of the problem of some documents. Document i of small is document
+// in[i] of d.
 func (d *dual) takeOver(small *dual, in []int32) {
 	n, copies := len(d.docs), len(d.sign)/len(d.docs)
 	for c := range copies {

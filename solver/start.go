@@ -2,8 +2,8 @@ package solver
 
 import "math"
 
-// A start is where a search begins instead of at 0: a sum of multiples of machines of near
-// problems. A document that a machine doesn't have counts 0 in it.
+// A start is the initial solution of a search: a linear combination of decision functions of
+// similar problems. Documents that a function lacks have the coefficient 0.
 type start []multiple
 
 type multiple struct {
@@ -11,7 +11,7 @@ type multiple struct {
 	by      float64
 }
 
-// startFrom is the start from one machine; nil is none.
+// startFrom returns the start from one decision function; nil is no start.
 func startFrom(m *DecisionFunction) start {
 	if m == nil {
 		return nil
@@ -19,9 +19,10 @@ func startFrom(m *DecisionFunction) start {
 	return start{{m, 1}}
 }
 
-// begin sets the variables near a start, within their bounds, and reports whether there is one. The equation
-// Σ yα = 0 must hold: those of the sign with the greater sum are made smaller; with keep, which is for a solution
-// for nearly the same documents, what is at a bound stays there as far as the others can make up for the difference.
+// begin sets the variables to a start, clamped to their bounds, and reports whether there is a
+// start. The equation Σ yα = 0 must hold, so the variables of the sign with the larger sum are
+// scaled down. With keep, for a solution of nearly the same documents, variables at a bound stay
+// there if scaling the others suffices.
 func (d *dual) begin(from start, keep bool) (started bool) {
 	if from == nil || d.fixed {
 		return false
@@ -40,7 +41,7 @@ func (d *dual) begin(from start, keep bool) (started bool) {
 			free += a
 		}
 	}
-	const rounding = 1e-12 // of sums
+	const rounding = 1e-12 // relative error of sums
 	excess := math.Abs(plus - minus)
 	switch {
 	case free >= excess && free > 0:
@@ -55,7 +56,7 @@ func (d *dual) begin(from start, keep bool) (started bool) {
 	return true
 }
 
-// place sets the variables to a start, within their bounds, and returns their sums by sign.
+// place sets the variables to a start, clamped to their bounds, and returns their sums by sign.
 func (d *dual) place(from start) (plus, minus float64) {
 	near := make([]float64, len(d.docs))
 	for _, f := range from {
@@ -80,7 +81,7 @@ func (d *dual) place(from start) (plus, minus float64) {
 	return plus, minus
 }
 
-// shrink makes the variables of the sign with the greater sum smaller, so that both sums are the same.
+// shrink scales down the variables of the sign with the larger sum, so that both sums agree.
 func (d *dual) shrink(plus, minus float64) {
 	common := min(plus, minus)
 	for t, s := range d.sign {
@@ -95,8 +96,8 @@ func (d *dual) shrink(plus, minus float64) {
 	}
 }
 
-// stretch multiplies all variables by the number that minimises the objective, as far as bounds allow: those of the
-// variables, and least below it.
+// stretch multiplies all variables by the factor that minimises the objective, at least least, as
+// long as no variable exceeds its bound.
 func (d *dual) stretch(least float64) {
 	var square, linear float64
 	most := math.Inf(1)

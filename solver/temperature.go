@@ -5,27 +5,28 @@ import (
 	"slices"
 )
 
-// Temperature makes the probabilities of one class per object sharper, below 1, or softer,
+// Temperature scales the probabilities of one class per object: sharper below 1, softer above,
 //
 //	P(c) = exp(z[c]/T) / Σ_k exp(z[k]/T),
 //
-// where z[c] is the logarithm of what the sigmoids alone give class c or, with Odds, the sum of the log
-// odds -A·f - B of its machines: of its own in one-vs-rest, of those against each other class in
-// one-vs-one. Source: Guo and others, ICML 2017, section 4.2.
+// where z[c] is the logarithm of the probability of class c before scaling. With Odds, z[c] is a
+// sum of log odds -A·f - B: for the class itself in one-vs-rest, and for the class against each
+// other class in one-vs-one. Source: Guo and others, ICML 2017, section 4.2.
 type Temperature struct {
 	T    float64 `json:"t"`
 	Odds bool    `json:"odds,omitempty"`
 }
 
-// sharpest bounds 1/T, and 1/sharpest is the least.
+// sharpest is the maximum of 1/T, and 1/sharpest the minimum.
 const sharpest = 1e3
 
-// FitTemperature finds the temperature of greatest likelihood for decision values of objects of known
-// classes, by the sigmoids of a classifier's machines. nil decision values leave an object out, and so
-// does a class without a machine. As for [FitSigmoid], targets are a little inside of 0 and 1: of n
-// objects of k classes (n+1)/(n+k) and 1/(n+k). The problem is convex in 1/T, which is found to 10⁻⁹.
+// FitTemperature fits the temperature by maximum likelihood to decision values of objects with
+// known classes, using the classifier's sigmoids. Objects with nil decision values, or whose class
+// has no decision function, are excluded. As for [FitSigmoid], targets are slightly inside (0, 1):
+// (n+1)/(n+k) and 1/(n+k) for n objects of k classes. The problem is convex in 1/T, which is
+// accurate to 10⁻⁹.
 //
-// Errors: those of [Classifier.Probabilities].
+// Errors: the errors of [Classifier.Probabilities].
 func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int) (*Temperature, error) {
 	fit := &temperatureFit{}
 	for i, own := range decisions {
@@ -41,11 +42,11 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 		}
 	}
 	least, most, b := 1/sharpest, sharpest, 1.0
-	const rounds = 100 // some ten suffice
+	const rounds = 100 // about ten suffice
 	for range rounds {
 		slope, curve := fit.derivatives(b)
 		if !(curve > 0) {
-			break // no objects, or all scores of each are the same
+			break // no objects, or equal scores for each object
 		}
 		if slope > 0 {
 			most = b
@@ -64,10 +65,10 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 	return &Temperature{1 / b, odds}, nil
 }
 
-// temperatureFit has the scores of objects, 0 for that of their own class.
+// temperatureFit holds the scores of objects relative to the score of their class.
 type temperatureFit struct {
-	scores  [][]float64 // of classes that have any
-	targets float64     // sum over objects of the mean of the others' scores
+	scores  [][]float64 // scores of classes with decision functions, by object
+	targets float64     // sum over objects of the mean score of the other classes
 }
 
 func (f *temperatureFit) add(z []float64, of int) {
@@ -80,7 +81,7 @@ func (f *temperatureFit) add(z []float64, of int) {
 	f.scores, f.targets = append(f.scores, z), f.targets+mean
 }
 
-// derivatives returns the first and second derivative of -log of the likelihood by b = 1/T.
+// derivatives returns the first and second derivative of the negative log-likelihood in b = 1/T.
 func (f *temperatureFit) derivatives(b float64) (slope, curve float64) {
 	k := 1
 	for _, z := range f.scores {
@@ -100,7 +101,7 @@ func (f *temperatureFit) derivatives(b float64) (slope, curve float64) {
 	return slope - f.targets*float64(k-1)/float64(len(f.scores)+k), curve
 }
 
-// scores sets dst to the scores of a [Temperature], minus infinity for a class without a machine.
+// scores sets dst to the scores of a [Temperature], -Inf for a class without a decision function.
 func (c *Classifier) scores(dst, decisions []float64, odds bool) {
 	switch {
 	case !odds && c.Scheme == OneVsOne:
@@ -124,14 +125,14 @@ func (c *Classifier) scores(dst, decisions []float64, odds bool) {
 	default:
 		for i, m := range c.Functions {
 			x := m.Sigmoid.logit(decisions[i])
-			if dst[i] = x; !odds { // log P(f), of any f
+			if dst[i] = x; !odds { // log P(f) for any f
 				dst[i] = min(x, 0) - math.Log1p(math.Exp(-math.Abs(x)))
 			}
 		}
 	}
 }
 
-// logit returns log P(f)/(1-P(f)), kept finite.
+// logit returns log P(f)/(1-P(f)), clamped to finite numbers.
 func (s Sigmoid) logit(f float64) float64 {
 	const most = 1e300
 	return min(max(-s.A*f-s.B, -most), most)

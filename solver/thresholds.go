@@ -9,36 +9,35 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Thresholds say which labels an object gets by the decision values of separate labels: those whose
-// value is above their threshold.
+// Thresholds are decision thresholds for labels: an object gets the labels whose decision values
+// are above their thresholds.
 type Thresholds struct {
-	Above []float64 // by label: its threshold, from -1 to 1; 0 is the sign
+	Above []float64 // threshold by label, from -1 to 1; 0 is the sign
 
-	// AtLeastOne gives an object for which no value is above its threshold the label whose value is
-	// the least below it.
+	// AtLeastOne assigns a label to each object without a value above its threshold: the label
+	// whose value is closest to its threshold.
 	AtLeastOne bool
 
-	// F1 is the micro F1 of documents by thresholds that were found on the other parts, and Sign
-	// that of the signs alone.
+	// F1 is the cross-validated micro F1 with thresholds, and Sign the micro F1 of the signs alone.
 	F1, Sign float64
 }
 
-// TuneThresholds finds the thresholds of greatest micro F1 for decision values of documents that
-// their machines weren't trained on. decisions[i][l] is the value of label l for document i, nil
-// leaves the document out; sets[i] has its labels, and parts[i] its part, from 0 on.
+// TuneThresholds finds the thresholds that maximise micro F1 on held-out decision values.
+// decisions[i][l] is the value of label l for document i; nil excludes the document. sets[i] lists
+// its labels, and parts[i] is its fold, from 0.
 //
-// There are three rules: the sign, one threshold for all labels, and one for each; each of them with
-// and without AtLeastOne. To choose among these, it finds thresholds without a part and applies them
-// to that part. Of the rules whose micro F1 isn't clearly worse than the best, by more than the
-// standard error of the difference, it takes the one of greatest macro F1. labels are what
-// the chosen rule gives each document this way, so they are a fair sample of its predictions but for
-// the choice; nil for one that is left out.
+// There are three rules: the sign, one threshold for all labels, and a threshold for each label.
+// Each rule is tried with and without AtLeastOne. For each fold, thresholds are tuned on the other
+// folds and applied to the fold. Rules whose micro F1 is below the best by more than the standard
+// error of the difference are excluded. Of the remaining rules, the rule with the largest macro F1
+// is chosen. labels are its cross-validated predictions by document, nil if excluded. They are
+// unbiased except for the choice of the rule.
 //
-// For a value F, the cuts that maximise Σ 2·right - F·given need no other labels' cuts, and F is
-// the greatest micro F1 where that maximum is F·Σ of (Dinkelbach 1967; for F-measures Ye and others,
-// ICML 2012). Time: O(d log d) for d values above -1, times parts.
+// For a value F, the cuts that maximise Σ 2·right - F·given can be chosen separately for each
+// label, and F is the maximum micro F1 if that maximum is F·Σ of (Dinkelbach 1967; for F-measures
+// Ye and others, ICML 2012). Time: O(d log d) per fold for d values above -1.
 //
-// Errors: no document, NaN.
+// It fails if there are no documents, or for NaN.
 func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresholds, labels [][]int, err error) {
 	k, err := newTuning(decisions, sets, parts)
 	if err != nil {
@@ -47,7 +46,7 @@ func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresh
 	var rules []rule
 	best := 0
 	for _, fit := range []func(part int) []float64{k.sign, k.common, k.each} {
-		var above [][]float64 // by part: thresholds that were found without it
+		var above [][]float64 // by fold: thresholds tuned without the fold
 		for f := range k.parts {
 			above = append(above, fit(f))
 		}
@@ -71,24 +70,25 @@ func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresh
 	}, chosen.labels, nil
 }
 
-// rule is a way to find thresholds, without a part unless that is -1, and how it does.
+// rule is a method of finding thresholds, without a fold if that isn't -1, with its results.
 type rule struct {
 	fit          func(part int) []float64
 	atLeastOne   bool
-	labels       [][]int // of each document, by thresholds that were found on the other parts
-	micro, macro float64 // F1 of all documents
+	labels       [][]int // cross-validated labels by document
+	micro, macro float64 // F1 over all documents
 	byDocument   []counts
 }
 
-// counts are labels of documents: those that are right, and both those given and those that documents have.
+// counts are numbers of labels: right ones, and the sum of predicted and true labels.
 type counts struct{ right, both int }
 
 func (c counts) f1() float64 { return 2 * float64(c.right) / float64(max(c.both, 1)) }
 
-// clearlyWorse says whether a rule's micro F1 is below another's by more than the standard error of their difference.
-// F = 2·Σ right/Σ both changes with the weight of document i by (2·rightᵢ - F·bothᵢ)/Σ both, so the variance of a
-// difference is the sum of the squares of such differences (the delta method). The few parts would tell it badly: of
-// three, the standard error of a mean errs by half of itself.
+// clearlyWorse reports whether a rule's micro F1 is below another rule's by more than the standard
+// error of their difference. The derivative of F = 2·Σ right/Σ both in the weight of document i is
+// (2·rightᵢ - F·bothᵢ)/Σ both. So the variance of a difference is the sum of squared differences of
+// these (the delta method). A standard error over three folds would itself have a relative error of
+// one half.
 func (r rule) clearlyWorse(than rule) bool {
 	var sums [2]counts
 	for i := range r.byDocument {
@@ -108,18 +108,18 @@ func (r rule) clearlyWorse(than rule) bool {
 	return !(than.micro-r.micro <= math.Sqrt(variance))
 }
 
-// tuning is what thresholds are found from.
+// tuning is the data for tuning thresholds.
 type tuning struct {
 	decisions [][]float64
 	sets      [][]int
-	of        []int // by document: its part
+	of        []int // fold by document
 	labels    int
 	parts     int
-	near      [][]valued // by label: its values in (-1, 1], the greatest first
-	sure      [][]valued // by label: those above
+	near      [][]valued // by label: its values in (-1, 1], decreasing
+	sure      [][]valued // by label: its values above 1
 }
 
-// valued is a decision value of a label for a document, which has the label or doesn't.
+// valued is a decision value of a label for a document, and whether the document has the label.
 type valued struct {
 	value float64
 	doc   int32
@@ -141,7 +141,7 @@ func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error
 			at := valued{v, int32(i), slices.Contains(sets[i], l)}
 			switch {
 			case math.IsNaN(v):
-				return nil, errUser("decision value %v of label %d for document %d, expected a number", v, l, i)
+				return nil, errUser("decision value %v of label %d for document %d, expected no NaN", v, l, i)
 			case v > 1:
 				k.sure[l] = append(k.sure[l], at)
 			case v > -1:
@@ -150,7 +150,7 @@ func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error
 		}
 	}
 	if k.near == nil {
-		return nil, errUser("no document to find thresholds by")
+		return nil, errUser("no document to tune thresholds on")
 	}
 	for _, near := range k.near {
 		slices.SortStableFunc(near, func(a, b valued) int { return cmp.Compare(b.value, a.value) })
@@ -158,10 +158,10 @@ func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error
 	return k, nil
 }
 
-// sign is the rule of the sign.
+// sign is the rule of signs.
 func (k *tuning) sign(int) []float64 { return make([]float64, k.labels) }
 
-// common finds one threshold for all labels, without a part.
+// common finds a threshold for all labels together, without a fold.
 func (k *tuning) common(part int) []float64 {
 	all := slices.Concat(k.near...)
 	slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.value, a.value) })
@@ -169,19 +169,19 @@ func (k *tuning) common(part int) []float64 {
 	return slices.Repeat(k.cuts([][]valued{all}, [][]valued{sure}, part), k.labels)
 }
 
-// each finds a threshold for each label, without a part.
+// each finds a threshold for each label, without a fold.
 func (k *tuning) each(part int) []float64 { return k.cuts(k.near, k.sure, part) }
 
-// cuts finds the thresholds of lists of values, together, without a part.
+// cuts finds the thresholds of lists of values jointly, without a fold.
 func (k *tuning) cuts(near, sure [][]valued, part int) []float64 {
-	of := 0 // labels of documents
+	of := 0 // number of true labels
 	for i, own := range k.decisions {
 		if own != nil && k.of[i] != part {
 			of += len(k.sets[i])
 		}
 	}
 	above := make([]float64, len(near))
-	const rounds = 50 // some five suffice
+	const rounds = 50 // about five suffice
 	for f, round := 0.0, 0; round < rounds; round++ {
 		right, given := 0, 0
 		for l := range near {
@@ -199,8 +199,8 @@ func (k *tuning) cuts(near, sure [][]valued, part int) []float64 {
 	return above
 }
 
-// cut finds the threshold of a list that maximises 2·right - f·given, the one nearest to 0 of
-// several, and adds its counts.
+// cut finds the threshold of a list that maximises 2·right - f·given, closest to 0 among ties, and
+// adds its counts.
 func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int) float64 {
 	r, g := 0, 0
 	for _, v := range sure {
@@ -211,7 +211,7 @@ func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int
 			}
 		}
 	}
-	above, last := 1.0, 1.0 // the cut before the value that comes next, and the value before
+	above, last := 1.0, 1.0 // cut above the next value, and the previous value
 	best, bestR, bestG := math.Inf(-1), r, g
 	take := func(cut float64) {
 		gain := 2*float64(r) - float64(f*float64(g))
@@ -219,7 +219,7 @@ func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int
 			best, above, bestR, bestG = gain, cut, r, g
 		}
 	}
-	between := func(lo, hi float64) float64 { // the point of [lo, hi) that is nearest to 0, half-way on either side
+	between := func(lo, hi float64) float64 { // point of [lo, hi) closest to 0; the midpoint if both have the same sign
 		if lo <= 0 && hi > 0 {
 			return 0
 		}
@@ -243,7 +243,7 @@ func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int
 	return above
 }
 
-// apply gives each document its labels by the thresholds of its part.
+// apply predicts the labels of each document with the thresholds of its fold.
 func (k *tuning) apply(above [][]float64, atLeastOne bool) [][]int {
 	labels := make([][]int, len(k.decisions))
 	for i, own := range k.decisions {
@@ -254,8 +254,8 @@ func (k *tuning) apply(above [][]float64, atLeastOne bool) [][]int {
 	return labels
 }
 
-// score returns the micro F1 of labels that documents were given, their macro F1, of the labels that
-// any document has or was given, and the counts of each document.
+// score returns the micro F1 of predicted labels, their macro F1 over labels that are true or
+// predicted for any document, and the counts of each document.
 func (k *tuning) score(labels [][]int) (micro, macro float64, byDocument []counts) {
 	all, byLabel := counts{}, make([]counts, k.labels)
 	byDocument = make([]counts, len(labels))
@@ -288,7 +288,7 @@ func (k *tuning) score(labels [][]int) (micro, macro float64, byDocument []count
 	return all.f1(), macro / float64(max(known, 1)), byDocument
 }
 
-// labelsOf appends the labels whose values are above their thresholds, nil for 0.
+// labelsOf appends the labels whose values are above their thresholds; nil thresholds are 0.
 func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 	best, most, had := -1, math.Inf(-1), len(dst)
 	for i, v := range values {
@@ -308,12 +308,12 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 	return dst
 }
 
-// Apply makes the thresholds part of a classifier of separate labels: each machine's Rho grows by
-// its threshold, so that its sign says whether an object has the label; probabilities stay. Errors:
-// another scheme, another number of thresholds than of machines.
+// Apply makes the thresholds part of a classifier of separate labels: it adds the threshold to each
+// Rho, so that the sign of the decision value decides. Probabilities don't change. It fails for
+// another scheme, or another number of thresholds than of decision functions.
 func (t *Thresholds) Apply(c *Classifier) error {
 	if c.Scheme != Labels || len(t.Above) != len(c.Functions) {
-		return errUser("%d thresholds for %d machines (%s), expected as many, of scheme %s", len(t.Above),
+		return errUser("%d thresholds for %d decision functions (%s), expected equal numbers and scheme %s", len(t.Above),
 			len(c.Functions), c.Scheme, Labels)
 	}
 	for l, m := range c.Functions {
@@ -328,20 +328,20 @@ func (t *Thresholds) Apply(c *Classifier) error {
 	return nil
 }
 
-// parts returns how many parts there are to tune thresholds on, 0 for none.
+// parts returns the number of folds to tune thresholds on, 0 for none.
 func (t *Training) parts(n int) (int, error) {
 	if t.Folds == nil {
 		return 0, nil
 	}
 	if t.Sets == nil || len(t.Folds) != n || n == 0 {
-		return 0, errUser("parts of %d documents to tune thresholds of sets of labels on, expected %d and sets",
+		return 0, errUser("folds of %d documents to tune thresholds on, expected Sets and folds of %d documents",
 			len(t.Folds), n)
 	}
 	return slices.Max(t.Folds) + 1, nil
 }
 
-// tune tunes the thresholds of trained labels, and makes them part of the classifier. The machines of
-// a part begin at those of all documents.
+// tune tunes the thresholds of trained labels, and applies them to the classifier. The searches for
+// a fold are warm-started from the solution for all documents.
 func (t *Training) tune(
 	ctx context.Context, m *source, open []*problem, c *Classifier, parts int, report *reporter, opt *Options,
 ) (err error) {
@@ -352,7 +352,7 @@ func (t *Training) tune(
 		}
 		decisions[i] = make([]float64, len(c.Functions))
 		for l, machine := range c.Functions {
-			decisions[i][l] = -machine.Rho // of those that say the same of all
+			decisions[i][l] = -machine.Rho // constant decision functions
 		}
 	}
 	var jobs []job

@@ -13,17 +13,16 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Folds divides documents into k folds of nearly equal size. Each class is spread over the folds
-// evenly, up to one document: the documents of each class are shuffled and dealt out in turn. It
-// returns the fold 0 … k-1 of each document, and -1 for documents with a negative class. If there
-// are fewer documents than folds, the last folds are empty. Folds depend only on the seed, on any
-// platform. It panics if k is below 1.
+// Folds divides documents into k stratified folds of nearly equal size: the documents of each class
+// are shuffled and dealt out in turn. It returns the fold of each document, 0 … k-1, or -1 for
+// documents with a negative class. If there are fewer documents than folds, the last folds are
+// empty. Folds depend only on the seed, on any platform. Folds panics if k is below 1.
 func Folds(labels []int, k int, seed uint64) []int {
 	if k < 1 {
-		panic(fmt.Sprintf("solver: Folds: %d parts, expected at least 1", k))
+		panic(fmt.Sprintf("solver: Folds: %d folds, expected at least 1", k))
 	}
 	fold := make([]int, len(labels))
-	var docs []int // documents by class, because class numbers may be large
+	var docs []int // sorted by class, because class numbers may be large
 	for i, c := range labels {
 		if fold[i] = -1; c >= 0 {
 			docs = append(docs, i)
@@ -62,16 +61,14 @@ type Trial struct {
 	Decisions  bool // keep decision values
 	Thresholds bool // tune thresholds for Sets, and predict each fold by the thresholds of the others
 
-	// Only, if not nil, lists the folds to validate. Their results don't depend on the list, bit
-	// for bit. Other folds have no predictions, and nil in Fits. Thresholds need all folds.
-	// Default: all.
+	// Only, if not nil, lists the folds to validate. It doesn't change their results. Other folds
+	// have no predictions, and nil in Fits. Thresholds need all folds. Default: all.
 	Only []int
 }
 
 // Validation is the result of a cross-validation with one set of parameters.
 type Validation struct {
-	// Predictions of the classifier that was trained without the document's fold; one of the three
-	// is set.
+	// Out-of-fold predictions; one of the three is set.
 	Predicted []int     // class by document; -1 if excluded
 	Sets      [][]int   // labels by document, increasing; nil if excluded
 	Values    []float64 // estimate by document; NaN if excluded
@@ -95,8 +92,8 @@ type WarmStart struct {
 // For each problem and fold, the binary classifiers are trained in order of increasing ν, ε and C
 // on the same rows, each warm-started from the solution before it (except with Nu). The first is
 // warm-started from near, a sum of multiples of solutions of the same trial with another kernel,
-// such as twice the last solution minus the one before; nil is 0. Predictions are those of
-// classifiers trained by [Train], up to the tolerance.
+// such as twice the last solution minus the one before; nil is 0. Predictions agree with
+// classifiers trained by [Train] up to the tolerance.
 func (t *Trial) Validate(
 	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
 ) ([]*Validation, error) {
@@ -207,8 +204,8 @@ func (t *Trial) Check(n int) error {
 	return err
 }
 
-// predict predicts the documents of a fold with the classifiers of all parameters, which share each
-// kernel value.
+// predict predicts the documents of a fold with the classifiers of all parameters, which share the
+// kernel values.
 func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int, opt *Options) error {
 	var held []int
 	for i, part := range t.Folds {
@@ -240,18 +237,18 @@ func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int
 	})
 }
 
-// fits checks that a warm start has the same folds, and the given number of problems of a scheme.
+// fits checks that a warm start has the given number of folds and of problems.
 func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) error {
 	if s.Of == nil || len(s.Of.Fits) != parts {
-		return errUser("a start from a validation of something else, expected one of %d parts", parts)
+		return errUser("the warm start is from another trial, expected %d folds", parts)
 	}
 	for _, f := range only {
 		c := s.Of.Fits[f]
 		if c == nil {
-			return errUser("a start from a validation of something else, without part %d", f)
+			return errUser("the warm start is from another trial, without fold %d", f)
 		}
 		if err := c.startsFor(scheme, problems, n); err != nil {
-			return fmt.Errorf("part %d: %w", f, err)
+			return fmt.Errorf("fold %d: %w", f, err)
 		}
 	}
 	return nil
@@ -288,7 +285,7 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 			}
 		}
 		if !several {
-			return nil, errUser("without part %d of %d the documents are of one class, expected two or more", f+1,
+			return nil, errUser("without fold %d of %d the documents have one class, expected at least two", f+1,
 				parts)
 		}
 	}
@@ -315,16 +312,16 @@ func (p *problem) without(parts []int, f int) *problem {
 // parts returns the number of folds, and the folds to validate in increasing order.
 func (t *Trial) parts(n int) (count int, only []int, err error) {
 	if len(t.Folds) != n {
-		return 0, nil, errUser("parts of %d documents, of a matrix of %d", len(t.Folds), n)
+		return 0, nil, errUser("folds of %d documents, expected %d", len(t.Folds), n)
 	}
 	for i, f := range t.Folds {
 		if f < -1 || f >= n {
-			return 0, nil, errUser("document %d is in part %d, expected 0 to %d, or -1 for none", i, f, n-1)
+			return 0, nil, errUser("document %d is in fold %d, expected 0 to %d, or -1 to exclude it", i, f, n-1)
 		}
 		count = max(count, f+1)
 	}
 	if count < 2 {
-		return 0, nil, errUser("%d part of the documents, expected two or more", count)
+		return 0, nil, errUser("%d fold, expected at least two", count)
 	}
 	for f := range count {
 		if t.Only == nil || slices.Contains(t.Only, f) {
@@ -332,8 +329,8 @@ func (t *Trial) parts(n int) (count int, only []int, err error) {
 		}
 	}
 	if t.Only != nil && (len(only) != len(t.Only) || t.Thresholds && len(only) < count) {
-		return 0, nil, errUser("parts %v in Only, expected different ones from 0 to %d, and all for thresholds", t.Only,
-			count-1)
+		return 0, nil, errUser("folds %v in Only, expected distinct numbers from 0 to %d, and all folds for thresholds",
+			t.Only, count-1)
 	}
 	return count, only, nil
 }

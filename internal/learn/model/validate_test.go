@@ -39,19 +39,19 @@ func TestValidate(t *testing.T) {
 		{"0 classes with 0 names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
 		{`two classes are called "a"`, tiny, func(m *Model) { m.Classes[1] = "a" }},
 		{
-			"2 machines (one-vs-one) for 3 classes, expected 3", tiny,
+			"2 decision functions (one-vs-one) for 3 classes, expected 3", tiny,
 			func(m *Model) { m.Classifier.Functions = m.Classifier.Functions[:2] },
 		},
-		{"3 machines (one-vs-rest) for 4 classes, expected 4", tiny, func(m *Model) {
+		{"3 decision functions (one-vs-rest) for 4 classes, expected 4", tiny, func(m *Model) {
 			m.Classifier.Scheme, m.Classifier.Classes, m.Classes = solver.OneVsRest, 4, append(m.Classes, "d")
 		}},
-		{"machine 0 (labels) is missing", tiny, func(m *Model) { m.Classifier.Scheme = solver.Labels }},
+		{"decision function 0 (labels) is missing", tiny, func(m *Model) { m.Classifier.Scheme = solver.Labels }},
 		{"scheme 3 is unknown", tiny, func(m *Model) { m.Classifier.Scheme = 3 }},
 		{
-			`for classes 0 and 1 is missing, and both have`, tiny,
+			`for classes 0 and 1 is missing, but each class`, tiny,
 			func(m *Model) { m.Classifier.Functions[2] = &solver.DecisionFunction{} },
 		},
-		{"no machine for 3 classes", tiny, func(m *Model) { m.Classifier.Functions = make([]*solver.DecisionFunction, 3) }},
+		{"no decision function for 3 classes", tiny, func(m *Model) { m.Classifier.Functions = make([]*solver.DecisionFunction, 3) }},
 
 		{"filled by hand", tiny, func(m *Model) {
 			e := *m.Embedder
@@ -72,7 +72,7 @@ func TestValidate(t *testing.T) {
 		{"support vector 0 is of class 0 of 0", regression, func(m *Model) { m.SupportClass[0] = 0 }},
 
 		{
-			"machine 1: solver: 2 support vectors with 1 coef", tiny,
+			"machine 1: solver: 2 support vectors and 1 coef", tiny,
 			func(m *Model) { m.Classifier.Functions[1].Coef = []float64{1} },
 		},
 		{"support vector 3 after 0", tiny, func(m *Model) { m.Classifier.Functions[1].Support[1] = 3 }},
