@@ -299,6 +299,6 @@ func Example_errors() {
 	report(err)
 	// Output:
 	// needs more than 1000 bytes
-	// gram: the documents are of 1 class, expected two or more
+	// gram: the documents have 1 class, expected at least two
 	// cancelled
 }

@@ -82,13 +82,13 @@ func TestValidate(t *testing.T) {
 			"coefficient -Inf of support vector 2", tiny,
 			func(m *Model) { m.Classifier.Functions[1].Coef[1] = math.Inf(-1) },
 		},
-		{"rho NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Rho = math.NaN() }},
+		{"rho is NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Rho = math.NaN() }},
 		{"objective NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Objective = math.NaN() }},
 		{"gap +Inf", tiny, func(m *Model) { m.Classifier.Functions[1].Gap = math.Inf(1) }},
 		{"-1 iterations", tiny, func(m *Model) { m.Classifier.Functions[1].Iterations = -1 }},
-		{"-1 coefficients at", tiny, func(m *Model) { m.Classifier.Functions[1].Bounded = -1 }},
-		{"sigmoid with A NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.A = math.NaN() }},
-		{"and B NaN, expected finite", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.B = math.NaN() }},
+		{"-1 bounded coeff", tiny, func(m *Model) { m.Classifier.Functions[1].Bounded = -1 }},
+		{"sigmoid has A = NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.A = math.NaN() }},
+		{"and B = NaN, expected finite", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.B = math.NaN() }},
 	} {
 		m := c.model()
 		musttest.Do(t, m.Validate())

@@ -198,12 +198,12 @@ func TestTrainRefuses(t *testing.T) {
 	}{
 		"a weight for class":  {docs, Settings{Weights: map[string]float64{"nobody": 2}}},
 		"expected one, or a":  {several(docs), Settings{}},
-		"of 1 class":          {one, Settings{}},
+		"1 class":          {one, Settings{}},
 		"a finite number":     {withClasses(docs, "low", "high"), Settings{Type: model.EpsilonSVR}},
 		"nu=2":                {docs, Settings{Type: model.NuSVC, Nu: 2}},
 		"nu=-1":               {docs, Settings{Type: model.NuSVC, Nu: -1}},
 		"nu=7":                {docs, Settings{Type: model.OneClass, Nu: 7}},
-		"weight 0 of class":   {docs, Settings{Weights: map[string]float64{docs.Classes[1]: 0}}},
+		"weight of class 1 is 0":   {docs, Settings{Weights: map[string]float64{docs.Classes[1]: 0}}},
 		"c=-1":                {docs, Settings{C: -1}},
 		"wants documents emb": {docs, Settings{Kernel: kernel.MustParse("linear")}},
 	}
