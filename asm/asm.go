@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/asm/internal/coeff"
 )
 
-// ISA names an instruction set that kernels are written for.
+// ISA names the instruction set of a kernel table.
 type ISA string
 
 // The instruction sets.
@@ -17,20 +17,19 @@ const (
 	AVX512  ISA = "avx512"  // x86-64 with AVX-512 F, BW, DQ and VL
 )
 
-// CurvatureFloor is the curvature that ArgGain takes in the place of one that isn't positive.
-// Rounding brings such curvatures about, and kernels that aren't positive definite. It is LIBSVM's
-// TAU.
+// CurvatureFloor replaces curvatures that aren't positive in ArgGain. Rounding and indefinite
+// kernels cause such curvatures. It is LIBSVM's TAU.
 const CurvatureFloor = coeff.CurvatureFloor
 
 // Kernels is a table of kernels for one instruction set. The generic functions of the same names
-// state the fields' equations, preconditions and accuracy.
+// document the equations, preconditions and accuracy.
 //
-// The kernels of [For] and [Best] panic where lengths, counts or strides are wrong, before they
-// touch memory. What numbers inside of slices point to is the caller's duty.
+// The kernels of [For] and [Best] check lengths, counts and strides, and panic before any memory
+// access. They don't check indices stored in slices; these are the caller's responsibility.
 type Kernels struct {
 	ISA   ISA
 	Panel int  // R, the number of documents in a panel
-	Cost  Cost // what the parts of a dot product cost, for choosing the head
+	Cost  Cost // costs for choosing the head
 
 	PanelDot  func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	TailAdd   func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)
@@ -50,7 +49,7 @@ type Kernels struct {
 		panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
 	) int
 
-	ChiSquare, JensenShannon Pairing // similarities of histograms that take the place of dot products
+	ChiSquare, JensenShannon Pairing // histogram similarities that replace dot products
 
 	Add        func(dst, a, b []float32)
 	Exp        func(dst, x []float32)
@@ -87,33 +86,33 @@ type Kernels struct {
 	MultiplyWide func(
 		sum []float64, apart int, c []float64, stride, lines, width int, by []float64, byStride, vectors int)
 
-	// Peak and Read measure the machine, to compare the others with.
+	// Peak and Read measure the processor, as a reference for the other kernels.
 	Peak func(sum []float32, x, y float32, rounds int)
 	Read func(src []float32) uint32
 }
 
-// CostOrigin says where the numbers of Cost come from.
+// CostOrigin describes how Cost was measured.
 const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
 	"(avx512: those of avx2, whose choice of the head costs a Zen 5 at most 9 %; for dense columns fitted on a Xeon)"
 
-// Cost is what the parts of a dot product take, in nanoseconds; see [CostOrigin]. Choices depend on
-// ratios alone.
+// Cost holds the costs of the parts of a dot product in nanoseconds; see [CostOrigin]. Only ratios
+// matter.
 type Cost struct {
-	HeadValue    float64 // PanelDot: a value against a whole panel
-	HeadFar      float64 // PanelDot: what is added where the panel's row isn't in the first-level cache
-	HeadDocument float64 // PanelDot: a document with values in a segment, besides its values
+	HeadValue    float64 // PanelDot: multiplying a value by a whole panel
+	HeadFar      float64 // PanelDot: extra cost if the panel's row isn't in the L1 cache
+	HeadDocument float64 // PanelDot: fixed cost of a document with values in a segment
 	TailMatch    float64 // TailAdd: a match
-	TailDocument float64 // TailStore: a document and its c, besides all else; 0 where columns are never dense
-	TailList     float64 // TailAdd: a visit, besides its matches
-	RowDocument  float64 // PanelDotRows: a document and its c, besides its values
-	L3Byte       float64 // a byte of a panel that comes from the third-level cache
+	TailDocument float64 // TailStore: fixed cost of a document and its c; 0 if columns are never dense
+	TailList     float64 // TailAdd: fixed cost of a visit
+	RowDocument  float64 // PanelDotRows: fixed cost of a document and its c
+	L3Byte       float64 // a byte of a panel from the L3 cache
 }
 
-// highest, where it isn't empty, is the best instruction set that is offered, whatever the processor can run. Only the
-// linker sets it, for tests of the others: -ldflags "-X github.com/gramengine/gram/asm.highest=avx2".
+// highest, if not empty, limits the instruction sets offered. Only the linker sets it, to test
+// lower instruction sets: -ldflags "-X github.com/gramengine/gram/asm.highest=avx2".
 var highest string
 
-// tables are those that this processor can run, the best last.
+// tables are the tables that this processor can run, best last.
 var tables = func() (list []*Kernels) {
 	for _, k := range append([]*Kernels{&generic}, native()...) {
 		list = append(list, checked(k))
@@ -121,7 +120,7 @@ var tables = func() (list []*Kernels) {
 	return upTo(list, ISA(highest))
 }()
 
-// upTo returns the tables up to one that must be among them; "" is the last.
+// upTo returns the tables up to the named instruction set, which must be available; "" is the last.
 func upTo(list []*Kernels, highest ISA) []*Kernels {
 	if highest == "" {
 		return list
@@ -131,10 +130,10 @@ func upTo(list []*Kernels, highest ISA) []*Kernels {
 			return list[:i+1]
 		}
 	}
-	panic(fmt.Sprintf("asm: instruction set %q that the program was linked for can't run here", highest))
+	panic(fmt.Sprintf("asm: linked for the instruction set %q, which this processor doesn't support", highest))
 }
 
-// Available returns the instruction sets that this processor can run, the best last.
+// Available returns the instruction sets that this processor supports, best last.
 func Available() []ISA {
 	var out []ISA
 	for _, k := range tables {
@@ -143,7 +142,7 @@ func Available() []ISA {
 	return out
 }
 
-// For returns the kernels of an instruction set. Its error says what this processor can run.
+// For returns the kernels of an instruction set. The error lists the available instruction sets.
 func For(isa ISA) (*Kernels, error) {
 	var have []string
 	for _, k := range tables {
@@ -152,7 +151,7 @@ func For(isa ISA) (*Kernels, error) {
 		}
 		have = append(have, string(k.ISA))
 	}
-	return nil, fmt.Errorf("asm: instruction set %q can't run here, expected one of %s", isa, strings.Join(have, ", "))
+	return nil, fmt.Errorf("asm: instruction set %q is not available, expected one of %s", isa, strings.Join(have, ", "))
 }
 
 // Best returns the kernels of the best instruction set available.

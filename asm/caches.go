@@ -6,15 +6,15 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// Caches are the sizes in bytes of one core's first-level data cache and second-level cache. Which
-// terms are dense, and so the order of sums, goes by them: machines of one instruction set have the
-// same bits where they use the same sizes.
+// Caches are the sizes in bytes of a core's L1 data cache and L2 cache. They determine which terms
+// are dense, and so the order of sums. Computers with the same instruction set give the same bits
+// if they use the same cache sizes.
 type Caches struct {
 	L1 int `json:"l1"`
 	L2 int `json:"l2"`
 }
 
-// MachineCaches returns the sizes of this machine, 32 and 512 KiB where they aren't known.
+// MachineCaches returns the sizes of this computer, or 32 and 512 KiB if they are unknown.
 func MachineCaches() Caches {
 	c := Caches{cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2}
 	if c.L1 <= 0 {
@@ -28,9 +28,9 @@ func MachineCaches() Caches {
 
 var used atomic.Pointer[Caches]
 
-// UseCaches has engines that are made from now on go by other sizes than this machine's, as those of
-// the machine whose bits are wanted; a size of 0 or below is this machine's. It may be called at any
-// time, and stays for the process.
+// UseCaches sets the cache sizes for engines created from now on, for example to reproduce the bits
+// of another computer. A size of 0 or less means this computer's size. It may be called
+// concurrently, and applies to the whole process.
 func UseCaches(c Caches) {
 	own := MachineCaches()
 	if c.L1 <= 0 {
@@ -40,13 +40,13 @@ func UseCaches(c Caches) {
 		c.L2 = own.L2
 	}
 	if c == own {
-		used.Store(nil) // tests change the machine's
+		used.Store(nil) // tests change the computer's sizes
 		return
 	}
 	used.Store(&c)
 }
 
-// UsedCaches returns the sizes that engines go by.
+// UsedCaches returns the cache sizes for new engines.
 func UsedCaches() Caches {
 	if c := used.Load(); c != nil {
 		return *c

@@ -6,14 +6,13 @@ import (
 	"math/bits"
 )
 
-// checked returns a table whose kernels check the lengths of their arguments, in a time that
-// doesn't depend on them, before they touch memory. A slice that is too short, a count below 0 or a
-// stride that is too small is a mistake of the caller: the kernel panics with a message that names
-// itself and the argument. No other place checks: kernels in assembly don't.
+// checked returns a table whose kernels check the lengths of their arguments in constant time,
+// before any memory access. If a slice or a stride is too small or a count is negative, the kernel
+// panics and names itself and the argument. Kernels in assembly check nothing.
 //
-// What a pass over the argument would take isn't checked; the generic functions call it the
-// caller's duty: the numbers that documents, offsets, cursors, rows and columns are given by, and
-// what destinations overlap.
+// Checks that take a pass over an argument are omitted: the values of documents, offsets, cursors,
+// rows and columns, and overlapping destinations. The generic functions call these the caller's
+// responsibility.
 func checked(k *Kernels) *Kernels {
 	c := *k
 	c.PanelDot = checkPanel("PanelDot", k.Panel, k.PanelDot)
@@ -46,7 +45,7 @@ func checked(k *Kernels) *Kernels {
 	c.TailAdd = func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit) {
 		atLeast("TailAdd", "stride", stride, 0)
 		values("TailAdd", "value", len(value), len(doc))
-		if n := len(visits); n > 0 { // the last one, in the place of all
+		if n := len(visits); n > 0 { // the last one stands for all
 			v := visits[n-1]
 			atLeast("TailAdd", "count of the last visit", int(v.Count), 1)
 			values("TailAdd", "doc", len(doc), int(v.First)+int(v.Count)+TailSlack)
@@ -184,7 +183,7 @@ func checked(k *Kernels) *Kernels {
 	return &c
 }
 
-// A panelKernel is PanelDot or one of the kind.
+// A panelKernel is PanelDot or a kernel with the same signature.
 type panelKernel = func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 
 func checkPanel(kernel string, width int, f panelKernel) panelKernel {
@@ -241,7 +240,7 @@ func checkNorms(kernel string, f func(dst, c, y []float32, x float32)) func(dst,
 // A transposition is Transpose or TailStore.
 type transposition[T float32 | int32] = func(dst []float32, dstStride int, src []T, srcStride, rows, cols int)
 
-// checkTransposition calls f only where there is something to be done.
+// checkTransposition calls f only if the tile isn't empty.
 func checkTransposition[T float32 | int32](kernel, source, sourceStride string, f transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows <= 0 || cols <= 0 {
@@ -257,8 +256,8 @@ func checkTransposition[T float32 | int32](kernel, source, sourceStride string, 
 	}
 }
 
-// checkRectangle checks that a slice holds so many rows of a width, at least one, whose beginnings
-// are a stride apart.
+// checkRectangle checks that a slice holds rows of a width, at least one, that begin a stride
+// apart.
 func checkRectangle(kernel, arg string, have, rows, stride, width int) {
 	hi, lo := bits.Mul64(uint64(rows-1), uint64(stride))
 	lo, carry := bits.Add64(lo, uint64(width), 0)
@@ -267,7 +266,7 @@ func checkRectangle(kernel, arg string, have, rows, stride, width int) {
 	}
 }
 
-// checkRows checks that every slice of a list has n values from a place on.
+// checkRows checks that every slice of a list has n values from an offset.
 func checkRows[T float32 | float64](kernel, arg string, rows [][]T, from, n int) {
 	atLeast(kernel, "from", from, 0)
 	for i, row := range rows {
@@ -277,7 +276,7 @@ func checkRows[T float32 | float64](kernel, arg string, rows [][]T, from, n int)
 	}
 }
 
-// checkMultiply calls f only where there is something to be done.
+// checkMultiply calls f only if there are products to add.
 func checkMultiply[T float32 | float64](
 	kernel string,
 	f func(sum []float64, apart int, c []T, stride, lines, width int, by []float64, byStride, vectors int),
@@ -299,20 +298,20 @@ func checkMultiply[T float32 | float64](
 	}
 }
 
-// checkScores checks the number of scores, and their mask.
+// checkScores checks the number of scores and the length of their mask.
 func checkScores(kernel string, g, mask int) {
 	multiple(kernel, "g", g, ScanBlock)
 	values(kernel, "mask", mask, g)
 }
 
-// checkBits checks the logarithm of a number of intervals for each power of two.
+// checkBits checks the logarithm of the number of intervals per power of two.
 func checkBits(function string, bits uint) {
 	if bits > piecewiseMax {
 		fail(function, "bits is %d, expected at most %d", bits, piecewiseMax)
 	}
 }
 
-// inputs checks that the two inputs of a map are as long as dst, input that one is.
+// inputs checks that both inputs of a map are as long as dst, and input that its only input is.
 func inputs(kernel, a, b string, dst, haveA, haveB int) {
 	input(kernel, a, dst, haveA)
 	input(kernel, b, dst, haveB)
@@ -324,8 +323,8 @@ func input(kernel, arg string, dst, have int) {
 	}
 }
 
-// values checks that an argument has at least so many values, equal that it has just so many, and
-// multiple that it has a multiple of so many.
+// values checks that an argument has at least n values, equal that it has n, and multiple that its
+// length is a multiple of n.
 func values(kernel, arg string, have, need int) {
 	if have < need {
 		failNumbers(kernel, "%s has %d values, expected at least %d", arg, have, need)
@@ -344,14 +343,14 @@ func multiple(kernel, arg string, have, block int) {
 	}
 }
 
-// atLeast checks a number.
+// atLeast checks the minimum of a number.
 func atLeast(kernel, arg string, have, least int) {
 	if have < least {
 		failNumbers(kernel, "%s is %d, expected at least %d", arg, have, least)
 	}
 }
 
-// selectMax bounds the lines and places of Select, whose numbers have 16 bits.
+// selectMax bounds the lines and places of Select, whose indices have 16 bits.
 const selectMax = 1 << 16
 
 func atMost(kernel, arg string, have, most int) {
@@ -360,8 +359,8 @@ func atMost(kernel, arg string, have, most int) {
 	}
 }
 
-// failNumbers is [fail] with an argument and two numbers. It stands alone so that the checks are
-// small enough to be inlined.
+// failNumbers is [fail] with an argument and two numbers. It is a separate function so that the
+// checks can be inlined.
 //
 //go:noinline
 func failNumbers(kernel, format, arg string, have, expected int) {

@@ -2,17 +2,18 @@ package asm
 
 import "math"
 
-// leastGeneric takes the least value of each group of lines of a tile, at each place,
+// leastGeneric computes the minimum of each group of lines of a tile, at each place,
 //
 //	m = min c[i*stride+j],  g*group <= i < min((g+1)*group, lines), 0 <= j < places
 //
-// and enters it into the least ones so far, which ascend, and of which the greatest is dropped:
+// and inserts it into the smallest minima so far, which are in ascending order, dropping the
+// largest:
 //
 //	least[q*places+j],  0 <= q < levels
 //
-// Where least begins as +Inf, its last level ends as a number that at least so many values of the
-// place aren't above. NaN is never a least value, and least has none. levels >= 1, group >= 1,
-// stride >= places.
+// If least is initially +Inf, its last level becomes an upper bound for at least levels values of
+// the place. NaN is never a minimum, and least contains no NaN. levels >= 1, group >= 1, stride >=
+// places.
 func leastGeneric(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	var groups [64]float32
 	for lo := 0; lo < places; lo += len(groups) {

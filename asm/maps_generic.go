@@ -6,18 +6,18 @@ import (
 	"github.com/gramengine/gram/asm/internal/coeff"
 )
 
-// True of every map: dst and the inputs have the same length, or the inputs are longer. dst may be
-// the same slice as an input, but must not overlap one otherwise. Elements are independent of each
-// other: an element's bits depend neither on its place nor on the length. c = 1 - cosine lies in
-// [0, 2], which [Kernels.Finish] sees to; outside of it results are unspecified. NaN gives NaN.
-// Calls may run concurrently as long as no destination overlaps what another call reads or writes.
-// An ulp is the distance of the float32 numbers around the exact result.
+// The following holds for every map. The inputs are at least as long as dst. dst may be the same
+// slice as an input; any other overlap is forbidden. Elements are independent: the bits of an
+// element depend neither on its index nor on the length. c = 1 - cosine must be in [0, 2], as
+// [Kernels.Finish] ensures, or results are unspecified. NaN gives NaN. Calls may run concurrently
+// if no destination overlaps memory that another call accesses. An ulp is the spacing of float32
+// numbers at the exact result.
 
 // addGeneric adds two slices,
 //
 //	dst[j] = a[j] + b[j],  0 <= j < len(dst)
 //
-// each sum rounded once.
+// Each sum is rounded once.
 func addGeneric(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
@@ -26,12 +26,12 @@ func addGeneric(dst, a, b []float32) {
 	}
 }
 
-// dotGeneric undoes the normalisation,
+// dotGeneric converts c back to dot products,
 //
 //	dst[j] = (1-c[j])·(x·y[j]),  0 <= j < len(dst)
 //
-// where x and y[j] are the norms of the two vectors. Three roundings, hence within 3 ulp of what
-// this very c stands for.
+// where x and y[j] are the norms of the two vectors. It rounds three times, so the error is at most
+// 3 ulp for the given c.
 func dotGeneric(dst, c, y []float32, x float32) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -43,9 +43,9 @@ func dotGeneric(dst, c, y []float32, x float32) {
 //
 //	dst[j] = exp(x[j]),  0 <= j < len(dst)
 //
-// within 4 ulp for every float32, denormal results included; exactly 1 at 0; +Inf where the result
-// rounds to more than the greatest float32, 0 where it rounds to less than the least denormal, at
-// -Inf too; NaN at NaN.
+// with an error of at most 4 ulp for every float32, including subnormal results. It is exactly 1 at
+// 0, and NaN at NaN. It is +Inf if the result rounds to more than the largest float32, and 0 if the
+// result rounds to less than the smallest subnormal, as at -Inf.
 func expGeneric(dst, x []float32) {
 	x = x[:len(dst)]
 	for j, v := range x {
@@ -57,10 +57,10 @@ func expGeneric(dst, x []float32) {
 //
 //	dst[j] = exp(-invT·arccos²(1-c[j])),  0 <= j < len(dst)
 //
-// with invT = 1/t >= 0 in inverse squared radians, finite. The error of the exponent is the error
-// of the result: below 4 ulp times (1 + invT·arccos²(1-c[j])), which the bounds of arccos² and exp
-// give for c <= 1 and the tests measure above. Exactly 1 at c = 0. Source: Lafferty and Lebanon,
-// JMLR 6 (2005), §3.2.1.
+// with invT = 1/t >= 0 in inverse squared radians, finite. The absolute error of the exponent
+// becomes the relative error of the result: below 4 ulp times (1 + invT·arccos²(1-c[j])). It
+// follows from the bounds of arccos² and exp for c <= 1, and is measured by tests for c > 1.
+// Exactly 1 at c = 0. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.1.
 func diffusionGeneric(dst, c []float32, invT float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -72,8 +72,8 @@ func diffusionGeneric(dst, c []float32, invT float32) {
 //
 //	dst[j] = shift - 2 arccos(1-c[j]),  0 <= j < len(dst)
 //
-// in radians; shift is 0, or π to make it positive for text. The error is absolute: 4 ulp of 2
-// arccos(1-c[j]) and half an ulp of the result. Source: Zhang, Chen and Lee, SIGIR 2005, §3.
+// in radians. shift is 0, or π to make it positive for text. The absolute error is at most 4 ulp of
+// 2 arccos(1-c[j]) plus half an ulp of the result. Source: Zhang, Chen and Lee, SIGIR 2005, §3.
 func ngdGeneric(dst, c []float32, shift float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -85,8 +85,8 @@ func ngdGeneric(dst, c []float32, shift float32) {
 //
 //	dst[j] = exp(-invT·arccos(1-c[j])),  0 <= j < len(dst)
 //
-// with invT >= 0 in inverse radians, finite; relative error below 4 ulp times (1 +
-// invT·arccos(1-c[j])), exactly 1 at c = 0. Source: Zhang, Chen and Lee, SIGIR 2005, §3.
+// with invT >= 0 in inverse radians, finite. The relative error is below 4 ulp times (1 +
+// invT·arccos(1-c[j])). Exactly 1 at c = 0. Source: Zhang, Chen and Lee, SIGIR 2005, §3.
 func ngdExpGeneric(dst, c []float32, invT float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -98,9 +98,10 @@ func ngdExpGeneric(dst, c []float32, invT float32) {
 //
 //	dst[j] = exp(-gamma·((x-y[j])² + 2·x·y[j]·c[j])),  0 <= j < len(dst)
 //
-// which is exp(-gamma‖a-b‖²) without the cancellation of ‖a‖² + ‖b‖² - 2⟨a, b⟩: both terms are at
-// least 0. x, y[j] >= 0 with squares in range; gamma >= 0, finite. The exponent is good to 5·2^-24,
-// hence the result to 5 ulp times (1 + exponent). Exactly 1 where x = y[j] and c[j] = 0.
+// This is exp(-gamma‖a-b‖²) without the cancellation of ‖a‖² + ‖b‖² - 2⟨a, b⟩: neither term is
+// negative. x, y[j] >= 0 have finite squares; gamma >= 0 is finite. The relative error is 5·2^-24
+// for the exponent, hence 5 ulp times (1 + exponent) for the result. Exactly 1 if x = y[j] and c[j]
+// = 0.
 func gaussianGeneric(dst, c, y []float32, x, gamma float32) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -114,7 +115,7 @@ func gaussianGeneric(dst, c, y []float32, x, gamma float32) {
 //
 //	dst[j] = 1 - θ/π, θ = arccos(1-c[j]),  0 <= j < len(dst)
 //
-// within 4 ulp: above c = 1 it is (π-θ)/π, taken from 2-c without a difference. Exactly 1 at c = 0
+// within 4 ulp. For c > 1 it is (π-θ)/π, computed from 2-c without a difference. Exactly 1 at c = 0
 // and 0 at c = 2. Source: Cho, UCSD thesis 2012, §2.2.
 func arcCosine0Generic(dst, c []float32) {
 	c = c[:len(dst)]
@@ -131,9 +132,8 @@ func arcCosine0Generic(dst, c []float32) {
 //
 //	dst[j] = x·y[j]·(sin θ + (π-θ) cos θ)/π, θ = arccos(1-c[j]),  0 <= j < len(dst)
 //
-// with a relative error below 8 ulp down to c = 2, where it goes to 0 like (π-θ)³, as long as
-// x·y[j] and the result are normal numbers. Exactly x·y[j] (rounded) at c = 0. Source: Cho, UCSD
-// thesis 2012, §2.2.
+// with a relative error below 8 ulp up to c = 2, where it goes to 0 like (π-θ)³, if x·y[j] and the
+// result are normal numbers. At c = 0 it is x·y[j], rounded. Source: Cho, UCSD thesis 2012, §2.2.
 func arcCosine1Generic(dst, c, y []float32, x float32) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -145,8 +145,8 @@ func arcCosine1Generic(dst, c, y []float32, x float32) {
 //
 //	dst[j] = (x·y[j])²·(3 sin θ cos θ + (π-θ)(1 + 2cos²θ))/π, θ = arccos(1-c[j]),  0 <= j < len(dst)
 //
-// with a relative error below 12 ulp down to c = 2, where it goes to 0 like (π-θ)⁵, as long as
-// (x·y[j])² and the result are normal numbers. Source: Cho, UCSD thesis 2012, §2.2.
+// with a relative error below 12 ulp up to c = 2, where it goes to 0 like (π-θ)⁵, if (x·y[j])² and
+// the result are normal numbers. Source: Cho, UCSD thesis 2012, §2.2.
 func arcCosine2Generic(dst, c, y []float32, x float32) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -155,16 +155,16 @@ func arcCosine2Generic(dst, c, y []float32, x float32) {
 	}
 }
 
-// The maps of one value, in float32. Each product that a sum follows stands in float32(...), which
-// forbids the compiler to fuse the two: the bits are the same on every platform. The forms in
-// assembly do the same operations in the same order, but fused, and differ in the last bits.
+// The functions below map one value in float32. Each product in a sum is wrapped in float32(...),
+// which prevents fusing, so the bits are the same on every platform. The assembly does the same
+// operations in the same order, but fused, so its last bits differ.
 //
-// In the derivations u = 2^-24 is the greatest relative error of one rounding; a float32 ulp is
+// In the derivations, u = 2^-24 is the maximum relative error of one rounding; a float32 ulp is
 // between u and 2u of its value.
 
-// arcSq32 is arccos²(1-m) = m·P(m) for m in [0, 1], summed as 2m + m²·Q(m), Q in two chains that
-// don't wait for each other. The second term is at most 0.19 of the sum and good to 3u, so the
-// whole is good to 0.6u + 1u for the last sum + 0.1u for the polynomial: 1.7u.
+// arcSq32 is arccos²(1-m) = m·P(m) for m in [0, 1], summed as 2m + m²·Q(m), with Q in two
+// independent chains. The second term is at most 0.19 of the sum and has the error 3u. The total
+// error is at most 0.6u, plus 1u for the last sum, plus 0.1u for the polynomial: 1.7u.
 func arcSq32(m float32) float32 {
 	s := float32(m * m)
 	even := float32(coeff.ArcCosSq7*s) + coeff.ArcCosSq5
@@ -178,16 +178,17 @@ func arcSq32(m float32) float32 {
 }
 
 // supplement32 is π-φ for φ in [0, π/2] as an unevaluated sum of two float32 numbers: hi is π-φ
-// rounded, lo what is missing.
+// rounded, and lo is the remainder.
 func supplement32(phi float32) (hi, lo float32) {
 	hi = coeff.PiHi - phi
 	return hi, (coeff.PiHi - hi) - phi + coeff.PiLo // the first two differences are exact
 }
 
-// arcCos32 is θ = arccos(1-c) for c in [0, 2], the angle (half the geodesic distance on the simplex)
-// in radians, within 4 ulp; exactly 0 at c = 0. φ = sqrt(m·P(m)) with m = min(c, 2-c) is θ itself for
-// c <= 1 and π-θ above, where 2-c is exact. The square root halves the error of its argument: φ is
-// good to 1.9u, π-φ to at most 3u (at φ = π/2). Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1.
+// arcCos32 is θ = arccos(1-c) for c in [0, 2], half the geodesic distance on the simplex in
+// radians, within 4 ulp. It is exactly 0 at c = 0. φ = sqrt(m·P(m)) with m = min(c, 2-c) is θ for c
+// <= 1, and π-θ for c > 1, since 2-c is exact. The square root halves the relative error of its
+// argument, so the error of φ is at most 1.9u, and of π-φ at most 3u (at φ = π/2). Source: Lafferty
+// and Lebanon, JMLR 6 (2005), §3.1.
 func arcCos32(c float32) float32 {
 	if c > 1 {
 		hi, lo := supplement32(sqrt32(arcSq32(2 - c)))
@@ -196,9 +197,9 @@ func arcCos32(c float32) float32 {
 	return sqrt32(arcSq32(c))
 }
 
-// arcCosSq32 is arccos²(1-c) for c in [0, 2], within 4 ulp, for tiny c too: for c <= 1 it is a
-// polynomial in c without a square root. Above 1 it is (hi + lo)², good to 2·1.9u from φ and 2u from
-// the product and the sum: 5.8u, 2.5 ulp as measured on every third float32.
+// arcCosSq32 is arccos²(1-c) for c in [0, 2], within 4 ulp, also for tiny c. For c <= 1 it is a
+// polynomial in c without a square root. For c > 1 it is (hi + lo)²: the error is 2·1.9u from φ and
+// 2u from the product and the sum, in total 5.8u. Measured on every third float32, it is 2.5 ulp.
 func arcCosSq32(c float32) float32 {
 	if c > 1 {
 		hi, lo := supplement32(sqrt32(arcSq32(2 - c)))
@@ -207,10 +208,10 @@ func arcCosSq32(c float32) float32 {
 	return arcSq32(c)
 }
 
-// exp32 is e^x. With n the integer nearest to x/ln 2 and r = x - n ln 2 it is 2^n·E(r). n·Ln2Hi and
-// the first difference are exact, so that r is good to 0.3u·|n|·10^-3 + u/4 and E to 1.5u. The
-// power of two is applied in two halves, so that results below 2^-126 round once and results above
-// the greatest float32 are +Inf.
+// exp32 is e^x. With n the integer nearest to x/ln 2 and r = x - n ln 2, it is 2^n·E(r). n·Ln2Hi
+// and the first difference are exact, so the error of r is at most 0.3u·|n|·10^-3 + u/4, and of E
+// 1.5u. The power of two is applied in two halves, so that results below 2^-126 are rounded once,
+// and results above the largest float32 are +Inf.
 func exp32(x float32) float32 {
 	if x < coeff.ExpLow {
 		x = coeff.ExpLow
@@ -228,14 +229,14 @@ func exp32(x float32) float32 {
 	p = float32(p*r) + coeff.Exp2
 	p = float32(p*r) + coeff.Exp1
 	p = float32(p*r) + coeff.Exp0
-	b := math.Float32bits(k) << 23 // n + 254 in the place of the exponent
+	b := math.Float32bits(k) << 23 // n + 254 in the exponent bits
 	b1 := b >> 1 & 0x7f800000      // half of it
 	return p * math.Float32frombits(b1) * math.Float32frombits(b-b1)
 }
 
-// arc132 is (sin θ + (π-θ) cos θ)/π for θ = arccos(1-c), c in [0, 2]. In m = min(c, 2-c) it is
-// m^(3/2)·R(m) plus, for c < 1 only, 1-c: a sum of terms that are never negative, so nothing
-// cancels and the error is relative on the whole interval, 5u.
+// arc132 is (sin θ + (π-θ) cos θ)/π for θ = arccos(1-c), c in [0, 2]. With m = min(c, 2-c) it is
+// m^(3/2)·R(m), plus 1-c if c < 1. No term is negative, so nothing cancels, and the relative error
+// is at most 5u on the whole interval.
 func arc132(c float32) float32 {
 	m, u := c, 1-c
 	if c > 1 {
@@ -251,9 +252,9 @@ func arc132(c float32) float32 {
 }
 
 // arc232 is (3 sin θ cos θ + (π-θ)(1 + 2cos²θ))/π for θ = arccos(1-c), c in [0, 2]. With T =
-// m^(5/2)·S(m), m = min(c, 2-c), it is T for c > 1 and 1 + 2(1-c)² - T below. There T is at most
-// half of what it is taken from, so the relative error is at most 3/2·2u + 5u/2·2 = 8u; above c = 1
-// it is 5u.
+// m^(5/2)·S(m), m = min(c, 2-c), it is T for c > 1, and 1 + 2(1-c)² - T for c <= 1. In the second
+// case, T is at most half of the minuend, so the relative error is at most 3/2·2u + 5u/2·2 = 8u.
+// For c > 1 it is 5u.
 func arc232(c float32) float32 {
 	m := c
 	if c > 1 {
@@ -273,5 +274,5 @@ func arc232(c float32) float32 {
 	return float32(2*u*u) + 1 - t
 }
 
-// sqrt32 is correctly rounded: the square root of a float32 taken in float64 and rounded again is.
+// sqrt32 is correctly rounded: so is a float32's square root in float64 after rounding to float32.
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }

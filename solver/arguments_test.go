@@ -290,7 +290,8 @@ func TestProbabilityArguments(t *testing.T) {
 			(&Classifier{Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{nil}}).Validate},
 		{"missing pair", "the decision function for classes 1 and 2 is missing",
 			(&Classifier{Classes: 3, Functions: []*DecisionFunction{sure(), sure(), nil}}).Validate},
-		{"no decision function", "no decision function for 2 classes", (&Classifier{Classes: 2, Functions: []*DecisionFunction{nil}}).Validate},
+		{"no function", "no decision function for 2 classes",
+			(&Classifier{Classes: 2, Functions: []*DecisionFunction{nil}}).Validate},
 		{"temperature", "temperature 0 (one-vs-rest)",
 			(&Classifier{
 				Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{sure()}, Temperature: &Temperature{T: 0},

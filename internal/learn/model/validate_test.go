@@ -51,7 +51,7 @@ func TestValidate(t *testing.T) {
 			`for classes 0 and 1 is missing, but each class`, tiny,
 			func(m *Model) { m.Classifier.Functions[2] = &solver.DecisionFunction{} },
 		},
-		{"no decision function for 3 classes", tiny, func(m *Model) { m.Classifier.Functions = make([]*solver.DecisionFunction, 3) }},
+		{"no decision function for 3", tiny, func(m *Model) { m.Classifier.Functions = make([]*solver.DecisionFunction, 3) }},
 
 		{"filled by hand", tiny, func(m *Model) {
 			e := *m.Embedder
