@@ -1,15 +1,10 @@
 package main
 
 import (
-	"io"
-	"os"
-	"path/filepath"
-	"runtime/debug"
 	"testing"
 
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/cli/clitest"
-	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The command repro declares which of its flags are file names. Help texts fit on one screen.
@@ -25,17 +20,5 @@ func TestHelp(t *testing.T) {
 	}
 	for _, e := range experiments {
 		clitest.FitsOnAScreen(t, e.Name, clitest.Helped(t, run, "repro", e.Name, "-help"))
-	}
-}
-
-// The memory limit of one command doesn't apply to the next command of the process.
-func TestMemoryLimitEndsWithCommand(t *testing.T) {
-	before := debug.SetMemoryLimit(-1)
-	file := filepath.Join(t.TempDir(), "t.svm")
-	musttest.Do(t, os.WriteFile(file, nil, 0o666))
-	run([]string{"repro", "lafferty-lebanon", "-data", file, "-m", "100M"}, io.Discard, io.Discard)
-	if after := debug.SetMemoryLimit(-1); after != before {
-		t.Errorf("a limit of %d bytes, expected %d as before", after, before)
-		debug.SetMemoryLimit(before)
 	}
 }
