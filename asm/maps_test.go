@@ -1,7 +1,6 @@
 package asm
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -302,44 +301,4 @@ func TestMapsAccuracy(t *testing.T) {
 			}
 		})
 	}
-}
-
-// FuzzMaps compares every instruction set with the portable maps: both are within the tolerance of
-// the exact value, so they differ by at most twice that.
-func FuzzMaps(f *testing.F) {
-	f.Add([]byte{}, uint8(0), float32(1))
-	f.Add(make([]byte, 67), uint8(4), float32(0.5))
-	f.Add([]byte("\x00\x00\x80\x3f\x01\x00\x80\x3f\xff\xff\x7f\x3f\x00\x00\x00\x40"+
-		"\x01\x00\x00\x00\xff\xff\xff\x7f\x00\x00\xc0\x7f\x00\x00\x2f\xc3"), uint8(3), float32(2))
-	cases := mapCases()
-	f.Fuzz(func(t *testing.T, data []byte, which uint8, norm float32) {
-		m := cases[int(which)%len(cases)]
-		if !(norm >= 1e-3 && norm <= 1e3) {
-			norm = 1
-		}
-		n := len(data) / 4
-		c, y := make([]float32, n), make([]float32, n)
-		for i := range c {
-			c[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
-			if !m.exp { // into the domain: [0, 2] or NaN
-				c[i] = float32(math.Mod(math.Abs(float64(c[i])), 2))
-			}
-			y[i] = norm * float32(1+i%7)
-		}
-		want, got := make([]float32, n), make([]float32, n)
-		m.run(&generic, want, c, y)
-		for _, k := range tables {
-			m.run(k, got, c, y)
-			for i := range got {
-				if got[i] == want[i] || got[i] != got[i] && want[i] != want[i] && c[i] != c[i] {
-					continue
-				}
-				exact, tol := m.want(float64(c[i]), float64(y[i]))
-				if off(want[i], exact, tol) || off(got[i], exact, tol) {
-					t.Errorf("isa=%s, map=%s: element %d of c=%v, y=%v is %v, in portable Go %v, want %v within %.3g",
-						k.ISA, m.name, i, c[i], y[i], got[i], want[i], exact, tol)
-				}
-			}
-		}
-	})
 }
