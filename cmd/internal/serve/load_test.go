@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +17,6 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/backend"
-	"github.com/gramengine/gram/internal/cli/clitest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/report"
 )
@@ -61,59 +58,6 @@ func serving(t testing.TB, classes, each, length int, o gram.TrainOptions) (s *s
 	a := l.model.About()
 	t.Logf("%d classes, %d support vectors, %d terms, %s", len(a.Classes), a.Support, len(a.Vocabulary), a.Kernel)
 	return s, r, texts
-}
-
-// BenchmarkServe predicts a text per request over persistent connections; clients and service share
-// the CPUs. p99-ms is the 99th percentile of the latency. cpu-ms/op is the CPU time of clients and
-// service, which doesn't depend on other load.
-func BenchmarkServe(b *testing.B) {
-	for _, o := range []gram.TrainOptions{
-		{Kernel: "diffusion:t=0.5", C: 10, Scheme: "one-vs-rest"}, {Kernel: "diffusion:t=0.5", C: 10, Scheme: "one-vs-one"},
-		{Type: "linear", C: 1},
-	} {
-		b.Run(o.Type+o.Scheme, func(b *testing.B) {
-			s, _, texts := serving(b, 150, 40, 150, o)
-			address := "http://" + listen(b, s) + "/predict"
-			var bodies []string
-			for _, text := range texts {
-				body, _ := json.Marshal(map[string]string{"text": text})
-				bodies = append(bodies, string(body))
-			}
-			for _, clients := range []int{1, 32} {
-				b.Run(fmt.Sprintf("clients=%d/one-text", clients), func(b *testing.B) {
-					client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
-					var next atomic.Int64
-					var mu sync.Mutex
-					var took []time.Duration
-					var all sync.WaitGroup
-					b.ResetTimer()
-					worked := clitest.Worked(b)
-					for range clients {
-						all.Go(func() {
-							var own []time.Duration
-							for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-								began := time.Now()
-								if status := post(client, address, asJSON, bodies[int(i)%len(bodies)]); status != 200 {
-									b.Error(status)
-								}
-								own = append(own, time.Since(began))
-							}
-							mu.Lock()
-							defer mu.Unlock()
-							took = append(took, own...)
-						})
-					}
-					all.Wait()
-					b.StopTimer()
-					b.ReportMetric(1e3*(clitest.Worked(b)-worked).Seconds()/float64(b.N), "cpu-ms/op")
-					slices.Sort(took)
-					b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
-					b.ReportMetric(1e3*took[len(took)/2].Seconds(), "p50-ms")
-					b.ReportMetric(1e3*took[len(took)*99/100].Seconds(), "p99-ms")
-				})
-			}
-		})
-	}
 }
 
 // post sends a request and returns the status, or 0 if there is no answer.
