@@ -31,7 +31,7 @@ func handFilledCorpus() *Corpus {
 func TestCorporaAreRefused(t *testing.T) {
 	for want, spoil := range map[string]func(c *Corpus){
 		"":                                func(c *Corpus) {},
-		"no matrix":                       func(c *Corpus) { c.Documents = nil },
+		"matrix is nil":                   func(c *Corpus) { c.Documents = nil },
 		"labels of 3 documents, expected": func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
 		"labels of 5 documents, expected those of 4":         func(c *Corpus) { c.Labels.Add(0) },
 		"labels without offsets have 4 classes":              func(c *Corpus) { c.Labels.Offsets = nil },

@@ -11,28 +11,28 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// CSR is a sparse matrix in compressed sparse row form: row i, a document, holds the value
-// Values[k] in column Terms[k] for Offsets[i] <= k < Offsets[i+1]. Columns ascend strictly within a
-// row. Values are finite; a stored zero means the same as an absent value. The number of stored
-// values may exceed 2³¹.
+// CSR is a sparse matrix in compressed sparse row format. Row i, a document, has the value
+// Values[k] in column Terms[k] for Offsets[i] <= k < Offsets[i+1]. Columns are strictly increasing
+// within a row. Values are finite, and a stored zero is equivalent to an absent value. The number
+// of stored values may exceed 2³¹.
 //
-// A matrix may be filled by hand. Functions that return an error check it with [CSR.Validate]; methods that return
-// none require a valid matrix.
+// The fields may be set directly. Functions that return an error check the matrix with
+// [CSR.Validate]; other methods require a valid matrix.
 type CSR struct {
 	Cols    int       // number of columns, at most 2³²; every term index is below it
-	Offsets []int64   // Rows()+1 offsets into Terms and Values, the first of them 0
+	Offsets []int64   // Rows()+1 offsets into Terms and Values, starting with 0
 	Terms   []uint32  // column of each stored value
 	Values  []float32 // the stored values
-	Views   []View    // blocks of columns that are embedded apart, ascending; nil for none
+	Views   []View    // column blocks that are embedded separately, in ascending order; nil for none
 
-	all *CSR // documents from which embeddings learn document frequencies, see [CSR.FoldRows]; nil for these
+	all *CSR // documents that define document frequencies, see [CSR.FoldRows]; nil for the matrix itself
 }
 
-// FromDense returns the matrix of so many rows and columns with the values data[i*cols+j], without
-// those that are 0. Errors: another number of values, a value that isn't finite.
+// FromDense returns the matrix with the nonzero values of data, where data[i*cols+j] is the value
+// in row i and column j. It fails if len(data) isn't rows*cols, or if a value isn't finite.
 func FromDense(rows, cols int, data []float32) (*CSR, error) {
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/cols || len(data) != rows*cols {
-		return nil, fmt.Errorf("sparse: %d values of %d rows and %d columns, expected one for each place", len(data),
+		return nil, fmt.Errorf("sparse: %d values for %d rows and %d columns, expected rows times columns", len(data),
 			rows, cols)
 	}
 	m := &CSR{Cols: cols, Offsets: make([]int64, rows+1)}
@@ -66,7 +66,7 @@ func (m *CSR) Row(i int) (terms []uint32, values []float32) {
 	return m.Terms[lo:hi:hi], m.Values[lo:hi:hi]
 }
 
-// LongestRow returns the maximum number of values that a row stores.
+// LongestRow returns the maximum number of stored values in a row.
 func (m *CSR) LongestRow() int {
 	longest := int64(0)
 	for i := range m.Rows() {
@@ -75,12 +75,12 @@ func (m *CSR) LongestRow() int {
 	return int(longest)
 }
 
-// Bytes returns the memory that the matrix holds, in bytes.
+// Bytes returns the memory of the matrix in bytes.
 func (m *CSR) Bytes() int64 {
 	return int64(len(m.Offsets))*8 + int64(len(m.Terms))*4 + int64(len(m.Values))*4
 }
 
-// SelectRows returns a new matrix with the given rows of m, in the given order; a row may occur more than once.
+// SelectRows returns the given rows of m in the given order. A row may be repeated.
 func (m *CSR) SelectRows(rows []int) *CSR {
 	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1), Views: m.Views, all: m.all}
 	for k, i := range rows {
@@ -95,15 +95,15 @@ func (m *CSR) SelectRows(rows []int) *CSR {
 	return out
 }
 
-// FoldRows is SelectRows for the training of a cross-validation. Embeddings learn the terms and their document
-// frequencies from all rows of m, and what depends on labels or scales columns from the selected rows.
+// FoldRows is SelectRows for training in a cross-validation. Embeddings take terms and document
+// frequencies from all rows of m, and fit labels and column scales to the selected rows.
 func (m *CSR) FoldRows(rows []int) *CSR {
 	out := m.SelectRows(rows)
 	out.all = cmp.Or(m.all, m)
 	return out
 }
 
-// EmptyRows returns the number of rows without a value other than zero.
+// EmptyRows returns the number of rows without nonzero values.
 func (m *CSR) EmptyRows() (count int) {
 	for i := range m.Rows() {
 		_, values := m.Row(i)
@@ -114,8 +114,8 @@ func (m *CSR) EmptyRows() (count int) {
 	return count
 }
 
-// Allocate turns the number of values of row i, stored in Offsets[i+1], into offsets, and makes
-// Terms and Values of that size.
+// Allocate converts row lengths, stored in Offsets[i+1] for row i, to offsets, and allocates Terms
+// and Values accordingly.
 func (m *CSR) Allocate() {
 	for i := range m.Rows() {
 		m.Offsets[i+1] += m.Offsets[i]
@@ -124,11 +124,11 @@ func (m *CSR) Allocate() {
 	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
 }
 
-// MaxTerms bounds the number of columns that hold a value: the number of columns, or of stored values if
-// that is smaller.
+// MaxTerms returns an upper bound for the number of nonempty columns: the number of columns or of
+// stored values, whichever is smaller.
 func (m *CSR) MaxTerms() int { return min(m.Cols, len(m.Terms)) }
 
-// DocumentFrequency returns, for each column, the number of rows with a value other than zero.
+// DocumentFrequency returns the number of rows with a nonzero value, by column.
 func (m *CSR) DocumentFrequency() []int32 {
 	df := make([]int32, m.Cols)
 	for k, t := range m.Terms {
@@ -139,13 +139,13 @@ func (m *CSR) DocumentFrequency() []int32 {
 	return df
 }
 
-// MaxCols is the largest number of columns of a matrix.
+// MaxCols is the maximum number of columns of a matrix.
 const MaxCols = 1 << 32
 
-// Validate returns the first violation of what [CSR] states: of the matrix as a whole, else of the
-// first bad row. A value that isn't finite is a [*ValueError]. Nothing can read beyond a matrix
-// that Validate accepts. It never panics, and takes one pass, on several goroutines for many
-// values.
+// Validate returns an error if the matrix violates the rules of [CSR]. It checks the matrix as a
+// whole, then each row in order. A value that isn't finite is a [*ValueError]. A valid matrix can
+// be read without going out of bounds. Validate never panics. It takes one pass, with several
+// goroutines if there are many values.
 func (m *CSR) Validate() error {
 	if err := m.validateShape(); err != nil {
 		return err
@@ -153,27 +153,27 @@ func (m *CSR) Validate() error {
 	return m.eachRow(m.validateRow)
 }
 
-// validateShape checks what takes no pass: lengths, the first and last offset, and the number of
-// columns.
+// validateShape checks the lengths, the first and last offset, and the number of columns, without a
+// pass over the values.
 func (m *CSR) validateShape() error {
 	switch {
 	case m == nil:
-		return fmt.Errorf("sparse: no matrix, expected one")
+		return fmt.Errorf("sparse: matrix is nil")
 	case m.Cols < 0 || int64(m.Cols) > MaxCols:
 		return fmt.Errorf("sparse: %d columns, expected 0 to %d", m.Cols, int64(MaxCols))
 	case len(m.Offsets) == 0:
-		return fmt.Errorf("sparse: no offsets, expected one more than there are rows, the first of them 0")
+		return fmt.Errorf("sparse: Offsets is empty, expected Rows()+1 offsets starting with 0")
 	case m.Offsets[0] != 0:
 		return fmt.Errorf("sparse: the first offset is %d, expected 0", m.Offsets[0])
 	case len(m.Terms) != len(m.Values) || m.Offsets[len(m.Offsets)-1] != int64(len(m.Values)):
-		return fmt.Errorf("sparse: %d terms and %d values, expected as many of each as the last offset says, %d",
+		return fmt.Errorf("sparse: %d terms and %d values, expected the last offset, %d, of each",
 			len(m.Terms), len(m.Values), m.Offsets[len(m.Offsets)-1])
 	}
 	return validateViews(m.Views, m.Cols)
 }
 
-// validateRow checks the offsets of a row, that its columns ascend below Cols and that its values are finite; the
-// shape must be valid.
+// validateRow checks that the offsets of row i are valid, that its columns increase and are below
+// Cols, and that its values are finite. The shape must be valid.
 func (m *CSR) validateRow(i int) error {
 	lo, hi := m.Offsets[i], m.Offsets[i+1]
 	switch {
@@ -185,7 +185,7 @@ func (m *CSR) validateRow(i int) error {
 		return fmt.Errorf("sparse: row %d: ends at offset %d, expected at most %d, the number of values",
 			i, hi, len(m.Values))
 	}
-	const exponent = 0xff << 23 // all bits set: infinite, or not a number
+	const exponent = 0xff << 23 // exponent bits, which are all set if a value is infinite or NaN
 	last := int64(-1)
 	terms, values := m.Row(i)
 	for k, t := range terms {
@@ -202,10 +202,10 @@ func (m *CSR) validateRow(i int) error {
 	return nil
 }
 
-// eachRow returns the error of check for the first bad row. It takes several goroutines for many
-// values.
+// eachRow returns the error of check for the first invalid row. It uses several goroutines if there
+// are many values.
 func (m *CSR) eachRow(check func(i int) error) error {
-	const few = 1 << 15 // values that one goroutine checks sooner
+	const few = 1 << 15 // number of values that a single goroutine checks faster
 	workers := 1
 	if len(m.Values) >= few {
 		workers = runtime.GOMAXPROCS(0)
@@ -220,10 +220,9 @@ func (m *CSR) eachRow(check func(i int) error) error {
 	})
 }
 
-// TermFrequencies returns the columns that hold a value other than zero, ascending, and for each
-// the number of rows that do. Unlike [CSR.DocumentFrequency] it takes memory in proportion to the
-// stored values, not to the number of columns, which hashed features or a malicious file may make
-// large.
+// TermFrequencies returns the columns with nonzero values, ascending, and the number of nonzero
+// values in each. Unlike [CSR.DocumentFrequency] it takes memory in proportion to the stored
+// values. The number of columns may be much larger, for hashed features or in a malicious file.
 func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
 	if int64(m.Cols) <= tableLimit(m.NNZ()) {
 		for t, n := range m.DocumentFrequency() {
@@ -249,8 +248,8 @@ func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
 	return terms, df
 }
 
-// LimitDF removes, in place, the values of terms whose document frequency is outside of minDF to maxDF.
-// Columns keep their numbers.
+// LimitDF removes the values of terms whose document frequency is outside minDF to maxDF, in place.
+// Column numbers don't change.
 func (m *CSR) LimitDF(minDF, maxDF int) {
 	terms, df := m.TermFrequencies()
 	var kept []uint32
@@ -274,24 +273,23 @@ func (m *CSR) LimitDF(minDF, maxDF int) {
 	m.Terms, m.Values = m.Terms[:to:to], m.Values[:to:to]
 }
 
-// tableLimit is the number of columns up to which a table of them is in proportion to nnz stored
-// values.
+// tableLimit returns the maximum size of a table of columns for a matrix of nnz stored values.
 func tableLimit(nnz int64) int64 { return nnz + 1<<20 }
 
-// termTable finds terms in an ascending list: by a table of all terms if that is in proportion,
-// else by binary search.
+// termTable finds terms in an ascending list. It uses a table of all terms if that is small enough,
+// otherwise binary search.
 type termTable struct {
 	terms []uint32
-	all   bool     // terms are the numbers from 0 on
-	place []uint32 // place+1 of each term, 0 for those that aren't in the list; nil for binary search
+	all   bool     // terms are 0, 1, 2, ...
+	place []uint32 // index+1 of each term, 0 for terms outside the list; nil for binary search
 }
 
-// of reports whether this is the table of terms, the very slice.
+// of reports whether the table was made for this slice of terms.
 func (t *termTable) of(terms []uint32) bool {
 	return t != nil && len(t.terms) == len(terms) && (len(terms) == 0 || &t.terms[0] == &terms[0])
 }
 
-// newTermTable makes the table for documents of nnz stored values.
+// newTermTable makes a table for documents with nnz stored values.
 func newTermTable(terms []uint32, nnz int64) *termTable {
 	t := &termTable{terms: terms}
 	if len(terms) == 0 {
@@ -309,7 +307,7 @@ func newTermTable(terms []uint32, nnz int64) *termTable {
 	return t
 }
 
-// find returns the place of a term, or false if it isn't in the list.
+// find returns the index of a term, or false if the term isn't in the list.
 func (t *termTable) find(term uint32) (uint32, bool) {
 	if t.all {
 		return term, int64(term) < int64(len(t.terms))

@@ -9,10 +9,10 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Digest returns the SHA-256 of the embedded documents, the same on every platform: of the
-// embedding's name and a zero byte, then, in 64 bits each and little-endian, the numbers of rows
-// and columns, the offsets, for each entry its column times 2³² plus the bits of its value, and the
-// bits of the norms.
+// Digest returns the SHA-256 of the embedded documents, which is the same on every platform. It
+// hashes the name of the embedding, a zero byte, and 64-bit little-endian numbers: rows, columns,
+// offsets, for each entry its column times 2³² plus the bits of its value, and the bits of the
+// norms.
 func (x *Embedded) Digest() [32]byte {
 	d := NewDigester()
 	d.Text(x.Embedder.String() + "\x00")
@@ -28,13 +28,13 @@ func (x *Embedded) Digest() [32]byte {
 	return d.Sum()
 }
 
-// Digester computes the SHA-256 of numbers, little-endian, and texts.
+// Digester computes the SHA-256 of texts and little-endian numbers.
 type Digester struct {
 	hash   hash.Hash
 	buffer *bufio.Writer
 }
 
-// NewDigester returns the digester of nothing yet.
+// NewDigester returns a digester of no data.
 func NewDigester() *Digester {
 	h := sha256.New()
 	return &Digester{h, bufio.NewWriterSize(h, 32<<10)}
@@ -53,7 +53,7 @@ func (d *Digester) Uint32(x uint32) {
 // Text adds the bytes of s.
 func (d *Digester) Text(s string) { d.buffer.WriteString(s) }
 
-// Offsets adds rows+1 numbers, 0 for those that aren't there.
+// Offsets adds rows+1 offsets, with 0 for missing offsets.
 func (d *Digester) Offsets(rows int, offsets []int64) {
 	for i := range rows + 1 {
 		var x int64

@@ -1,12 +1,13 @@
-// Package sparse holds documents as sparse vectors and turns them into points on a sphere.
+// Package sparse holds documents as sparse vectors and embeds them as unit vectors.
 //
-// What lives here: the compressed-row matrix [CSR], the classes of its rows ([Labels]), the embeddings (term
-// frequencies, tf-idf, scaled columns) with their normalisations ([Embedding], [Embedder], [Embedded]), and SHA-256
-// digests that are the same on every platform. Package corpus reads documents. Package engine compares pairs of them.
+// It contains the compressed-row matrix [CSR], the classes of its rows ([Labels]), embeddings such
+// as tf-idf and scaled columns with their normalisations ([Embedding], [Embedder], [Embedded]), and
+// SHA-256 digests that are the same on every platform. Package corpus reads documents, and package
+// engine compares pairs of them.
 //
-// An [Embedder], fitted on the training documents, maps a matrix of raw counts to an [Embedded] matrix of unit rows, or
-// of histograms, and their norms. The engine reads only that.
+// An [Embedder] is fitted to training documents. It maps a matrix of raw counts to an [Embedded]
+// matrix of unit rows or histograms, with their norms. The engine reads only this matrix.
 //
-// Functions do not change values that they have returned (exception: [CSR.LimitDF]); any number of goroutines may read
-// them.
+// Functions don't change values that they have returned, except [CSR.LimitDF]. These values may be
+// read concurrently.
 package sparse

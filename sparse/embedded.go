@@ -5,25 +5,24 @@ import (
 	"math"
 )
 
-// Embedded is a set of documents as unit vectors, with their norms before they were scaled to
-// length 1. If the pairing is not the dot product, rows are histograms θ instead, Σθ = 1, and norms
-// are 1, since the pairing is an inner product of unit vectors.
+// Embedded is a set of documents as unit vectors, with their norms before normalisation to length
+// 1. If the pairing isn't the dot product, rows are histograms θ with Σθ = 1 instead. Their norms
+// are 1, because the pairing is an inner product of unit vectors.
 //
-// [Embedded.Unit64] defines a row in float64; Values holds it rounded to float32. Raw and Divisors
-// allow that for 8 bytes per document instead of 8 bytes per value. An Embedded is immutable and
-// may be used concurrently.
+// [Embedded.Unit64] returns a row in float64, computed from Raw and Divisors, and Values holds it
+// rounded to float32. An Embedded is immutable and may be used concurrently.
 type Embedded struct {
-	CSR                // unit rows in float32, columns as Embedder has them, no zeros stored
-	Embedder *Embedder // what made it
-	From     []int     // From[i] is the row of the matrix that row i was embedded from; nil: i
-	Norms    []float64 // Euclidean norm of each embedded row before it was scaled to length 1
-	Raw      []float32 // the values of the corpus behind each entry
-	// with v the weighted values: Σ|v| for an embedding with square root and for histograms, ‖v‖₂
-	// without, √Σ (v/max v)^2p for another power p
+	CSR                // unit rows in float32, with the columns of Embedder and without stored zeros
+	Embedder *Embedder // embedder of the documents
+	From     []int     // row i was embedded from row From[i] of the matrix; nil: i
+	Norms    []float64 // Norms[i] is the Euclidean norm of row i before normalisation to length 1
+	Raw      []float32 // raw value of each entry in the corpus
+	// Divisors of the weighted values v by row: Σ|v| with a square root and for histograms, ‖v‖₂
+	// without a power, and √Σ (v/max v)^2p for another power p
 	Divisors []float64
 }
 
-// Source returns the row of the matrix that row i was embedded from.
+// Source returns the index of the matrix row from which row i was embedded.
 func (x *Embedded) Source(i int) int {
 	if x.From == nil {
 		return i
@@ -31,10 +30,10 @@ func (x *Embedded) Source(i int) int {
 	return x.From[i]
 }
 
-// Factors returns the two numbers whose product is the weighted value of a raw one: the value itself,
-// less the shift of a scaled column, or the damped count, NaN where a count can't be damped, and the
-// weight of its column, 1 without idf and scale.
-// The last column, and those that there aren't, have the raw value and 1.
+// Factors returns two numbers whose product is the weighted value of a raw value. v is the raw
+// value minus the shift of a scaled column, or the damped count, or NaN if a count can't be damped.
+// weight is 1 without idf or scaling. The result for the last column and for unknown columns is the
+// raw value and 1.
 func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	v = float64(raw)
 	if int(column) >= len(f.Terms) {
@@ -43,7 +42,7 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	if f.Weighting.Damped() {
 		v = f.damp(v)
 	}
-	if int(column) >= len(f.Weights) { // without idf and scale
+	if int(column) >= len(f.Weights) { // neither idf nor scaling
 		return v, 1
 	}
 	if int(column) < len(f.Shifts) {
@@ -52,7 +51,7 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	return v, f.Weights[column]
 }
 
-// damp returns 1 + ln v for a finite v of at least 1, of views above 1/e, since their counts are scaled; else NaN.
+// damp returns 1 + ln v for v >= 1, or v > 1/e with views, whose counts are scaled; otherwise NaN.
 func (f *Embedder) damp(v float64) float64 {
 	switch {
 	case v == 1:
@@ -65,9 +64,9 @@ func (f *Embedder) damp(v float64) float64 {
 	return math.NaN()
 }
 
-// norm returns ‖x‖₂ of an embedded row, given Σ|v| and ‖v‖₂ of its weighted values, both 0 for an
-// empty row: the zero vector, but where embedded documents are points of the sphere or histograms,
-// of which there is none. Powers other than the square root have [Embedder.raisedNorm].
+// norm returns ‖x‖₂ of an embedded row from l1 = Σ|v| and l2 = ‖v‖₂ of its weighted values. It is 1
+// for points on the sphere and histograms, even for an empty row, and otherwise 0 for an empty row.
+// [Embedder.raisedNorm] is for powers other than the square root.
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
 	case f.Pairing != Dot, f.Power == Root && f.Norm == NormL1:
@@ -86,13 +85,13 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 	return l2
 }
 
-// Unit64 returns row i in float64, parallel to the columns of Row(i): v/‖v‖₂, or √(v/Σv) for an
-// embedding with square root, or (v/max v)^p / √Σ (v/max v)^2p with another power p, or v/Σv for
-// histograms. It writes into dst, which grows if it is too short.
+// Unit64 returns row i in float64, parallel to the columns of Row(i): v/‖v‖₂, or √(v/Σv) with a
+// square root, or (v/max v)^p / √Σ (v/max v)^2p with another power p, or v/Σv for histograms. It
+// writes to dst, which grows if necessary.
 //
-// Each value carries at most 2 roundings beyond those of the divisor, and 4+2p ulp for a power p.
-// Documents with proportional counts have equal values under a power and as histograms, since a
-// correctly rounded quotient of proportional integers is the same.
+// A value has at most 2 roundings in addition to those of the divisor, or an error of 4+2p ulp for
+// a power p. Documents with proportional counts have equal values with a power and as histograms,
+// because correctly rounded quotients of proportional integers are equal.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	d := x.Divisors[i]
 	if x.Embedder.general() {
@@ -109,7 +108,7 @@ func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	return dst
 }
 
-// weightedRow writes the weighted values of row i into dst, which grows if it is too short.
+// weightedRow writes the weighted values of row i to dst, which grows if necessary.
 func (x *Embedded) weightedRow(i int, dst []float64) []float64 {
 	lo, hi := x.Offsets[i], x.Offsets[i+1]
 	if dst = dst[:0]; cap(dst) < int(hi-lo) {
@@ -122,13 +121,13 @@ func (x *Embedded) weightedRow(i int, dst []float64) []float64 {
 	return dst
 }
 
-// weigher computes weighted values of a row.
+// weigher computes the weighted values of a row.
 type weigher struct {
 	f    *Embedder
 	damp memo
 }
 
-// weighted returns the weighted value of a raw one; NaN for a count that can't be damped.
+// weighted returns the weighted value of a raw value, or NaN if a count can't be damped.
 func (w *weigher) weighted(column uint32, raw float32) float64 {
 	v, weight := w.factors(column, raw)
 	return float64(v * weight)
@@ -150,14 +149,14 @@ func (w *weigher) factors(column uint32, raw float32) (v, weight float64) {
 	return *damped, f.Weights[column]
 }
 
-// memo keeps what was computed of the numbers met last: a row holds few different counts, whose logarithms and
-// powers take most of the time of embedding it.
+// memo caches results by number. A row has few distinct counts, whose logarithms and powers take
+// most of the time of embedding.
 type memo [64]struct {
 	raw   float32
 	value float64
 }
 
-// of returns the place of a number's value, which is 0 where it isn't known.
+// of returns a pointer to the cached result for a number, which is 0 if unknown.
 func (m *memo) of(raw float32) *float64 {
 	at := &m[math.Float32bits(raw)*0x9e3779b1>>26] // Fibonacci hashing
 	if at.raw != raw {
@@ -166,9 +165,8 @@ func (m *memo) of(raw float32) *float64 {
 	return &at.value
 }
 
-// powers writes (v/max v)^p of the weighted values v of row i, all above 0, into dst, which grows
-// if it is too short, and returns it with max v. Counts in text are small numbers, mostly 1, so
-// that the last power is often wanted again: 0.10 instead of 0.17 s for 20 Newsgroups.
+// powers writes (v/max v)^p for the weighted values v > 0 of row i to dst, which grows if
+// necessary, and returns it with max v. It caches powers, because most counts in text are small.
 func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float64) {
 	dst = x.weightedRow(i, dst)
 	for _, v := range dst {
@@ -185,8 +183,8 @@ func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float
 }
 
 // raisedNorm returns the norm of a row for a power p other than the square root: (max v/n)^p times
-// the divisor, where n is the norm of the embedding's kind, from l1 = Σ|v| and l2 = ‖v‖₂. Relative
-// to the greatest value nothing overflows.
+// the divisor. n is l1 = Σ|v|, l2 = ‖v‖₂ or 1, depending on the normalisation. Division by the
+// maximum prevents overflow.
 func (f *Embedder) raisedNorm(divisor, largest, l1, l2 float64) float64 {
 	n := 1.0
 	switch f.Norm {
@@ -198,12 +196,12 @@ func (f *Embedder) raisedNorm(divisor, largest, l1, l2 float64) float64 {
 	return float64(power(largest/n, f.Power) * divisor)
 }
 
-// Bytes returns the memory that the matrix holds, in bytes, without the embedder's.
+// Bytes returns the memory of the matrix in bytes, without the embedder.
 func (x *Embedded) Bytes() int64 {
 	return x.CSR.Bytes() + 4*int64(len(x.Raw)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }
 
-// EmbeddedBytes returns what Bytes returns for so many rows and values, at most [math.MaxInt64].
+// EmbeddedBytes returns Bytes for the given numbers of rows and values, at most [math.MaxInt64].
 func EmbeddedBytes(rows int, values int64) int64 {
 	if values > math.MaxInt64/64 || int64(rows) > math.MaxInt64/64 {
 		return math.MaxInt64
@@ -211,7 +209,7 @@ func EmbeddedBytes(rows int, values int64) int64 {
 	return 12*values + 24*int64(rows) + 8
 }
 
-// Empty returns the number of documents without any term, or whose terms were all left out.
+// Empty returns the number of documents without terms in the embedding.
 func (x *Embedded) Empty() int {
 	n := 0
 	for i := range x.Rows() {
@@ -222,21 +220,21 @@ func (x *Embedded) Empty() int {
 	return n
 }
 
-// EmptyRow reports whether document i has no term, or its terms were all left out.
+// EmptyRow reports whether document i has no terms in the embedding.
 func (x *Embedded) EmptyRow(i int) bool {
 	unseen := x.Embedder != nil && x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0
 	terms, _ := x.Row(i)
 	return len(terms) == 1 && int(terms[0]) == x.Cols-1 && !unseen
 }
 
-// Vector64 returns row i in float64 before it is scaled to length 1: x of [Embedder.Transform],
-// parallel to the columns of Row(i). Another program computes the same kernel values from these
-// vectors. It writes into dst, which grows if it is too short. It needs norms. A document without known terms has the
-// value Norms[i] in the last column.
+// Vector64 returns row i in float64 before normalisation to length 1, which is x of
+// [Embedder.Transform], parallel to the columns of Row(i). Other programs can compute the same
+// kernel values from these vectors. It writes to dst, which grows if necessary. It requires norms.
+// A document without known terms has the value Norms[i] in the last column.
 //
-// Without a normalisation the values are the weighted ones of the corpus, or their square roots,
-// each rounded once, or another power p of them, to 4+2p ulp; otherwise each carries at most one
-// rounding beyond those of [Embedded.Unit64] and of the norm.
+// Without a normalisation the values are the weighted values or their square roots, each rounded
+// once, or another power p, to 4+2p ulp. Otherwise each has at most one rounding in addition to
+// those of [Embedded.Unit64] and of the norm.
 func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	f, norm := x.Embedder, x.Norms[i]
 	if f.Norm != NormNone || norm == 0 {
@@ -258,12 +256,13 @@ func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	return dst
 }
 
-// MaxNorm is the greatest norm that kernels of norms take. Up to here float32 holds the squares of
-// norms and of distances.
+// MaxNorm is the maximum norm in kernels of norms. Up to it, squared norms and distances fit in
+// float32.
 const MaxNorm = 0x1p62
 
-// Validate checks that rows are as [CSR.Validate] wants them, unit vectors or histograms, with the columns of the
-// embedder. Norms may be nil, since kernels of the cosine don't use them. It takes one pass.
+// Validate checks the matrix as [CSR.Validate] does, that rows are unit vectors or histograms, and
+// that columns match the embedder. Norms may be nil, because kernels of the cosine don't use them.
+// It takes one pass.
 func (x *Embedded) Validate() error {
 	if err := x.validateShape(); err != nil {
 		return err
@@ -271,7 +270,7 @@ func (x *Embedded) Validate() error {
 	return x.eachRow(x.validateUnit)
 }
 
-// validateUnit checks a row.
+// validateUnit checks that row i is a unit vector or a histogram.
 func (x *Embedded) validateUnit(i int) error {
 	if err := x.validateRow(i); err != nil {
 		return err
@@ -285,10 +284,11 @@ func (x *Embedded) validateUnit(i int) error {
 		}
 		sum += float64(u)
 	}
-	const roundings = 1e-5 // of float32 and of the sum
+	const roundings = 1e-5 // maximum rounding error of float32 and of the sum
 	switch {
 	case !(math.Abs(sum-1) <= roundings):
-		return fmt.Errorf("sparse: row %d: the squares, or shares of a histogram, sum to %v, expected 1", i, sum)
+		return fmt.Errorf("sparse: row %d: the squares, or the shares of a histogram, add up to %v, expected 1", i,
+			sum)
 	case !(d > 0 && d <= math.MaxFloat64):
 		return fmt.Errorf("sparse: row %d: divisor %v, expected a finite number above 0", i, d)
 	case x.Norms != nil && !(x.Norms[i] >= 0 && x.Norms[i] <= math.MaxFloat64):
@@ -297,10 +297,10 @@ func (x *Embedded) validateUnit(i int) error {
 	return nil
 }
 
-// validateShape checks the embedder and the lengths of the lists.
+// validateShape checks the embedder and the lengths of the slices.
 func (x *Embedded) validateShape() error {
 	if x == nil {
-		return fmt.Errorf("sparse: no embedded documents, expected some")
+		return fmt.Errorf("sparse: embedded documents are nil")
 	}
 	if err := x.Embedder.Validate(); err != nil {
 		return err
@@ -310,7 +310,7 @@ func (x *Embedded) validateShape() error {
 	}
 	switch n := x.Rows(); {
 	case x.Cols != x.Embedder.Cols():
-		return fmt.Errorf("sparse: embedded documents of %d columns, expected those of the embedder, %d",
+		return fmt.Errorf("sparse: embedded documents have %d columns, expected %d, as in the embedder",
 			x.Cols, x.Embedder.Cols())
 	case len(x.Raw) != len(x.Values):
 		return fmt.Errorf("sparse: embedded documents have %d raw values, expected %d, one for each value",

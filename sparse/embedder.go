@@ -5,45 +5,47 @@ import (
 	"math"
 )
 
-// Embedder is an embedding with what it learnt from the training documents: the terms that occur in
-// them and their weights.
+// Embedder is an embedding with the terms and weights of the training documents.
 //
-// Its columns are the terms seen at training, ascending, and one more for documents without any of
-// them (see [Embedder.Transform]). It is immutable and may be used concurrently. [Embedding.Fit],
-// [Embedding.FitLabels] and [RestoreEmbedder] make embedders; one that is filled by hand returns errors.
+// Its columns are the terms of the training documents, ascending, and one more for documents
+// without any of these terms (see [Embedder.Transform]). It is immutable and may be used
+// concurrently. [Embedding.Fit], [Embedding.FitLabels] and [RestoreEmbedder] make embedders.
+// Methods of other embedders return errors.
 type Embedder struct {
 	Embedding
 	Documents int       // number of training documents, D
-	Terms     []uint32  // Terms[j] is the term index, in the corpus, of column j
+	Terms     []uint32  // Terms[j] is the term index of column j in the corpus
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
-	Trailing  int       // columns of the training documents above the last term
-	Weights   []float64 // Weights[j] is the weight of column j; nil where it is 1, see [Embedding.Weighted]
-	Shifts    []float64 // of Standard and Range: Shifts[j] is taken from values of column j before they are weighted
+	Trailing  int       // number of columns of the training documents after the last term
+	Weights   []float64 // Weights[j] is the weight of column j; nil if all are 1, see [Embedding.Weighted]
+	Shifts    []float64 // Shifts[j] is subtracted from values of column j before weighting; for Standard and Range
 
-	Views []View // of the training documents: blocks of their columns that are embedded apart; nil for none
+	Views []View // column blocks of the training documents that are embedded separately; nil for none
 
-	// Open, only for the raw counts (tf), counts terms that weren't seen at training: the last
-	// column of a document v holds √Σ v[t]² over them. So the inner product with a training
-	// document, the norm and the distance are those of the whole document. Models that list only
-	// their support vectors, such as LIBSVM's, need it.
+	// Open, which requires the raw counts (tf), includes terms outside the training documents: the
+	// last column of a document has the value √Σ v[t]² over these terms. Inner products with
+	// training documents, norms and distances then count the whole document. Models that store only
+	// support vectors, such as LIBSVM's, need it.
 	Open bool
 
-	columns *termTable // of Terms; nil if filled by hand
-	filled  []uint32   // terms, ascending, whose zeros have a value
-	err     error      // of Fit
+	columns *termTable // index of Terms; nil if the fields were set directly
+	filled  []uint32   // terms whose zeros become nonzero, ascending
+	err     error      // error of Fit
 }
 
-// Fit learns the terms and, with idf, the weights log(D/df) from the training documents.
+// Fit fits the embedding to the training documents: it collects their terms and computes the
+// weights, such as log(D/df) for idf.
 //
-// The embedder keeps an error, of an unknown embedding, documents that [CSR.Validate] refuses, or an embedding that
-// is supervised, see [Embedding.FitLabels]. [Embedder.Transform] and [Embedder.Validate] return it.
+// The embedder holds an error if the embedding is unknown or supervised (see
+// [Embedding.FitLabels]), or if [CSR.Validate] fails. [Embedder.Transform] and [Embedder.Validate]
+// return it.
 func (e Embedding) Fit(train *CSR) *Embedder {
 	f := &Embedder{Embedding: e}
 	f.learn(train, nil, 0)
 	return f
 }
 
-// learn is Fit and FitLabels.
+// learn implements Fit and FitLabels.
 func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 	e := f.Embedding
 	if f.err = e.validate(); f.err != nil {
@@ -88,7 +90,7 @@ func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 	}
 }
 
-// Column returns the column of a term, or false if the term wasn't seen at training.
+// Column returns the column of a term, or false if the term isn't in the training documents.
 func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
 	if f.columns == nil {
 		return 0, false
@@ -96,12 +98,11 @@ func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
 	return f.columns.find(term)
 }
 
-// Cols returns the number of columns of an embedded matrix: one per known term and one for
-// documents without any.
+// Cols returns the number of columns of an embedded matrix: one per term, and one for documents
+// without known terms.
 func (f *Embedder) Cols() int { return len(f.Terms) + 1 }
 
-// Bytes returns the memory of the embedder's lists and its table of terms, which is no larger than in proportion to the
-// values of the training documents.
+// Bytes returns the memory of the embedder in bytes, including its table of terms.
 func (f *Embedder) Bytes() int64 {
 	bytes := 4*int64(cap(f.Terms)+cap(f.DF)+cap(f.filled)) + 8*int64(cap(f.Weights)+cap(f.Shifts))
 	if f.columns != nil {
@@ -110,16 +111,16 @@ func (f *Embedder) Bytes() int64 {
 	return bytes
 }
 
-// RestoreEmbedder returns the embedder with the exported fields of from, as they were stored. It
-// embeds documents to the same bits as the original. It keeps the slices, which must not change any
-// more. It fails if the fields contradict each other.
+// RestoreEmbedder returns the embedder with the exported fields of from, which were stored earlier.
+// It embeds documents bit for bit as the original did. It keeps the slices, which must not be
+// changed. It fails if the fields contradict each other.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &from
 	f.columns, f.filled, f.err = nil, nil, nil
 	if err := f.validateFields(); err != nil {
 		return nil, err
 	}
-	const valuesPerTerm = 16 // as if each term were that often in the training documents, which aren't known here
+	const valuesPerTerm = 16 // assumed mean frequency of a term, because the training documents are unknown here
 	f.columns = newTermTable(f.Terms, valuesPerTerm*int64(len(f.Terms)))
 	f.fill()
 	return f, nil
@@ -133,43 +134,45 @@ func (f *Embedder) Width() int {
 	return int(f.Terms[len(f.Terms)-1]) + 1 + f.Trailing
 }
 
-// Validate returns the error of [Embedding.Fit], or one for an embedder that is filled by hand. It takes no pass.
+// Validate returns the error of [Embedding.Fit], or an error if fields were set directly. It takes
+// no pass.
 func (f *Embedder) Validate() error {
 	switch {
 	case f == nil:
-		return fmt.Errorf("sparse: no embedder, expected one")
+		return fmt.Errorf("sparse: embedder is nil")
 	case f.err != nil:
 		return f.err
 	case !f.columns.of(f.Terms):
-		return fmt.Errorf("sparse: an embedder of %d terms that was filled by hand, expected one of Fit or RestoreEmbedder",
+		return fmt.Errorf("sparse: embedder of %d terms with fields set directly, expected Fit or RestoreEmbedder",
 			len(f.Terms))
 	}
 	return f.validateLengths()
 }
 
-// validateLengths checks the embedding and the lengths of the lists.
+// validateLengths checks the embedding and the lengths of the slices.
 func (f *Embedder) validateLengths() error {
 	if err := f.Embedding.validate(); err != nil {
 		return err
 	}
 	switch {
 	case f.Documents < 0:
-		return fmt.Errorf("sparse: an embedding of %d documents", f.Documents)
+		return fmt.Errorf("sparse: embedder of %d documents, expected at least 0", f.Documents)
 	case len(f.DF) != len(f.Terms):
-		return fmt.Errorf("sparse: an embedding of %d terms has %d document frequencies", len(f.Terms), len(f.DF))
+		return fmt.Errorf("sparse: %d document frequencies of %d terms, expected one per term", len(f.DF), len(f.Terms))
 	case f.Weighted() && len(f.Weights) != len(f.Terms):
-		return fmt.Errorf("sparse: embedding %s of %d terms has %d weights", f.Embedding, len(f.Terms), len(f.Weights))
+		return fmt.Errorf("sparse: embedding %s of %d terms has %d weights, expected one per term", f.Embedding,
+			len(f.Terms), len(f.Weights))
 	case !f.Weighted() && f.Weights != nil:
 		return fmt.Errorf("sparse: embedding %s has %d weights, expected none", f.Embedding, len(f.Weights))
 	case f.Scales() && len(f.Shifts) != len(f.Terms) || !f.Scales() && f.Shifts != nil:
-		return fmt.Errorf("sparse: embedding %s of %d terms has %d shifts, expected one for each where columns are scaled, "+
-			"else none", f.Embedding, len(f.Terms), len(f.Shifts))
+		return fmt.Errorf("sparse: embedding %s of %d terms has %d shifts, expected one per term if columns are "+
+			"scaled, else none", f.Embedding, len(f.Terms), len(f.Shifts))
 	case f.Open && f.Embedding != Embedding{}:
-		return fmt.Errorf("sparse: embedding %s is open, which only %s can be", f.Embedding, Embedding{})
+		return fmt.Errorf("sparse: embedding %s is open, expected the embedding %s", f.Embedding, Embedding{})
 	case f.Views == nil:
 		return nil
 	case f.Open:
-		return fmt.Errorf("sparse: an open embedding of views, expected none: shares depend on all terms")
+		return fmt.Errorf("sparse: embedding of views is open, but the shares of views depend on all terms")
 	}
 	if err := f.wantsViews(); err != nil {
 		return err
@@ -177,7 +180,7 @@ func (f *Embedder) validateLengths() error {
 	return validateViews(f.Views, math.MaxUint32)
 }
 
-// validateFields checks the embedding and all that the lists hold.
+// validateFields checks the embedding and the elements of the slices.
 func (f *Embedder) validateFields() error {
 	if err := f.validateLengths(); err != nil {
 		return err
@@ -187,23 +190,23 @@ func (f *Embedder) validateFields() error {
 			return fmt.Errorf("sparse: embedding: term %d is not above %d", t, f.Terms[j-1])
 		}
 		if df := f.DF[j]; df < 1 || int64(df) > int64(f.Documents) {
-			return fmt.Errorf("sparse: embedding: term %d is in %d documents of %d", t, df, f.Documents)
+			return fmt.Errorf("sparse: embedding: term %d is in %d documents, expected 1 to %d", t, df, f.Documents)
 		}
 	}
 	if f.Trailing < 0 || f.Trailing > math.MaxUint32 {
-		return fmt.Errorf("sparse: embedding: %d columns above the last term", f.Trailing)
+		return fmt.Errorf("sparse: embedding: %d columns after the last term, expected 0 to 2³²-1", f.Trailing)
 	}
 	for _, list := range [][]float64{f.Weights, f.Shifts} {
 		for j, w := range list {
 			if math.IsNaN(w) || math.IsInf(w, 0) {
-				return fmt.Errorf("sparse: embedding: weight %v of term %d is not finite", w, f.Terms[j])
+				return fmt.Errorf("sparse: embedding: weight %v of term %d , expected a finite number", w, f.Terms[j])
 			}
 		}
 	}
 	return nil
 }
 
-// UnseenWeight returns the weight of a term that the training documents lack.
+// UnseenWeight returns the weight of a term outside the training documents.
 func (f *Embedder) UnseenWeight() float64 {
 	switch {
 	case f.Weighting.IDF():
@@ -214,7 +217,8 @@ func (f *Embedder) UnseenWeight() float64 {
 	return 0
 }
 
-// Widen returns the embedder with more terms, ascending, each of one document and of the given weight.
+// Widen returns the embedder with additional terms, ascending, each of one document and with the
+// given weight.
 func (f *Embedder) Widen(terms []uint32, weight float64) (*Embedder, error) {
 	if len(terms) == 0 {
 		return f, nil

@@ -6,81 +6,81 @@ import (
 	"strings"
 )
 
-// Weighting says how raw counts are weighted.
+// Weighting is the weighting of raw counts.
 type Weighting uint8
 
 // The weightings.
 const (
-	TF       Weighting = iota // the counts themselves
-	TFIDF                     // counts times log(D/df): D training documents, df of them with the term
-	LogTF                     // damped counts, 1 + ln count, as sublinear_tf of scikit-learn
+	TF       Weighting = iota // raw counts
+	TFIDF                     // counts times log(D/df), for D training documents of which df contain the term
+	LogTF                     // damped counts, 1 + ln count, as with sublinear_tf in scikit-learn
 	LogTFIDF                  // damped counts times log(D/df)
-	Standard                  // measurements: columns of mean 0 and variance 1, see [Embedding.Scales]
-	Range                     // measurements: columns from Lower to Upper
+	Standard                  // columns of measurements, scaled to mean 0 and variance 1, see [Embedding.Scales]
+	Range                     // columns of measurements, scaled to the range Lower to Upper
 
-	// TFKL is counts times what a term says of a document's class, the Kullback-Leibler divergence
+	// TFKL multiplies counts by the Kullback-Leibler divergence from the class distribution given
+	// the term to the prior distribution,
 	//
 	//	Σ P(c|t) ln(P(c|t) / P(c)), P(c|t) = (df(c,t) + P(c)) / (df(t) + 1),
 	//
-	// with df(c,t) of the df(t) documents with the term in class c. The document that is added has the classes of all,
-	// and so keeps down what rare terms seem to say; a term that says nothing has 10⁻¹². It is the j-measure of Smyth and
-	// Goodman, IEEE TKDE 4 (1992), as a weight of terms; for others see Debole and Sebastiani, Supervised term weighting,
-	// ACM SAC 2003.
+	// where df(c,t) of the df(t) documents with the term have class c. The added 1 lowers the
+	// weights of rare terms. An uninformative term has the weight 10⁻¹². Sources: the j-measure of
+	// Smyth and Goodman, IEEE TKDE 4 (1992); for other weights, Debole and Sebastiani, Supervised
+	// term weighting, ACM SAC 2003.
 	TFKL
 )
 
-// IDF reports whether the weighting has weights log(D/df).
+// IDF reports whether weights include log(D/df).
 func (w Weighting) IDF() bool { return w == TFIDF || w == LogTFIDF }
 
-// Damped reports whether the weighting takes 1 + ln of counts, which must be 1 at least.
+// Damped reports whether counts become 1 + ln count, which requires counts of at least 1.
 func (w Weighting) Damped() bool { return w == LogTF || w == LogTFIDF }
 
-// Norm says how a weighted document is normalised.
+// Norm is the normalisation of a weighted document.
 type Norm uint8
 
 // The normalisations.
 const (
-	NormNone Norm = iota // as it is
+	NormNone Norm = iota // unchanged
 	NormL1               // divided by the sum of absolute values
 	NormL2               // divided by the Euclidean length
 )
 
-// Pairing says how the points of two documents are compared: by a similarity s, 1 for equal points.
-// Each s is the inner product of unit vectors in some Hilbert space, where 1 - s is half their
-// squared distance. What is known of functions of an inner product holds for functions of s.
+// Pairing is the similarity s of two embedded documents, which is 1 for equal points. Each s is the
+// inner product of unit vectors in a Hilbert space, so 1 - s is half their squared distance.
+// Results about functions of an inner product therefore apply to functions of s.
 type Pairing uint8
 
-// The pairings. Those other than the dot product compare histograms θ: documents normalised by
-// NormL1, without a power and without negative values. Both are inner products: Hein and Bousquet,
-// AISTATS 2005; Vedaldi and Zisserman, IEEE PAMI 34 (2012).
+// The pairings. All except the dot product compare histograms θ: documents normalised by NormL1,
+// without a power and without negative values. Chi-square and Jensen-Shannon are inner products:
+// Hein and Bousquet, AISTATS 2005; Vedaldi and Zisserman, IEEE PAMI 34 (2012).
 const (
 	Dot           Pairing = iota // s = ⟨x, y⟩ / ‖x‖‖y‖, the cosine
 	ChiSquare                    // s = Σ 2θθ′/(θ+θ′) = 1 - ½ Σ (θ-θ′)²/(θ+θ′)
 	JensenShannon                // s = 1 - JS/ln 2, JS = ½ Σ θ ln(2θ/(θ+θ′)) + ½ Σ θ′ ln(2θ′/(θ+θ′))
 )
 
-// MinShare is the least value of a histogram in float32. Smaller values are rounded up to it, so
-// that no pairing divides by 0. It is far below what can change a similarity.
+// MinShare is the smallest value of a histogram in float32. Smaller values are rounded up to it, so
+// that no pairing divides by 0. The effect on a similarity is negligible.
 const MinShare = 0x1p-60
 
-// Embedding says how counts become a vector: weighted, then normalised, then raised to Power, entry
-// by entry. The power [Root] maps an L1-normalised document onto the unit sphere. The zero value is
-// the raw counts. Embeddings are equal (==) exactly if they mean the same.
+// Embedding describes how counts become a vector: they are weighted, normalised, and raised to
+// Power elementwise. The power [Root] maps an L1-normalised document to the unit sphere. The zero
+// value leaves raw counts unchanged. Embeddings are equal (==) if and only if they mean the same.
 type Embedding struct {
 	Weighting Weighting
 	Norm      Norm
-	Power     float64 // from MinPower to MaxPower; 0 for none, since 1 itself isn't allowed
+	Power     float64 // from MinPower to MaxPower, except 1; 0 for none
 	Pairing   Pairing
 
-	Lower, Upper float64 // of Range: Lower below Upper, both from -MaxBound to MaxBound; else 0
+	Lower, Upper float64 // bounds of Range with Lower < Upper, both from -MaxBound to MaxBound; otherwise 0
 }
 
-// Root is the power of the square root.
+// Root is the exponent of the square root.
 const Root = 0.5
 
-// Bounds of an embedding's power: within them float64 holds the power of a share of a document's
-// greatest value where float32 can tell it from 0; a norm that float64 can't hold is an error of
-// [Embedder.Transform].
+// MinPower and MaxPower bound an embedding's power. [Embedder.Transform] fails if a norm overflows
+// float64.
 const MinPower, MaxPower = 0.01, 8
 
 // Sphere is the embedding of the kernels of information geometry: θ = counts / total, a = √θ.
@@ -94,8 +94,8 @@ var (
 	pairingNames = [...]string{Dot: "", ChiSquare: "-chi2", JensenShannon: "-js"}
 )
 
-// String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt", "tf-l1-pow0.75"
-// or "tf-l1-chi2". An unknown embedding gives its numbers.
+// String returns the text form for [ParseEmbedding], such as "tf-l1-sqrt", "tf-l1-pow0.75" or
+// "tf-l1-chi2". For an unknown embedding it contains the numbers of the fields.
 func (e Embedding) String() string {
 	if !e.named() {
 		return fmt.Sprintf("embedding(%d, %d, %v, %d)", e.Weighting, e.Norm, e.Power, e.Pairing)
@@ -116,11 +116,11 @@ func (e Embedding) String() string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// powerSuffix stands before a power that has no name of its own.
+// powerSuffix precedes a power other than the square root in the text form.
 const powerSuffix = "-pow"
 
-// Embeddings lists every embedding without a power or with the square root, for help texts and
-// tests, and one of each that scales columns.
+// Embeddings returns the embeddings without a power or with the square root, and an example of each
+// that scales columns. It is for help texts and tests.
 func Embeddings() []Embedding {
 	var all []Embedding
 	counts := []Weighting{TF, TFIDF, LogTF, LogTFIDF, TFKL}
@@ -139,11 +139,11 @@ func Embeddings() []Embedding {
 	return append(all, Embedding{Weighting: Standard}, Embedding{Weighting: Range, Upper: 1})
 }
 
-// ParseEmbedding reads "tf", "tfidf", "logtf", "logtfidf" or "tfkl", then optionally "-l1" or "-l2", then
-// optionally "-sqrt" or "-pow" with a number from MinPower to MaxPower, such as "tf-l1-pow0.75".
-// "-pow0.5" is "-sqrt", and "-pow1" is nothing. "-l1" may have "-chi2" or "-js" after it instead,
-// for [ChiSquare] and [JensenShannon]. Or it reads "standard", or "scale" and two numbers, such as
-// "scale-1..1", for [Standard] and [Range].
+// ParseEmbedding parses "tf", "tfidf", "logtf", "logtfidf" or "tfkl", optionally followed by "-l1"
+// or "-l2", and then by "-sqrt" or "-pow" with a number from MinPower to MaxPower, as in
+// "tf-l1-pow0.75". "-pow0.5" means "-sqrt", and "-pow1" means no power. "-chi2" or "-js" after
+// "-l1" selects [ChiSquare] or [JensenShannon]. "standard" selects [Standard], and "scale" with two
+// numbers, as in "scale-1..1", selects [Range].
 func ParseEmbedding(s string) (Embedding, error) {
 	if bounds, ok := strings.CutPrefix(s, weightingNames[Range]); ok {
 		return parseRange(bounds)
@@ -168,22 +168,23 @@ func ParseEmbedding(s string) (Embedding, error) {
 		names = append(names, e.String())
 	}
 	return Embedding{}, fmt.Errorf(
-		"sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and after it %s and a power, "+
+		"sparse: embedding %q is unknown, expected one of %s, or %s and a power in place of -sqrt, "+
 			"or a range as in scale-1..1", s, strings.Join(names, ", "), powerSuffix)
 }
 
-// named reports whether the weighting, the normalisation and the pairing exist.
+// named reports whether weighting, normalisation and pairing are valid.
 func (e Embedding) named() bool {
 	return int(e.Weighting) < len(weightingNames) && int(e.Norm) < len(normNames) && int(e.Pairing) < len(pairingNames)
 }
 
-// validate checks that the embedding exists.
+// validate returns an error if the embedding is invalid.
 func (e Embedding) validate() error {
 	if !e.named() {
-		return fmt.Errorf("sparse: embedding %d, %d, %d is unknown", e.Weighting, e.Norm, e.Pairing)
+		return fmt.Errorf("sparse: embedding with weighting %d, norm %d and pairing %d is unknown", e.Weighting, e.Norm,
+			e.Pairing)
 	}
 	if e.Pairing != Dot && (e.Norm != NormL1 || e.Power != 0) {
-		return fmt.Errorf("sparse: embedding %s, expected -l1 and no power, since it pairs histograms", e)
+		return fmt.Errorf("sparse: embedding %s, expected -l1 and no power, because it compares histograms", e)
 	}
 	if err := e.validateScale(); err != nil {
 		return err
@@ -196,11 +197,11 @@ func (e Embedding) validate() error {
 	return nil
 }
 
-// general reports whether entries are raised to a power that isn't the square root.
+// general reports whether the power is neither 0 nor the square root.
 func (e Embedding) general() bool { return e.Power != 0 && e.Power != Root }
 
-// wantsNonNegative says why the embedding takes no negative values, or none below 1; "" if it takes
-// them.
+// wantsNonNegative returns why the embedding requires values of at least 0 or 1, or "" if it
+// accepts negative values.
 func (e Embedding) wantsNonNegative() string {
 	switch {
 	case e.Weighting.Damped():

@@ -5,28 +5,28 @@ import (
 	"fmt"
 )
 
-// ValueError names the value an embedding can't take.
+// ValueError reports a value that an embedding doesn't accept.
 type ValueError struct {
-	Row      int // of the matrix, from 0
+	Row      int // row of the matrix, from 0
 	Term     uint32
 	Value    float32
-	Expected string // what an embedding takes, and why
+	Expected string // accepted values, with the reason
 }
 
 func (e *ValueError) Error() string {
 	return fmt.Sprintf("sparse: row %d, term %d: found %v, expected %s", e.Row, e.Term, e.Value, e.Expected)
 }
 
-// PairError reports the value of a kernel for two documents that isn't finite.
+// PairError reports that the kernel value of two documents isn't finite.
 type PairError struct {
 	Kernel string
-	Row    int  // of the matrix that was embedded, from 0
-	Column int  // the same
-	Cross  bool // Row is a row of another matrix than Column, such as that of the documents to predict
+	Row    int  // row of the first document in the embedded matrix, from 0
+	Column int  // row of the second document
+	Cross  bool // Row is in another matrix than Column, such as the documents to predict
 	Value  float32
 }
 
-// ErrNotFinite is part of the error of every computation with a kernel value that is beyond the range of float32.
+// ErrNotFinite is wrapped by errors about kernel values that float32 can't represent.
 var ErrNotFinite = errors.New("expected a finite number")
 
 func (e *PairError) Error() string {
@@ -34,7 +34,7 @@ func (e *PairError) Error() string {
 	return fmt.Sprintf("sparse: %s, %v", e.Describe(name), ErrNotFinite)
 }
 
-// Describe returns the message without the reason; name returns the name of document i.
+// Describe returns the message without the reason. name returns the name of document i.
 func (e *PairError) Describe(name func(i int) string) string {
 	other := fmt.Sprintf("column %d", e.Column)
 	if !e.Cross {

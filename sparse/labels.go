@@ -27,8 +27,8 @@ func (l *Labels) Add(ids ...int32) {
 	l.Offsets = append(l.Offsets, int64(len(l.IDs)))
 }
 
-// Validate checks that labels match the numbers of documents and classes. The zero value matches any
-// number.
+// Validate checks that labels match the numbers of documents and classes. The zero value
+// matches any numbers.
 func (l Labels) Validate(documents, classes int) error {
 	switch n := len(l.Offsets); {
 	case n == 0 && len(l.IDs) > 0:
@@ -36,7 +36,7 @@ func (l Labels) Validate(documents, classes int) error {
 	case n == 0:
 		return nil
 	case n-1 != documents:
-		return fmt.Errorf("sparse: labels of %d documents, expected those of %d, or none", n-1, documents)
+		return fmt.Errorf("sparse: labels of %d documents, expected labels of %d documents, or none", n-1, documents)
 	case l.Offsets[0] != 0:
 		return fmt.Errorf("sparse: labels begin at offset %d, expected 0", l.Offsets[0])
 	case l.Offsets[documents] != int64(len(l.IDs)):
@@ -51,7 +51,7 @@ func (l Labels) Validate(documents, classes int) error {
 	}
 	for k, id := range l.IDs {
 		if id < 0 || int64(id) >= int64(classes) {
-			return fmt.Errorf("sparse: labels: class %d at offset %d, expected 0 to %d, one in the list of classes",
+			return fmt.Errorf("sparse: labels: class %d at offset %d, expected a class from 0 to %d",
 				id, k, classes-1)
 		}
 	}

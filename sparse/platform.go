@@ -2,5 +2,5 @@
 
 package sparse
 
-// Numbers of documents and values have more than 32 bits.
+// Numbers of documents and values need 64 bits.
 var _ = gram_needs_a_platform_with_64_bits

@@ -2,16 +2,16 @@ package sparse
 
 import "math"
 
-// power returns x^p for x > 0 and p in [MinPower, MaxPower] by the same operations, each rounded
-// once, on every platform, as logRatio does.
+// power returns x^p for x > 0 and p in [MinPower, MaxPower]. As for logRatio, results are bit for
+// bit the same on every platform.
 //
-// With x = 2ᵉ·m, m in [√½, √2), and k the whole number next to the binary logarithm of the result,
+// With x = 2ᵉ·m for m in [√½, √2), and the integer k nearest to the binary logarithm of the result,
 //
-//	x^p = 2ᵏ exp(z),   z = (pe - k) ln 2 + p log m,   |z| < 0.36
+//	x^p = 2ᵏ exp(z),   z = (pe - k) ln 2 + p log m,   |z| < 0.36.
 //
-// where the product pe is held in two numbers, so that a large exponent costs no digits. The terms
-// of the exponential's series that are left out are below 10⁻¹⁹. Accuracy: relative error below
-// (4+2p) float64 ulp, for a result that isn't below the normal range.
+// The product pe is held in two numbers, so that a large exponent loses no digits. The omitted
+// terms of the exponential series are below 10⁻¹⁹. Accuracy: relative error below (4+2p) float64
+// ulp if the result is a normal number.
 func power(x, p float64) float64 {
 	log, e := logMantissa(x)
 	q := float64(p * log)
@@ -26,18 +26,17 @@ func power(x, p float64) float64 {
 	return math.Ldexp(sum, int(k))
 }
 
-// logRatio returns log(a/b) for a, b > 0 to within 2 ulp, by the same operations, each rounded
-// once, on every platform: weights enter digests, and the logarithm of package math is not the same
-// everywhere.
+// logRatio returns log(a/b) for a, b > 0 to within 2 ulp, bit for bit the same on every platform.
+// Weights enter digests, and math.Log differs between platforms.
 //
-// With a/b = 2ᵉ·m, m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …); |f| < 0.172,
-// so that the terms left out from f²⁵ on are below 10⁻²⁰.
+// With a/b = 2ᵉ·m for m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …). Because
+// |f| < 0.172, the omitted terms from f²⁵ on are below 10⁻²⁰.
 func logRatio(a, b float64) float64 {
 	log, e := logMantissa(a / b)
 	return float64(float64(e)*math.Ln2) + log
 }
 
-// logMantissa returns log m and e for x = 2ᵉ·m > 0; see logRatio.
+// logMantissa returns log m and e for x = 2ᵉ·m > 0, as in logRatio.
 func logMantissa(x float64) (log float64, e int) {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {

@@ -8,19 +8,19 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Block is the number of documents whose sums are computed together. Ranges of columns begin at multiples of
-// it.
+// Block is the number of documents whose sums are computed together. Column ranges start at
+// multiples of Block.
 const Block = 128
 
-// permutation checks that a list holds every number below its length once.
+// permutation checks that a list contains each number below its length once.
 func permutation(list []uint32) error {
-	seen := make([]uint64, (len(list)+63)/64) // by bits
+	seen := make([]uint64, (len(list)+63)/64) // bit set of the numbers so far
 	for k, j := range list {
 		if int64(j) >= int64(len(list)) {
-			return fmt.Errorf("sparse: place %d of a permutation has %d, expected 0 to %d", k, j, len(list)-1)
+			return fmt.Errorf("sparse: element %d of a permutation is %d, expected 0 to %d", k, j, len(list)-1)
 		}
 		if seen[j/64]&(1<<(j%64)) != 0 {
-			return fmt.Errorf("sparse: place %d of a permutation has %d a second time", k, j)
+			return fmt.Errorf("sparse: element %d of a permutation is %d, expected a number that isn't repeated", k, j)
 		}
 		seen[j/64] |= 1 << (j % 64)
 	}
@@ -37,7 +37,7 @@ func Order(df []int32) []uint32 {
 	return order
 }
 
-// Ranks inverts an order of columns, a permutation: the result r has r[order[i]] = i.
+// Ranks returns the inverse r of a permutation of columns: r[order[i]] = i.
 func Ranks(order []uint32) []uint32 {
 	rank := make([]uint32, len(order))
 	for r, j := range order {
@@ -46,17 +46,17 @@ func Ranks(order []uint32) []uint32 {
 	return rank
 }
 
-// ByRank returns the transpose of a matrix with its rows in the order of ranks: row r holds the
-// documents, ascending, that have the column of rank r, and their values. It reuses the memory of t, if not nil, which
-// shares none with m. It works on a number of goroutines, 0 for one per processor.
+// ByRank returns the transpose of m with rows in the order of ranks: row r has the documents with
+// the column of rank r, ascending, and their values. It reuses the memory of t, which may be nil
+// and must not share memory with m. workers is the number of goroutines, or 0 for one per CPU.
 //
-// It fails if [CSR.Validate] refuses m, if ranks aren't a permutation of the columns, or when ctx is done.
+// It fails if m is invalid, if rank isn't a permutation of the columns, or if ctx is done.
 func ByRank(ctx context.Context, t, m *CSR, rank []uint32, workers int) (*CSR, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
 	if n := m.Rows(); int64(n) > MaxCols {
-		return nil, fmt.Errorf("sparse: a matrix of %d rows, expected at most %d to be columns", n, int64(MaxCols))
+		return nil, fmt.Errorf("sparse: matrix to transpose has %d rows, expected at most %d", n, int64(MaxCols))
 	}
 	if len(rank) != m.Cols {
 		return nil, fmt.Errorf("sparse: %d ranks, expected %d, one for each column", len(rank), m.Cols)
@@ -74,22 +74,23 @@ func ByRank(ctx context.Context, t, m *CSR, rank []uint32, workers int) (*CSR, e
 	return t, transpose(ctx, t, m, rank, workers)
 }
 
-// stopValues is how many values pass between looks at a context.
+// stopValues is the number of values between two checks for cancellation.
 const stopValues = 1 << 20
 
-// minWorkerValues is how many values each worker should have of a transposition, at least, and for each
-// column: its counts of columns cost time and memory.
+// minWorkerValues is the minimum number of values per worker in a transposition. Each worker also
+// needs a value per column, because its column counts take time and memory.
 const minWorkerValues = 1 << 16
 
-// transpose makes t the transpose of m, its row rank[j] being column j of m; rows are ascending.
-// Each worker counts, and then places, the values of its own range of rows. It ends early with ctx.
+// transpose makes t the transpose of m, in which row rank[j] is column j of m. Columns are
+// ascending. Each worker counts and then places the values of its own range of rows. It returns
+// early if ctx is done.
 func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error {
 	n, nnz := m.Rows(), m.NNZ()
 	workers = int(max(1, min(int64(workers), nnz/max(minWorkerValues, int64(m.Cols)))))
 	t.Cols, t.Offsets = n, resized(t.Offsets, m.Cols+1)
 	t.Terms, t.Values = resized(t.Terms, int(nnz)), resized(t.Values, int(nnz))
 	clear(t.Offsets)
-	bounds := make([]int, workers+1) // of the ranges, of about equally many values
+	bounds := make([]int, workers+1) // row ranges with about equally many values
 	for w := 1; w < workers; w++ {
 		bounds[w] = bounds[w-1]
 		for bounds[w] < n && m.Offsets[bounds[w]] < nnz*int64(w)/int64(workers) {
@@ -97,8 +98,8 @@ func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error
 		}
 	}
 	bounds[workers] = n
-	// By worker and row of the transpose: first how many values there are, then where the next one
-	// goes. Those of the last worker end where the rows do: they are the offsets.
+	// next has, by worker and row of the transpose, first the number of values, then the index of
+	// the next value. In the end, the last worker's indices are the ends of the rows.
 	next := make([][]int64, workers)
 	for w := range workers - 1 {
 		next[w] = make([]int64, m.Cols)
@@ -149,7 +150,7 @@ func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error
 	})
 }
 
-// resized returns a list of n values, whatever they are, in the memory of s where that suffices.
+// resized returns a slice of n arbitrary values, in the memory of s if possible.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -9,35 +9,33 @@ import (
 	"strings"
 )
 
-// MaxBound is the greatest absolute value of a bound of [Range].
+// MaxBound is the maximum absolute value of a bound of [Range].
 const MaxBound = 1e6
 
-// Scales reports whether the embedding is [Standard] or [Range], which suit measurements: it learns
-// of each column of the training documents a shift s and a weight w, and x becomes (x - s)·w. Values
-// that aren't stored are zeros, and count as such. A column that is constant in training becomes 0.
+// Scales reports whether the embedding is [Standard] or [Range], which are for measurements. For
+// each column, a shift s and a weight w are computed from the training documents, and x becomes
+// (x - s)·w. Absent values count as zeros. A column that is constant in training becomes 0.
 //
-//   - Standard: s is the mean and w = 1/σ, with σ² the mean squared deviation from the mean. In a column
-//     that fewer than half of the documents have a value in s is 0, so that its zeros stay zeros and
-//     documents have at most twice as many values as before.
-//   - Range: the least value of training becomes Lower, the greatest Upper, as svm-scale of LIBSVM has
-//     it; others may lie outside. Zeros stay zeros where Lower is 0 and the column has no values below.
+//   - Standard: s is the mean and w = 1/σ, where σ² is the mean squared deviation from the mean. If
+//     fewer than half of the documents have a value in a column, s is 0, so that zeros stay zeros.
+//   - Range: the training minimum becomes Lower and the maximum Upper, as in LIBSVM's svm-scale.
+//     Zeros stay zeros if Lower is 0 and the column has no negative values in training.
 func (e Embedding) Scales() bool { return e.Weighting == Standard || e.Weighting == Range }
 
-// Weighted reports whether the embedding learns a weight of each column: whether it has idf weights,
-// scales columns or is supervised.
+// Weighted reports whether the embedding has column weights: from idf, scaling or labels.
 func (e Embedding) Weighted() bool { return e.Weighting.IDF() || e.Scales() || e.Supervised() }
 
-// validateScale checks what scaled columns allow.
+// validateScale checks the bounds of [Range], and that scaling isn't combined with other fields.
 func (e Embedding) validateScale() error {
 	lower, upper := e.Lower, e.Upper
 	switch {
 	case e.Weighting != Range && (lower != 0 || upper != 0):
-		return fmt.Errorf("sparse: embedding %s with the range %v to %v, expected none", e, lower, upper)
+		return fmt.Errorf("sparse: embedding %s with the range %v to %v, expected no range", e, lower, upper)
 	case e.Weighting == Range && !(-MaxBound <= lower && lower < upper && upper <= MaxBound):
 		return fmt.Errorf("sparse: embedding %s, expected a range of ascending numbers from %v to %v", e, -MaxBound,
 			MaxBound)
 	case e.Scales() && (e.Norm != NormNone || e.Power != 0 || e.Pairing != Dot):
-		return fmt.Errorf("sparse: embedding %s, expected scaled columns alone", e)
+		return fmt.Errorf("sparse: embedding %s, expected scaled columns without norm, power and pairing", e)
 	}
 	return nil
 }
@@ -52,19 +50,19 @@ func parseRange(s string) (Embedding, error) {
 	if err[0] != nil || err[1] != nil {
 		return Embedding{}, fmt.Errorf("sparse: embedding scale%s: found %q, expected a range such as 0..1", s, s)
 	}
-	e.Lower, e.Upper = e.Lower+0, e.Upper+0 // -0 is 0
+	e.Lower, e.Upper = e.Lower+0, e.Upper+0 // -0 becomes 0
 	return e, e.validate()
 }
 
-// column is what is known of a column: values that aren't 0, their sum, the least and greatest value
-// and the sum of squared deviations from the mean, zeros included.
+// column holds the statistics of a column: the number of nonzero values, their sum, the minimum,
+// the maximum, and the sum of squared deviations from the mean, zeros included.
 type column struct {
 	term                   uint32
 	df                     int32
 	sum, least, most, dev2 float64
 }
 
-// statistics returns what is known of the columns of terms, of valid documents.
+// statistics returns the statistics of the columns of valid documents, by term.
 func (m *CSR) statistics(columns *termTable, df []int32) []column {
 	all := make([]column, len(df))
 	n := m.Rows()
@@ -91,7 +89,7 @@ func (m *CSR) statistics(columns *termTable, df []int32) []column {
 	return all
 }
 
-// fitScale learns shifts and weights.
+// fitScale computes shifts and weights.
 func (f *Embedder) fitScale(train *CSR) {
 	f.Weights, f.Shifts = make([]float64, len(f.Terms)), make([]float64, len(f.Terms))
 	n := float64(f.Documents)
@@ -111,7 +109,7 @@ func (f *Embedder) fitScale(train *CSR) {
 	f.fill()
 }
 
-// fill lists the terms whose zeros have a value.
+// fill lists the terms whose zeros become nonzero.
 func (f *Embedder) fill() {
 	for j, s := range f.Shifts {
 		if s != 0 && f.Weights[j] != 0 {
@@ -120,11 +118,11 @@ func (f *Embedder) fill() {
 	}
 }
 
-// Filled returns the number of columns whose zeros have a value: an embedded document has at most
-// that many values more than it had before.
+// Filled returns the number of columns whose zeros become nonzero. Embedding adds at most that many
+// values to a document.
 func (f *Embedder) Filled() int { return len(f.filled) }
 
-// row returns a row with the zeros that have a value, and views in their shares.
+// row returns row i with the zeros that become nonzero, and with scaled views.
 func (f *Embedder) row(m *CSR, i int) ([]uint32, []float32) {
 	terms, values := m.Row(i)
 	if len(f.Views) > 1 {
@@ -148,7 +146,7 @@ func (f *Embedder) row(m *CSR, i int) ([]uint32, []float32) {
 	return append(all, left...), append(own, make([]float32, len(left))...)
 }
 
-// AppendRaw appends the terms and values of row i as the documents had them, less what the embedding leaves out.
+// AppendRaw appends the original terms and values of row i, except those that the embedding drops.
 func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32, []float32) {
 	f := x.Embedder
 	columns, raw := x.Terms[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[i]:x.Offsets[i+1]]
@@ -160,13 +158,13 @@ func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32,
 	next := 0 // column
 	upTo := func(end int) {
 		for ; f.Shifts != nil && next < end; next++ {
-			add(next, float32(f.Shifts[next])) // what becomes 0 is the shift itself
+			add(next, float32(f.Shifts[next])) // the shift becomes 0
 		}
 		next = end + 1
 	}
 	for k, c := range columns {
 		upTo(int(c))
-		if int(c) < len(f.Terms) { // the last stands for documents without terms
+		if int(c) < len(f.Terms) { // the last column is for documents without terms
 			add(int(c), raw[k])
 		}
 	}
@@ -174,7 +172,7 @@ func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32,
 	return terms, values
 }
 
-// unlikeScales is the ratio of scales from which on they are unlike.
+// unlikeScales is the minimum ratio of unlike scales.
 const unlikeScales = 30
 
 // Results of [CSR.NoCounts] for a matrix with negative values, and with fractions.
@@ -183,10 +181,10 @@ const (
 	Fractions = "fractions"
 )
 
-// NoCounts says why values aren't counts of terms, or "" where they may be: [Negative], [Fractions],
-// "columns of unlike scales", whose standard deviations differ by a factor of more than 30, or "one
-// column", in which nothing but the length of a vector differs. It looks at the columns that
-// [CSR.Unscaled] does.
+// NoCounts returns why values aren't term counts, or "" if they may be counts. Reasons are
+// [Negative], [Fractions], "columns of unlike scales" (standard deviations that differ by a factor
+// of more than 30), and "one column", which only has the length of a vector. It checks the same
+// columns as [CSR.Unscaled].
 func (m *CSR) NoCounts() string {
 	fractions, several := false, false
 	for k, v := range m.Values {
@@ -208,10 +206,10 @@ func (m *CSR) NoCounts() string {
 	return ""
 }
 
-// Unscaled returns why columns should be scaled before vectors are compared, or "". Reasons are standard
-// deviations that differ by a factor of more than 30 from each other or from 1, and a mean of more than
-// 30 standard deviations. Only columns with values in at least half of the rows count, and only if they
-// hold half of all values: the columns of sparse terms always differ.
+// Unscaled returns why columns should be scaled before vectors are compared, or "". Reasons are
+// standard deviations that differ by a factor of more than 30 from each other or from 1, and a mean
+// of more than 30 standard deviations. Only columns with values in at least half of the rows count,
+// and only if they hold half of all values, because the columns of sparse terms always differ.
 func (m *CSR) Unscaled() string {
 	_, why := m.unscaled()
 	return why

@@ -2,15 +2,15 @@ package sparse
 
 import "fmt"
 
-// Supervised reports whether the embedding learns from the labels of the training documents, as [TFKL] does: then
-// [Embedding.FitLabels] fits it. A prediction of documents whose labels it has learnt from says little of others.
+// Supervised reports whether the embedding uses the labels of the training documents, as [TFKL]
+// does. [Embedding.FitLabels] fits it. Its accuracy on the training documents is biased.
 func (e Embedding) Supervised() bool { return e.Weighting == TFKL }
 
-// FitLabels is [Embedding.Fit] on documents with the labels of so many classes. An embedding that isn't supervised
-// doesn't use the labels.
+// FitLabels is [Embedding.Fit] with labels, whose classes are below the given number. Embeddings
+// that aren't supervised ignore the labels.
 //
-// The embedder keeps an error, of a supervised embedding also that of [Labels.Validate], or one for documents of fewer
-// than two classes.
+// For a supervised embedding, the embedder also holds an error if [Labels.Validate] fails, or if
+// documents have fewer than two classes.
 func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
 	if !e.Supervised() {
 		return e.Fit(train)
@@ -20,15 +20,15 @@ func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
 	return f
 }
 
-// minDivergence is the weight of a term that says nothing, above what rounding leaves of it. It isn't 0: values of
-// weight 0 are left out of a document, so that what is left would tell of its label wherever a fold embeds it anew.
+// minDivergence is the weight of an uninformative term, above rounding errors. It isn't 0, because
+// dropped values would reveal a document's label when a fold embeds the document again.
 const minDivergence = 1e-12
 
-// divergences returns the weights of [TFKL] by column; nil if documents are of fewer than two classes. A document
-// of several classes counts for each, and one of none for none.
+// divergences returns the weights of [TFKL] by column, or nil if documents have fewer than two
+// classes. A document of several classes counts for each of them.
 //
-// With the share q of class c, a of its documents with the term, and n = Σa + 1, the weight is
-// Σ (a+q)/n ln((a+q)/(nq)) = 1/n Σ (a+q) ln(1 + a/q) - ln n.
+// Let q be the share of class c, a the number of its documents with the term, and n = Σa + 1. The
+// weight is Σ (a+q)/n ln((a+q)/(nq)) = 1/n Σ (a+q) ln(1 + a/q) - ln n.
 func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float64 {
 	byClass, found := make([][]int, classes), 0
 	for i := range train.Rows() {
@@ -43,10 +43,10 @@ func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float6
 		return nil
 	}
 	sums, n := make([]float64, len(f.Terms)), make([]int32, len(f.Terms))
-	own := make([]int32, len(f.Terms)) // of one class
+	own := make([]int32, len(f.Terms)) // document frequencies in one class
 	for _, docs := range byClass {
 		q := float64(len(docs)) / float64(len(labels.IDs))
-		var columns []uint32 // of its terms
+		var columns []uint32 // columns of the class's terms
 		for _, i := range docs {
 			terms, values := train.Row(i)
 			for k, t := range terms {
@@ -59,7 +59,7 @@ func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float6
 		}
 		for _, j := range columns {
 			a := float64(own[j])
-			sums[j] += float64((a + q) * logRatio(a+q, q)) // the same bits on every processor
+			sums[j] += float64((a + q) * logRatio(a+q, q)) // bit for bit the same on every processor
 			n[j], own[j] = n[j]+own[j], 0
 		}
 	}
@@ -70,11 +70,11 @@ func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float6
 	return sums
 }
 
-// wantsLabels is the error of a supervised embedding without documents of two classes, or without any labels.
+// wantsLabels returns the error of a supervised embedding without labels or without two classes.
 func (e Embedding) wantsLabels(labels *Labels) error {
 	if labels == nil {
-		return fmt.Errorf("sparse: embedding %s learns from labels, expected another: only c_svc, nu_svc, linear, matrices "+
-			"and components take it", e)
+		return fmt.Errorf("sparse: embedding %s requires labels, which only c_svc, nu_svc, linear, matrices "+
+			"and components support", e)
 	}
-	return fmt.Errorf("sparse: embedding %s learns from labels, expected documents of two classes or more", e)
+	return fmt.Errorf("sparse: embedding %s requires labels of at least two classes", e)
 }

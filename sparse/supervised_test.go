@@ -111,7 +111,7 @@ func TestSupervisedRefuses(t *testing.T) {
 		"Fit": e.Fit(m), "no labels": e.FitLabels(m, Labels{}, 2), "one class": e.FitLabels(m, one, 2),
 	} {
 		_, err := f.Transform(m)
-		if want := "embedding tfkl-l1-sqrt learns from labels"; err == nil || !strings.Contains(err.Error(), want) {
+		if want := "embedding tfkl-l1-sqrt requires labels"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", what, err, want)
 		}
 	}

@@ -8,28 +8,28 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Transform embeds documents, training or test. Let v be the weighted values of a document (raw
-// value times weight), n its norm of the embedding's kind, and x = v/n, or x = (v/n)^p with a power
-// p. Row i of the result is x/‖x‖₂, and Norms[i] is ‖x‖₂. With a pairing other than the dot product
-// row i is x itself, a histogram, and Norms[i] is 1.
+// Transform embeds documents. Let v be the weighted values of a document (raw values times
+// weights), n their norm as selected by Norm, and x = v/n, or x = (v/n)^p with a power p. Row i of
+// the result is x/‖x‖₂, and Norms[i] is ‖x‖₂. If the pairing isn't the dot product, row i is the
+// histogram x, and Norms[i] is 1.
 //
-// Terms that weren't seen at training are left out (unless the embedder is Open), and so are values
-// of weight 0 (tfidf of a term that is in every document). Where columns are scaled, so are their
-// zeros. A document without any term left becomes
-// the unit vector of the last column, which only such documents use: its cosine is 0 with every
-// other document and 1 with another of its kind. Its norm is 0, so that it's the zero vector to
-// whatever looks at norms (1 for an L1-normalised square root, a point of the sphere).
+// Terms outside the training documents are dropped, unless the embedder is Open. Values of weight 0
+// are also dropped, such as a term in every document with tfidf. In scaled columns, zeros are
+// scaled, too. A document without remaining terms becomes the unit vector of the last column, which
+// only such documents use. Its cosine is 1 with other such documents and 0 with all others. Its
+// norm is 0, or 1 for an L1-normalised square root, which is a point on the sphere.
 //
-// Errors: that of [Embedding.Fit]; documents that [CSR.Validate] refuses; a [*ValueError] for a
-// value that isn't finite, is negative under a power, is below 1 where counts are damped, or
-// overflows float64 with its weight.
+// It returns the error of [Embedding.Fit] or [CSR.Validate], or a [*ValueError] for a value that
+// isn't finite, is negative with a power, is below 1 if counts are damped, or overflows float64
+// when weighted.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }
 
-// TransformRows is [Embedder.Transform] for some rows of a matrix, in the given order, nil for all,
-// on so many goroutines, 0 for one per processor. The error is that of the first row in this order,
-// by its number in the matrix, or ctx.Err(). Other rows are neither read nor checked. The result holds rows.
+// TransformRows is [Embedder.Transform] for the given rows of m in the given order, or for all rows
+// if rows is nil. workers is the number of goroutines, or 0 for one per CPU. It returns the error
+// of the first invalid row in this order, or ctx.Err(). Other rows are neither read nor checked.
+// The result keeps rows.
 func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -53,12 +53,12 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		for i := lo; i < hi; i++ {
 			r := x.Source(i)
 			if r < 0 || r >= m.Rows() {
-				return fmt.Errorf("sparse: row %d, expected 0 to %d, one of the matrix", r, m.Rows()-1)
+				return fmt.Errorf("sparse: row %d, expected 0 to %d, a row of the matrix", r, m.Rows()-1)
 			}
 			if err := m.validateRow(r); err != nil {
 				return err
 			}
-			terms, values := m.Row(r) // whose views' shares make no value 0
+			terms, values := m.Row(r) // the scaling of views makes no value 0
 			if f.filled != nil {
 				terms, values = f.row(m, r)
 			}
@@ -85,15 +85,15 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	return x, nil
 }
 
-// goroutines returns the number of workers, where 0 stands for one per processor.
+// goroutines returns the number of workers, where 0 means one per CPU.
 func goroutines(workers int) (int, error) {
 	if workers < 0 {
-		return 0, fmt.Errorf("sparse: %d workers, expected at least 1, or 0 for one a processor", workers)
+		return 0, fmt.Errorf("sparse: %d workers, expected at least 1, or 0 for one per CPU", workers)
 	}
 	return run.Workers(workers), nil
 }
 
-// kept returns the number of values of a document in embedded form.
+// kept returns the number of stored values of an embedded document.
 func (f *Embedder) kept(terms []uint32, values []float32) int64 {
 	var n int64
 	unseen, w := false, weigher{f: f}
@@ -113,7 +113,7 @@ func (f *Embedder) kept(terms []uint32, values []float32) int64 {
 	return max(n, 1)
 }
 
-// embed writes row i, the given values of row r of a matrix. unit is scratch space.
+// embed writes row i from the given values of row r of the matrix. unit is scratch space.
 func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []float64) ([]float64, error) {
 	f := x.Embedder
 	at := x.Offsets[i]
@@ -145,7 +145,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 	if unseen != 0 {
 		if !(unseen <= math.MaxFloat32*math.MaxFloat32) {
 			return unit, fmt.Errorf(
-				"sparse: row %d: the terms that weren't seen at training have the length %v, expected a finite float32",
+				"sparse: row %d: the terms outside the training documents have the norm %v, expected a finite float32",
 				r, math.Sqrt(unseen))
 		}
 		add(uint32(len(f.Terms)), float32(math.Sqrt(unseen)))
@@ -153,16 +153,16 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		l2 += unseen
 	}
 	l2 = math.Sqrt(l2)
-	if at > x.Offsets[i] && !(l2 > 0 && max(l1, l2) <= math.MaxFloat64) { // weights are finite, no more
-		return unit, fmt.Errorf("sparse: row %d: the weighted values have the length %v, expected a finite one above 0",
-			r, l2)
+	if at > x.Offsets[i] && !(l2 > 0 && max(l1, l2) <= math.MaxFloat64) { // products may overflow
+		return unit, fmt.Errorf("sparse: row %d: the weighted values have the norm %v, expected a finite number above 0", r,
+			l2)
 	}
 	switch empty := at == x.Offsets[i]; {
 	case empty:
 		add(uint32(len(f.Terms)), 1)
 		x.Divisors[i] = 1
 		x.Norms[i] = f.norm(0, 0)
-	case f.general(): // the powers are half of all work, so that they aren't computed again by Unit64
+	case f.general(): // reuse the powers, which take half of the time
 		var largest float64
 		unit, largest = x.powers(i, unit)
 		var squares float64
@@ -172,7 +172,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		x.Divisors[i] = math.Sqrt(squares)
 		x.Norms[i] = f.raisedNorm(x.Divisors[i], largest, l1, l2)
 		if !(x.Norms[i] <= math.MaxFloat64) {
-			return unit, fmt.Errorf("sparse: row %d: its norm under the embedding %s is %v, expected a finite one",
+			return unit, fmt.Errorf("sparse: row %d: its norm under the embedding %s is %v, expected a finite number",
 				r, f, x.Norms[i])
 		}
 		for k, u := range unit {

@@ -44,18 +44,18 @@ var badMatrices = map[string]struct {
 		func(m *CSR) { m.Cols = math.MaxInt },
 		"9223372036854775807 columns, expected 0 to 4294967296",
 	},
-	"nothing":      {func(m *CSR) { *m = CSR{} }, "no offsets"},
-	"no offsets":   {func(m *CSR) { m.Offsets = nil }, "no offsets"},
+	"nothing":      {func(m *CSR) { *m = CSR{} }, "Offsets is empty"},
+	"no offsets":   {func(m *CSR) { m.Offsets = nil }, "Offsets is empty"},
 	"first offset": {func(m *CSR) { m.Offsets[0] = 1 }, "the first offset is 1, expected 0"},
 	"short values": {func(m *CSR) { m.Values = m.Values[:5] }, "6 terms and 5 values"},
 	"short terms":  {func(m *CSR) { m.Terms = m.Terms[:5] }, "5 terms and 6 values"},
 	"both short": {
 		func(m *CSR) { m.Terms, m.Values = m.Terms[:5], m.Values[:5] },
-		"5 terms and 5 values, expected as many of each as the last offset says, 6",
+		"5 terms and 5 values, expected the last offset, 6, of each",
 	},
 	"last offset": {
 		func(m *CSR) { m.Offsets[4] = 7 },
-		"6 terms and 6 values, expected as many of each as the last offset says, 7",
+		"6 terms and 6 values, expected the last offset, 7, of each",
 	},
 	"falling offsets": {func(m *CSR) { m.Offsets[2] = 1 }, "row 1: ends at offset 1, expected at least 2"},
 	"negative offset": {func(m *CSR) { m.Offsets[1] = -3 }, "row 0: ends at offset -3, expected at least 0"},
@@ -98,13 +98,13 @@ func TestMatricesAreRefused(t *testing.T) {
 		says("Fit, then Transform", err, c.want)
 	}
 	var none *CSR
-	if err := none.Validate(); err == nil || !strings.Contains(err.Error(), "no matrix") {
+	if err := none.Validate(); err == nil || !strings.Contains(err.Error(), "matrix is nil") {
 		t.Errorf("no matrix: %v", err)
 	}
-	if _, err := Sphere.Fit(nil).Transform(train); err == nil || !strings.Contains(err.Error(), "no matrix") {
+	if _, err := Sphere.Fit(nil).Transform(train); err == nil || !strings.Contains(err.Error(), "matrix is nil") {
 		t.Errorf("an embedder of no documents: %v", err)
 	}
-	if _, err := f.Transform(nil); err == nil || !strings.Contains(err.Error(), "no matrix") {
+	if _, err := f.Transform(nil); err == nil || !strings.Contains(err.Error(), "matrix is nil") {
 		t.Errorf("no documents: %v", err)
 	}
 	m := handFilled()
@@ -160,15 +160,15 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		}
 	}
 	for want, e := range map[string]Embedding{
-		"embedding 9, 0, 0 is unknown": {Weighting: 9}, "embedding 0, 3, 0 is unknown": {Norm: 3},
-		"embedding 0, 1, 7 is unknown": {Norm: NormL1, Pairing: 7},
-		"with the power NaN":           {Power: math.NaN()}, "with the power 1,": {Power: 1},
+		"weighting 9, norm 0 and pairing 0 is unknown": {Weighting: 9}, "weighting 0, norm 3 and pairing 0 is unknown": {Norm: 3},
+		"weighting 0, norm 1 and pairing 7 is unknown": {Norm: NormL1, Pairing: 7},
+		"with the power NaN":                           {Power: math.NaN()}, "with the power 1,": {Power: 1},
 		"with the power -1": {Power: -1},
 		"with the power 9":  {Power: 9}, "with the power +Inf": {Power: math.Inf(1)},
 		"tf-chi2, expected -l1 and no power":    {Pairing: ChiSquare},
 		"tf-l1-js-sqrt, expected -l1 and no po": {Norm: NormL1, Pairing: JensenShannon, Power: Root},
-		"range 0 to 1, expected none":           {Weighting: TFIDF, Upper: 1},
-		"expected scaled columns alone":         {Weighting: Standard, Norm: NormL2},
+		"range 0 to 1, expected no range":       {Weighting: TFIDF, Upper: 1},
+		"expected scaled columns without norm":  {Weighting: Standard, Norm: NormL2},
 		"expected a range of ascending":         {Weighting: Range},
 	} {
 		f := e.Fit(m)
@@ -177,13 +177,13 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		refused("RestoreEmbedder", want, second(RestoreEmbedder(fields(f))))
 	}
 	for want, f := range map[string]*Embedder{
-		"has 4 weights":                altered(good, func(f *Embedder) { f.Weights = f.Weights[:4] }),
-		"has 5 weights, expected none": altered(good, func(f *Embedder) { f.Weighting = TF }),
-		"an embedding of -1 documents": altered(good, func(f *Embedder) { f.Documents = -1 }),
-		"of 5 terms has 4 document fr": altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
-		"tfidf is open":                altered(good, func(f *Embedder) { f.Open = true }),
-		"has 1 shifts":                 altered(standard, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
-		"has 5 shifts":                 altered(standard, func(f *Embedder) { f.Weighting = TFIDF }),
+		"has 4 weights":                     altered(good, func(f *Embedder) { f.Weights = f.Weights[:4] }),
+		"has 5 weights, expected none":      altered(good, func(f *Embedder) { f.Weighting = TF }),
+		"embedder of -1 documents":          altered(good, func(f *Embedder) { f.Documents = -1 }),
+		"4 document frequencies of 5 terms": altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
+		"tfidf is open":                     altered(good, func(f *Embedder) { f.Open = true }),
+		"has 1 shifts":                      altered(standard, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
+		"has 5 shifts":                      altered(standard, func(f *Embedder) { f.Weighting = TFIDF }),
 	} {
 		refused("Validate", want, f.Validate())
 		refused("Transform", want, second(f.Transform(m)))
@@ -202,10 +202,10 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		refused("RestoreEmbedder", want, second(RestoreEmbedder(bad)))
 	}
 	for want, f := range map[string]*Embedder{
-		"no embedder": nil,
-		"an embedder of 5 terms that was filled by hand": altered(good, func(f *Embedder) { f.columns = nil }),
-		"an embedder of 0 terms that was filled by hand": {},
-		"an embedder of 4 terms that was filled by hand": altered(good,
+		"embedder is nil": nil,
+		"embedder of 5 terms with fields set directly": altered(good, func(f *Embedder) { f.columns = nil }),
+		"embedder of 0 terms with fields set directly": {},
+		"embedder of 4 terms with fields set directly": altered(good,
 			func(f *Embedder) { f.Terms, f.DF, f.Weights = f.Terms[:4], f.DF[:4], f.Weights[:4] }),
 	} {
 		refused("Validate", want, f.Validate())
@@ -219,7 +219,7 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		}
 		f := musttest.Get(RestoreEmbedder(own))(t)
 		if _, err := f.Transform(m); err == nil ||
-			!strings.Contains(err.Error(), "row 0: the weighted values have the length") {
+			!strings.Contains(err.Error(), "row 0: the weighted values have the norm") {
 			t.Errorf("weights %v: %v", w, err)
 		}
 	}
@@ -244,11 +244,11 @@ func TestEmbeddedIsRefused(t *testing.T) {
 		}
 		x := mustTransform(t, fit(e, m), m)
 		for want, spoil := range map[string]func(x *Embedded){
-			"no embedder": func(x *Embedded) { x.Embedder = nil },
-			"filled by hand": func(x *Embedded) {
+			"embedder is nil": func(x *Embedded) { x.Embedder = nil },
+			"fields set directly": func(x *Embedded) {
 				x.Embedder = &Embedder{Embedding: Embedding{}, Terms: []uint32{0, 1, 2, 3}, DF: []int32{0, 0, 0, 0}}
 			},
-			"6 columns, expected those of the emb": func(x *Embedded) { x.Cols++ },
+			"6 columns, expected 5, as in the emb": func(x *Embedded) { x.Cols++ },
 			"is not above":                         func(x *Embedded) { x.Terms[1] = x.Terms[0] },
 			"index 5 is not below":                 func(x *Embedded) { x.Terms[x.Offsets[1]-1] = 5 },
 			"the first offset":                     func(x *Embedded) { x.Offsets[0] = 1 },

@@ -5,29 +5,30 @@ import (
 	"math"
 )
 
-// View is a block of columns that is embedded apart: the first column, and the weight of its share of each
-// document. It ends where the next begins.
+// View is a block of columns that is embedded separately. It has the first column and the weight of
+// its share of each document. It ends where the next view begins.
 //
-// Let u be the unit vector that an embedding makes of a document, uᵥ that of view v alone, and wᵥ its
-// weight, with Σ wᵥ = 1 over the views that the document has terms of. Then u = (√w₁u₁, √w₂u₂, …), so the
-// similarity of two documents that have all views is Σ wᵥsᵥ, that of histograms as well. The square root of
-// shares is that of a mixture of the views' term distributions. If a document lacks a view, its others have larger
-// weights, so that u has length 1: with a document of all views it has √wᵥ·sᵥ if it has view v alone.
+// Let uᵥ be the unit vector that the embedding makes of view v alone, and wᵥ the view's weight,
+// with Σ wᵥ = 1 over the views in which the document has terms. The unit vector of the document is
+// u = (√w₁u₁, √w₂u₂, …). The similarity of two documents that have all views is therefore Σ wᵥsᵥ,
+// also for histograms. If a document lacks a view, its other views have larger weights, so that u
+// has length 1. A document with only view v has the similarity √wᵥ·sᵥ to a document with all views.
 type View struct {
 	First  uint32  `json:"first"`
 	Weight float64 `json:"weight"`
 }
 
-// validateViews checks views of so many columns.
+// validateViews checks the views of a matrix with the given number of columns.
 func validateViews(views []View, columns int) error {
-	const most = 9 // as of a tokenizer
+	const most = 9 // as for a tokenizer
 	if len(views) > most {
 		return fmt.Errorf("sparse: %d views, expected at most %d", len(views), most)
 	}
 	for i, v := range views {
 		switch {
 		case i == 0 && v.First != 0, i > 0 && v.First < views[i-1].First, int64(v.First) > int64(columns):
-			return fmt.Errorf("sparse: view %d begins in column %d of %d, expected views from 0, ascending", i, v.First, columns)
+			return fmt.Errorf("sparse: view %d begins in column %d of %d, expected ascending columns from 0", i, v.First,
+				columns)
 		case !(v.Weight > 0 && v.Weight <= math.MaxFloat32):
 			return fmt.Errorf("sparse: view %d has the weight %v, expected a finite number above 0", i, v.Weight)
 		}
@@ -35,9 +36,9 @@ func validateViews(views []View, columns int) error {
 	return nil
 }
 
-// wantsViews says why the embedding takes no views, nil where it does.
+// wantsViews returns an error if the embedding doesn't support views.
 func (e Embedding) wantsViews() error {
-	const minPower = 0.25 // factors of values are shares to the power 1/2p, which float32 must hold
+	const minPower = 0.25 // float32 must hold the factors of values, which are shares to the power 1/2p
 	normed := e.Weighting.Damped() || e.Supervised()
 	if e.Scales() || e.Power != 0 && e.Power < minPower || normed && e.Norm == NormNone {
 		return fmt.Errorf("sparse: embedding %s of documents with views, expected tf or tfidf, or logtf, logtfidf or tfkl "+
@@ -46,11 +47,11 @@ func (e Embedding) wantsViews() error {
 	return nil
 }
 
-// balanced returns the values of a row scaled so that each view's squared length in the unit vector is its
-// share. Damped counts are scaled, not the counts themselves. It changes nothing, to the bit, in a row that it has
-// scaled before, such as a model's.
+// balanced returns the values of a row, scaled so that the squared length of each view in the unit
+// vector is its share. Counts are scaled so that their damped form has the right length. A row that
+// is already scaled, such as a model's, is unchanged bit for bit.
 func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
-	exponent := 2.0 // the unit vector's squares are in proportion to |v|^exponent
+	exponent := 2.0 // squares of the unit vector are proportional to |v|^exponent
 	switch {
 	case f.Pairing != Dot:
 		exponent = 1
@@ -63,7 +64,7 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 		if column, ok := f.Column(terms[k]); ok && values[k] != 0 {
 			v, weight := w.factors(column, values[k])
 			switch u := math.Abs(float64(v * weight)); exponent {
-			case 2: // whose bits are those of Pow
+			case 2: // bit for bit the same as Pow
 				mass[view] += float64(u * u)
 			default:
 				mass[view] += math.Pow(u, exponent)
@@ -71,8 +72,8 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 			most[view], least = max(most[view], v), min(least, v)
 		}
 	})
-	// Rounding to float32 moves the factors of a row that was scaled by up to 2⁻²⁴ and those of sums, and damped
-	// counts by 2⁻²⁴ themselves.
+	// In a scaled row, rounding to float32 changes factors and sums by up to 2⁻²⁴ each, and damped
+	// counts by 2⁻²⁴.
 	near := 1e-6
 	if f.Weighting.Damped() {
 		near += 0x1p-23 / least
@@ -94,7 +95,7 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 		case f.Weighting.Damped():
 			count := raised.of(values[k])
 			if *count == 0 {
-				*count = power(math.E, float64(factor[view]*f.damp(v))-1) // whose damped form is the product
+				*count = power(math.E, float64(factor[view]*f.damp(v))-1) // its damped form is the product
 			}
 			out[k] = float32(*count)
 		default:
@@ -106,8 +107,8 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	return out
 }
 
-// factors returns what makes masses of views, to a power, their shares; nil if all are 1, but for a difference of
-// near, or if a mass isn't a number.
+// factors returns the factors that make the views' masses proportional to their weights, raised to
+// power. It returns nil if all are within near of 1, or if a mass is NaN.
 func (f *Embedder) factors(mass []float64, power, near float64) []float64 {
 	var total, weights float64
 	for v, m := range mass {
@@ -129,8 +130,8 @@ func (f *Embedder) factors(mass []float64, power, near float64) []float64 {
 	return mass
 }
 
-// bound makes all factors smaller, so that counts whose damped form they multiply, which is most[view] at most, stay
-// in float32.
+// bound reduces all factors so that scaled counts fit in float32. most[view] is the largest damped
+// count.
 func bound(factor, most []float64) {
 	const highest = 80 // e⁷⁹ < 2¹¹⁴
 	largest := 0.0
@@ -144,7 +145,7 @@ func bound(factor, most []float64) {
 	}
 }
 
-// eachView calls do for each place of a row with its view.
+// eachView calls do for each index of a row with its view.
 func (f *Embedder) eachView(terms []uint32, do func(k, view int)) {
 	view := 0
 	for k, t := range terms {
