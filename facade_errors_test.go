@@ -50,7 +50,7 @@ func TestNothingToLearnFrom(t *testing.T) {
 		_, whyText := m.ExplainText(t.Context(), "red", 1)
 		for i, err := range []error{predicted, texts, terms, why, whyText, m.Save(filepath.Join(t.TempDir(), "a")),
 			m.Write(t.Context(), io.Discard), m.Close()} {
-			if err == nil || !strings.Contains(err.Error(), "gram: an empty Model") {
+			if err == nil || !strings.Contains(err.Error(), "gram: zero Model") {
 				t.Errorf("%d: %v, expected an error that says the model is empty", i, err)
 			}
 		}

@@ -95,10 +95,10 @@ type Progress struct {
 // check checks options that lower packages name differently.
 func (o *Options) check() error {
 	if o.Workers < 0 {
-		return fmt.Errorf("gram: Workers %d, expected 1 or more, or 0 for one per processor", o.Workers)
+		return fmt.Errorf("gram: Workers %d, expected at least 1, or 0 for one per CPU", o.Workers)
 	}
 	if o.MemoryBytes < 0 {
-		return fmt.Errorf("gram: MemoryBytes %d, expected 1 or more, or 0 for no bound", o.MemoryBytes)
+		return fmt.Errorf("gram: MemoryBytes %d, expected at least 1, or 0 for no limit", o.MemoryBytes)
 	}
 	return nil
 }

@@ -16,63 +16,65 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// IndexOptions say how texts become documents of an index. The zero value works.
+// IndexOptions are the options of [NewIndex]. The zero value works.
 type IndexOptions struct {
 	Options
-	Tokenizer corpus.Tokenizer // how text is cut into terms; default words of letters and digits in lower case
-	Embedding string           // of the documents; default tf-l1-sqrt
+	Tokenizer corpus.Tokenizer // how text becomes terms; default words of letters and digits in lower case
+	Embedding string           // embedding of the documents; default tf-l1-sqrt
 }
 
-// Match is a document of an index and its c = 1 − cosine, in float32.
+// Match is a document of an index with its distance c = 1 − cosine in float32.
 type Match = engine.Match
 
-// Index finds the documents that are nearest to a text, exactly, while documents come and go. They are numbered
-// from 0 in the order in which they come. The number of a removed document isn't given to another.
+// Index finds the documents nearest to a text, exactly, while documents are added and removed.
+// Documents are numbered from 0 in order of insertion. Numbers aren't reused.
 //
-// Answers are those of a new index of the present documents, but with the weights that terms had at the last
-// build: idf doesn't change until [Index.Refit]. A term that is new since then counts as a term of one document.
+// Results are the same as of a new index of the present documents with the term weights of the last
+// build: idf doesn't change until [Index.Refit]. A term that is new since the build counts as a
+// term of one document.
 //
-// A query compares documents that were added one by one, less than a microsecond each if they aren't near. Once there
-// are 1,024 and eight times the root of all documents, Add takes them into lists and panels anew, with the same
-// answers: for a million short texts once in 9,000 calls, some seconds each. An index holds about 100 bytes a document,
-// 8 bytes for each of its terms, the panels and lists of [engine.NewIndex], and 150 bytes for each different term and
-// as many to come. Once half of the documents are removed, Remove frees their memory; terms of the last build stay.
+// A query compares recently added documents one by one, in less than a microsecond each. When there
+// are more than 1,024 plus eight times the square root of all documents, Add rebuilds the index,
+// with the same results. For a million short texts this takes some seconds, once in 9,000 calls. An
+// index holds about 100 bytes per document, 8 bytes per term of a document, the memory of
+// [engine.NewIndex], and 300 bytes per distinct term. Once more than half of the documents are
+// removed, Remove frees their memory.
 //
-// An Index may be used concurrently: queries go on while documents come and go, and each text of a query sees all of
-// a call of Add or Remove or nothing.
+// An Index may be used concurrently. Queries run during changes, and each text of a query sees all
+// or nothing of a call of Add or Remove.
 type Index struct {
 	o         IndexOptions
 	embedding sparse.Embedding
 	tokenizer corpus.Tokenizer
-	scanners  sync.Pool // of *token.Scanner
+	scanners  sync.Pool // of *token.Scanner, for reuse
 	made      bool
 
-	writing sync.Mutex   // one changes at a time
-	mu      sync.RWMutex // of what follows
+	writing sync.Mutex   // held during a change
+	mu      sync.RWMutex // guards the fields below
 	column  map[string]uint32
-	names   []string // of columns
+	names   []string // terms by column
 	state   *indexState
 }
 
-// indexState doesn't change: those who change an index make another.
+// indexState is immutable. A change makes a new state.
 type indexState struct {
-	near      *engine.Index    // on the documents of the build
-	embedder  *sparse.Embedder // with columns for terms to come
-	known     int              // columns of the build
-	documents []indexed        // those that near has, then those added, by number
-	built     int              // of these in near
-	removed   []uint64         // a bit for each place in documents, where one is set
-	gone      int              // of these that are set
-	next      int              // number
-	age       IndexAge         // but for NewTerms
+	near      *engine.Index    // index of the documents of the build
+	embedder  *sparse.Embedder // embedder with columns for future terms
+	known     int              // number of columns of the build
+	documents []indexed        // documents of near, then added documents, by number
+	built     int              // number of documents in near
+	removed   []uint64         // bit set of indices in documents
+	gone      int              // number of bits set in removed
+	next      int              // number of the next document
+	age       IndexAge         // age without NewTerms
 }
 
-// has reports whether the document of a place wasn't removed.
+// has reports whether the document at an index hasn't been removed.
 func (s *indexState) has(at int) bool {
 	return at/64 >= len(s.removed) || s.removed[at/64]>>(at%64)&1 == 0
 }
 
-// present returns the documents that there are.
+// present returns the documents that haven't been removed.
 func (s *indexState) present() (documents []indexed) {
 	for at, d := range s.documents {
 		if s.has(at) {
@@ -82,7 +84,7 @@ func (s *indexState) present() (documents []indexed) {
 	return documents
 }
 
-// matrixOf returns the counts of documents in so many columns.
+// matrixOf returns the counts of documents as a matrix with the given number of columns.
 func matrixOf(documents []indexed, columns int) *sparse.CSR {
 	m := &sparse.CSR{Cols: columns, Offsets: []int64{0}}
 	for _, d := range documents {
@@ -92,7 +94,7 @@ func matrixOf(documents []indexed, columns int) *sparse.CSR {
 	return m
 }
 
-// indexed is a document with its counts and, where it was added, its vector.
+// indexed is a document with its counts and, if it was added after the build, its vector.
 type indexed struct {
 	number int
 	terms  []uint32
@@ -100,22 +102,22 @@ type indexed struct {
 	x      *sparse.Embedded
 }
 
-// IndexAge says what has happened since the build of an index.
+// IndexAge counts the changes of an index since its build.
 type IndexAge struct {
-	Documents      int // in the index now
-	Added, Removed int // documents, since the build
-	NewTerms       int // terms of added documents that no document of the build had
+	Documents      int // number of documents in the index
+	Added, Removed int // numbers of documents since the build
+	NewTerms       int // number of terms of added documents that no document of the build has
 }
 
-// blankTerm begins the term of a text without terms, which only equal texts have.
+// blankTerm is the prefix of the term of a text without terms. Only equal texts share this term.
 const blankTerm = "\x00"
 
 const (
-	spareColumns = 1 << 16 // for terms that come after a build, with as many more as there were
-	fewDocuments = 1 << 10 // that are compared one by one, or whose memory isn't freed
+	spareColumns = 1 << 16 // columns for terms after a build, in addition to the number of its terms
+	fewDocuments = 1 << 10 // documents to compare one by one, or to remove before memory is freed
 )
 
-// weights are those of the last build.
+// weights returns the embedder of the last build.
 func (s *indexState) weights() sparse.Embedder {
 	e := s.embedder
 	out := sparse.Embedder{Embedding: e.Embedding, Documents: e.Documents, DF: e.DF[:s.known], Terms: e.Terms[:s.known]}
@@ -125,7 +127,7 @@ func (s *indexState) weights() sparse.Embedder {
 	return out
 }
 
-// rebuild builds the index again with the weights that it has, and columns for so many new terms more than usual.
+// rebuild builds the index with its present weights, with room for the given number of new terms.
 func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexState, error) {
 	names, documents, err := x.living(s, s.known)
 	if err != nil {
@@ -141,9 +143,9 @@ func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexSta
 	return x.state, nil
 }
 
-// NewIndex makes an index of texts, which may be none: [Index.Add] then fills it. With idf, terms of an index
-// without documents weigh nothing, and all texts are the same, until [Index.Refit]. Errors: an embedding that isn't
-// known, scales columns or learns from labels; those of [Texts].
+// NewIndex makes an index of texts, which may be none. [Index.Add] adds others. With idf, terms in
+// an index without documents have the weight 0, and all texts are equal, until [Index.Refit]. It
+// fails if the embedding is unknown, scales columns or requires labels, or as [Texts] does.
 func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
 	defer facade(&err)
 	x := &Index{o: o, embedding: sparse.Sphere, made: true}
@@ -153,15 +155,15 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 		}
 	}
 	if x.embedding.Scales() {
-		return nil, fmt.Errorf("gram: an index of documents embedded as %s, expected an embedding of text", x.embedding)
+		return nil, fmt.Errorf("gram: embedding %s of an index, expected an embedding of text", x.embedding)
 	}
 	if views, err := o.Tokenizer.Split(); err != nil || views != nil {
-		return nil, cmp.Or(err, errors.New("gram: an index of views of text, expected one way to cut it"))
+		return nil, cmp.Or(err, errors.New("gram: tokenizer of an index has views, expected a single tokenizer"))
 	}
 	if o.Tokenizer == (corpus.Tokenizer{}) {
 		o.Tokenizer = corpus.NearTokenizer
 	}
-	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // as readers cut
+	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // as in readers
 	c, documents := &corpus.Corpus{}, make([]indexed, len(texts))
 	if len(texts) > 0 {
 		c, err = Texts(ctx, texts, nil, ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer})
@@ -190,13 +192,14 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	return x, nil
 }
 
-// build makes the state of documents, whose terms are columns of names, with the weights that they have or
-// those of an embedder, and with room for so many new terms beside the spare columns.
+// build makes the state of documents, whose terms are columns of names. It fits the embedding if
+// weights is nil. The index gets spare columns, and room for the given number of new terms.
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexed, weights *sparse.Embedder, next, room int, age IndexAge,
 ) error {
 	m, columns := matrixOf(documents, len(names)), 2*len(names)+spareColumns+room
-	// What is held beside the engine: counts, these once more meanwhile, terms and where they belong, the embedder.
+	// Memory outside the engine: counts, temporarily twice, and per column the term and the
+	// embedder.
 	held := 2*m.Bytes() + 32*int64(columns)
 	for _, name := range names {
 		held += 80 + int64(len(name))
@@ -245,7 +248,7 @@ func (x *Index) build(
 	return nil
 }
 
-// count counts the terms of a text, which are in the order in which they come.
+// count counts the terms of a text, in order of occurrence.
 func (x *Index) count(ctx context.Context, text string) (terms []string, counts []float32, err error) {
 	scan, _ := x.scanners.Get().(*token.Scanner)
 	if scan == nil {
@@ -258,7 +261,7 @@ func (x *Index) count(ctx context.Context, text string) (terms []string, counts 
 	n := 0
 	for term := scan.Next(); term != nil; term = scan.Next() {
 		if n++; n%4096 == 0 && ctx.Err() != nil {
-			return nil, nil, context.Cause(ctx) // without the scanner, which is in the middle of a text
+			return nil, nil, context.Cause(ctx) // drop the scanner, which is in the middle of a text
 		}
 		at, ok := place[string(term)]
 		if !ok {
@@ -276,7 +279,7 @@ func (x *Index) count(ctx context.Context, text string) (terms []string, counts 
 	return terms, counts, nil
 }
 
-// inColumns returns counts in the order of their terms' columns, and these.
+// inColumns returns the columns of terms, ascending, and their counts in the same order.
 func inColumns(terms []string, counts []float32, column func(term string) uint32) ([]uint32, []float32) {
 	columns, own := make([]uint32, len(terms)), make(map[uint32]float32, len(terms))
 	for k, term := range terms {
@@ -290,13 +293,13 @@ func inColumns(terms []string, counts []float32, column func(term string) uint32
 	return columns, counts
 }
 
-// embed returns the vector of a text of the given counts.
+// embed returns the vector of a text with the given counts.
 func (s *indexState) embed(ctx context.Context, terms []uint32, counts []float32) (*sparse.Embedded, error) {
 	m := &sparse.CSR{Cols: len(s.embedder.Terms), Offsets: []int64{0, int64(len(terms))}, Terms: terms, Values: counts}
 	return s.embedder.TransformRows(ctx, m, nil, 1)
 }
 
-// Add adds texts and returns their numbers. After an error none of them is added.
+// Add adds texts and returns their numbers. After an error none of the texts is added.
 func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err error) {
 	defer facade(&err)
 	s, err := x.begin(ctx)
@@ -310,7 +313,7 @@ func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err er
 			return nil, err
 		}
 		for _, term := range list[i] {
-			if _, ok := x.column[term]; !ok { // which nobody else changes now
+			if _, ok := x.column[term]; !ok { // writing protects x.column
 				unseen[term] = true
 			}
 		}
@@ -354,7 +357,7 @@ func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err er
 	return numbers, nil
 }
 
-// begin locks what changes an index.
+// begin locks the index for a change.
 func (x *Index) begin(ctx context.Context) (*indexState, error) {
 	if err := x.check(ctx); err != nil {
 		return nil, err
@@ -363,15 +366,15 @@ func (x *Index) begin(ctx context.Context) (*indexState, error) {
 	return x.state, nil
 }
 
-// check checks an index and a context.
+// check returns an error for the zero Index or a nil context.
 func (x *Index) check(ctx context.Context) error {
 	if x == nil || !x.made {
-		return errors.New("gram: a zero Index, expected one of NewIndex or LoadIndex")
+		return errors.New("gram: zero Index, expected the result of NewIndex or LoadIndex")
 	}
 	return run.Given(ctx, "gram")
 }
 
-// Remove removes documents by their numbers. If one of them isn't in the index it fails, and removes none.
+// Remove removes documents by number. It fails, and removes none, if a document isn't in the index.
 func (x *Index) Remove(numbers ...int) error {
 	s, err := x.begin(context.Background())
 	if err != nil {
@@ -384,7 +387,7 @@ func (x *Index) Remove(numbers ...int) error {
 	for _, n := range numbers {
 		at, ok := slices.BinarySearchFunc(s.documents, n, func(d indexed, n int) int { return cmp.Compare(d.number, n) })
 		if !ok || !changed.has(at) {
-			return fmt.Errorf("gram: no document %d in the index", n)
+			return fmt.Errorf("gram: document %d isn't in the index", n)
 		}
 		changed.removed[at/64] |= 1 << (at % 64)
 		changed.gone++
@@ -395,12 +398,12 @@ func (x *Index) Remove(numbers ...int) error {
 	x.state = &changed
 	x.mu.Unlock()
 	if changed.gone > fewDocuments && changed.gone > len(changed.documents)/2 {
-		_, _ = x.rebuild(context.Background(), &changed, 0) // where it can't be, the index stays as it is
+		_, _ = x.rebuild(context.Background(), &changed, 0) // after an error the index isn't rebuilt
 	}
 	return nil
 }
 
-// Age returns how much an index has changed since its build, by [NewIndex], [LoadIndex] or [Index.Refit].
+// Age returns the changes since the build by [NewIndex], [LoadIndex] or [Index.Refit].
 func (x *Index) Age() IndexAge {
 	if x == nil || !x.made {
 		return IndexAge{}
@@ -412,8 +415,8 @@ func (x *Index) Age() IndexAge {
 	return age
 }
 
-// Refit builds the index again from its present documents, which keep their numbers, and weighs their terms again.
-// Queries go on meanwhile. After an error the index is unchanged.
+// Refit rebuilds the index from its present documents with new term weights. Documents keep their
+// numbers. Queries may run during the rebuild. After an error the index is unchanged.
 func (x *Index) Refit(ctx context.Context) (err error) {
 	defer facade(&err)
 	s, err := x.begin(ctx)
@@ -428,8 +431,8 @@ func (x *Index) Refit(ctx context.Context) (err error) {
 	return x.build(ctx, names, documents, nil, s.next, 0, IndexAge{Documents: len(documents)})
 }
 
-// living returns the documents that there are, with the first columns and those for their terms, in the order of these;
-// without the first columns, names are sorted.
+// living returns the present documents, and the names of their columns: the first columns, then
+// other columns with values. If first is 0, the names are sorted.
 func (x *Index) living(s *indexState, first int) (names []string, documents []indexed, err error) {
 	documents = s.present()
 	m, used := matrixOf(documents, len(x.names)), make([]bool, len(x.names))

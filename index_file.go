@@ -20,21 +20,21 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// A file of an index begins with a line of name and version. The length of the rest (8 bytes, little-endian), its
-// SHA-256 and the rest follow.
+// An index file begins with a line with the format's name and version. The length of the rest (8
+// bytes, little-endian), its SHA-256 and the rest follow.
 const (
 	indexName, indexVersion = "gram index ", "2"
 	indexHead               = 8 + sha256.Size
 )
 
-// maxNumber is the largest number of a document, 2⁵³, so that languages with float64 alone represent all numbers.
+// maxNumber is the maximum number of a document, 2⁵³, which float64 represents exactly.
 const maxNumber int64 = 1 << 53
 
-// savedIndex is the rest of the file, by package gob.
+// savedIndex is the rest of the file, encoded by package gob.
 type savedIndex struct {
 	Embedding, Tokenizer string
 	Names                []string
-	Weights              sparse.Embedder // of the build
+	Weights              sparse.Embedder // embedder of the build
 	Numbers              []int
 	Offsets              []int64
 	Terms                []uint32
@@ -42,8 +42,8 @@ type savedIndex struct {
 	Next                 int
 }
 
-// Save writes the index to a file, which is either what it was before or the whole index. [LoadIndex] reads
-// it.
+// Save writes the index to a file atomically: after an error or a crash the old file remains.
+// [LoadIndex] reads it.
 func (x *Index) Save(path string) (err error) {
 	defer facade(&err)
 	if err := x.check(context.Background()); err != nil {
@@ -52,7 +52,7 @@ func (x *Index) Save(path string) (err error) {
 	return save(path, x.Write)
 }
 
-// save writes a file, which is either what it was before or whole.
+// save writes a file atomically.
 func save(path string, write func(io.Writer) error) error {
 	f, err := atomicfile.Create(path, "")
 	if err != nil {
@@ -65,11 +65,11 @@ func save(path string, write func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// Write writes the index, as it stands in a file. [ReadIndex] reads it.
+// Write writes the index in the format of index files. [ReadIndex] reads it.
 func (x *Index) Write(w io.Writer) (err error) {
 	defer facade(&err)
 	if w == nil {
-		return errors.New("gram: no writer, expected one for the index")
+		return errors.New("gram: writer is nil")
 	}
 	s, err := x.begin(context.Background())
 	if err != nil {
@@ -81,7 +81,7 @@ func (x *Index) Write(w io.Writer) (err error) {
 	out := savedIndex{Embedding: x.embedding.String(), Tokenizer: x.tokenizer.String(), Names: x.names, Next: s.next,
 		Offsets: m.Offsets, Terms: m.Terms, Counts: m.Values,
 		Weights: s.weights()}
-	out.Weights.Embedding = sparse.Embedding{} // which Embedding has
+	out.Weights.Embedding = sparse.Embedding{} // already in savedIndex.Embedding
 	for _, d := range documents {
 		out.Numbers = append(out.Numbers, d.number)
 	}
@@ -99,8 +99,9 @@ func (x *Index) Write(w io.Writer) (err error) {
 	return nil
 }
 
-// LoadIndex reads an index that [Index.Save] wrote, with the answers that it had. The tokenizer and the embedding are
-// the file's; o says how it runs. Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged].
+// LoadIndex reads an index that [Index.Save] wrote. Its queries return the same results. Tokenizer
+// and embedding come from the file. Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or
+// [ErrDamaged].
 func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error) {
 	defer facade(&err)
 	f, err := os.Open(path)
@@ -115,15 +116,15 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 	return x, nil
 }
 
-// ReadIndex is [LoadIndex] of what [Index.Write] wrote, to the end of r. After the end of ctx it doesn't wait for a
-// call of r.Read that blocks.
+// ReadIndex is [LoadIndex] for a stream that [Index.Write] wrote, up to the end of r. After ctx is
+// done, it doesn't wait for a blocked call of r.Read.
 func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error) {
 	defer facade(&err)
 	if err := run.Given(ctx, "gram"); err != nil {
 		return nil, err
 	}
 	if r == nil {
-		return nil, errors.New("gram: no reader, expected one of an index")
+		return nil, errors.New("gram: reader is nil")
 	}
 	in, stop := run.Stream(ctx, "gram: the reader", r)
 	defer stop()
@@ -160,7 +161,7 @@ func readIndex(ctx context.Context, b []byte, o Options) (*Index, error) {
 	return x, nil
 }
 
-// indexBody returns what follows the checksum of an index, which it checks.
+// indexBody checks the header and the checksum of an index, and returns the rest.
 func indexBody(b []byte) ([]byte, error) {
 	line, _, ended := bytes.Cut(b[:min(len(b), len(indexName)+20)], []byte("\n"))
 	version, ok := strings.CutPrefix(string(line), indexName)
@@ -169,25 +170,25 @@ func indexBody(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: it begins with %q, expected %q", ErrFormat, b[:min(len(b), len(form))], form)
 	}
 	if version != indexVersion {
-		return nil, fmt.Errorf("version %q of the form, expected %q: %w", version, indexVersion, ErrVersion)
+		return nil, fmt.Errorf("format version %q, expected %q: %w", version, indexVersion, ErrVersion)
 	}
 	rest := b[len(line)+1:]
 	if len(rest) < indexHead {
-		return nil, fmt.Errorf("%w: it ends in its header", ErrTruncated)
+		return nil, fmt.Errorf("%w: the file ends in its header", ErrTruncated)
 	}
 	size, sum, rest := binary.LittleEndian.Uint64(rest), rest[8:indexHead], rest[indexHead:]
 	switch found := sha256.Sum256(rest); {
 	case uint64(len(rest)) < size:
 		return nil, fmt.Errorf("%w: %d bytes, expected %d", ErrTruncated, len(rest), size)
 	case uint64(len(rest)) > size:
-		return nil, fmt.Errorf("%w: something follows its end", ErrDamaged)
+		return nil, fmt.Errorf("%w: data after the end", ErrDamaged)
 	case !bytes.Equal(found[:], sum):
 		return nil, fmt.Errorf("%w: checksum mismatch", ErrDamaged)
 	}
 	return rest, nil
 }
 
-// restore checks what was read, and returns the documents and their weights.
+// restore checks the data, and returns the documents and their weights.
 func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Embedder, err error) {
 	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
 		return nil, nil, err
@@ -210,7 +211,7 @@ func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Em
 	}
 	for k, t := range weights.Terms {
 		if int(t) != k {
-			return nil, nil, fmt.Errorf("weight %d is of column %d", k, t)
+			return nil, nil, fmt.Errorf("weight %d belongs to column %d, expected the same number", k, t)
 		}
 	}
 	if in.Next < 0 || int64(in.Next) > maxNumber {
@@ -219,7 +220,7 @@ func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Em
 	documents = make([]indexed, m.Rows())
 	for i, n := range in.Numbers {
 		if n < 0 || n >= in.Next || i > 0 && n <= in.Numbers[i-1] {
-			return nil, nil, fmt.Errorf("document %d has the number %d, expected ascending ones below %d", i, n, in.Next)
+			return nil, nil, fmt.Errorf("document %d has the number %d, expected ascending numbers below %d", i, n, in.Next)
 		}
 		terms, counts := m.Row(i)
 		documents[i] = indexed{number: n, terms: terms, counts: counts}

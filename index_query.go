@@ -9,17 +9,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// IndexQuery says what is looked for. At least one of K and Within must be given; with both, the K nearest within the
-// bound. With K alone, documents that share no term with the text are found, too, at c = 1. Texts without terms are at
-// c = 0 of equal texts and at c = 1 of others. Give Within to find similar texts only.
+// IndexQuery selects the results of [Index.Query]. Set K, Within or both: with both, the K nearest
+// documents within the bound are returned. With K alone, results include documents that share no
+// term with the text, at c = 1. A text without terms has c = 0 to equal texts and c = 1 to others.
+// To find similar texts only, set Within.
 type IndexQuery struct {
-	K       int                     // how many documents; default all within the bound
-	Within  *float64                // greatest c; default none
-	Allowed func(document int) bool // which documents may be found; default all. It may be called concurrently
+	K       int                     // maximum number of documents; default all within the bound
+	Within  *float64                // maximum c; default none
+	Allowed func(document int) bool // reports whether a document may be returned, possibly concurrently; default all
 }
 
-// Query returns the documents that are nearest to each text, the nearest first, equal ones by number.
-// It fails if neither K nor Within is given, if one is below 0, and with the error of ctx at its end.
+// Query returns the documents nearest to each text, in order of distance, ties broken by number. It
+// fails if neither K nor Within is set, if K or Within is negative, or if ctx is done.
 func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]Match, err error) {
 	defer facade(&err)
 	if err := x.check(ctx); err != nil {
@@ -27,9 +28,9 @@ func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]
 	}
 	switch {
 	case q.K < 0 || q.K == 0 && q.Within == nil:
-		return nil, fmt.Errorf("gram: K %d, expected 1 or more, or a bound Within", q.K)
+		return nil, fmt.Errorf("gram: K %d, expected at least 1, or Within to be set", q.K)
 	case q.Within != nil && !(*q.Within >= 0):
-		return nil, fmt.Errorf("gram: Within %v, expected 0 or more", *q.Within)
+		return nil, fmt.Errorf("gram: Within %v, expected at least 0", *q.Within)
 	}
 	out := make([][]Match, len(texts))
 	for i, text := range texts {
@@ -52,7 +53,8 @@ func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]
 	return out, nil
 }
 
-// inState returns the state of the index, and counts in the order of its columns, of which it has enough.
+// inState returns the state of the index, with enough columns, and the counts in the order of
+// columns.
 func (x *Index) inState(
 	ctx context.Context, terms []string, counts []float32,
 ) (*indexState, []uint32, []float32, error) {
@@ -62,7 +64,7 @@ func (x *Index) inState(
 		columns, ordered := inColumns(terms, slices.Clone(counts), func(term string) uint32 {
 			at, ok := x.column[term]
 			if !ok {
-				at = uint32(len(x.names) + unseen) // no document has it
+				at = uint32(len(x.names) + unseen) // a column that no document uses
 				unseen++
 			}
 			return at
@@ -82,7 +84,7 @@ func (x *Index) inState(
 	}
 }
 
-// query returns the documents that are nearest to a vector.
+// query returns the documents nearest to a vector.
 func (s *indexState) query(ctx context.Context, v *sparse.Embedded, q IndexQuery) (list []Match, err error) {
 	allowed := func(at int) bool {
 		return s.has(at) && (q.Allowed == nil || q.Allowed(s.documents[at].number))

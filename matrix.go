@@ -146,7 +146,7 @@ func (o *Options) embed(
 		return nil, nil, columns.NameValue(err)
 	}
 	if apart && s.Blank > 0 {
-		o.warn("%d texts without terms, which only equal texts are near to", s.Blank)
+		o.warn("%d texts without terms, which are near to equal texts only", s.Blank)
 	}
 	x, err := s.Embedder.TransformRows(ctx, s.Columns, nil, o.Workers)
 	return s, x, columns.NameValue(err)

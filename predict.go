@@ -45,9 +45,9 @@ type Predictions struct {
 	Remarks [][]string
 
 	// Known is the number of distinct known words by document. Words are word n-grams of the
-	// smallest length or, if About().Tokenizer produces character n-grams, those of the largest
-	// length and shorter words; or terms of [Terms]; or columns with values in training documents.
-	// Words of several views are added up; numbers are ignored unless there are only numbers.
+	// smallest length. If About().Tokenizer makes character n-grams, words are the longest n-grams
+	// and shorter words. For [Terms], words are terms; for vectors, columns with values in training
+	// documents. Words of all views are counted; numbers only if all views are numbers.
 	Known []int
 
 	// Empty reports, by document, that the model knows none of its terms in any view. The
@@ -55,10 +55,9 @@ type Predictions struct {
 	Empty []bool
 
 	// Words is the number of distinct words, known or not, by document; nil unless the model has
-	// tokenised texts. Predictions for texts with fewer than half of the words known are
-	// unreliable: on short parts of 20 Newsgroups, a model of the other parts knows 96% of the
-	// words, in a foreign language 20%. A text without known words gets the prediction of an empty
-	// text.
+	// tokenised texts. If fewer than half of its words are known, a prediction is unreliable. A
+	// model of part of 20 Newsgroups knows 96% of the words in the other texts, and 20% in a
+	// foreign language. A text without known words gets the prediction of an empty text.
 	Words []int
 }
 
@@ -294,7 +293,7 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Cou
 		out.Margins, out.Seconds = append(out.Margins, f), append(out.Seconds, second)
 	}
 	if len(out.Empty) > 0 && a.Vocabulary != nil && !slices.Contains(out.Empty, false) {
-		m.o.warn("%s in any of the documents (%d), which are predicted as an empty document is", learn.NoKnownTerm,
+		m.o.warn("%s in any of the documents (%d), which get the prediction of an empty document", learn.NoKnownTerm,
 			len(out.Empty))
 	}
 	return out, nil

@@ -100,7 +100,7 @@ func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpu
 		return nil, err
 	}
 	if empty := c.Documents.EmptyRows(); o.MinDF == 0 && o.Vocabulary == nil && 2*empty > len(texts) {
-		o.warn("%d of %d texts have no term in common with another and are empty now: MinDF 1 keeps terms of one text",
+		o.warn("%d of %d texts share no term with another text and are now empty: MinDF 1 keeps terms of one text",
 			empty, len(texts))
 	}
 	return c, nil
@@ -117,7 +117,7 @@ func Table(
 	return o.told(c, err)
 }
 
-// told reports the warnings of a corpus.
+// told passes the warnings of a corpus to Options.Warn.
 func (o *ReadOptions) told(c *corpus.Corpus, err error) (*corpus.Corpus, error) {
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func labelOf(labels []string, i int) []string {
 func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	if x == nil {
-		return nil, errors.New("gram: no matrix, expected one")
+		return nil, errors.New("gram: matrix is nil")
 	}
 	rows, cols := x.Dims()
 	r := NewRows(cols)
@@ -248,7 +248,7 @@ func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error 
 		return errors.New("gram: Rows is zero, expected a result of NewRows")
 	}
 	if len(columns) != len(values) {
-		return fmt.Errorf("gram: document %d: %d columns and %d values, expected as many", m.Rows(), len(columns),
+		return fmt.Errorf("gram: document %d: %d columns and %d values, expected equal numbers", m.Rows(), len(columns),
 			len(values))
 	}
 	row := make([]float32, len(values))
@@ -300,7 +300,7 @@ func (r *Rows) Corpus() *corpus.Corpus {
 // corpus is Corpus with labels. Unless labels is nil, it must have the given number of documents.
 func (r *Rows) corpus(documents int, labels []string) (*corpus.Corpus, error) {
 	if labels != nil && len(labels) != documents {
-		return nil, fmt.Errorf("gram: %d labels of %d documents, expected as many, or nil", len(labels), documents)
+		return nil, fmt.Errorf("gram: %d labels for %d documents, expected one per document, or nil", len(labels), documents)
 	}
 	return r.Corpus(), nil
 }

@@ -12,7 +12,7 @@ import (
 
 // About describes a model.
 type About struct {
-	solver.Regularization // what the learner doesn't have is 0
+	solver.Regularization // zero for parameters that the learner doesn't have
 
 	Type      string // learner with its parameters, as in TrainOptions.Type
 	Kernel    string // specification; "" if the learner has no kernel
@@ -55,7 +55,7 @@ func aboutOf(a *learn.About) About {
 type Score struct {
 	Documents int     // number of documents with labels
 	Correct   int     // number of documents whose class, or set of labels, is correct
-	Accuracy  float64 // Right / Documents; for label sets the subset accuracy
+	Accuracy  float64 // Correct / Documents; for label sets the subset accuracy
 
 	Classes   []ClassScore // classes of the model, then further classes of the documents
 	Confusion [][]int      // [t][p] counts documents of Classes[t] predicted as Classes[p]; nil for label sets
@@ -81,7 +81,8 @@ type ClassScore struct {
 	Predicted     int // number of documents predicted as the class
 	TruePositives int // number of documents of the class predicted as the class
 
-	// Right/Predicted, Right/Documents and their harmonic mean; 0 if the denominator is 0.
+	// Precision = TruePositives/Predicted, Recall = TruePositives/Documents and their harmonic
+	// mean; 0 if the denominator is 0.
 	Precision, Recall, F1 float64
 }
 
@@ -162,7 +163,7 @@ type ClassTerms struct {
 	Positive []TermWeight `json:"terms_for"`         // positive weights in descending order
 	Negative []TermWeight `json:"terms_against"`     // negative weights in ascending order
 	Known    int          `json:"terms"`             // number of terms with a nonzero weight
-	Norm     float64      `json:"length"`            // norm of the weights, √Σ weight²
+	Norm     float64      `json:"length"`            // Euclidean norm of the weights
 }
 
 // TermWeight is a term with its weight. Without a vocabulary, the term is its column number.
@@ -200,9 +201,9 @@ type DocumentExplanation struct {
 
 // ColumnEffect is the effect of a column of a row on f: f(x) - f(x without the terms of the column).
 type ColumnEffect struct {
-	Column string  `json:"column"` // several columns of one view of text have commas between
+	Column string  `json:"column"` // name of the column; columns of one text view are joined by commas
 	Value  string  `json:"value"`
-	Note   string  `json:"note,omitempty"` // if the value is missing, or not in training
+	Note   string  `json:"note,omitempty"` // set if the value is missing or doesn't occur in training
 	Effect float64 `json:"effect"`
 	For    string  `json:"-"` // as in [TermEffect]
 }
@@ -213,7 +214,7 @@ type TermEffect struct {
 	Term   string   `json:"term"`
 	Count  float64  `json:"count"` // count in the document
 	Effect float64  `json:"effect"`
-	For    string   `json:"-"`               // what the term favours: a class, or "a greater value" for regression
+	For    string   `json:"-"`               // class that the term favours, or "a greater value" for regression
 	Slope  *float64 `json:"slope,omitempty"` // ∂f/∂Count for SVMs; nil if unknown
 }
 

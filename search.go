@@ -68,7 +68,7 @@ type SearchOptions struct {
 	// samples. Default: a search on samples or, for learners without one, their usual lists.
 	Grid map[string][]string
 
-	// Cuts are the same documents with other terms, such as n-grams, to compare in a search on
+	// Terms are the same documents with other terms, such as n-grams, to compare in a search on
 	// samples. Default: the alternatives that [Train] tries, if the corpus keeps its texts.
 	Terms []*corpus.Corpus
 }
@@ -76,7 +76,7 @@ type SearchOptions struct {
 // SearchPoint is a combination that was evaluated.
 type SearchPoint struct {
 	Options    TrainOptions // options that train with the combination
-	Terms      int          // 0 for the corpus, i+1 for Cuts[i]; without Cuts, Options have the terms
+	Terms      int          // 0 for the corpus, i+1 for SearchOptions.Terms[i]; without these, Options have the terms
 	Documents  int          // number of documents of the comparison
 	FoldScores []float64    // value of the measure on each fold
 	Mean, SD   float64      // of FoldScores; SD has n-1 in the denominator
@@ -90,9 +90,9 @@ type Difference struct{ Mean, SE float64 }
 // SearchResult is the result of [Search].
 type SearchResult struct {
 	Measure   string        // see Validation
-	Points    []SearchPoint // combinations; of a search on samples, those of its last round
-	Best      int           // index of the best of Points, the first of equal ones; -1 if there is none
-	Why       string        // why nothing was compared, if there are too few documents; Train is then the first candidate
+	Points    []SearchPoint // evaluated combinations; for a search on samples, the combinations of its last round
+	Best      int           // index of the best of Points, ties broken by index; -1 if there is none
+	Why       string        // why nothing was compared, if documents are too few; Train then has the first candidate
 	Ablations []Ablation    // comparisons by part of the terms, if several tokenizers were compared
 	Train     TrainOptions  // options that train the best point
 }
@@ -116,7 +116,7 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	o.Terms = slices.Clone(o.Terms)
 	for i, cut := range o.Terms {
 		if err := checked(ctx, cut); err != nil || cut.Documents.Rows() != c.Documents.Rows() {
-			return nil, errors.Join(fmt.Errorf("gram: Cuts[%d], expected the same %d documents", i, c.Documents.Rows()), err)
+			return nil, errors.Join(fmt.Errorf("gram: Terms[%d], expected the same %d documents", i, c.Documents.Rows()), err)
 		}
 		if o.Terms[i], err = o.weighted(cut); err != nil {
 			return nil, err
@@ -188,7 +188,7 @@ func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Option
 	}
 	if g.Folds = o.Folds; len(o.Terms) > 0 {
 		if !g.Samples {
-			return nil, errors.New("gram: Cuts in a search of lists, expected none: they are compared on samples")
+			return nil, errors.New("gram: Terms are set with a Grid, expected a search on samples")
 		}
 		g.Terms = len(o.Terms) + 1
 		g.Corpus = func(_ context.Context, cut int) (*corpus.Corpus, error) { return o.Terms[cut-1], nil }

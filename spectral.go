@@ -101,8 +101,8 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 		return nil, err
 	}
 	if n := c.Documents.Rows(); n < 2 || o.Landmarks < 0 || !(o.Tolerance >= 0) {
-		return nil, fmt.Errorf("gram: components of %d documents by %d landmarks to a tolerance of %v, expected two or "+
-			"more, numbers not below 0", n, o.Landmarks, o.Tolerance)
+		return nil, fmt.Errorf("gram: PCA of %d documents with Landmarks %d and Tolerance %v, expected at least 2 "+
+			"documents and nonnegative numbers", n, o.Landmarks, o.Tolerance)
 	}
 	opt := pca.Options{
 		Components: o.Components, Tolerance: cmp.Or(o.Tolerance, 1e-4), Seed: cmp.Or(o.Seed, 1),

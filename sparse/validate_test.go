@@ -160,7 +160,8 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		}
 	}
 	for want, e := range map[string]Embedding{
-		"weighting 9, norm 0 and pairing 0 is unknown": {Weighting: 9}, "weighting 0, norm 3 and pairing 0 is unknown": {Norm: 3},
+		"weighting 9, norm 0 and pairing 0 is unknown": {Weighting: 9},
+		"weighting 0, norm 3 and pairing 0 is unknown": {Norm: 3},
 		"weighting 0, norm 1 and pairing 7 is unknown": {Norm: NormL1, Pairing: 7},
 		"with the power NaN":                           {Power: math.NaN()}, "with the power 1,": {Power: 1},
 		"with the power -1": {Power: -1},

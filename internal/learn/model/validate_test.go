@@ -53,7 +53,7 @@ func TestValidate(t *testing.T) {
 		},
 		{"no decision function for 3", tiny, func(m *Model) { m.Classifier.Functions = make([]*solver.DecisionFunction, 3) }},
 
-		{"filled by hand", tiny, func(m *Model) {
+		{"fields set directly", tiny, func(m *Model) {
 			e := *m.Embedder
 			e.Terms = []uint32{3, 2}
 			m.Embedder = &e
