@@ -280,7 +280,7 @@ func TestNewKernel(t *testing.T) {
 			t.Error("a function of c alone gives other values than the same function from here")
 		}
 	})
-	for name, c := range map[string]Custom{"without a name": {Eval: of(ngd)}, "no function Eval": {Name: "k"},
+	for name, c := range map[string]Custom{"Custom.Name is empty": {Eval: of(ngd)}, "Eval is nil": {Name: "k"},
 		"UsesNorms": {Name: "k", Eval: of(rbf)}, "depends on the norms": {Name: "k", Eval: of(rbf)}} {
 		if k, err := New(c); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, %v", name, k, err)

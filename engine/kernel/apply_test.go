@@ -23,15 +23,15 @@ func TestApplyRefuses(t *testing.T) {
 		says         string
 	}
 	calls := map[string]call{
-		"a short dst":       {filled(19, 9), filled(20, 0.5), filled(4, 1), filled(5, 1), "destination of 19"},
-		"a long dst":        {filled(21, 9), filled(20, 0.5), filled(4, 1), filled(5, 1), "destination of 21"},
-		"a short c":         {filled(20, 9), filled(19, 0.5), filled(4, 1), filled(5, 1), "19 values of c"},
-		"no c":              {filled(20, 9), nil, filled(4, 1), filled(5, 1), "0 values of c"},
-		"a row too many":    {filled(20, 9), filled(20, 0.5), filled(5, 1), filled(5, 1), "5 norms of rows"},
-		"a row too few":     {filled(20, 9), filled(20, 0.5), filled(3, 1), filled(5, 1), "3 norms of rows"},
-		"no rows":           {filled(20, 9), filled(20, 0.5), nil, filled(5, 1), "0 norms of rows"},
-		"no columns":        {filled(20, 9), filled(20, 0.5), filled(4, 1), nil, "by 0 of columns"},
-		"a column too many": {filled(20, 9), filled(20, 0.5), filled(4, 1), filled(6, 1), "by 6 of columns"},
+		"a short dst":       {filled(19, 9), filled(20, 0.5), filled(4, 1), filled(5, 1), "dst has 19"},
+		"a long dst":        {filled(21, 9), filled(20, 0.5), filled(4, 1), filled(5, 1), "dst has 21"},
+		"a short c":         {filled(20, 9), filled(19, 0.5), filled(4, 1), filled(5, 1), "c has 19 values"},
+		"no c":              {filled(20, 9), nil, filled(4, 1), filled(5, 1), "c has 0 values"},
+		"a row too many":    {filled(20, 9), filled(20, 0.5), filled(5, 1), filled(5, 1), "5 row norms"},
+		"a row too few":     {filled(20, 9), filled(20, 0.5), filled(3, 1), filled(5, 1), "3 row norms"},
+		"no rows":           {filled(20, 9), filled(20, 0.5), nil, filled(5, 1), "0 row norms"},
+		"no columns":        {filled(20, 9), filled(20, 0.5), filled(4, 1), nil, "0 column norms"},
+		"a column too many": {filled(20, 9), filled(20, 0.5), filled(4, 1), filled(6, 1), "6 column norms"},
 	}
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		for name, c := range calls {

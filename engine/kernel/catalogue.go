@@ -237,7 +237,7 @@ func With(k Kernel, key string, value float64) (Kernel, error) {
 	return Parse((&kernel{family: of.family, values: values}).spec(of.embedding))
 }
 
-// List is a parameter and the values that a search tries.
+// List is a parameter with the values to try.
 type List struct {
 	Name   string
 	Values []float64

@@ -36,22 +36,22 @@ type Custom struct {
 func New(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":
-		return nil, fmt.Errorf("engine: a kernel without a name")
+		return nil, fmt.Errorf("engine: Custom.Name is empty")
 	case strings.ContainsFunc(c.Name, func(r rune) bool { return r > 'z' || !isWord("", byte(r)) }):
-		return nil, fmt.Errorf("engine: a user-defined kernel is called %q, expected a word of letters, digits, - and _, "+
+		return nil, fmt.Errorf("engine: user-defined kernel has the name %q; expected letters, digits, - and _, "+
 			"such as cauchy-3", c.Name)
 	case familyOf(c.Name) != nil || c.Name == precomputedName:
-		return nil, fmt.Errorf("engine: a user-defined kernel is called %s, expected a name that no other kernel has",
+		return nil, fmt.Errorf("engine: user-defined kernel has the name %s, which is already used; expected a unique name",
 			c.Name)
 	case c.Eval == nil:
-		return nil, fmt.Errorf("engine: kernel %s: no function Eval", c.Name)
+		return nil, fmt.Errorf("engine: kernel %s: Eval is nil", c.Name)
 	}
 	own := newOwn(c)
 	if !c.Properties.UsesNorms {
 		defer Caught(own, &err)
 		for _, v := range [...]float64{0, 0.25, 1} {
 			if one, other := c.Eval(v, 1, 1), c.Eval(v, 2, 3); one != other && (one == one || other == other) {
-				return nil, fmt.Errorf("engine: kernel %s: Eval depends on the norms, expected Properties.UsesNorms: "+
+				return nil, fmt.Errorf("engine: kernel %s: Eval depends on the norms; set Properties.UsesNorms: "+
 					"at c = %g it is %g for the norms 1 and 1, %g for 2 and 3", c.Name, v, one, other)
 			}
 		}
@@ -87,7 +87,7 @@ var precomputed = sync.OnceValue(func() Kernel {
 		Properties: Properties{Condition: "as the matrix is", Unrefuted: true}})
 })
 
-// Check returns an error if k is nil or [Precomputed].
+// Check returns an error if k is nil or is [Precomputed].
 func Check(k Kernel) error {
 	if k == nil {
 		return errNil

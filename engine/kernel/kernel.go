@@ -112,7 +112,7 @@ func coangle(c float64) float64 {
 	return math.Pi - angle(c)
 }
 
-// ToleranceReason says in words what [Tolerance] is made of.
+// ToleranceReason describes the parts of [Tolerance].
 const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one float32 rounding in each norm, " +
 	"carried through the kernel, plus the stated error of the float32 map"
 
@@ -165,13 +165,13 @@ func Within(k Kernel, got, want, c, x, y float64) bool {
 		return true
 	}
 	err := math.Abs(got - want)
-	if !(err <= math.MaxFloat64) { // one is an infinity, or no number
+	if !(err <= math.MaxFloat64) { // one of the values is infinite or NaN
 		return !math.IsInf(want, 0) && got == float64(float32(want)) && math.IsInf(Tolerance(k, c, x, y), 1)
 	}
 	if !IsC(k) && err <= unit*math.Abs(want) {
 		return true
 	}
-	slope := math.Abs(k.Eval(max(c-device.SlackC(c), 0), x, y) - want) // is part of the tolerance
+	slope := math.Abs(k.Eval(max(c-device.SlackC(c), 0), x, y) - want) // a lower bound on the tolerance
 	return err <= slope || err <= k.Error(c, x, y) || err <= Tolerance(k, c, x, y)
 }
 

@@ -48,28 +48,28 @@ func MustParse(spec string) Kernel {
 	return k
 }
 
-// SpecError says where a kernel specification is wrong and what is allowed there.
+// SpecError reports an error in a kernel specification.
 type SpecError struct {
 	Spec     string // the specification
-	Column   int    // where it is wrong, in bytes from 1
-	Found    string // what is there
-	Expected string // what is allowed there
+	Column   int    // position of the error in bytes, from 1
+	Found    string // text at the position
+	Expected string // allowed text
 }
 
 func (e *SpecError) Error() string {
 	return fmt.Sprintf("engine: kernel %q, column %d: found %s, expected %s", e.Spec, e.Column, e.Found, e.Expected)
 }
 
-// Bounds on what a specification may ask for.
+// Limits of a specification.
 const (
 	maxDepth  = 16  // nested parentheses
-	maxParts  = 64  // of a kernel
-	maxLayers = 32  // of a composition
-	maxLeaves = 512 // kernels in all, repeated layers included
+	maxParts  = 64  // parts per combination
+	maxLayers = 32  // layers of a composition
+	maxLeaves = 512 // total number of kernels, with repeated layers
 )
 
-// parser parses a specification by recursive descent. Each method starts at pos and moves pos
-// behind the text that it read. Methods panic with a *SpecError, which parseKernel returns.
+// parser parses a specification by recursive descent. Each method starts at pos and moves pos past
+// the text that it reads. Methods panic with a *SpecError, which parseKernel returns.
 //
 //	sum    = term { "+" term }
 //	term   = [ number "*" ] ( "(" sum ")" | call )
@@ -79,10 +79,10 @@ type parser struct {
 	spec      string
 	own       []*kernel // user-defined kernels
 	pos       int
-	depth     int               // of parentheses
+	depth     int               // depth of parentheses
 	leaves    []part            // kernels without parts
-	embedding *sparse.Embedding // nil: none is named
-	follow    string            // what may follow the last kernel
+	embedding *sparse.Embedding // nil if none is named
+	follow    string            // what may follow the last kernel, for messages
 }
 
 // part is a kernel and its place in the specification.
@@ -95,10 +95,10 @@ func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (k Kernel, err 
 	p := &parser{spec: spec}
 	for i, k := range own {
 		if k == nil {
-			return nil, fmt.Errorf("engine: user-defined kernel %d is nil, expected a kernel of kernel.New", i+1)
+			return nil, fmt.Errorf("engine: user-defined kernel %d is nil; expected a kernel from kernel.New", i+1)
 		}
 		if slices.ContainsFunc(own[:i], func(o Kernel) bool { return o != k && o.String() == k.String() }) {
-			return nil, fmt.Errorf("engine: two user-defined kernels are called %s, expected different names", k)
+			return nil, fmt.Errorf("engine: two user-defined kernels have the name %s; names must be unique", k)
 		}
 		if !IsPrecomputed(k) {
 			p.own = append(p.own, k.(*kernel))
@@ -120,7 +120,8 @@ func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (k Kernel, err 
 	return p.embed(of.kernel, e), nil
 }
 
-// embed sets the embedding of the kernel: the named one, or e, or that of the first part if e is nil.
+// embed sets the embedding of the kernel: the named embedding, or e, or the first part's if e is
+// nil.
 func (p *parser) embed(k *kernel, e *sparse.Embedding) *kernel {
 	first := p.leaves[0]
 	to := first.embedding
@@ -146,7 +147,7 @@ func (p *parser) embed(k *kernel, e *sparse.Embedding) *kernel {
 	return k.in(to)
 }
 
-// paired returns e with the pairing of a family, if e is an embedding of histograms but for that.
+// paired returns e with the pairing of a family, if e is a matching embedding of histograms.
 func paired(e sparse.Embedding, f *family) sparse.Embedding {
 	if e.Norm == sparse.NormL1 && e.Power == 0 && e.Pairing == sparse.Dot && f.combine == nil {
 		e.Pairing = f.embedding.Pairing
@@ -275,7 +276,7 @@ func (p *parser) combine(f *family, pos int, parts []part, weights, values []flo
 	return combined(f, kernels, weights, values)
 }
 
-// keys reads the values of the parameters of f, if a colon comes next, and where they are written.
+// keys reads the parameters of f, if a colon comes next, and returns their values and positions.
 func (p *parser) keys(f *family) (values []float64, written []part) {
 	values, written = make([]float64, len(f.params)), make([]part, len(f.params)+1)
 	for i, q := range f.params {
@@ -385,7 +386,7 @@ func (p *parser) want(b byte, expected string) {
 
 func (p *parser) space() { p.take(func(_ string, b byte) bool { return b == ' ' || b == '\t' }) }
 
-// take steps over the longest run of bytes that ok takes, given the run so far, and returns it.
+// take reads the longest run of bytes that ok accepts, and returns it.
 func (p *parser) take(ok func(run string, b byte) bool) string {
 	from := p.pos
 	for p.pos < len(p.spec) && ok(p.spec[from:p.pos], p.spec[p.pos]) {
@@ -398,8 +399,8 @@ func isWord(_ string, b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '-' || b == '_'
 }
 
-// isValue takes what words and numbers are made of. A plus belongs to a number only as the sign of
-// an exponent: elsewhere it joins kernels.
+// isValue accepts bytes of words and numbers. A plus belongs to a number only as the sign of an
+// exponent; elsewhere it joins kernels.
 func isValue(run string, b byte) bool {
 	if b != '+' {
 		return isWord(run, b) || b == '.'
@@ -410,7 +411,7 @@ func isValue(run string, b byte) bool {
 
 func (p *parser) text(t part) string { return strings.TrimSpace(p.spec[t.pos:t.end]) }
 
-// rest shows what stands at pos, for messages.
+// rest returns the text at pos for messages.
 func (p *parser) rest() string {
 	if p.pos >= len(p.spec) {
 		return "the end"
@@ -434,7 +435,7 @@ func parseNumber(s string) (float64, bool) {
 	return v + 0, err == nil // + 0 turns -0 into 0
 }
 
-// formatNumber writes a number as parseNumber reads it, in the shortest way that gives it back.
+// formatNumber returns the shortest text that parseNumber reads as v.
 func formatNumber(v float64) string {
 	if v == math.Pi {
 		return "pi"

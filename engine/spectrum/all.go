@@ -33,18 +33,18 @@ func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 		return nil, err
 	}
 	exponent := p.scale()
-	values, beside, err := tridiagonalise(ctx, p, workers)
+	values, off, err := tridiagonalise(ctx, p, workers)
 	if err != nil {
 		return nil, err
 	}
-	for _, of := range [][]float64{values, beside} {
+	for _, of := range [][]float64{values, off} {
 		for i, v := range of {
 			if math.Abs(v) < least { // Dsterf can't scale blocks that are much smaller
 				of[i] = 0
 			}
 		}
 	}
-	if !(lapackgonum.Implementation{}).Dsterf(p.n, values, beside) {
+	if !(lapackgonum.Implementation{}).Dsterf(p.n, values, off) {
 		return nil, errors.New("spectrum: the iteration for the eigenvalues doesn't converge")
 	}
 	slices.Reverse(values)

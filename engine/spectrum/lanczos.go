@@ -55,11 +55,11 @@ func (o Options) resolve(n int) (Options, error) {
 		value int
 	}{{"K", o.K}, {"Block", o.Block}, {"Vectors", o.Vectors}} {
 		if c.value < 0 {
-			return o, fmt.Errorf("spectrum: %s is %d, expected 0 at least", c.name, c.value)
+			return o, fmt.Errorf("spectrum: %s is %d; expected 0 or more", c.name, c.value)
 		}
 	}
 	if !(o.Tolerance >= 0) {
-		return o, fmt.Errorf("spectrum: Tolerance is %v, expected 0 at least", o.Tolerance)
+		return o, fmt.Errorf("spectrum: Tolerance is %v; expected 0 or more", o.Tolerance)
 	}
 	o.K = min(cmp.Or(o.K, 6), n)
 	block, vectors, tolerance := min(max(o.K/3, 8), 128), int64(200), 1e-4

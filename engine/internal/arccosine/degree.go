@@ -2,21 +2,21 @@ package arccosine
 
 import "math"
 
-// Min and Max bound the degrees. Near -½ the diagonal goes to infinity, and 1 - cosine in the feature
-// space cancels. Above Max the diagonal at norm 1, (2n-1)!!, overflows float32.
+// Min and Max bound the degree. Near -½ the diagonal tends to infinity, and 1 - cosine in the
+// feature space loses digits. Above Max the diagonal at norm 1, (2n-1)!!, overflows float32.
 const (
 	Min = -0.499
 	Max = 28
 )
 
-// Degree is J_n for one n, with all that doesn't depend on the angle. It is immutable and may be
-// used concurrently.
+// Degree is J_n for one n, with precomputed values that don't depend on the angle. It is immutable
+// and may be used concurrently.
 type Degree struct {
 	n        float64
 	diagonal float64 // J_n(0)
-	factor   float64 // of (1)
+	factor   float64 // factor of (1)
 
-	base    *series // (4) for the degree in [0, 1), or below 0, from which (3) leads to n; nil for whole n
+	base    *series // (4) for the degree in (-½, 1) from which (3) leads to n; nil for integer n
 	baseN   float64
 	deficit *series // (4) for n itself
 }
@@ -48,9 +48,8 @@ func diagonal(n float64) float64 {
 	return math.Sqrt(math.Pi) * math.Exp2(n) * math.Gamma(n+0.5)
 }
 
-// J returns J_n(θ) for θ = arccos(1-c), c in [0, 2]. Its error relative to the value, down to where
-// that is 0 at c = 2, is below 64 float64 ulp times n+1; below the degree 0 it grows as 1/(n+½)
-// does.
+// J returns J_n(θ) for θ = arccos(1-c), c in [0, 2]. Its relative error is below 64(n+1) float64
+// ulp, also near its zero at c = 2. For n < 0 the error grows as 1/(n+½).
 func (d *Degree) J(c float64) float64 {
 	switch {
 	case c == 0:
@@ -58,7 +57,7 @@ func (d *Degree) J(c float64) float64 {
 	case c > 1 || c != c:
 		return d.far(c)
 	}
-	var below, j float64 // J of the degrees nu-1 and nu
+	var below, j float64 // J of degrees nu-1 and nu
 	nu := d.baseN
 	if d.base == nil {
 		theta := 2 * math.Asin(math.Sqrt(c/2))
@@ -82,7 +81,7 @@ func (d *Degree) J(c float64) float64 {
 	return j
 }
 
-// far is J by (1).
+// far returns J by (1).
 func (d *Degree) far(c float64) float64 {
 	u := 2 - c
 	if u <= 0 {
@@ -102,7 +101,7 @@ func (d *Degree) Deficit(c float64) float64 {
 	if c == 0 {
 		return 0
 	}
-	// Where little is lost, terms of (4) fall at once; where much is, they need not.
+	// (4) converges quickly if J is close to its diagonal. Otherwise the difference is accurate.
 	if ratio := d.J(c) / d.diagonal; !(ratio > 0.5) || c > 1 {
 		return 1 - ratio
 	}

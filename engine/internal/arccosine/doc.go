@@ -1,6 +1,6 @@
-// Package arccosine holds the mathematics of the arc-cosine kernels in float64: every degree above
-// -½, and thresholds of degree 0 with a bias. Tables, maps of tiles and specifications live in
-// package engine.
+// Package arccosine computes the arc-cosine kernels in float64: every degree above -½, and degree
+// 0 with biased thresholds. Package engine/kernel defines kernels with tables and maps from these
+// functions.
 //
 // # Every degree
 //
@@ -8,32 +8,32 @@
 //
 //	k_n(x, y) = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x) Θ(w·y) (w·x)ⁿ (w·y)ⁿ = (1/π) ‖x‖ⁿ ‖y‖ⁿ J_n(θ)
 //
-// which in polar coordinates of the plane of x and y, with cos α cos(θ-α) = ½ (cos(2α-θ) - cos φ),
-// is
+// In polar coordinates of the plane of x and y, cos α cos(θ-α) = ½ (cos(2α-θ) - cos φ) gives
 //
 //	J_n = Γ(n+1) ∫₀^φ (cos ψ - cos φ)ⁿ dψ
 //
-// Mehler's integral of a Legendre function. As a hypergeometric function it is, with z = 1 - c/2,
+// which is Mehler's integral of a Legendre function. As a hypergeometric function it is, with z =
+// 1 - c/2,
 //
 //	J_n = √(π/2) Γ(n+1)²/Γ(n+3/2) (2-c)^(n+½) F(½, ½; n+3/2; z)                    (1)
 //
-// a sum of terms above 0 that converges for n > -½, quickly for c >= 1. On the diagonal it is
+// This is a sum of positive terms that converges for n > -½, and converges quickly for c >= 1. On
+// the diagonal
 //
 //	J_n(0) = √π 2ⁿ Γ(n+½),   π (2n-1)!! for whole n                                  (2)
 //
-// Differentiating the integral gives dJ_n/dc = -n² J_{n-1}, and with that the hypergeometric
-// equation becomes
+// Differentiating the integral gives dJ_n/dc = -n² J_{n-1}. With this the hypergeometric equation
+// becomes
 //
 //	J_n = (2n-1) (1-c) J_{n-1} + (n-1)² c (2-c) J_{n-2}                              (3)
 //
-// which has no differences for c <= 1, and is as stable there as addition. From J_0 = φ and J_1 =
-// sin θ + φ cos θ it leads to every whole degree. Around c = 0, with x = c/2,
+// For c <= 1 this has no differences, and is as stable as addition. It leads from J_0 = φ and J_1
+// = sin θ + φ cos θ to all integer degrees. Around c = 0, with x = c/2,
 //
 //	J_n/J_n(0) = F(-n, -n; ½-n; x)
 //	           - Γ(n+1)²/(Γ(n+3/2) Γ(n+½) cos πn) x^(n+½) F(½, ½; n+3/2; x)                 (4)
 //
-// whose two parts have poles where n+½ is a whole number, that cancel. See [Degree] for what is
-// done about it.
+// The two parts have poles at integer n+½, which cancel. See series.go for an accurate evaluation.
 //
 // Source: Cho, Kernel methods for deep learning, PhD thesis, UCSD 2012, ch. 2 and app. A (J_n and
 // its diagonal, A.20); DLMF 14.12.1, 15.8.4 and 15.5.

@@ -2,18 +2,18 @@ package arccosine
 
 import "math"
 
-// series is (4) for one degree. With n = m + ½ - ε, m a whole number from 0 on, the terms from
-// x^(m+1) on go in pairs,
+// series is (4) for one degree. With n = m + ½ - ε and an integer m >= 0, the terms from x^(m+1)
+// on are combined in pairs,
 //
 //	J_n/J_n(0) = 1 + Σ a_k x^k + x^(m+1) Σ x^j (u_j - v_j x^(-ε))/ε,   1 <= k <= m,  j >= 0
 //	a_k = (-n)_k² / ((½-n)_k k!),   u_j = ε a_{m+1+j}
 //	v_j = (-1)^m ε/sin(πε) Γ(n+1)²/(Γ(n+3/2) Γ(n+½)) (½)_j² / ((n+3/2)_j j!)
 //
-// with u_j → v_j as ε → 0, where x^(m+1) ln x appears. Each pair is v_j (w_j + L) with
+// where u_j → v_j as ε → 0, and x^(m+1) ln x appears. Each pair is v_j (w_j + L) with
 //
 //	w_j = (u_j/v_j - 1)/ε,   L = (1 - x^(-ε))/ε
 //
-// and of u_j/v_j it is the logarithm divided by ε that is known without cancellation:
+// The logarithm of u_j/v_j divided by ε has a formula without cancellation:
 //
 //	ln(u_0/v_0) = ln [Γ(1-ε) Γ(m+2-ε) sin(πε) / (ε (m+1)! Γ(½-ε)²)]
 //	ln(u_{j+1}/v_{j+1}) - ln(u_j/v_j) = 2 ln(1 + ε/(j+½)) + ln(1 - ε/(m+2+j)) - ln(1 + ε/(j+1))
@@ -25,11 +25,11 @@ type series struct {
 	vw  [terms]float64
 }
 
-// terms of a series for x <= ½: those after are less than 2⁻⁵⁶ of it.
+// terms is the number of terms for x <= ½. The remaining terms are below 2⁻⁵⁶ of the sum.
 const terms = 60
 
-// nearPole is where pairs are formed by logarithms; farther away a difference loses less than 3
-// bits.
+// nearPole is the largest |ε| for which pairs use logarithms. Farther away the difference loses
+// less than 3 bits.
 const nearPole = 0.25
 
 func newSeries(n float64) *series {
@@ -42,7 +42,7 @@ func newSeries(n float64) *series {
 		a *= (float64(k) - n) * (float64(k) - n) / ((0.5 - n + float64(k)) * float64(k+1))
 		s.a = append(s.a, a)
 	}
-	// u_0 = ε a_{m+1}: the factor ε of (½-n)_{m+1} goes away.
+	// u_0 = ε a_{m+1}: the factor ε cancels in (½-n)_{m+1}.
 	u := a * (m - n) * (m - n) / (m + 1)
 	v := math.Gamma(n+1) / math.Gamma(n+1.5) * (math.Gamma(n+1) / math.Gamma(n+0.5)) / math.Pi
 	if eps != 0 {
@@ -76,7 +76,7 @@ func newSeries(n float64) *series {
 	return s
 }
 
-// log1pOver returns ln(1 + ea)/e, which is a at e = 0.
+// log1pOver returns ln(1 + ea)/e, and a for e = 0.
 func log1pOver(e, a float64) float64 {
 	if e == 0 {
 		return a
@@ -88,7 +88,7 @@ func log1pOver(e, a float64) float64 {
 //
 //	-4 ln 2 - 2 Σ (2^k-2) ζ(k) e^(k-1)/k - Σ ζ(2i) e^(2i-1)/i,   k >= 2, i >= 1
 //
-// by the series of ln Γ around 1 and ½ (DLMF 5.7.3) and of ln(sin πe/πe).
+// It uses the series of ln Γ around 1 and ½ (DLMF 5.7.3) and of ln(sin πe/πe).
 func gammas(e float64) float64 {
 	sum := -4 * math.Ln2
 	power := e // e^(k-1)
@@ -103,8 +103,8 @@ func gammas(e float64) float64 {
 	return sum
 }
 
-// zeta is Riemann's function at k >= 2: nineteen terms, and the rest by Euler and Maclaurin's
-// formula, exact to 10⁻¹⁷.
+// zeta returns Riemann's ζ(k) for k >= 2: the sum of nineteen terms, and the Euler-Maclaurin
+// formula for the rest. The error is below 10⁻¹⁷.
 func zeta(k int) float64 {
 	const n = 20
 	s := float64(k)
@@ -121,7 +121,7 @@ func zeta(k int) float64 {
 	return rest
 }
 
-// deficit returns 1 - J_n/J_n(0) and its derivative by x, for x in (0, ½].
+// deficit returns 1 - J_n/J_n(0) and its derivative with respect to x, for x in (0, ½].
 func (s *series) deficit(x float64) (lost, slope float64) {
 	l, singular := math.Log(x), 1.0
 	if s.eps != 0 {

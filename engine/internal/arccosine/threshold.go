@@ -7,20 +7,19 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// Biased returns the kernel of degree 0 whose thresholds have a bias b,
+// Biased returns the kernel of degree 0 whose thresholds have the bias b,
 //
 //	k^b = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x-b) Θ(w·y-b)
 //
-// for c = 1 - cosine in [0, 2] and the norms x and y. In the plane of x and y the region is a wedge
-// whose tip is away from the origin, and in polar coordinates
+// for c = 1 - cosine in [0, 2] and the norms x and y. In the plane of x and y the region is a
+// wedge whose tip is not at the origin. In polar coordinates
 //
 //	k^b = (1/π) [I(h, ξ) + I(k, η)],   h = b/x, k = b/y >= 0
 //	I(h, ξ) = ∫₀^ξ exp(-h²/(2 sin²φ)) dφ
 //	cot ξ = (x - y cos θ)/(y sin θ),   cot η = (y - x cos θ)/(x sin θ)
 //
-// where ξ, η and θ are the angles of the triangle of 0, x and y. For b < 0 the complements count:
-// with erf(|h|/√2) for each document, that of -b is added to them. b = 0 gives the degree 0. Its
-// error is below 10⁻¹³ of √(k(x,x) k(y,y)).
+// where ξ, η and θ are angles of the triangle 0, x, y. For b < 0, k^b is k^-b plus erf(|h|/√2) and
+// erf(|k|/√2), by complements. b = 0 gives degree 0. The error is below 10⁻¹³ √(k(x,x) k(y,y)).
 //
 // Source: Cho, PhD thesis, UCSD 2012, ch. 3, eq. 3.3-3.5, with I(r, ξ) there for r = 1/h; Owen,
 // Ann. Math. Statist. 27 (1956), for the same as T(h, a).
@@ -37,9 +36,9 @@ func Biased(c, x, y, b float64) float64 {
 	return both
 }
 
-// Differ returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), four times the probability that a random
-// threshold tells x from y on one given side: for documents of one norm it has full relative
-// accuracy down to c = 0.
+// Differ returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), which is four times the probability that a
+// random threshold separates x and y on a given side. For equal norms it has full relative
+// accuracy for small c.
 func Differ(c, x, y, b float64) float64 {
 	h, k := math.Abs(b)/x, math.Abs(b)/y
 	if b == 0 {
@@ -49,8 +48,8 @@ func Differ(c, x, y, b float64) float64 {
 	return 2 / math.Pi * (middle(h, a) + middle(k, d))
 }
 
-// Cotangents returns those of the angles of the triangle of 0, x and y, at x and at y; 0 where x
-// and y are the same, infinity where a side is 0.
+// Cotangents returns the cotangents of the angles at x and y in the triangle 0, x, y. They are 0
+// if x and y are equal, and infinite if a side is 0.
 func Cotangents(c, x, y float64) (atX, atY float64) {
 	s := math.Sqrt(c * (2 - c))
 	if p := (x - y) + float64(y*c); p != 0 {
@@ -62,8 +61,8 @@ func Cotangents(c, x, y float64) (atX, atY float64) {
 	return atX, atY
 }
 
-// nodes and weights of Gauss and Legendre on [-1, 1], and what [sector] wants of them: e^v for the
-// nodes v of [0, 1].
+// legendre holds nodes x and weights w of Gauss-Legendre quadrature on [-1, 1], and e = e^v at the
+// nodes v of [0, 1], for [sector].
 var legendre = sync.OnceValue(func() (g struct{ x, w, e [20]float64 }) {
 	quad.Legendre{}.FixedLocations(g.x[:], g.w[:], -1, 1)
 	for i, x := range g.x {
@@ -72,7 +71,7 @@ var legendre = sync.OnceValue(func() (g struct{ x, w, e [20]float64 }) {
 	return g
 })
 
-// integrate returns ∫ f over [lo, hi] in equal panels of 20 nodes.
+// integrate returns ∫ f over [lo, hi], with 20 nodes in each of several equal panels.
 func integrate(f func(t float64) float64, lo, hi float64, panels int) float64 {
 	g := legendre()
 	half := (hi - lo) / float64(2*panels)
@@ -93,7 +92,7 @@ func half(h float64) float64 { return math.Pi / 2 * math.Erfc(h/math.Sqrt2) }
 //
 //	S(h, a) = ∫₀^a exp(-h²t²/2)/(1+t²) dt
 //
-// where t = cot φ. What lies after 9/h is less than 2⁻⁵⁷.
+// where t = cot φ. The integral beyond 9/h is less than 2⁻⁵⁷.
 func head(h, a float64) float64 {
 	top := min(a, 9/h)
 	return integrate(func(t float64) float64 { return math.Exp(-h*h*t*t/2) / (1 + t*t) }, 0, top, 1+int(h*top/3))
@@ -111,15 +110,15 @@ func middle(h, a float64) float64 {
 	}
 }
 
-// sector returns I(h, ξ) for a = cot ξ of any sign. Where it is small beside I(h, π/2) it is
-// integrated by itself, with t = cot φ = a e^v:
+// sector returns I(h, ξ) for a = cot ξ of any sign. If it is much smaller than I(h, π/2), it is
+// integrated directly, with t = cot φ = a e^v:
 //
 //	I = exp(-h²(1+a²)/2) ∫ exp(-h²a²(e^(2v)-1)/2) a e^v/(1+a²e^(2v)) dv,   v >= 0
 //
 // in panels of length 1.
 func sector(h, a float64) float64 {
 	switch {
-	case h > 40 || math.IsInf(a, 1): // e^-800 is 0
+	case h > 40 || math.IsInf(a, 1): // e^-800 underflows to 0
 		return 0
 	case h == 0:
 		return math.Atan2(1, a)
@@ -129,7 +128,7 @@ func sector(h, a float64) float64 {
 		return half(h) - middle(h, a)
 	}
 	z := h * a * h * a
-	top := min(math.Log1p(82/z)/2, 40) // after, e^-41 or e^-40/a are left
+	top := min(math.Log1p(82/z)/2, 40) // beyond this, the integrand is at most e^-41 or e^-40/a
 	g := legendre()
 	var sum float64
 	for start := a; start < a*math.Exp(top); start *= math.E {

@@ -8,18 +8,19 @@ import "math"
 //
 // It is immutable and may be used concurrently.
 type Kernel struct {
-	Sphere    *Sphere // the functions ψ; nil stands for 1 in place of their sum
-	T         float64 // time in squared units of d, above 0
+	Sphere    *Sphere // the functions ψ; nil replaces their sum by 1
+	T         float64 // time in squared units of d; must be positive
 	Form      Form
 	Cutoff    float64 // radius of the cut-off in units of d, 0 for none; see [LogCutoff]
 	LogFactor float64 // logarithm of a constant factor
 }
 
 // Log returns the logarithm of the absolute value of the kernel at c, 0 <= c <= 2, and its sign:
-// -1, 0 or 1. The logarithm of 0 is -Inf; beyond the cut-off the kernel is 0 even where ψ₀ is
+// -1, 0 or 1. The logarithm of 0 is -Inf. Beyond the cut-off the kernel is 0, even if ψ₀ is
 // infinite.
 //
-// Accuracy: that of [Sphere.LogSum] and [LogCutoff], and a few float64 ulp of each logarithm.
+// Accuracy: the errors of [Sphere.LogSum] and [LogCutoff], and a few float64 ulp of each
+// logarithm.
 func (k *Kernel) Log(c float64) (logarithm, sign float64) {
 	x, _, _ := places(c)
 	cut := LogCutoff(k.Cutoff, 2*x)
@@ -36,8 +37,8 @@ func (k *Kernel) Log(c float64) (logarithm, sign float64) {
 	return sum - x*x/k.T + cut + k.LogFactor, sign
 }
 
-// LogRatio returns ln(k(c)/k(0)), where both are above 0, and NaN where they aren't: as the
-// difference of logarithms for large c, and for small ones without it, so that it keeps its digits
+// LogRatio returns ln(k(c)/k(0)), or NaN if k(c) or k(0) isn't positive. For large c it is the
+// difference of logarithms. For small c it uses a formula without cancellation, which is accurate
 // down to c = 0.
 func (k *Kernel) LogRatio(c float64) float64 {
 	x, y, rest := places(c)
@@ -56,8 +57,8 @@ func (k *Kernel) LogRatio(c float64) float64 {
 	if k.Sphere == nil {
 		return logarithm
 	}
-	// The sum of the ψ_k/ψ₀ t^k here less that at 0, relative to that at 0, both in units of the
-	// greatest power of t.
+	// diagonal is Σ ψ_k/ψ₀ t^k at c = 0, and change the increase of this sum at c. Both are in
+	// units of the largest power of t.
 	var change, diagonal float64
 	s := k.Sphere
 	unit := max(1, s.a*s.a*k.T/4)
@@ -75,7 +76,7 @@ func (k *Kernel) LogRatio(c float64) float64 {
 	return logarithm + s.LogPsi0(k.Form, c) + math.Log1p(change/diagonal)
 }
 
-// Eval returns the kernel at c, 0 <= c <= 2; it is infinite where its value is beyond float64.
+// Eval returns the kernel at c, 0 <= c <= 2. It is infinite if the value overflows float64.
 func (k *Kernel) Eval(c float64) float64 {
 	logarithm, sign := k.Log(c)
 	if sign == 0 {

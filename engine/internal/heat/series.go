@@ -5,21 +5,21 @@ import (
 	"math/big"
 )
 
-// The functions w_k are even in x, with no other singularities than poles at x² = (πj)², j = 1, 2,
-// … , of order k, or (n-3)/2 where n is odd and that is less: the parametrix is the asymptotic
-// series of a Bessel function there, which ends for half-integer orders. So
+// The functions w_k are even in x. Their only singularities are poles at x² = (πj)², j = 1, 2, …,
+// of order k, or (n-3)/2 for odd n if that is smaller. (There the parametrix is the asymptotic
+// series of a Bessel function, which ends for half-integer orders.) So
 //
 //	w_k(x) = v_k(y) / (1-y)^p,   y = x²/π²,   p = poleOrder(n, k)
 //
-// where the power series of v_k about 0 converges for |y| < 4: on the whole sphere, 0 <= y < 1, a
-// term is worth a quarter of the one before it. The integral of the transport equation is exact for
-// power series: with z = x², L w = 4z w_zz + 2n w_z + Q w, and a term z^j of it becomes z^j/(2j+k).
+// where the power series of v_k about 0 converges for |y| < 4. On the whole sphere, 0 <= y < 1,
+// each term is at most about a quarter of the previous one. Power series are integrated exactly:
+// with z = x², L w = 4z w_zz + 2n w_z + Q w, and a term z^j of L w becomes z^j/(2j+k).
 //
-// Coefficients are computed with so many digits that all the float64 numbers kept of them are right
-// to half a unit: multiplying by (1-y)^k, and every derivative, costs some.
+// Coefficients are computed with extra digits, because multiplications by (1-y)^k and derivatives
+// lose some. The float64 results are correctly rounded.
 const (
-	seriesTerms = 48  // 4^-48 of a series is beyond float64, times 48^7 from poles of order 8 as well
-	seriesBits  = 384 // of which the divisions for the cotangent and the powers of 1-y lose some 100
+	seriesTerms = 48  // 4⁻⁴⁸ is below float64 precision, also with a factor of 48⁷ from poles of order 8
+	seriesBits  = 384 // divisions for the cotangent and powers of 1-y lose about 100 of them
 )
 
 // bigPi is π to 100 decimals.
@@ -31,8 +31,8 @@ func mul(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits)
 
 func quo(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits).Quo(a, b) }
 
-// cotangent returns the first terms of C with x cot x = 1 - z C(z), z = x². All of them are
-// positive. With S = sin x/x and cos x as series in z, S·C = (S - cos x)/z.
+// cotangent returns the first coefficients of C in x cot x = 1 - z C(z), z = x². All are positive.
+// With the series S = sin x/x and cos x in z, S·C = (S - cos x)/z.
 func cotangent(terms int) []*big.Float {
 	sine, difference := make([]*big.Float, terms+1), make([]*big.Float, terms+1)
 	factorial := number(1)
@@ -58,7 +58,7 @@ func cotangent(terms int) []*big.Float {
 // ratios returns the coefficients of v_0 … v_order for the n-sphere: v_k = Σ ratios[k][j] y^j.
 func ratios(n, order int) [][]float64 {
 	a := float64(n-1) / 2
-	terms := seriesTerms + order // a level loses a term to the derivative
+	terms := seriesTerms + order // each order loses a term to the derivative
 	q := cotangent(terms)
 	for j := range q {
 		q[j] = mul(q[j], number(-a*float64(2*j+1))) // 1/sin²x - 1/x² = C + 2z C′
@@ -80,7 +80,7 @@ func ratios(n, order int) [][]float64 {
 	for k := 1; k <= order; k++ {
 		next := make([]*big.Float, len(w)-1)
 		for j := range next {
-			// 4z w_zz + 2n w_z: the term j comes from the term j+1 of w.
+			// 4z w_zz + 2n w_z: term j comes from term j+1 of w.
 			g := mul(w[j+1], number(float64(j+1)*(4*float64(j)+2*float64(n))))
 			for i := 0; i <= j; i++ {
 				g.Add(g, mul(q[i], w[j-i]))
@@ -93,7 +93,7 @@ func ratios(n, order int) [][]float64 {
 	return all
 }
 
-// poleOrder returns the order of the pole that ψ_k/ψ₀ has at the antipode of the n-sphere.
+// poleOrder returns the order of the pole of ψ_k/ψ₀ at the antipode of the n-sphere.
 func poleOrder(n, k int) int {
 	if n%2 == 1 {
 		return min(k, max(n-3, 0)/2)
@@ -121,8 +121,8 @@ func regular(w []*big.Float, p int, square *big.Float) []float64 {
 	return out
 }
 
-// logSineSeries are the coefficients of ln(x/sin x) = Σ ζ(2j)/j y^j, j = 1, 2, … , y = x²/π²,
-// ending where y = ¼ needs no more.
+// logSineSeries holds the coefficients of ln(x/sin x) = Σ ζ(2j)/j y^j, j = 1, 2, …, y = x²/π²,
+// enough for y <= ¼.
 var logSineSeries = func() []float64 {
 	const terms = 28
 	s := make([]float64, terms+1)
@@ -132,8 +132,8 @@ var logSineSeries = func() []float64 {
 	return s
 }()
 
-// zeta returns Riemann's ζ(s) for whole s >= 2, by the sum of its first terms, least first, and the
-// Euler-Maclaurin formula for the rest, of which what is left out is below 10⁻¹⁸.
+// zeta returns Riemann's ζ(s) for integer s >= 2: the sum of its first terms, smallest first, and
+// the Euler-Maclaurin formula for the rest. The truncation error is below 10⁻¹⁸.
 func zeta(s int) float64 {
 	const direct = 32
 	p := float64(s)

@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// Form says which ψ₀ is meant.
+// Form selects ψ₀.
 type Form int
 
 const (
 	Derived Form = iota // (sin(d/2)/(d/2))^(-(n-1)/2), which solves the heat equation on the sphere of radius 2
-	// (sin d/d)^(-(n-1)/2) as the source prints it: infinite at d = π, where documents share no
-	// term
+	// (sin d/d)^(-(n-1)/2), as printed in the source; infinite at d = π, for documents without
+	// common terms
 	Printed
 )
 
-// MaxOrder is the greatest order of a parametrix, and MaxDimension the greatest dimension of its
+// MaxOrder is the maximum order of a parametrix, and MaxDimension the maximum dimension of the
 // sphere.
 const (
 	MaxOrder     = 8
@@ -30,14 +30,14 @@ type Sphere struct {
 	ratio    [][]float64 // v_k as power series in y, see ratios
 }
 
-// NewSphere computes the functions ψ₀ … ψ_order of the n-sphere, 1 <= n <= [MaxDimension], 0 <=
-// order <= [MaxOrder]; it takes a few milliseconds for the greatest order.
+// NewSphere computes ψ₀ … ψ_order of the n-sphere, for 1 <= n <= [MaxDimension] and 0 <= order <=
+// [MaxOrder]. It takes a few milliseconds for MaxOrder.
 func NewSphere(n, order int) (*Sphere, error) {
 	if n < 1 || n > MaxDimension {
-		return nil, fmt.Errorf("heat: dimension %d, expected one from 1 to %d", n, MaxDimension)
+		return nil, fmt.Errorf("heat: dimension is %d; expected 1 to %d", n, MaxDimension)
 	}
 	if order < 0 || order > MaxOrder {
-		return nil, fmt.Errorf("heat: order %d, expected one from 0 to %d", order, MaxOrder)
+		return nil, fmt.Errorf("heat: order is %d; expected 0 to %d", order, MaxOrder)
 	}
 	return &Sphere{n: n, order: order, a: float64(n-1) / 2, ratio: ratios(n, order)}, nil
 }
@@ -46,8 +46,8 @@ func NewSphere(n, order int) (*Sphere, error) {
 //
 //	ln ψ₀ = -(n-1)/2 ln(sin x/x),  x = d/2 = arccos(1-c) as derived, or x = d as printed
 //
-// for 0 <= c <= 2, to a few float64 ulp. It is +Inf at the antipode, c = 2, and for the printed
-// form from c = 1 on, where sin d is not positive; 0 for n = 1.
+// for 0 <= c <= 2, within a few float64 ulp. It is 0 for n = 1. It is +Inf at the antipode, c = 2,
+// and for the printed form for c >= 1, where sin d isn't positive.
 func (s *Sphere) LogPsi0(form Form, c float64) float64 {
 	if s.a == 0 {
 		return 0
@@ -58,8 +58,8 @@ func (s *Sphere) LogPsi0(form Form, c float64) float64 {
 	return s.a * logSine(c)
 }
 
-// terms returns the coefficients of v_k that count at y. Up to c = 1 a term is worth a sixteenth of
-// the one before it.
+// terms returns the coefficients of v_k that matter at y. For c <= 1 each term is at most about a
+// sixteenth of the previous one.
 func (s *Sphere) terms(k int, y float64) []float64 {
 	if y <= 0.25 {
 		return s.ratio[k][:seriesTerms/2]
@@ -71,18 +71,17 @@ func (s *Sphere) terms(k int, y float64) []float64 {
 //
 //	ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m,  d = 2 arccos(1-c),  t > 0 in squared units of d
 //
-// for 0 <= c <= 2. The sign is -1, 0 or 1: a truncated sum may well be negative for large t or near
-// the antipode. At c = 2 the logarithm is +Inf unless n = 1, with the sign of the pole.
+// for 0 <= c <= 2. The sign is -1, 0 or 1. A truncated sum may be negative for large t or near the
+// antipode. At c = 2 the logarithm is +Inf unless n = 1, with the sign of the pole.
 //
-// Accuracy: a few float64 ulp of ln ψ₀ and, for each term, some 10 float64 ulp of the largest term
-// of its series in arccos²(1-c), which for c <= 1 is a few times ψ_k/ψ₀ at c = 0 at most, relative
-// to the sum of their absolute values.
+// Accuracy: a few float64 ulp of ln ψ₀, and for each term about 10 float64 ulp of the largest term
+// of its series in arccos²(1-c), relative to the sum of absolute values. For c <= 1 the largest
+// term is at most a few times ψ_k/ψ₀ at c = 0.
 func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 	_, y, rest := places(c)
-	// closer to the antipode than 2-c can say there is only c = 2, where the greatest pole is to
-	// decide
+	// closer to the antipode, 2-c loses its digits, and only the pole of highest order matters
 	rest = max(rest, 1e-9)
-	// In units of the greatest term that there may be, no power leaves float64.
+	// In units of the largest possible term, no power overflows float64.
 	unit := max(1, s.a*s.a*t/(4*rest))
 	step := t / (4 * rest) / unit
 	var sum float64
@@ -111,8 +110,7 @@ func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 // > 0.
 func LogConstant(n int, t float64) float64 { return -float64(n) / 2 * math.Log(4*math.Pi*t) }
 
-// places returns x = arccos(1-c), y = x²/π² and 1-y, each accurate to a few ulp of itself on all of
-// [0, 2].
+// places returns x = arccos(1-c), y = x²/π² and 1-y, each within a few ulp for c in [0, 2].
 func places(c float64) (x, y, rest float64) {
 	if c <= 1 {
 		x = 2 * math.Asin(math.Sqrt(max(c, 0)/2))
@@ -124,8 +122,8 @@ func places(c float64) (x, y, rest float64) {
 	return math.Pi * (1 - e), (1 - e) * (1 - e), e * (2 - e)
 }
 
-// logSine returns ln(x/sin x) for x = arccos(1-c), where sin²x = c(2-c): by its series where x is
-// small, since there the quotient is near 1.
+// logSine returns ln(x/sin x) for x = arccos(1-c), where sin²x = c(2-c). For small x it uses a
+// series, because the quotient is near 1.
 func logSine(c float64) float64 {
 	x, y, _ := places(c)
 	if y <= 0.25 {
@@ -134,7 +132,7 @@ func logSine(c float64) float64 {
 	return math.Log(x / math.Sqrt(c*(2-c)))
 }
 
-// logSineDouble is ln(2x/sin 2x), where sin 2x = 2 sin x cos x = 2 √(c(2-c)) (1-c).
+// logSineDouble returns ln(2x/sin 2x), where sin 2x = 2 sin x cos x = 2 √(c(2-c)) (1-c).
 func logSineDouble(c float64) float64 {
 	if c >= 1 {
 		return math.Inf(1)
