@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// of drops the value beside an error.
+// of returns only the error.
 func of(_ any, err error) error { return err }
 
 // No way into an engine takes documents that contradict themselves: unsorted terms gave a wrong

@@ -163,11 +163,11 @@ func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	}
 	for i, d := range docs {
 		if d < 0 || d >= e.Len() || i > 0 && d <= docs[i-1] {
-			return nil, fmt.Errorf("engine: docs[%d] is %d, expected increasing numbers from 0 to %d", i, d,
+			return nil, fmt.Errorf("engine: docs[%d] is %d; expected strictly increasing numbers from 0 to %d", i, d,
 				e.Len()-1)
 		}
 	}
-	if err := e.fits(ctx, "the Gram matrix of some documents", compute.MatrixBytes(n, n)); err != nil {
+	if err := e.fits(ctx, "the Gram matrix of selected documents", compute.MatrixBytes(n, n)); err != nil {
 		return nil, err
 	}
 	g, err := newSymmetric(ctx, n)

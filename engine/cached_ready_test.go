@@ -105,7 +105,7 @@ func TestReadyHasTheRoomOfC(t *testing.T) {
 	}
 	first := made[0]
 	if ready, err := readyOf(t.Context(), c, k); ready != nil || err != nil {
-		t.Fatalf("beside a matrix that isn't closed there is another, %v, error %v", ready, err)
+		t.Fatalf("a second matrix is open, %v, error %v", ready, err)
 	}
 	first.Close()
 	if ready, err := readyOf(t.Context(), c, k); ready == nil || err != nil {

@@ -27,7 +27,7 @@ func newCached(t testing.TB, e *Engine, opt CachedOptions) *Cached {
 	return musttest.Get(e.Cached(opt))(t)
 }
 
-// scratchBytes is what a partial cache takes beside its tiles.
+// scratchBytes is the memory of a partial cache without its tiles.
 func scratchBytes(e *Engine) int64 {
 	return cache.ScratchBytes(e.Info().Workers, e.Info().Kernels.Panel)
 }
@@ -229,7 +229,7 @@ func TestCachedUnderLoad(t *testing.T) {
 	}
 }
 
-// stopping is a back end during whose work somebody loses patience.
+// stopping is a back end that cancels a context while it works.
 type stopping struct {
 	device.Backend
 	tiles atomic.Int64

@@ -65,12 +65,12 @@ const maxWorkers = 1 << 16
 func (o Options) resolveWorkers() (int, error) {
 	switch {
 	case o.Workers < 0 || o.Workers > maxWorkers:
-		return 0, fmt.Errorf("engine: %d workers, expected a number up to %d, or 0 for all cores",
+		return 0, fmt.Errorf("engine: Workers is %d; expected 1 to %d, or 0 for all cores",
 			o.Workers, maxWorkers)
 	case o.MemoryBytes < 0:
-		return 0, fmt.Errorf("engine: MemoryBytes is %d, expected a number above 0, or 0 for no bound", o.MemoryBytes)
+		return 0, fmt.Errorf("engine: MemoryBytes is %d; expected a positive number, or 0 for no limit", o.MemoryBytes)
 	case o.KeptBytes < 0:
-		return 0, fmt.Errorf("engine: KeptBytes is %d, expected a number above 0, or 0 for none", o.KeptBytes)
+		return 0, fmt.Errorf("engine: KeptBytes is %d; expected a positive number, or 0 for no copy", o.KeptBytes)
 	case o.Workers == 0:
 		return runtime.GOMAXPROCS(0), nil
 	}
@@ -117,7 +117,7 @@ func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, err
 	}
 	n := x.Rows()
 	if int64(n) > 1<<32-1 {
-		return nil, fmt.Errorf("engine: %d documents, expected at most %d", n, int64(1<<32-1))
+		return nil, fmt.Errorf("engine: %d documents; expected at most %d", n, int64(1<<32-1))
 	}
 	c := &compute.Computer{X: x, Norms: make([]float32, n), Kernels: kernels, Workers: workers, Progress: opt.Progress}
 	for i, norm := range x.Norms {
@@ -181,7 +181,7 @@ func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 			k, want, have, have)
 	}
 	if e.badNorms != nil && kernel.UsesNorms(k) {
-		return nil, fmt.Errorf("engine: kernel %s is a function of the documents' norms: %w", k, e.badNorms)
+		return nil, fmt.Errorf("engine: kernel %s requires the documents' norms: %w", k, e.badNorms)
 	}
 	return kernel.Resolve(k, len(e.c.X.Embedder.Terms)), nil
 }
@@ -194,7 +194,7 @@ func checkNorms(x *sparse.Embedded) error {
 	}
 	for i, v := range x.Norms {
 		if !(v <= sparse.MaxNorm) {
-			return fmt.Errorf("found %v in row %d, expected at most %v", v, i, float64(sparse.MaxNorm))
+			return fmt.Errorf("found norm %v in row %d; expected at most %v", v, i, float64(sparse.MaxNorm))
 		}
 	}
 	return nil

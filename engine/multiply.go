@@ -213,7 +213,6 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// cleared is [sized] with zeros.
 func cleared(s []float64, n int) []float64 {
 	s = sized(s, n)
 	clear(s)

@@ -83,7 +83,7 @@ func doubled(_ int, w *mat.Dense) error {
 	return nil
 }
 
-// A pass over a rectangle is Kᵀ f(K V), and Multiply K V, whatever is kept and whoever works; a
+// A pass over a rectangle is Kᵀ f(K V), and Multiply K V, for any stored rows and workers; a
 // second pass over kept rows has the bits of the first.
 func TestRectangle(t *testing.T) {
 	specs := []string{"diffusion:t=0.5", "linear"}

@@ -206,7 +206,7 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 		return s, nil
 	}
 	if *least != *least {
-		return nil, fmt.Errorf("engine: Min is %v, expected a number that isn't NaN", *least)
+		return nil, fmt.Errorf("engine: Min is %v; expected a number", *least)
 	}
 	s.scan.Wanted = s.atLeast
 	s.least = *least

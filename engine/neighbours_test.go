@@ -123,7 +123,7 @@ func TestNeighboursOfTest(t *testing.T) {
 	}
 }
 
-// A least value, groups and c in the place of values, and pairs beside them.
+// Neighbours with Min, groups or the kernel c have the expected values and pairs.
 func TestNeighboursBounds(t *testing.T) {
 	musttest.SkipRace(t)
 	m := enginetest.Zipf(400, 2000, 12, 8)

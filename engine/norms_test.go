@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Documents that somebody embedded without their norms serve kernels of the cosine alone; others
+// Documents that were embedded without norms serve kernels of the cosine alone; others
 // would see norms of 0.
 func TestNormsAreNeeded(t *testing.T) {
 	x := embedded(t, sparse.Embedding{}, zipf(20, 50, 10, 1))
@@ -20,7 +20,7 @@ func TestNormsAreNeeded(t *testing.T) {
 			t.Errorf("%s with norms: %v", spec, err)
 		}
 		if _, err := newEngine(t, &bare, Options{}).Gram(t.Context(), k, nil); err == nil ||
-			!strings.Contains(err.Error(), "is a function of the documents' norms: found 0 norms for 20 documents") {
+			!strings.Contains(err.Error(), "requires the documents' norms: found 0 norms for 20 documents") {
 			t.Errorf("%s without norms: error %v", spec, err)
 		}
 	}

@@ -82,7 +82,7 @@ func TestExactHistograms(t *testing.T) {
 	}
 }
 
-// Kernels of one pairing are no kernels of another, whoever asks.
+// A kernel of one pairing is refused for documents with another pairing.
 func TestPairingsDontMix(t *testing.T) {
 	for spec, expected := range map[string]string{
 		"chi2:embed=tf-l1-sqrt":                 "embed=tf-l1-chi2 or tfidf-l1-chi2",

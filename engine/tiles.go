@@ -226,7 +226,7 @@ func (e *Engine) checkTest(k kernel.Kernel, test *sparse.Embedded) error {
 	}
 	if kernel.UsesNorms(k) {
 		if err := checkNorms(test); err != nil {
-			return fmt.Errorf("engine: kernel %s is a function of the test documents' norms: %w", k, err)
+			return fmt.Errorf("engine: kernel %s requires the test documents' norms: %w", k, err)
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func TestPairsAtBound(t *testing.T) {
 func TestPairsWithinMultiples(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, emb := range everyEmbedding() {
-		if emb.Power == 2 { // squares of small values vanish beside those of large ones
+		if emb.Power == 2 { // squares of small values are negligible
 			continue
 		}
 		damped := emb.Weighting == sparse.LogTF || emb.Weighting == sparse.LogTFIDF

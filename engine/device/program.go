@@ -197,7 +197,6 @@ func (p *Program) Eval(c float32, x, y float64) float64 {
 	return stack[0]
 }
 
-// apply executes one instruction.
 func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64 {
 	switch code.Op {
 	case OpC:

@@ -54,7 +54,6 @@ func init() {
 	})
 }
 
-// Indices of the parameters of arccos.
 const (
 	arccosN = iota
 	arccosLayers

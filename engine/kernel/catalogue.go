@@ -89,7 +89,6 @@ func register(f family) {
 	families = slices.Insert(families, at, &f)
 }
 
-// familyOf returns the family with a name, or nil.
 func familyOf(name string) *family {
 	if i := slices.IndexFunc(families, func(f *family) bool { return f.Name == name }); i >= 0 {
 		return families[i]
@@ -97,7 +96,6 @@ func familyOf(name string) *family {
 	return nil
 }
 
-// info returns the family's catalogue entry.
 func (f *family) info() Info {
 	about := Info{Name: f.Name, Summary: f.Summary, What: f.What, Parts: f.Parts, Examples: f.Examples, Source: f.Source}
 	for _, q := range f.params {
@@ -105,7 +103,7 @@ func (f *family) info() Info {
 	}
 	embedding := f.embedding.String()
 	if f.combine != nil {
-		embedding = "that of the first part"
+		embedding = "the embedding of the first part"
 	}
 	about.Params = append(about.Params,
 		Param{Key: "embed", Default: embedding, Allowed: "an embedding", Summary: "how counts become vectors"})

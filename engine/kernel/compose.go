@@ -7,7 +7,7 @@ import (
 
 func init() {
 	register(family{
-		Name: "compose", Summary: "k_ℓ on the feature space of k_ℓ₋₁ … on that of k₁",
+		Name: "compose", Summary: "k_ℓ on the feature space of k_ℓ₋₁, …, k₁",
 		Parts:    "kernels, from the bottom up",
 		What:     "layers: each kernel takes cosine and norms from the feature space of the layer below",
 		Source:   sourceCho + ", ch. 4",
@@ -31,7 +31,7 @@ func init() {
 func checkCompose(parts []*kernel, v []float64) (int, string) {
 	last, again := len(parts)-1, int(v[0])-len(parts)
 	if again < 0 && v[0] > 0 {
-		return last, fmt.Sprintf("no more kernels than layers=%d", int(v[0]))
+		return last, fmt.Sprintf("at most layers=%d kernels", int(v[0]))
 	}
 	total := max(again, 0) * parts[last].leaves
 	for i, p := range parts {

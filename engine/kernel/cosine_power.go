@@ -20,5 +20,5 @@ func init() {
 func cosinePower(p int) formula {
 	return ofCosine(func(c float64) float64 { return device.Power(max(1-c, 0), p) },
 		func(c float64) float64 { return device.Deficit(min(c, 1), float64(p)) },
-		nonNegative("for documents without values below 0", sourceProduct))
+		nonNegative("for documents without negative values", sourceProduct))
 }

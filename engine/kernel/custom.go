@@ -93,7 +93,7 @@ func Check(k Kernel) error {
 		return errNil
 	}
 	if IsPrecomputed(k) {
-		return fmt.Errorf("engine: kernel %s is a matrix that was computed elsewhere, and can't be computed "+
+		return fmt.Errorf("engine: kernel %s is a precomputed matrix, and can't be computed "+
 			"from documents", k)
 	}
 	return nil

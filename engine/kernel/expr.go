@@ -8,7 +8,6 @@ import (
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
-// op is an operation of an expression.
 type op uint8
 
 // Operations on the operands a, b and d.
@@ -27,10 +26,8 @@ const (
 	opCall             // call(d, a, b), a Go function
 )
 
-// ref is the index of a node.
 type ref int
 
-// node is one operation of an expression.
 type node struct {
 	op      op
 	a, b, d ref
@@ -181,7 +178,6 @@ func (a at) div(p, q ref) ref            { return a.binary(opDiv, p, q) }
 func (a at) scaled(v float64, p ref) ref { return a.mul(a.number(v), p) }
 func (a at) cosine() ref                 { return a.sub(a.number(1), a.c) }
 
-// fn returns f(p).
 func (a at) fn(f *function, p ref) ref {
 	if n := a.e.nodes[p]; n.op == opConst {
 		return a.number(f.f(n.v))
@@ -189,7 +185,6 @@ func (a at) fn(f *function, p ref) ref {
 	return a.e.add(node{op: opFunc, a: p, f: f})
 }
 
-// positive returns u if w > 0, else v.
 func (a at) positive(w, u, v ref) ref {
 	if n := a.e.nodes[w]; n.op == opConst {
 		if n.v > 0 {
@@ -206,7 +201,6 @@ func (a at) by(f *call) ref {
 	return a.e.add(node{op: opCall, a: x, b: y, d: a.c, call: f})
 }
 
-// binary adds an operation and folds constants.
 func (a at) binary(o op, p, q ref) ref {
 	m, n := a.e.nodes[p], a.e.nodes[q]
 	switch {
@@ -240,7 +234,6 @@ func squaredDistance(c, x, y float64) float64 {
 	return float64(d*d) + float64(2*float64(x*y)*c)
 }
 
-// eval returns the value in float64.
 func (e *expr) eval(c, x, y float64) float64 {
 	var few [48]float64
 	v := few[:]

@@ -64,7 +64,6 @@ type kernel struct {
 	terms    int                    // argument of resolve for resolved
 }
 
-// newKernel makes a base kernel.
 func newKernel(f *family, values []float64) *kernel {
 	k := &kernel{embedding: f.embedding, family: f, values: values, formula: f.build(values), leaves: 1}
 	k.text = k.spec(k.embedding)
@@ -72,7 +71,6 @@ func newKernel(f *family, values []float64) *kernel {
 	return k.ready()
 }
 
-// combined makes a combination.
 func combined(f *family, parts []*kernel, weights, values []float64) *kernel {
 	k := &kernel{embedding: parts[0].embedding, family: f, values: values, parts: parts, weights: weights}
 	k.formula = f.combine(k)
@@ -134,7 +132,6 @@ func (k *kernel) at(a at) ref {
 	return a.mul(a.both(a.norm.raised(1, k.p)), g)
 }
 
-// deficitAt writes c2.
 func (k *kernel) deficitAt(a at) ref {
 	if !a.e.exact && k.separable && !k.off().simple() {
 		return a.fn(k.gap, a.c)

@@ -115,7 +115,6 @@ var (
 	arctangent = onHalf(math.Atan)
 )
 
-// wholePower is v^n.
 func wholePower(n int) *function {
 	return &function{
 		f: func(v float64) float64 { return device.Power(v, n) }, power: float64(n),

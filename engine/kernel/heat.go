@@ -140,7 +140,7 @@ func expError(z, units float64) float64 {
 func parametrix(v []float64) formula {
 	order, n := int(v[heatOrder]), int(v[heatN])
 	known := Properties{Source: sourceLafferty + ", §2.1.1", NonNegative: order <= 0, PositiveDiagonal: order <= 5,
-		Condition: "the heat kernel is positive definite, its parametrix tends to that as t goes to 0"}
+		Condition: "the heat kernel is positive definite, and the parametrix converges to it as t tends to 0"}
 	if dimensional(v) && n == 0 {
 		nan := func(float64) float64 { return math.NaN() }
 		return ofCosine(nan, nan, known)

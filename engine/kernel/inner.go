@@ -33,7 +33,7 @@ func init() {
 		place: 170, params: []param{gammaParam(), offsetParam()}, resolve: resolveGamma,
 		build: func(v []float64) formula {
 			return ofAffine(v[0], v[1], tanh, Properties{
-				Condition: "not positive definite for most of its parameters",
+				Condition: "not positive definite for most parameters",
 				Source:    "Lin and Lin, A study on sigmoid kernels for SVM (2003)", Falling: true,
 			})
 		},
@@ -69,7 +69,6 @@ func orNaN(gamma float64) float64 {
 	return gamma
 }
 
-// linear is the inner product.
 func linear() formula {
 	return formula{
 		value:   func(a at) ref { return a.mul(a.both(a.norm), a.cosine()) },

@@ -56,7 +56,6 @@ func newPlan(e *expr) *plan {
 	return p
 }
 
-// operands returns the operands of a node.
 func (n *node) operands() []ref {
 	switch n.op {
 	case opC, opConst, opX, opY:
@@ -80,7 +79,6 @@ type machine struct {
 
 var machines = sync.Pool{New: func() any { return new(machine) }}
 
-// reserve allocates n registers.
 func (m *machine) reserve(n int) {
 	if len(m.registers) < n {
 		m.registers = make([][chunk]float64, n)

@@ -155,7 +155,6 @@ func paired(e sparse.Embedding, f *family) sparse.Embedding {
 	return e
 }
 
-// sum reads terms.
 func (p *parser) sum() part {
 	p.space()
 	at := p.pos
@@ -194,7 +193,7 @@ func (p *parser) weight() float64 {
 // list reads the rest of a parenthesis: the parts of a combination, or one sum if f is nil.
 func (p *parser) list(f *family) (parts []part) {
 	if p.depth++; p.depth > maxDepth {
-		p.fail(p.pos-1, "another parenthesis", fmt.Sprintf("at most %d nested ones", maxDepth))
+		p.fail(p.pos-1, "another parenthesis", fmt.Sprintf("at most %d nested parentheses", maxDepth))
 	}
 	for parts = append(parts, p.sum()); !p.accept(')'); parts = append(parts, p.sum()) {
 		if f == nil {
@@ -331,7 +330,7 @@ func (p *parser) embeddingOf(f *family, text string) (ok bool, allowed string) {
 			hint(text, names))
 	}
 	if e = paired(e, f); p.embedding != nil && e != *p.embedding {
-		return false, fmt.Sprintf("embed=%s as before: all parts share one embedding", *p.embedding)
+		return false, fmt.Sprintf("embed=%s, because all parts share one embedding", *p.embedding)
 	}
 	p.embedding = &e
 	return true, ""

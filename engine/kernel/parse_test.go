@@ -86,7 +86,7 @@ func TestParseKernelErrors(t *testing.T) {
 		"normalise(linear + ngd)":                      {11, "linear + ngd", "k(x, x) > 0"},
 		"compose(sigmoid,arccos)":                      {9, "sigmoid", "k(x, x) > 0"},
 		"compose(arccos,ngd):layers=3":                 {16, "ngd", "below another layer"},
-		"compose(arccos,linear):layers=1":              {16, "linear", "no more kernels than layers=1"},
+		"compose(arccos,linear):layers=1":              {16, "linear", "at most layers=1"},
 		"compose(compose(arccos):layers=30):layers=30": {9, "compose(arccos):layers=30", "at most 512 kernels"},
 		"compose(linear):layers=33":                    {24, "layers=33", "from 0 to 32"},
 		"product(linear:embed=tf-l2,arccos:embed=tf)":  {41, "embed=tf", "embed=tf-l2 as before"},

@@ -75,7 +75,7 @@ func holdsFor(p *device.Program, norms ...float64) bool {
 	return true
 }
 
-// What can't be a program says so: too long, with a parameter that is still open, somebody else's.
+// ProgramOf returns nil for long, unresolved and user-defined kernels.
 func TestProgramsRefused(t *testing.T) {
 	custom := musttest.Get(New(
 		Custom{

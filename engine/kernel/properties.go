@@ -81,7 +81,6 @@ func ofParts(parts []*kernel) Properties {
 	return p
 }
 
-// also appends a condition.
 func also(conditions, c string) string { return strings.TrimPrefix(conditions+"; "+c, "; ") }
 
 // conditional reports whether all parts are at least conditionally positive definite.

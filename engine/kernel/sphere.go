@@ -109,7 +109,6 @@ func arcsine(c float64) float64 {
 	return (coangle(c) - angle(c)) / 2
 }
 
-// decay is exp(-rate c).
 func decay(rate float64, condition, source string) formula {
 	known := nonNegative(condition, source)
 	known.divisible = true
@@ -138,7 +137,7 @@ func init() {
 		place:    100, embedding: sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.ChiSquare},
 		params: []param{positive("gamma", "factor of the distance, which is at most 2", 1)},
 		build: func(v []float64) formula {
-			return decay(2*v[0], "the χ² distance is the square of one in a Hilbert space",
+			return decay(2*v[0], "the χ² distance is the square of a Hilbertian metric",
 				sourceVedaldi+"; "+sourceSchoenberg)
 		},
 	})
@@ -147,7 +146,7 @@ func init() {
 		What: "exponential kernel of the Jensen-Shannon divergence of histograms", Source: sourceHein,
 		Examples: []string{"js:t=0.5"},
 		place:    110, embedding: sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon},
-		params: []param{positive("t", "width: the divergence is at most ln 2", 1)},
+		params: []param{positive("t", "width; the divergence is at most ln 2", 1)},
 		build: func(v []float64) formula {
 			return decay(math.Ln2/v[0], "the divergence is the square of a Hilbertian metric",
 				sourceHein+"; "+sourceSchoenberg)

@@ -68,7 +68,7 @@ func TestArcCosineBiasFeature(t *testing.T) {
 	if near, _, _ := k.feature(1e-31, 2, 2); !(math.Abs(near/at-1e-11) <= 1e-8*1e-11) || !(at > 0) {
 		t.Errorf("the feature at c = 1e-31 is %v, at 1e-9 %v", near, at)
 	}
-	// Documents that are short beside the bias, of opposite directions.
+	// Norms much smaller than the bias, opposite directions.
 	for spec, want := range map[string]float64{"normalise(power(arccos:n=0,bias=1):p=0.5)": 0,
 		"compose(power(arccos:n=0,bias=1):p=0.5,arccos:n=0)": 0.5} {
 		if v := MustParse(spec).Eval(1.5, 0.01, 2); !(math.Abs(v-want) <= 1e-15) {

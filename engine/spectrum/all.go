@@ -69,7 +69,7 @@ func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
 		for j := range row {
 			v := a.At(i, j)
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("spectrum: the value in row %d and column %d is %v, expected a finite number",
+				return nil, fmt.Errorf("spectrum: the value in row %d and column %d is %v; expected a finite number",
 					i+1, j+1, v)
 			}
 			row[j] = v

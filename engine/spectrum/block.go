@@ -299,7 +299,6 @@ func greatest(v []float64) (most float64) {
 	return most
 }
 
-// square returns w wᵀ.
 func square(w *mat.Dense) *mat.SymDense {
 	rows, _ := w.Dims()
 	g := mat.NewSymDense(rows, nil)

@@ -78,7 +78,6 @@ func (o Options) resolve(n int) (Options, error) {
 	return o, nil
 }
 
-// wanted returns the number of wanted values.
 func (o Options) wanted() int {
 	if o.Smallest {
 		return 2 * o.K

@@ -190,7 +190,6 @@ func (q *request) computeTask(ctx context.Context, task [][]need, scratch []floa
 	})
 }
 
-// blockRange returns the columns of a block.
 func (c *Cache) blockRange(block int) (base, end int) {
 	return block * c.width, min((block+1)*c.width, c.Len())
 }

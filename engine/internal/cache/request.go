@@ -37,7 +37,7 @@ type (
 func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
 	for _, r := range columns {
 		if r[0] < 0 || r[1] < r[0] || r[1] > n {
-			return 0, fmt.Errorf("engine: columns [%d, %d); expected a range within [0, %d)",
+			return 0, fmt.Errorf("engine: column range is [%d, %d); expected a range within [0, %d)",
 				r[0], r[1], n)
 		}
 		length += r[1] - r[0]
@@ -56,7 +56,6 @@ func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int
 	return length, nil
 }
 
-// request checks the arguments of Rows.
 func (c *Cache) request(k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) (*request, error) {
 	length, err := checkRows(c.Len(), rows, columns, dst)
 	if err != nil {

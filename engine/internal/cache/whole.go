@@ -49,7 +49,6 @@ func (w *whole) enter(ctx context.Context) error {
 
 func (w *whole) leave() { w.building <- struct{}{} }
 
-// row returns row i of c.
 func (w *whole) row(i int) []float32 { return w.c[i*w.n : (i+1)*w.n] }
 
 // Build implements engine.Cached.Build.
@@ -88,7 +87,6 @@ func (c *Cache) Build(ctx context.Context) (err error) {
 	return nil
 }
 
-// panelRange returns the documents of a panel.
 func (c *Cache) panelRange(p int) (first, end int) {
 	width := c.Kernels.Panel
 	return p * width, min((p+1)*width, c.whole.n)

@@ -157,7 +157,6 @@ func halfSquare(c, x, y float64) float32 {
 	return float32(float64(d*d)/2 + float64(x*y*c))
 }
 
-// ones returns n norms of 1.
 func ones(n int) []float32 {
 	if n <= len(someOnes) {
 		return someOnes[:n]

@@ -146,7 +146,6 @@ func zeta(s int) float64 {
 	return sum
 }
 
-// horner returns Σ s[j] y^j.
 func horner(s []float64, y float64) float64 {
 	var sum float64
 	for j := len(s) - 1; j >= 0; j-- {

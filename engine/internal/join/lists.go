@@ -17,10 +17,8 @@ type lists struct {
 	spans []place      // start of each task, and the end
 }
 
-// place is a row of a list.
 type place struct{ rank, row int }
 
-// ranks returns the number of ranks in the stripe.
 func (l *lists) ranks() int { return len(l.of[0].offsets) - 1 }
 
 // postings stores list r in entries[offsets[r]:offsets[r+1]].

@@ -111,7 +111,6 @@ func same(x *sparse.Embedded, i, k int) bool {
 	return slices.Equal(s, t) && slices.Equal(x.Raw[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[k]:x.Offsets[k+1]])
 }
 
-// cutAll cuts all documents of a set.
 func (j *Join) cutAll(ctx context.Context, s *side) error {
 	n := len(s.distinct)
 	s.parts, s.sketches = make([]part, (n+partDocs-1)/partDocs), make([]sketch, n)

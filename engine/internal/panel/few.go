@@ -38,7 +38,6 @@ type single struct {
 	starts [2]int64
 }
 
-// bytes returns the memory of the panels.
 func (k *kept) bytes() int64 {
 	if p := k.panels.Load(); p != nil && len(*p) > 0 {
 		return 4 * int64(len(*p)) * int64(len((*p)[0]))

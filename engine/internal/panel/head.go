@@ -225,7 +225,6 @@ func groupSize(n int) int {
 	return size
 }
 
-// best returns the choice with the smallest predicted time.
 func best(heads []Head) Head {
 	return slices.MinFunc(heads, func(a, b Head) int { return cmp.Compare(a.Predicted, b.Predicted) })
 }

@@ -57,7 +57,6 @@ type panel struct {
 // that documents use different cache sets.
 func (b *Backend) stride() int { return b.postings.block + sparse.Block/8 }
 
-// tileValues returns the number of values of a tile.
 func (b *Backend) tileValues() int {
 	if b.denseColumns {
 		return tileStride * b.kernels.Panel
@@ -93,7 +92,6 @@ func (p *panel) load(from *side, docs []int) {
 	p.scatter(false)
 }
 
-// hold sets the panel's documents.
 func (p *panel) hold(from *side, docs []int) {
 	p.from, p.docs, p.long, p.least = from, docs, p.long[:0], p.least[:0]
 	p.exact.reset(from.x, docs)

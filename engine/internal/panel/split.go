@@ -79,7 +79,6 @@ func (l *layout) split(
 	return err
 }
 
-// minOf returns the smallest tail value of document d.
 func (s *side) minOf(d int) float32 {
 	return slices.Min(s.tail.Values[s.tail.Offsets[d]:s.tail.Offsets[d+1]])
 }
