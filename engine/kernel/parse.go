@@ -330,7 +330,7 @@ func (p *parser) embeddingOf(f *family, text string) (ok bool, allowed string) {
 			hint(text, names))
 	}
 	if e = paired(e, f); p.embedding != nil && e != *p.embedding {
-		return false, fmt.Sprintf("embed=%s, because all parts share one embedding", *p.embedding)
+		return false, fmt.Sprintf("embed=%s as before, because all parts share one embedding", *p.embedding)
 	}
 	p.embedding = &e
 	return true, ""
