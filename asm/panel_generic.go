@@ -6,25 +6,25 @@ import (
 	"github.com/gramengine/gram/asm/internal/coeff"
 )
 
-// panelDotGeneric adds the dot products of the documents of a block with the R = genericPanel
-// documents of a dense panel to out. It takes the block's documents in the order of their places p,
-// 0 <= p < len(doc):
+// panelDotGeneric adds the dot products of a block's documents with the R = genericPanel documents
+// of a dense panel to out. It processes the documents in the order of their indices p, 0 <= p <
+// len(doc):
 //
 //	s[r] = Σ_k value[k] * panel[offset[k]+r],  start[p] <= k < start[p+1], summed in the order of k
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
-// len(start) = len(doc)+1; out has at least R values for each of the documents; offset and value
-// reach to start[len(doc)]. It is the caller's duty, which isn't checked, that start ascends, that
-// (doc[p]+1)*R <= len(out) and that offset[k]+R <= len(panel).
+// len(start) = len(doc)+1. out has at least R values per document. offset and value have at least
+// start[len(doc)] elements. The caller must ensure, unchecked, that start ascends, (doc[p]+1)*R <=
+// len(out) and offset[k]+R <= len(panel).
 //
 // Every sum starts from zero and is added to out at the end, so a call is a block of a blocked
-// summation. Terms that the panel's document doesn't have add an exact zero. So where k ascends
-// with the term, the result for two documents depends on their common terms alone, and has the same
-// bits whichever of them is in the panel.
+// summation. Terms missing from the panel's document add an exact zero. So if k ascends with the
+// term, the result for two documents depends only on their common terms, and has the same bits
+// whichever of them is in the panel.
 //
-// Accuracy: each of the n terms with a common value carries the rounding of a product and of a sum,
-// or one rounding where the instruction set fuses them: |error| <= 2n·2⁻²⁴·Σ|value·panel| at worst,
-// and in the root mean square about 2⁻²⁴·√(n/3)·s.
+// Accuracy: each of n common terms has the rounding errors of a product and of a sum, or one error
+// if the instruction set fuses them: |error| <= 2n·2⁻²⁴·Σ|value·panel|, and about 2⁻²⁴·√(n/3)·s in
+// the root mean square.
 func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	for p, d := range doc {
 		lo, hi := start[p], start[p+1]
@@ -39,12 +39,13 @@ func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []
 	}
 }
 
-// panelDotLastGeneric is panelDotGeneric for the last segment of a tile and makes c of it, as finishGeneric does:
+// panelDotLastGeneric is panelDotGeneric for the last segment of a tile. It converts sums to c, as
+// finishGeneric does:
 //
 //	out[doc[p]*R+r] = min(max(1 - (out[doc[p]*R+r] + s[r]), 0), 2)
 //
-// It writes the places of those below limit to index, each with first added, in any order, and returns how many
-// there are. index has R places for each of the documents.
+// It writes the indices of results below limit, plus first, to index in any order, and returns
+// their number. index has R elements per document.
 func panelDotLastGeneric(
 	index []uint32, first int, limit float32,
 	out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
@@ -62,15 +63,15 @@ func panelDotLastGeneric(
 	return found
 }
 
-// panelDotRowsGeneric is panelDotLastGeneric for a tile by rows: its rows are the documents that stream past, its
-// columns those of the panel. In the place of out it adds the documents' sums of the tail, as tailAddGeneric leaves
-// them, and clears these:
+// panelDotRowsGeneric is panelDotLastGeneric for a tile by rows: its rows are the block's
+// documents, its columns the panel's. Instead of out, it adds and clears the tail sums that
+// tailAddGeneric computed:
 //
 //	out[doc[p]*outStride+r] = min(max(1 - (sums[doc[p]*stride+r]/TailOne + s[r]), 0), 2)
 //	sums[doc[p]*stride+r] = 0,  0 <= r < R
 //
-// with the bits of tailStoreGeneric and panelDotLastGeneric, whose preconditions hold. doc is a permutation of the
-// numbers below len(doc), and outStride and stride are at least R.
+// It gives the same bits as tailStoreGeneric and panelDotLastGeneric, and has their preconditions.
+// doc is a permutation of the numbers below len(doc), and outStride and stride are at least R.
 func panelDotRowsGeneric(
 	index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int,
 	panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
@@ -85,13 +86,13 @@ func panelDotRowsGeneric(
 	return found
 }
 
-// genericPanel is R of the portable kernels, four times as many sums as the compiler keeps in
-// registers.
+// genericPanel is R of the portable kernels: four times the number of sums that the compiler keeps
+// in registers.
 const genericPanel = 28
 
-// addDots7 adds one document's dot products with seven columns of a panel to out. It is a function
-// of its own because the compiler keeps seven sums and their seven products in registers only where
-// little else is alive.
+// addDots7 adds one document's dot products with seven columns of a panel to out. It is a separate
+// function, because the compiler keeps seven sums and products in registers only if few other
+// values are live.
 func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32) {
 	var s0, s1, s2, s3, s4, s5, s6 float32
 	value = value[:len(offset)]
@@ -115,54 +116,53 @@ func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32
 	out[6] += s6
 }
 
-// Pairing holds the kernels of a similarity of histograms that is no dot product,
+// Pairing holds the kernels of a histogram similarity that is not a dot product,
 //
 //	s = Σ f(a[i], b[i]),   f(a, 0) = 0
 //
-// Only terms that both histograms have contribute. f(a, b) and f(b, a) have the same bits.
-// Values of histograms are 0 or float32 numbers from [MinShare] to 1.
+// Only common terms contribute. f(a, b) and f(b, a) have the same bits. Histogram values are 0 or
+// float32 numbers from [MinShare] to 1.
 type Pairing struct {
 	Cost Cost
 
-	// Panel adds the similarities of documents with those of a dense panel to out, as
-	// Kernels.PanelDot adds dot products, and with its preconditions. panel and value hold
-	// histograms.
+	// Panel adds the similarities of documents with the documents of a dense panel to out, with the
+	// arguments and preconditions of Kernels.PanelDot. panel and value hold histograms.
 	Panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 
-	// Terms computes the terms of one value with many,
+	// Terms computes the terms of one value with each of y,
 	//
 	//	dst[j] = f(x, y[j]),  0 <= j < len(dst)
 	//
-	// with the preconditions of the maps, and 0 < x.
+	// It has the preconditions of the maps, and x > 0.
 	Terms func(dst, y []float32, x float32)
 }
 
-// MinShare is the least value above 0 that a histogram may have, so that products and quotients
-// of values are normal numbers. Smaller values contribute less to a similarity than rounding.
+// MinShare is the smallest positive value of a histogram, so that products and quotients of values
+// are normal numbers. Smaller values contribute less to a similarity than rounding errors.
 const MinShare = 0x1p-60
 
-// chiSquare32 is the term of the χ² similarity,
+// chiSquare32 computes the term of the χ² similarity,
 //
 //	f(a, b) = 2ab/(a+b)
 //
-// the harmonic mean. 2ab, a+b and the quotient are rounded once each: a relative error of 3u.
-// Exactly 0 for b = 0.
+// which is the harmonic mean. 2ab, a+b and the quotient are rounded once each, so the relative
+// error is at most 3u. Exactly 0 for b = 0.
 func chiSquare32(a, b float32) float32 { return float32((a+a)*b) / (a + b) }
 
-// jensenShannon32 is the term of the Jensen-Shannon similarity,
+// jensenShannon32 computes the term of the Jensen-Shannon similarity,
 //
 //	f(a, b) = ½ ((a+b) log₂(a+b) - a log₂ a - b log₂ b)
 //
-// With m and M the lesser and the greater of both and r = m/M it is
+// With m = min(a, b), M = max(a, b) and r = m/M, it is
 //
 //	f = m·h,   h = ½ ((1+r) log₂(1+r)/r - log₂ r) >= 1
 //
-// where nothing cancels. With r = 2ᵉ(1+z), 1+z in [√½, √2], it is h = W(r) - e/2 - z·L(z), with
+// without cancellation. With r = 2ᵉ(1+z), 1+z in [√½, √2], h is W(r) - e/2 - z·L(z), with
 // polynomials W and L.
 //
-// Accuracy: a relative error below 7u. The rounding of r moves h by 1.1u at most, the polynomials
-// are off by 0.5u and 0.8u, each of the four sums and products at the end rounds, and z·L(z) is
-// good to less than u/4. For b = 0 a finite number stands for log₂ 0, so that f is exactly 0.
+// Accuracy: the relative error is below 7u. The rounding of r changes h by at most 1.1u, the
+// polynomials have errors of 0.5u and 0.8u, each of the last four sums and products is rounded, and
+// the error of z·L(z) is below u/4. For b = 0, a finite number replaces log₂ 0, so f is exactly 0.
 func jensenShannon32(a, b float32) float32 {
 	m, most := min(a, b), max(a, b)
 	r := m / most
@@ -176,8 +176,8 @@ func jensenShannon32(a, b float32) float32 {
 	return m * w
 }
 
-// twoChains is the polynomial with the given coefficients, the highest first. It sums odd and even
-// powers in two chains that don't wait for each other.
+// twoChains evaluates the polynomial with the given coefficients, highest first. It sums odd and
+// even powers in two independent chains.
 func twoChains(x, c7, c6, c5, c4, c3, c2, c1, c0 float32) float32 {
 	s := float32(x * x)
 	odd, even := float32(c7*s)+c5, float32(c6*s)+c4
@@ -202,18 +202,18 @@ func jensenShannonTermsGeneric(dst, y []float32, x float32) {
 	}
 }
 
-// panelChiSquareGeneric adds the χ² similarities of the documents of a block with the R =
-// genericPanel documents of a dense panel to out. It takes the block's documents in the order of
-// their places p, 0 <= p < len(doc):
+// panelChiSquareGeneric adds the χ² similarities of a block's documents with the R = genericPanel
+// documents of a dense panel to out. It processes the documents in the order of their indices p, 0
+// <= p < len(doc):
 //
 //	s[r] = Σ_k chiSquare32(value[k], panel[offset[k]+r]),  start[p] <= k < start[p+1]
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
-// summed in the order of k, with the preconditions of panelDotGeneric and 0 < value[k].
+// Sums are in the order of k. The preconditions are those of panelDotGeneric, and 0 < value[k].
 //
-// Accuracy: each of the n terms above 0 carries the error of chiSquare32 and the rounding of each
-// sum that it enters. Terms that the panel's document doesn't have add an exact zero, so that the
-// result has the same bits whichever of two documents is in the panel.
+// Accuracy: each of the n positive terms has the error of chiSquare32 and the rounding errors of
+// its sums. Terms missing from the panel's document add an exact zero, so the result has the same
+// bits whichever of two documents is in the panel.
 func panelChiSquareGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	var s [genericPanel]float32
 	for p, d := range doc {
@@ -229,7 +229,7 @@ func panelChiSquareGeneric(out, panel []float32, start []int64, doc []uint8, off
 	}
 }
 
-// panelJensenShannonGeneric is panelChiSquareGeneric with jensenShannon32 for its terms.
+// panelJensenShannonGeneric is panelChiSquareGeneric with the terms of jensenShannon32.
 func panelJensenShannonGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	var s [genericPanel]float32
 	for p, d := range doc {
@@ -238,7 +238,7 @@ func panelJensenShannonGeneric(out, panel []float32, start []int64, doc []uint8,
 		for k := lo; k < hi; k++ {
 			v := value[k]
 			for r, b := range (*[genericPanel]float32)(panel[offset[k]:]) {
-				if b != 0 { // a term costs more than a branch that goes wrong
+				if b != 0 { // a term costs more than a mispredicted branch
 					s[r] += jensenShannon32(v, b)
 				}
 			}

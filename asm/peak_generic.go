@@ -6,23 +6,23 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// PeakSums divides the number of sums that Peak takes; it suits every instruction set.
+// The number of sums of Peak must be a multiple of PeakSums, for every instruction set.
 const PeakSums = layout.PeakSums
 
-// peakGeneric does multiply-adds on registers alone, as many as the processor can, to compare
-// kernels with:
+// peakGeneric does as many register-only multiply-adds as the processor can, as a reference for
+// other kernels:
 //
 //	sum[i] = sum[i]*x + y, rounds times,  0 <= i < len(sum)
 //
-// which is len(sum)·rounds multiply-adds. len(sum) is a multiple of PeakSums. With |x| < 1 the sums
-// approach y/(1-x), so that none overflows or becomes subnormal, which some processors take longer
-// for.
+// This is len(sum)·rounds multiply-adds. len(sum) is a multiple of PeakSums. If |x| < 1, the sums
+// approach y/(1-x), so they neither overflow nor become subnormal, which is slow on some
+// processors.
 //
-// Accuracy: a rounding for the product and one for the sum, or one for both where the instruction
-// set fuses them.
+// Accuracy: a rounding error for the product and one for the sum, or one for both if the
+// instruction set fuses them.
 func peakGeneric(sum []float32, x, y float32, rounds int) {
 	for ; len(sum) >= 12; sum = sum[12:] {
-		// As many chains as the compiler keeps in registers.
+		// The compiler keeps this many chains in registers.
 		s := (*[12]float32)(sum)
 		a, b, c, d, e, f := s[0], s[1], s[2], s[3], s[4], s[5]
 		g, h, i, j, k, l := s[6], s[7], s[8], s[9], s[10], s[11]
@@ -44,15 +44,15 @@ func peakGeneric(sum []float32, x, y float32, rounds int) {
 	}
 }
 
-// readGeneric reads src from its beginning to its end, as fast as the processor can, and returns
-// the bits that any of its values has:
+// readGeneric reads src once, as fast as the processor can, and returns the bitwise OR of its
+// values:
 //
 //	bits(src[0]) | bits(src[1]) | …
 //
-// It measures the bandwidth of caches and memory.
+// It measures cache and memory bandwidth.
 func readGeneric(src []float32) uint32 {
-	// The same memory as integers: a float32 would be loaded into a vector register first, one by
-	// one.
+	// The memory is read as integers, because float32 numbers would be loaded into vector registers
+	// one by one.
 	bits := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(src))), len(src))
 	var a, b, c, d uint32
 	for ; len(bits) >= 8; bits = bits[8:] {

@@ -6,41 +6,40 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// A piecewise polynomial stands for a function of c in [0, 2] that may have any power as its
-// singularity at both ends, such as arccos(1-c) or its root: its intervals shrink towards 0 and
-// towards 2. With
+// A piecewise polynomial approximates a function of c in [0, 2] that may have singularities of any
+// power at both ends, such as arccos(1-c) or its root. Its intervals shrink towards 0 and 2. With
 //
 //	u = 2²⁴ c            c <= 1
 //	u = 2²⁴ max(2-c, 2⁻²⁴)   c > 1    (2-c is exact)
 //
-// each power of two of u is cut into 2^bits intervals of equal length. Scaling makes every float32
-// a normal number. The number of c's interval is its row: the upper bits of u as an integer, and
-// for c > 1 PiecewiseFold·2^bits more.
+// each power of two of u is divided into 2^bits intervals of equal length. The scaling makes every
+// float32 a normal number. The interval number of c is its row: the upper bits of u as an integer,
+// plus PiecewiseFold·2^bits for c > 1.
 //
-// A row holds six coefficients, that of t⁰ first, and two numbers that are left to who makes it.
-// Its variable is t = m - mid, where m in [1, 2) is the mantissa of u and mid the middle of the
-// interval's mantissas: |t| <= 2^-(bits+1), without a rounding.
+// A row holds six coefficients, lowest first, and two unused numbers. Its variable is t = m - mid,
+// where m in [1, 2) is the mantissa of u and mid the center of the interval: |t| <= 2^-(bits+1),
+// without rounding.
 const (
-	// PiecewiseFold is the distance of the rows of c > 1 from those of the same u below 1, in
+	// PiecewiseFold is the distance between the rows of c > 1 and of c <= 1 with the same u, in
 	// powers of two.
 	PiecewiseFold = layout.PiecewiseFold
-	// PiecewiseOctaves is how many powers of two have rows. Of the exponents of u as float32 stores
-	// them, 0 is that of c = 0, those up to 151 are of c <= 1, and 127 to 150 of c > 1, whose rows
-	// follow from 152 on.
+	// PiecewiseOctaves is the number of powers of two with rows. Of the exponents of u in float32
+	// format, 0 belongs to c = 0, exponents up to 151 to c <= 1, and 127 to 150 to c > 1. The rows
+	// for c > 1 begin at 152.
 	PiecewiseOctaves = 152 + 24
 
-	piecewiseMax = 12 // bits
+	piecewiseMax = 12 // maximum of bits
 )
 
-// PiecewiseRows returns the number of rows of a table of 2^bits intervals for each power of two.
-// The last row is that of what is no c, and holds NaN. It panics where bits is above 12.
+// PiecewiseRows returns the number of rows of a table with 2^bits intervals per power of two. The
+// last row is for c out of range, and holds NaN. It panics if bits is above 12.
 func PiecewiseRows(bits uint) int {
 	checkBits("PiecewiseRows", bits)
 	return PiecewiseOctaves<<bits + 1
 }
 
-// PiecewiseRow returns the row of c, the last one for NaN and what is outside of [0, 2], and its
-// variable t there. It panics where bits is above 12.
+// PiecewiseRow returns the row of c and its variable t. NaN and c outside [0, 2] have the last row.
+// It panics if bits is above 12.
 func PiecewiseRow(c float32, bits uint) (row int, t float32) {
 	checkBits("PiecewiseRow", bits)
 	var fold uint32
@@ -54,7 +53,7 @@ func PiecewiseRow(c float32, bits uint) (row int, t float32) {
 	return row, piecewiseT(b, bits)
 }
 
-// piecewiseT returns t, given the bits of u.
+// piecewiseT returns t for the bits of u.
 func piecewiseT(b uint32, bits uint) float32 {
 	const one = 127 << 23
 	mantissa := b&(1<<23-1) | one
@@ -66,11 +65,10 @@ func piecewiseT(b uint32, bits uint) float32 {
 //
 //	dst[j] = Σ_k rows[row(c[j])][k] t(c[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //
-// There are PiecewiseRows(bits) rows, bits from 0 to 12. c outside of [0, 2] and NaN give the last
-// row.
+// There are PiecewiseRows(bits) rows, bits from 0 to 12. c outside [0, 2] and NaN use the last row.
 //
-// Accuracy: Horner's rule in float32; beside the rounding of the result, that of the term in tᵏ is
-// at most 2k units of 2⁻²⁴ times its size.
+// Accuracy: Horner's rule in float32 has a rounding error of at most 2k·2⁻²⁴ times the term in tᵏ,
+// in addition to the rounding of the result.
 func piecewiseGeneric(dst, c []float32, rows [][8]float32, bits uint) {
 	c = c[:len(dst)]
 	last := uint32(len(rows) - 1)

@@ -2,16 +2,16 @@ package asm
 
 import "math"
 
-// multiplyGeneric adds products of a tile of a matrix, of float32 or float64, with vectors to sums,
+// multiplyGeneric adds products of a tile of a float32 or float64 matrix with vectors to sums,
 //
 //	sum[v*apart+i] = fma(by[k*byStride+v], c[k*stride+i], sum[v*apart+i])  for k = 0, 1, … in turn,
 //	0 <= k < lines, 0 <= i < width, 0 <= v < vectors
 //
-// so that sums lie vector by vector, and the vectors' numbers line by line. apart and stride are at
-// least width, byStride at least vectors. Each product and its sum are rounded once, together, to
-// float64: the bits are the same from every instruction set, and don't depend on how lines and
-// widths are divided among calls. sum overlaps neither c nor by. Nothing is allocated or retained.
-// Calls may run concurrently as long as no sum overlaps what another call reads or writes.
+// Sums are stored vector by vector, and the vectors' elements line by line. apart and stride are at
+// least width, byStride at least vectors. Each product and its sum are rounded once to float64
+// (fused), so all instruction sets give the same bits, however lines and widths are divided among
+// calls. sum overlaps neither c nor by. Nothing is allocated or retained. Calls may run
+// concurrently if no sum overlaps memory that another call accesses.
 //
 // Accuracy: |error| <= lines·2⁻⁵³·max over k of |sum[v*apart+i] after line k|.
 func multiplyGeneric[T float32 | float64](

@@ -7,31 +7,29 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// What the solver needs of scores and of rows of the matrix. Rows are float32; everything that is
-// summed or compared is float64. Each function says where it rounds: the portable forms and those
-// in assembly give the same bits, so that training is the same on every processor that computes the
-// same matrix.
+// The solver's kernels for scores and rows of the matrix. Rows are float32; sums and comparisons
+// are float64. Each function documents its rounding. Generic and assembly versions give the same
+// bits, so training is the same on every processor that computes the same matrix.
 //
 // In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is
-// s[t] = -y[t]·∇f(α)[t]. I_up are the variables that may move along y[t], I_low those that may move
-// against it; a mask has a bit for each. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.
+// s[t] = -y[t]·∇f(α)[t]. I_up are the variables that may move along y[t], I_low the variables that
+// may move against it; a mask has a bit for each set. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.
 //
-// The number of scores is a multiple of ScanBlock; where a problem has fewer, no bit admits the
-// rest. All slices are as long as g, or longer; a bit is one bit of a mask. Nothing is allocated or
-// retained. Calls may run concurrently as long as no destination overlaps what another call reads
-// or writes.
+// The number of scores is a multiple of ScanBlock; masks are 0 in the padding. All slices are at
+// least as long as g; bit is a single bit of a mask. Nothing is allocated or retained. Calls may
+// run concurrently if no destination overlaps memory that another call accesses.
 
-// ScanBlock divides the number of scores of Extremes, Step, ArgGain and Beyond.
+// The number of scores of Extremes, Step, ArgGain and Beyond must be a multiple of ScanBlock.
 const ScanBlock = layout.ScanBlock
 
-// extremesGeneric returns the greatest of the scores that may rise and the least of those that may
-// fall,
+// extremesGeneric returns the maximum of the scores that may rise and the minimum of the scores
+// that may fall,
 //
 //	most  = max g[t] over mask[t] & up != 0
 //	least = min g[t] over mask[t] & low != 0,  0 <= t < len(g)
 //
-// and where they stand, the lowest index of several. It passes over NaN, over -Inf for most and
-// over +Inf for least. Where nothing is left the index is -1 and the value -Inf or +Inf.
+// and their indices; ties are broken by index. It skips NaN, -Inf for most and +Inf for least. If
+// nothing is left, the index is -1 and the value -Inf or +Inf.
 func extremesGeneric(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64) {
 	maxAt, most, minAt, least = -1, math.Inf(-1), -1, math.Inf(1)
 	mask = mask[:len(g)]
@@ -46,15 +44,14 @@ func extremesGeneric(g []float64, mask []byte, up, low byte) (maxAt int, most fl
 	return maxAt, most, minAt, least
 }
 
-// stepGeneric adds multiples of two rows of the matrix to the scores and returns the greatest of
-// the new ones that a bit admits,
+// stepGeneric adds multiples of two rows of the matrix to the scores and returns the maximum of the
+// new scores whose mask has the bit,
 //
 //	g[t] = fma(b, kj[t], fma(a, ki[t], g[t])),  0 <= t < len(g)
 //	most = max g[t] over mask[t] & bit != 0
 //
-// and where it stands, the lowest index of several; -1 and -Inf as for extremesGeneric. A step of a
-// pair of variables i and j, by which i gains λ along its sign, has a = -λ and b = λ. g overlaps
-// neither row.
+// and its index, with ties and missing values as in extremesGeneric. A step of a pair of variables
+// i and j, which adds λ to i along its sign, has a = -λ and b = λ. g overlaps neither row.
 func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64) {
 	at, most = -1, math.Inf(-1)
 	ki, kj, mask = ki[:len(g)], kj[:len(g)], mask[:len(g)]
@@ -68,18 +65,18 @@ func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit b
 	return at, most
 }
 
-// argGainGeneric selects the second variable j of a working set {i, j} by the decrease of the
-// objective that a step of the pair promises (twice that decrease, without the bounds on α),
+// argGainGeneric selects the second variable j of a working set {i, j}. It maximises the decrease
+// of the objective by a step of the pair (twice the decrease, without the bounds on α),
 //
 //	gain = max (gmax - g[t])² / max(kii + diag[t] - 2·ki[t], 10⁻¹²),  0 <= t < len(g)
 //
-// over mask[t] & bit != 0 and g[t] < gmax, each operation rounded by itself. g are the scores, gmax
-// and kii the score and the diagonal element of i, ki its row of the matrix, diag the diagonal.
+// over mask[t] & bit != 0 and g[t] < gmax. Each operation is rounded separately. g holds the
+// scores, gmax is the score of i, kii its diagonal element, ki its row of the matrix, and diag the
+// diagonal.
 //
-// at is where the gain stands, the lowest index of several, or -1 (and gain 0) where nothing is
-// gained. low is the least score that the mask admits, +Inf where there is none: the solver stops
-// on the duality gap gmax - low. NaN is passed over. Source: Fan, Chen and Lin, JMLR 6 (2005),
-// §2.2, working set selection 3.
+// at is the index of the maximum, with ties broken by index, or -1 (and gain 0) if there is no
+// gain. low is the minimum score with the bit, or +Inf: the solver stops on the duality gap gmax -
+// low. NaN is skipped. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.2, working set selection 3.
 func argGainGeneric(
 	g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64,
 ) (at int, gain, low float64) {
@@ -107,11 +104,11 @@ func argGainGeneric(
 	return at, gain, low
 }
 
-// beyondGeneric lists the scores beyond a bound, in index[:n], ascending: those with
+// beyondGeneric lists the scores beyond a bound in index[:n], in ascending order: the scores with
 //
 //	mask[t] & bit != 0 and way·g[t] > above,  0 <= t < len(g)
 //
-// way is 1 or -1. index has at least len(g) places; what they hold behind the first n is lost.
+// way is 1 or -1. index has at least len(g) elements; those from n on are overwritten.
 func beyondGeneric(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int) {
 	mask = mask[:len(g)]
 	for t, v := range g {
@@ -124,13 +121,13 @@ func beyondGeneric(index []int32, g []float64, mask []byte, bit byte, way, above
 }
 
 // addRowsGeneric adds multiples of rows of the matrix to the scores of many variables (or kernel
-// values times coefficients to decisions),
+// values times coefficients to decision values),
 //
 //	sum[t] = fma(by[r], rows[r][from+t], sum[t])  for r = 0, 1, … in turn,  0 <= t < len(sum)
 //
 // with len(by) >= len(rows), from >= 0 and len(rows[r]) >= from+len(sum). Each product and its sum
-// are rounded once, together, to float64. So the bits are the same from every instruction set, and
-// don't depend on how columns are divided among calls. sum overlaps no row.
+// are rounded once to float64 (fused). So all instruction sets give the same bits, however columns
+// are divided among calls. sum overlaps no row.
 //
 // Accuracy: for m rows |error| <= m·2⁻⁵³·max over r of |sum[t] after row r|.
 func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
@@ -142,31 +139,30 @@ func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
 	}
 }
 
-// prefetchGeneric asks for elements from to to of rows, which will be read soon, to be brought into
-// the second-level cache. Many lines are on their way at a time, where reading scattered elements
-// would wait for a few. 0 <= from <= to <= len(rows[r]). It changes nothing; portable Go can't ask.
+// prefetchGeneric prefetches elements from to to-1 of rows into the L2 cache. Many cache lines are
+// loaded concurrently, whereas reading scattered elements would wait for each. 0 <= from <= to <=
+// len(rows[r]). Portable Go can't prefetch, so the generic version does nothing.
 func prefetchGeneric(rows [][]float32, from, to int) {}
 
-// gatherGeneric picks elements of a row, dst[i] = src[index[i]] for 0 <= i < len(index). It is the
-// caller's duty, which isn't checked, that 0 <= index[i] < len(src).
+// gatherGeneric gathers elements of a row: dst[i] = src[index[i]] for 0 <= i < len(index). The
+// caller must ensure, unchecked, that 0 <= index[i] < len(src).
 func gatherGeneric(dst, src []float32, index []int32) {
 	for i, at := range index {
 		dst[i] = src[at]
 	}
 }
 
-// rowSumsGeneric adds multiples of rows of kernel values, which lie side by side, to as many sums
-// as a row is long,
+// rowSumsGeneric adds multiples of contiguous rows of kernel values to sums,
 //
 //	sum[r] += Σ_s coef[s]·rows[(at[s]-base)·len(sum) + r],  0 <= r < len(sum)
 //
-// in the order of s, each product and each sum rounded to float64 by itself. These are decision
-// values of len(sum) objects: their bits depend neither on how the list is divided among calls nor
-// on the other objects. at and coef are equally long.
+// in the order of s; each product and each sum is rounded to float64. The sums are decision values
+// of len(sum) objects. Their bits depend neither on the division of the list among calls nor on
+// other objects. at and coef have the same length.
 //
-// It is the caller's duty, which isn't checked, that all rows at[s]-base lie inside of rows, none
-// below 0, and that sum overlaps nothing else. Nothing is allocated or retained. Calls may run
-// concurrently as long as no sum overlaps what another call reads or writes.
+// The caller must ensure, unchecked, that all rows at[s]-base are within rows and that sum overlaps
+// no other slice. Nothing is allocated or retained. Calls may run concurrently if no sum overlaps
+// memory that another call accesses.
 func rowSumsGeneric(sum []float64, rows []float32, base int, at []int32, coef []float64) {
 	n := len(sum)
 	for s, row := range at {

@@ -9,15 +9,15 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// The features that the kernels of an instruction set use. cpuid reports a feature only where the
-// operating system saves its registers.
+// Required processor features by instruction set. cpuid reports a feature only if the operating
+// system saves its registers.
 var (
 	featuresAVX2   = []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.BMI1, cpuid.BMI2}
 	featuresAVX512 = slices.Concat(featuresAVX2,
 		[]cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL})
 )
 
-// native returns the tables in assembly that this processor can run, best last.
+// native returns the assembly tables that this processor can run, best last.
 func native() []*Kernels {
 	var list []*Kernels
 	if cpuid.CPU.Supports(featuresAVX2...) {
@@ -29,7 +29,7 @@ func native() []*Kernels {
 	return list
 }
 
-// tableAVX2 is the table of the kernels for AVX2 and FMA.
+// tableAVX2 is the table for AVX2 and FMA.
 var tableAVX2 = Kernels{
 	ISA:   AVX2,
 	Panel: layout.Panel,
@@ -94,8 +94,8 @@ var tableAVX2 = Kernels{
 	Read: readAVX2,
 }
 
-// tableAVX512 is the table of the kernels for AVX-512 F, BW, DQ and VL: that of AVX2 but for what
-// wider registers make faster.
+// tableAVX512 is the table for AVX-512 F, BW, DQ and VL. It uses AVX2 kernels if wider registers
+// aren't faster.
 var tableAVX512 = func() Kernels {
 	k := tableAVX2
 	k.ISA = AVX512
@@ -137,8 +137,8 @@ var tableAVX512 = func() Kernels {
 	return k
 }()
 
-// inBlocks completes a transposition whose rows and columns must be multiples of 8: the portable
-// one takes the edges.
+// inBlocks completes a transposition in assembly, which needs multiples of 8 rows and columns: the
+// portable kernel handles the edges.
 func inBlocks[T float32 | int32](blocks, portable transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows == 0 || cols == 0 {
@@ -155,8 +155,8 @@ func inBlocks[T float32 | int32](blocks, portable transposition[T]) transpositio
 	}
 }
 
-// wholeSums completes a kernel that takes multiples of layout.RowSums sums: the portable one takes
-// any other number.
+// wholeSums completes a kernel that needs a multiple of layout.RowSums sums: the portable kernel
+// handles other numbers.
 func wholeSums(
 	whole func(sum []float64, rows []float32, base int, at []int32, coef []float64),
 ) func(sum []float64, rows []float32, base int, at []int32, coef []float64) {
@@ -169,8 +169,8 @@ func wholeSums(
 	}
 }
 
-// wholePlaces completes a selection that takes multiples of layout.Select places: the portable one
-// takes any other number.
+// wholePlaces completes a selection that needs a multiple of layout.Select places: the portable
+// kernel handles other numbers.
 func wholePlaces(
 	whole func(index []uint32, c []float32, stride int, lines, places []float32) int,
 ) func(index []uint32, c []float32, stride int, lines, places []float32) int {
@@ -182,7 +182,7 @@ func wholePlaces(
 	}
 }
 
-// wholeMin completes a kernel that takes multiples of layout.Select places likewise.
+// wholeMin does the same for Min.
 func wholeMin(
 	whole func(least []float32, levels int, c []float32, stride, lines, places, group int),
 ) func(least []float32, levels int, c []float32, stride, lines, places, group int) {

@@ -2,5 +2,5 @@
 
 package asm
 
-// native returns the tables in assembly that this processor can run, best last: none.
+// native returns no tables on platforms without assembly.
 func native() []*Kernels { return nil }

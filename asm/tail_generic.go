@@ -6,10 +6,9 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// Visit is a part of a posting list that a panel document shares: Count entries, at least 1, from
-// First on, and the document's value and number.
+// Visit is a part of a posting list with the value and the number of a panel document.
 type Visit struct {
-	First, Count uint32  // entries of the list: index of the first, and number
+	First, Count uint32  // index of the first entry, and number of entries, at least 1
 	Scale        float32 // the panel document's value in the term
 	Column       uint32  // the panel document's number in the panel
 }

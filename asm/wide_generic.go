@@ -7,25 +7,24 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// The maps of this file compute in float64 and round to float32 once, at the end: their results are
-// arguments of other maps, which multiply relative errors. What maps_generic.go says of every map
-// is true of them. An element's bits are the same for x and y[j] exchanged.
+// The maps of this file compute in float64 and round once to float32, because other maps amplify
+// relative errors of their results. The general properties in maps_generic.go hold. Exchanging x
+// and y[j] gives the same bits.
 
-// A half line is a function of a number v >= 0 as a piecewise polynomial: each power of two from
-// 2^HalfLineLow to 2^HalfLineHigh is cut into HalfLineIntervals intervals of equal length. With v =
-// m·2^e, 1 <= m < 2, the row of v is that of the first 4 bits of m, behind the rows of smaller e.
+// A half line is a piecewise polynomial in v >= 0: each power of two from 2^HalfLineLow to
+// 2^HalfLineHigh is divided into HalfLineIntervals intervals of equal length. For v = m·2^e, 1 <= m
+// < 2, the first 4 bits of m select the row among the rows of e.
 //
-// A row holds six coefficients, that of t⁰ first, and two numbers that are left to who makes it.
-// Its variable is t = m - mid, where mid is the middle of the interval's mantissas: |t| <= 2⁻⁵,
-// without a rounding.
+// A row holds six coefficients, lowest first, and two unused numbers. Its variable is t = m - mid,
+// where mid is the center of the interval: |t| <= 2⁻⁵, without rounding.
 const (
 	HalfLineLow       = layout.HalfLineLow
 	HalfLineHigh      = layout.HalfLineHigh
 	HalfLineIntervals = 1 << layout.HalfLineBits
-	HalfLineRows      = layout.HalfLineRows // and one more, of NaN
+	HalfLineRows      = layout.HalfLineRows // number of rows before the row of NaN
 )
 
-// HalfLineRow returns the row of v, or HalfLineRows where v has none, and its variable t there.
+// HalfLineRow returns the row of v and its variable t; HalfLineRows if v is out of range.
 func HalfLineRow(v float64) (row int, t float64) {
 	const (
 		one   = 1023 << 52
@@ -43,11 +42,11 @@ func HalfLineRow(v float64) (row int, t float64) {
 //	dst[j] = Σ_k rows[row(v[j])][k] t(v[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //	dst[j] = zero where v[j] = 0
 //
-// There are HalfLineRows+1 rows. The last one holds NaN, which is what v[j] below 0, outside of the
-// rows and NaN give. outside reports whether any result is NaN.
+// There are HalfLineRows+1 rows. The last row holds NaN, for v[j] negative, out of range or NaN.
+// outside reports whether any result is NaN.
 //
-// Accuracy: Horner's rule in float64, within 11 units of 2⁻⁵³ of the sum of the terms' sizes, and
-// the rounding to float32.
+// Accuracy: Horner's rule in float64 has an error of at most 11·2⁻⁵³ times the sum of the terms'
+// magnitudes. The result is rounded to float32.
 func halfLineGeneric(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool) {
 	v = v[:len(dst)]
 	rows = rows[:HalfLineRows+1]
@@ -68,11 +67,11 @@ func halfLineGeneric(dst []float32, v []float64, rows [][8]float64, zero float64
 	return outside
 }
 
-// decayGeneric is the complement of a falling exponential,
+// decayGeneric computes
 //
 //	dst[j] = 1 - exp(-v[j]),  v[j] >= 0,  0 <= j < len(dst)
 //
-// with full relative accuracy, within 2⁻³⁴ before it is rounded.
+// with a relative error of at most 2⁻³⁴ before rounding, even for small v[j].
 func decayGeneric(dst []float32, v []float64) {
 	v = v[:len(dst)]
 	for j, v := range v {
@@ -84,7 +83,7 @@ func decayGeneric(dst []float32, v []float64) {
 //
 //	dst[j] = tanh(v[j]) = ±e/(2-e),   e = 1 - exp(-2|v[j]|),  0 <= j < len(dst)
 //
-// within 2⁻³³ before it is rounded, and with the bits of -tanh(v) for -v.
+// within 2⁻³³ before rounding. It is exactly odd.
 func tanhGeneric(dst []float32, v []float64) {
 	v = v[:len(dst)]
 	for j, v := range v {
@@ -93,9 +92,9 @@ func tanhGeneric(dst []float32, v []float64) {
 	}
 }
 
-// deficit64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2 it is
-// (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the second where that is below 0,
-// so nothing cancels: r is good to 2^-47 for n < 0, and relative to itself for n = 0.
+// deficit64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2, it is
+// (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the second if that is negative, so
+// nothing cancels. The error of r is 2^-47 for n < 0, and a relative error for n = 0.
 func deficit64(x float64) float64 {
 	if x < coeff.Expm1Low {
 		x = coeff.Expm1Low
@@ -118,7 +117,7 @@ func deficit64(x float64) float64 {
 //
 //	dst[j] = gamma·(x·y[j]·(1-c[j])) + r,  0 <= j < len(dst)
 //
-// each operation rounded by itself, in this order: every instruction set gives the same bits.
+// Each operation is rounded separately, in this order, so all instruction sets give the same bits.
 func affineGeneric(dst []float64, c, y []float32, x, gamma, r float64) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -161,7 +160,7 @@ func div64Generic(dst, a, b []float64) {
 //
 //	dst[j] = (x[j]-y[j])² + 2·(x[j]·y[j])·c[j],  0 <= j < len(dst)
 //
-// each operation rounded by itself: every instruction set gives the same bits.
+// Each operation is rounded separately, so all instruction sets give the same bits.
 func squaresGeneric(dst, x, y, c []float64) {
 	x, y, c = x[:len(dst)], y[:len(dst)], c[:len(dst)]
 	for j := range dst {

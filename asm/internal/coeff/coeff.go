@@ -1,11 +1,11 @@
-// Package coeff holds the coefficients of the kernels, for the portable forms and the generator of
-// the assembly alike. asm/_gen/coeff/minimax.py computes the polynomials. Relative errors are those
-// of the rounded coefficients in exact arithmetic.
+// Package coeff holds the coefficients for the portable kernels and the assembly generator.
+// asm/_gen/coeff/minimax.py computes the polynomials. Relative errors are for the rounded
+// coefficients in exact arithmetic.
 package coeff
 
 // ArcCosSq is P with arccos²(1-c) = c·P(c) for c in [0, 1], relative error 2^-27.2. The function is
-// analytic at 0, which is why no square root is needed; its nearest singularity is c = 2. The
-// constant term is 2 exactly, so that tiny c lose nothing.
+// analytic at 0, so no square root is needed; its nearest singularity is c = 2. The constant term
+// is exactly 2, for full accuracy at tiny c.
 const (
 	ArcCosSq0 float32 = 0x1p+1
 	ArcCosSq1 float32 = 0x1.555502p-2
@@ -18,8 +18,8 @@ const (
 	ArcCosSq8 float32 = 0x1.791488p-9
 )
 
-// Exp is E with exp(r) = E(r) for |r| <= 0.35, relative error 2^-28.1. The first two terms are 1
-// exactly, so that exp(0) is 1.
+// Exp is E with exp(r) = E(r) for |r| <= 0.35, relative error 2^-28.1. The first two terms are
+// exactly 1, so that exp(0) is 1.
 const (
 	Exp0 float32 = 1
 	Exp1 float32 = 1
@@ -79,21 +79,21 @@ const (
 	Log7 float32 = -0x1.2a0ae6p-4
 )
 
-// RootHalfBits are the bits of the float32 below √½: x has as many whole octaves above √½ as its
-// bits have above these.
+// RootHalfBits are the bits of the largest float32 below √½. Subtracting them from the bits of x
+// gives the number of whole octaves of x above √½.
 const RootHalfBits = 0x3f3504f3
 
-// π in two pieces, and 1/π.
+// PiHi + PiLo is π; InvPi is 1/π.
 const (
 	PiHi  float32 = 0x1.921fb6p+1
 	PiLo  float32 = -0x1.777a5cp-24
 	InvPi float32 = 0x1.45f306p-2
 )
 
-// Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so that n·Ln2Hi is exact
-// for every n that occurs. Adding Round to x/ln 2 rounds to the nearest integer n and leaves n+254
-// in the low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain leaves out the 254. Below
-// ExpLow every result is 0, above ExpHigh +Inf.
+// Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so n·Ln2Hi is exact for
+// all possible n. Adding Round to x/ln 2 rounds to the nearest integer n and leaves n+254 in the
+// low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain lacks the 254. Below ExpLow every
+// result is 0, above ExpHigh +Inf.
 const (
 	Log2E      float32 = 0x1.715476p+0
 	Ln2Hi      float32 = 0x1.63p-1
@@ -104,13 +104,13 @@ const (
 	ExpHigh    float32 = 89
 )
 
-// CurvatureFloor stands in for a curvature of the solver's problem that is not positive, which
-// rounding and kernels that are not positive definite bring about. It is LIBSVM's TAU.
+// CurvatureFloor replaces curvatures of the solver's problem that aren't positive. Rounding and
+// indefinite kernels cause such curvatures. It is LIBSVM's TAU.
 const CurvatureFloor = 1e-12
 
-// Mills is M with exp(z²/2) Q(z) = t·M(2t-1), t = 1/(1+z/4), for z >= 0, Q the upper tail of the
-// normal distribution: interpolation at ten Chebyshev nodes, relative error 2^-22.2, where t is 1
-// below 2^-23.
+// Mills is M with exp(z²/2) Q(z) = t·M(2t-1), t = 1/(1+z/4), for z >= 0. Q is the upper tail of the
+// normal distribution. M interpolates at ten Chebyshev nodes, with relative error 2^-22.2; t is set
+// to 1 for z below 2^-23.
 const (
 	Mills0 float32 = 0x1.82b4bcp-3
 	Mills1 float32 = 0x1.373e38p-3
@@ -124,10 +124,10 @@ const (
 	Mills9 float32 = 0x1.5507f8p-15
 )
 
-// Expm1 is P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2, the power series up to r⁸/9!. What is left
-// out is below 0.347⁹/10! = 2^-35.5, and P above 0.84, so the relative error is below 2^-35. Below
-// Expm1Low 1-exp(x) is 1 in float32. LogE64 is 1/ln 2. Adding Round64 rounds to an integer, which
-// the low bits of the sum hold.
+// Expm1 is P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2: the power series up to r⁸/9!. The
+// remainder is below 0.347⁹/10! = 2^-35.5 and P above 0.84, so the relative error is below 2^-35.
+// Below Expm1Low, 1-exp(x) is 1 in float32. LogE64 is 1/ln 2. Adding Round64 rounds to an integer,
+// which is in the low bits of the sum.
 const (
 	Expm10 = 1.0
 	Expm11 = Expm10 / 2

@@ -1,19 +1,19 @@
-// Package layout holds the sizes and places that the kernels of package asm, their callers and the
-// generator of the assembly agree on, so that each stands once.
+// Package layout holds the sizes and offsets shared by the kernels of package asm, their callers
+// and the assembly generator.
 package layout
 
 // Sizes of blocks.
 const (
-	Panel     = 64  // documents in a panel of the kernels in assembly
-	RowSums   = 64  // the kernels in assembly of RowSums take a multiple of so many sums
-	Select    = 32  // the kernels in assembly of Select and Min take a multiple of so many places
-	ScanBlock = 16  // scans of scores take a multiple of so many
+	Panel     = 64  // documents in a panel of the assembly kernels
+	RowSums   = 64  // the number of sums of RowSums in assembly is a multiple of this
+	Select    = 32  // the number of places of Select and Min in assembly is a multiple of this
+	ScanBlock = 16  // the number of scores is a multiple of this
 	PeakSums  = 192 // twelve registers of the widest instruction set
-	TailSlack = 8   // the kernels in assembly of TailAdd read so many entries at a time
+	TailSlack = 8   // number of entries that TailAdd in assembly reads at a time
 )
 
-// A piecewise polynomial's variable is c·PiecewiseScale, at least 1 for c above 1; the rows of c
-// above 1 stand PiecewiseFold powers of two behind those of 2-c.
+// A piecewise polynomial's variable is c·PiecewiseScale, which is at least 1 for c above 1. The
+// rows of c above 1 follow the rows of 2-c after PiecewiseFold powers of two.
 const (
 	PiecewiseScale = 1 << 24
 	PiecewiseFold  = 25
@@ -26,16 +26,16 @@ const (
 	HalfLineLow  = -160
 	HalfLineHigh = 160
 	HalfLineRows = (HalfLineHigh - HalfLineLow) << HalfLineBits
-	// HalfLineFirst is the upper bits of 2^HalfLineLow.
+	// HalfLineFirst holds the upper bits of 2^HalfLineLow.
 	HalfLineFirst = (1023 + HalfLineLow) << HalfLineBits
 )
 
 // Visit is asm.Visit.
 type Visit struct {
-	First, Count uint32  // entries of the list, from doc and value on
+	First, Count uint32  // index of the first entry in doc and value, and number of entries
 	Scale        float32 // the panel document's value in the term
 	Column       uint32  // the panel document's number in the panel
 }
 
-// TailOne is the sum of the tail that stands for 1: 2³¹ less 2²¹, so that roundings don't take it out of int32.
+// TailOne is the tail sum that represents 1: 2³¹ - 2²¹, so that rounding doesn't overflow int32.
 const TailOne = 1<<31 - 1<<21
