@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// columns are Columns.
+// columns implements Columns.
 type columns struct {
 	handle
 	x      *sparse.Embedded
@@ -22,25 +22,24 @@ type columns struct {
 	own   side
 	head  uint64 // address of a Head
 	tiles tiles
-	other rowSide // documents of rows that aren't columns, the last ones that were asked for
+	other rowSide // documents of rows that aren't columns, from the last request
 }
 
 // side is a set of documents on the device.
 type side struct {
 	at   uint64 // address of a Side
 	rows int
-	tail []int64 // of each document, its first value in the tail
+	tail []int64 // index of each document's first value in the tail
 }
 
-// rowSide is a side with memory of its own.
+// rowSide is a side with separate memory.
 type rowSide struct {
 	side
 	x    *sparse.Embedded
 	pool pool
 }
 
-// Load copies documents to the device. They must not change until they are closed, which is the
-// caller's duty.
+// Load copies documents to the device. The caller must not change them until they are closed.
 func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) {
 	if x.Embedder.Pairing >= pairings {
 		return nil, fmt.Errorf("cuda: documents embedded as %s, whose similarity has no kernels", x.Embedder)
@@ -81,7 +80,7 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) 
 
 func documents(n int) string { return fmt.Sprintf("copying %d documents", n) }
 
-// uploadSide copies documents in the form that kernels want.
+// uploadSide copies documents in the kernels' format.
 func (c *columns) uploadSide(
 	ctx context.Context, p *pool, x *sparse.Embedded, byRank *sparse.CSR, lists bool,
 ) (side, error) {
@@ -108,7 +107,7 @@ func (c *columns) uploadSide(
 	return side{at, x.Rows(), s.tail}, u.err
 }
 
-// uploadHead copies how the head is cut.
+// uploadHead copies the division of the head into chunks.
 func (c *columns) uploadHead() (uint64, error) {
 	u := uploader{p: &c.pool}
 	l := c.layout
@@ -132,8 +131,8 @@ func send[T any](u *uploader, values []T) uint64 {
 	return at
 }
 
-// sideOf returns the side of the rows' documents: the columns' own, or that of others, which stays
-// until yet others are asked for.
+// sideOf returns the side of the rows' documents: the columns, or other documents, which stay on
+// the device until the next request for different documents.
 func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) {
 	if x == nil || x == c.x {
 		return c.own, nil
@@ -161,7 +160,7 @@ func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 	return s, nil
 }
 
-// Name says which device it is, and what tensor cores do there.
+// Name returns the device's name and how tensor cores are used.
 func (c *columns) Name() string {
 	name := "cuda: " + c.d.info.Name
 	if c.layout.dense > 0 {
@@ -170,26 +169,27 @@ func (c *columns) Name() string {
 	return name
 }
 
-// batchRows is how many documents are copied at a time: that and the start of kernels cost about a
-// millisecond, as much as some ten million kernel values. Their values take batchBytes at most, but for 64 rows.
+// batchRows is the number of documents copied at a time. Copying and starting kernels cost about a
+// millisecond, as much as ten million kernel values. The values of more than 64 rows take at most
+// batchBytes.
 const (
 	batchRows  = 4096
 	batchBytes = 128 << 20
 )
 
-// BatchRows returns how many rows of other documents are worth a request.
+// BatchRows returns the number of rows of other documents per request.
 func (c *columns) BatchRows() int {
 	return min(max(batchBytes/4/max(c.x.Rows(), 1), 64), batchRows)
 }
 
-// HostBytes returns the page-locked memory that is taken at most.
+// HostBytes returns the maximum page-locked memory.
 func (c *columns) HostBytes() int64 {
 	n := int64(c.x.Rows())
 	line := 4 * int64(padded(c.x.Rows()))
 	return 2 * max(min(c.d.tile.Load(), n*line), line)
 }
 
-// Close gives back what the documents and their tiles take; a second call does nothing.
+// Close frees the documents and their tiles. It is idempotent.
 func (c *columns) Close() error {
 	return c.close(func() error {
 		return errors.Join(c.tiles.end(), c.other.pool.close(), c.pool.close())

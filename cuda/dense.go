@@ -11,20 +11,19 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 )
 
-// steps is how many steps of timemodel.DenseStep terms the dense end has; terms that are missing in the
-// last one are zeros.
+// steps is the number of steps of timemodel.DenseStep terms in the dense end; the last step is
+// padded with zeros.
 func (l *layout) steps() int { return (l.dense + timemodel.DenseStep - 1) / timemodel.DenseStep }
 
-// step is the digits of as many terms: of each term in turn those of 2^24, then those of 2^16, 2^8 and
+// step holds the digits of DenseStep terms: for each term the digits of 2^24, then of 2^16, 2^8 and
 // 1, see kernels/tensor.h.
 type step [4][timemodel.DenseStep]int8
 
-// digitScale is what values, in units of their document's scale, are multiplied with before they
-// are rounded to whole numbers: the greatest for which the first digit fits.
+// digitScale multiplies values, in units of their document's scale, before they are rounded to
+// integers. It is the largest factor for which the first digit fits.
 const digitScale = 127 << 24
 
-// digits returns the digits of a value from -1 to 1 in base 256, from -128 to 127, the greatest
-// first.
+// digits returns the digits of a value from -1 to 1 in base 256, from -128 to 127, highest first.
 func digits(v float64) [4]int8 {
 	// added to all but the first digit, so that they are above 0; their highest bit back is their
 	// sign
@@ -34,12 +33,11 @@ func digits(v float64) [4]int8 {
 	return [4]int8{int8(u >> 24), int8(u >> 16), int8(u >> 8), int8(u)}
 }
 
-// minScale is the exponent of the least scale that a document may have: with a lesser one the
-// sums of the first digits' products might not fit, see kernels/tensor.h.
+// minScale is the exponent of the minimum scale of a document. With a smaller scale, the sums of
+// the first digits' products might overflow, see kernels/tensor.h.
 const minScale = -4
 
-// fillDense writes the dense end of a document, of the values unit of some terms, to its steps, and
-// returns its scale.
+// fillDense writes a document's dense values to its steps, and returns its scale.
 func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale float32) {
 	var most float64
 	for k, t := range terms {
@@ -63,11 +61,11 @@ func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale 
 	return float32(math.Ldexp(1, exponent))
 }
 
-// densePiece is how many bytes of the dense end are made at a time.
+// densePiece is the number of bytes of the dense end computed at a time.
 const densePiece = 4 << 20
 
-// uploadDense copies the dense end of documents, [documents][steps], and their scales, and returns
-// the addresses of both, 0 where there is none.
+// uploadDense copies the dense end of documents, [documents][steps], and their scales. It returns
+// the addresses of both, or 0 without a dense end.
 func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleAt uint64, err error) {
 	steps, n := l.steps(), len(s.exact)-1
 	if steps == 0 {
@@ -78,7 +76,7 @@ func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleA
 	if err != nil {
 		return 0, 0, err
 	}
-	scale := make([]float32, n+tensorColumns) // a block reads as many, beyond the last document, too
+	scale := make([]float32, n+tensorColumns) // blocks read past the last document
 	piece := make([]step, min(n, max(densePiece/size/steps, 1))*steps)
 	for first := 0; first < n; {
 		if ctx.Err() != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 )
 
-// Numbers of device attributes that gorgonia.org/cu has no name for.
+// Device attributes that gorgonia.org/cu doesn't name.
 const sharedPerBlockOptin cu.DeviceAttribute = 97
 
-// Built reports whether this program has the back end: it has.
+// Built reports whether this program contains the back end.
 const Built = true
 
-// failed names the driver's function in its error.
+// failed wraps an error with the name of the driver function.
 func failed(call string, err error) error {
 	if err == nil {
 		return nil
@@ -30,7 +30,7 @@ func failed(call string, err error) error {
 	return &Failure{fmt.Errorf("%s: %w", call, err)}
 }
 
-// first returns the device that computes: the driver's first, which CUDA_VISIBLE_DEVICES decides.
+// first returns the driver's first device, which CUDA_VISIBLE_DEVICES selects.
 func first() (cu.Device, error) {
 	if err := driver.Open(); err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func first() (cu.Device, error) {
 	return d, failed("cuDeviceGet", err)
 }
 
-// Probe returns what is known of the device that [Open] takes, or why there is none.
+// Probe returns information about the device that [Open] would use, or an error.
 func Probe() (Info, error) {
 	d, err := Open(Options{})
 	if err != nil {
@@ -55,32 +55,32 @@ func Probe() (Info, error) {
 	return d.Info(), d.Close()
 }
 
-// Device is a GPU that is in use. It may be used concurrently; one computation runs at a time.
+// Device is an open GPU. It may be used concurrently; computations run one at a time.
 type Device struct {
 	handle
 	d       cu.Device
 	context cu.CUContext
 	info    Info
-	limit   int64 // bytes of device memory that may be taken
+	limit   int64 // maximum device memory in bytes
 	tile    atomic.Int64
 
 	image string // the kernels: PTX or a cubin
 
 	denseShare int64 // see timemodel's Costs.Terms
-	tailShare  int64 // of the layout: 0, but in tests and benchmarks
-	rows       int   // that are computed at a time: computedRows, but in tests
-	// runs a kernel in the place of the driver and reports whether it did; nil but in tests
+	tailShare  int64 // of the layout; 0 except in tests and benchmarks
+	rows       int   // rows computed at a time; computedRows except in tests
+	// replaces the driver in running a kernel and reports whether it did; nil except in tests
 	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)
 
-	mu      sync.Mutex // held by whoever uses what follows, or computes
-	held    int64      // bytes taken
-	arena   arena      // of the request under way
-	kernels *kernels   // nil until they are needed
+	mu      sync.Mutex // guards the fields below, and serialises computations
+	held    int64      // bytes allocated
+	arena   arena      // memory of the current request
+	kernels *kernels   // nil until first needed
 	times   times
 }
 
-// Open takes the driver's first device, which CUDA_VISIBLE_DEVICES decides, or says why there is
-// none. The caller closes it.
+// Open opens the driver's first device, which CUDA_VISIBLE_DEVICES selects. The caller must close
+// it.
 func Open(opt Options) (*Device, error) {
 	if opt.MemoryBytes < 0 {
 		return nil, fmt.Errorf("cuda: %d bytes of memory, expected a positive number, or 0", opt.MemoryBytes)
@@ -121,11 +121,10 @@ func Open(opt Options) (*Device, error) {
 	return dev, nil
 }
 
-// Info returns what was known when the device was opened.
+// Info returns the information from when the device was opened.
 func (d *Device) Info() Info { return d.info }
 
-// Close gives the device back; a second call does nothing. Columns that were loaded must be closed
-// before: otherwise it does nothing but say so.
+// Close closes the device; it is idempotent. It fails if loaded columns are still open.
 func (d *Device) Close() error {
 	first, err := d.end(func() error {
 		err := errors.Join(d.free(&d.arena.block), d.times.close())
@@ -141,16 +140,16 @@ func (d *Device) Close() error {
 	return err
 }
 
-// inContext does work where the device's context can be made the current one, and reports whether that
-// was so; d.mu is locked. In CUDA the current context belongs to a thread of the system, so the
-// goroutine keeps its thread meanwhile.
+// inContext runs work with the device's context as the current context, and reports whether that
+// was possible; d.mu is locked. In CUDA, the current context belongs to an OS thread, so the
+// goroutine is locked to its thread.
 func (d *Device) inContext(work func() error) (began bool, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cu.SetCurrentContext(d.context); err != nil {
 		return false, failed("cuCtxSetCurrent", err)
 	}
-	// also after a panic of a caller's function
+	// runs after a panic of a caller's function, too
 	defer func() { err = errors.Join(err, failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{}))) }()
 	defer d.times.drop()
 	if err = work(); err == nil {
@@ -159,11 +158,11 @@ func (d *Device) inContext(work func() error) (began bool, err error) {
 	return true, err
 }
 
-// about fills in Info; the current context is d's.
+// about fills in Info; d's context is current.
 func about(d cu.Device) (info Info, err error) {
 	v := cu.Version()
 	if v < 0 {
-		return info, &Failure{errors.New("cuDriverGetVersion failed")} // all that gorgonia.org/cu lets through
+		return info, &Failure{errors.New("cuDriverGetVersion failed")} // gorgonia.org/cu reports no details
 	}
 	info.Driver = version(v)
 	if info.Name, err = d.Name(); err != nil {
@@ -184,5 +183,5 @@ func about(d cu.Device) (info Info, err error) {
 	return info, failed("cuMemGetInfo", err)
 }
 
-// version writes the driver's way of numbering versions of CUDA, 1000 major + 10 minor.
+// version formats the driver's CUDA version number, 1000 major + 10 minor.
 func version(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }

@@ -1,11 +1,11 @@
 package cuda
 
-// Failure says that a device or its driver failed, or that the device has too little memory for
-// what was asked of it: no fault of what was asked, which may be had elsewhere. Errors of this
-// package that come of that have one among those that they wrap.
+// Failure reports that a device or its driver failed, or that device memory was insufficient. The
+// request itself is valid and may succeed elsewhere. Errors of this package with such a cause wrap
+// a Failure.
 type Failure struct{ Err error }
 
 func (f *Failure) Error() string { return "cuda: " + f.Err.Error() }
 
-// Unwrap returns the cause: what the driver said.
+// Unwrap returns the cause: the driver's error.
 func (f *Failure) Unwrap() error { return f.Err }

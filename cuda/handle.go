@@ -7,24 +7,24 @@ import (
 	"fmt"
 )
 
-// handle is what a [Device] and what is made of one have in common: it can be used until it is
-// closed, and belongs to another handle, which can't be closed before it. Its zero value is closed.
-// Device.mu guards live and users.
+// handle is the common part of a [Device] and its children. It can be used until it is closed. It
+// belongs to a parent handle, which can't be closed before it. Its zero value is closed. Device.mu
+// guards live and users.
 type handle struct {
 	d     *Device
 	what  string
-	of    *handle // nil for the device's own
+	of    *handle // parent; nil for the device
 	live  bool
-	users int // that belong to it
+	users int // number of open children
 }
 
-// begin lets what belongs to another handle be used; d.mu is locked.
+// begin opens a handle that belongs to another; d.mu is locked.
 func (h *handle) begin() {
 	h.live = true
 	h.of.users++
 }
 
-// do runs work with the device's context as the current one and nobody else at the device.
+// do runs work exclusively, with the device's context as the current context.
 func (h *handle) do(work func() error) error {
 	if h.d == nil {
 		return fmt.Errorf("cuda: used without a device: %w", ErrClosed)
@@ -64,7 +64,7 @@ func (h *handle) end(giveBack func() error) (first bool, err error) {
 	return true, err
 }
 
-// close is end for those who needn't know.
+// close is end without a result.
 func (h *handle) close(giveBack func() error) error {
 	_, err := h.end(giveBack)
 	return err

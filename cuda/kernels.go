@@ -18,7 +18,7 @@ import (
 //go:embed kernels/gram.ptx
 var ptx string
 
-// kernels are the functions of kernels/gram.cu, compiled for the device by its driver.
+// kernels holds the functions of kernels/gram.cu, compiled for the device by its driver.
 type kernels struct {
 	module         cu.Module
 	tailAdd, panel [pairings]cu.Function
@@ -26,11 +26,11 @@ type kernels struct {
 	applyProgram   cu.Function
 	closePairs     cu.Function
 	reduce         reduceKernels
-	panelTerms     int // terms whose panel fits into a block's shared memory, beside a line of zeros
+	panelTerms     int // maximum terms of a panel in a block's shared memory
 }
 
 // pairingKernels are the kernels of sparse.Dot, sparse.ChiSquare and sparse.JensenShannon, in this
-// order: that of the tail and that of panels.
+// order: for the tail and for panels.
 var pairingKernels = [pairings][2]string{
 	sparse.Dot:           {"tailAdd", "panelDot"},
 	sparse.ChiSquare:     {"tailAddChiSquare", "panelChiSquare"},
@@ -39,10 +39,10 @@ var pairingKernels = [pairings][2]string{
 
 const pairings = sparse.JensenShannon + 1
 
-// lineBytes is what a term of a panel takes in shared memory.
+// lineBytes is the size of a panel's term in shared memory.
 const lineBytes = 4 * panelWidth
 
-// load compiles the kernels, once.
+// load compiles the kernels once.
 func (d *Device) load() (*kernels, error) {
 	if d.kernels != nil {
 		return d.kernels, nil
@@ -68,7 +68,7 @@ func (d *Device) load() (*kernels, error) {
 	return k, nil
 }
 
-// functions are all kernels by name, those that a module must have.
+// functions lists all kernels by name, which a module must contain.
 func (k *kernels) functions() map[string]*cu.Function {
 	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "applyProgram": &k.applyProgram,
 		"closePairs": &k.closePairs,
@@ -81,8 +81,8 @@ func (k *kernels) functions() map[string]*cu.Function {
 
 func (k *kernels) close() error { return failed("cuModuleUnload", k.module.Unload()) }
 
-// launch starts a kernel. gorgonia.org/cu copies 8 bytes for every parameter, whatever its size, so
-// each has as many.
+// launch starts a kernel. gorgonia.org/cu copies 8 bytes per parameter, so each parameter has 8
+// bytes.
 func (d *Device) launch(
 	name string, f cu.Function, gridX, gridY, threads, shared int, stream cu.Stream, parameters ...uint64,
 ) error {

@@ -13,22 +13,22 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// What follows is called with the device's context as the current one, see Device.do.
+// The functions below need the device's context as the current context, see Device.do.
 
-// errLimit says that no more memory may be taken; it counts as the driver's OutOfMemory.
+// errLimit reports that the memory limit is reached; it counts as the driver's OutOfMemory.
 func (d *Device) errLimit(bytes int64) error {
 	return &Failure{fmt.Errorf("%s of the GPU's memory beside %s that are taken, expected at most %s together: %w",
 		run.FormatBytes(bytes), run.FormatBytes(d.held), run.FormatBytes(d.limit), cu.OutOfMemory)}
 }
 
-// memory is a piece of the device's memory.
+// memory is a block of device memory.
 type memory struct {
 	at    cu.DevicePtr
 	bytes int64
 }
 
-// alloc takes memory, at least one byte of it. Where there isn't enough, that of an arena that nobody
-// uses is given back first.
+// alloc allocates memory, at least one byte. If there isn't enough, it first frees the memory of an
+// unused arena.
 func (d *Device) alloc(bytes int64) (memory, error) {
 	bytes = max(bytes, 1)
 	m, err := d.take(bytes)
@@ -53,7 +53,7 @@ func (d *Device) take(bytes int64) (memory, error) {
 	return memory{at, bytes}, nil
 }
 
-// free gives memory back; nothing is done with none.
+// free frees memory; it does nothing without memory.
 func (d *Device) free(m *memory) error {
 	if m.bytes == 0 {
 		return nil
@@ -64,15 +64,15 @@ func (d *Device) free(m *memory) error {
 	return err
 }
 
-// isOutOfMemory reports whether less might have been had.
+// isOutOfMemory reports whether a smaller allocation might have succeeded.
 func isOutOfMemory(err error) bool { return errors.Is(err, cu.OutOfMemory) }
 
-// allocator is where memory is taken from.
+// allocator allocates device memory.
 type allocator interface {
 	alloc(bytes int64) (memory, error)
 }
 
-// pool is memory that is given back together.
+// pool is memory that is freed together.
 type pool struct {
 	d      *Device
 	pieces []memory
@@ -86,7 +86,7 @@ func (p *pool) alloc(bytes int64) (memory, error) {
 	return m, err
 }
 
-// close gives all of it back.
+// close frees all memory of the pool.
 func (p *pool) close() error {
 	var err error
 	for i := range p.pieces {
@@ -96,12 +96,12 @@ func (p *pool) close() error {
 	return err
 }
 
-// arena allocates the memory of a request from one block, which the next request uses again: to free
-// memory would mean to wait for the device. If the block is full, the rest is allocated separately, and
+// arena allocates the memory of a request from a block that the next request reuses, because
+// freeing memory waits for the device. If the block is full, the rest is allocated separately, and
 // the block grows by as much before the next request, up to maxArena.
 type arena struct {
 	block memory
-	need  int64 // bytes that the request has asked for
+	need  int64 // bytes needed by the request
 	rest  pool
 }
 
@@ -130,12 +130,12 @@ func (a *arena) end() error {
 		return err
 	}
 	if a.block, err = a.rest.d.take(need); isOutOfMemory(err) {
-		return nil // the next one takes what it needs
+		return nil // the next request allocates what it needs
 	}
 	return err
 }
 
-// upload copies values into memory of its own and returns its address.
+// upload copies values into newly allocated memory and returns its address.
 func upload[T any](p allocator, values []T) (uint64, error) {
 	m, err := p.alloc(int64(len(values)) * int64(unsafe.Sizeof(*new(T))))
 	if err != nil {
@@ -144,7 +144,7 @@ func upload[T any](p allocator, values []T) (uint64, error) {
 	return uint64(m.at), write(m, values)
 }
 
-// write copies values to the beginning of memory.
+// write copies values to the start of a memory block.
 func write[T any](m memory, values []T) error {
 	if len(values) == 0 {
 		return nil
@@ -153,12 +153,11 @@ func write[T any](m memory, values []T) error {
 	return failed("cuMemcpyHtoD", cu.MemcpyHtoD(m.at, unsafe.Pointer(&values[0]), bytes))
 }
 
-// arrived waits for all copies: the driver may return from one while it still goes on, and streams
-// that don't wait for each other don't wait for it either. What stays on the device beyond a
-// request is there only when it has arrived without an error.
+// arrived waits for all copies. The driver may return from a copy early, and non-blocking streams
+// don't wait for it. Data is used in later requests only after it has arrived without an error.
 func arrived() error { return failed("cuCtxSynchronize", cu.Synchronize()) }
 
-// fetch copies values from the device's memory, where all that writes them has ended.
+// fetch copies values from device memory after all writes have finished.
 func fetch[T any](from cu.DevicePtr, values []T) error {
 	if len(values) == 0 {
 		return nil
@@ -167,7 +166,7 @@ func fetch[T any](from cu.DevicePtr, values []T) error {
 	return failed("cuMemcpyDtoH", cu.MemcpyDtoH(unsafe.Pointer(&values[0]), from, bytes))
 }
 
-// pinned is page-locked memory of the machine.
+// pinned is page-locked host memory.
 type pinned struct{ at unsafe.Pointer }
 
 func newPinned(bytes int64) (pinned, error) {

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// moduleVariable of the environment names a file with the kernels, a cubin for the device's compute
-// capability or PTX, in place of the PTX that is built in: a machine may lack the driver's compiler.
+// moduleVariable is the environment variable with the path of a kernel file, a cubin for the
+// device's compute capability or PTX. It replaces the embedded PTX if the driver has no compiler.
 const moduleVariable = "GRAM_CUDA_MODULE"
 
 // elfCUDA is the machine of a cubin, an ELF file; the flags of its head have the compute capability
@@ -21,7 +21,7 @@ const moduleVariable = "GRAM_CUDA_MODULE"
 // EF_CUDA_SM and EF_CUDA_SM_OFFSET of LLVM's BinaryFormat/ELF.h.
 const elfCUDA elf.Machine = 190
 
-// readModule reads the kernels, those that are built in for no file.
+// readModule reads the kernels from a file, or returns the embedded PTX without a file.
 func readModule(file string) (string, error) {
 	if file == "" {
 		return ptx, nil
@@ -33,8 +33,8 @@ func readModule(file string) (string, error) {
 	return string(image), nil
 }
 
-// checkModule checks that a file has all kernels for a compute capability, as far as that can be
-// said without a driver, which is told no length and reads past the end of a file that was cut off.
+// checkModule checks that a file has all kernels for a compute capability, as far as possible
+// without a driver. The driver gets no length and reads past the end of a truncated file.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
 	if !strings.Contains(image[:min(len(image), 4096)], ".version") {
@@ -46,7 +46,7 @@ func checkModule(file, image, capability string) error {
 	return nil
 }
 
-// missing names the kernels that a module lacks.
+// missing returns an error that lists the kernels missing from a module.
 func missing(has func(name string) bool) error {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(new(kernels).functions())) {
@@ -69,7 +69,7 @@ func checkPTX(image, _ string) error {
 
 func checkCubin(image, capability string) error {
 	plain := image
-	if len(image) > 64 { // where ELF has version 1, NVIDIA has the toolkit's
+	if len(image) > 64 { // with ELF version 1, NVIDIA uses the toolkit's
 		plain = image[:20] + "\x01\x00\x00\x00" + image[24:]
 	}
 	f, err := elf.NewFile(strings.NewReader(plain))

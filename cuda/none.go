@@ -8,20 +8,19 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Probe returns what is known of the device that [Open] takes, or why there is none: here,
-// ErrNotBuilt.
+// Probe returns ErrNotBuilt, because this program has no GPU back end.
 func Probe() (Info, error) { return Info{}, ErrNotBuilt }
 
-// Built reports whether this program has the back end: it hasn't.
+// Built reports whether this program contains the back end: false.
 const Built = false
 
-// Device is a GPU; here there is none.
+// Device is a GPU; this program can't open any.
 type Device struct{}
 
 // Open returns ErrNotBuilt.
 func Open(opt Options) (*Device, error) { return nil, ErrNotBuilt }
 
-// Info returns what was known when the device was opened.
+// Info returns no information.
 func (d *Device) Info() Info { return Info{} }
 
 // KernelTimes returns nothing.

@@ -17,7 +17,7 @@ func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedd
 	}
 	u := uploader{p: to}
 	x, norms := attributes(r.Program, rows.Norms, r.Docs), columns.Norms
-	if len(norms) > 0 { // which documents needn't have
+	if len(norms) > 0 { // optional for documents
 		norms = norms[r.Lo:r.Hi]
 	}
 	y := attributes(r.Program, norms, nil)
@@ -26,8 +26,8 @@ func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedd
 	return fields, at, u.err
 }
 
-// attributes returns what a program wants to know of documents, [attribute][document]: of those
-// with the given numbers, nil for all, by their norms.
+// attributes returns the attributes that a program needs, [attribute][document], of the given
+// documents (nil for all), from their norms.
 func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 	if len(p.Norms) == 0 {
 		return nil
@@ -71,8 +71,8 @@ func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int)
 		uint64(columns), uint64(rows), only}
 }
 
-// programY is the field that says where the attributes of columns are, programOnly that which has the
-// table where a program is nothing else.
+// programY is the field with the address of the columns' attributes. programOnly is the field with
+// the table if a program is a single table.
 const (
 	programY    = 4
 	programOnly = 9

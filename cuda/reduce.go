@@ -18,7 +18,7 @@ type reduceKernels struct{ least, multiply, digest cu.Function }
 // Min implements device.Reducer.
 func (c *columns) Min(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
 	for i := range column {
-		column[i] = -1 // where there are no columns
+		column[i] = -1 // if there are no columns
 	}
 	return c.reduce(ctx, r, func(j *job) (reduction, error) {
 		columns, err := j.temporary.alloc(4 * int64(len(column)))
@@ -39,7 +39,7 @@ func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64,
 	if vectors > maxParts {
 		return fmt.Errorf("cuda: %d vectors, expected at most %d", vectors, maxParts)
 	}
-	clear(sum) // where there are no columns
+	clear(sum) // if there are no columns
 	return c.reduce(ctx, r, func(j *job) (reduction, error) {
 		n := r.Hi - r.Lo
 		columns := make([]float64, len(by)) // [vectors][columns], as neighbouring threads read them
@@ -82,17 +82,17 @@ func (c *columns) Digest(ctx context.Context, r *device.Request) (digest uint64,
 	return digest, err
 }
 
-// reduction is a kernel that is run on each tile, a block of threads for each row and part, and what
-// fetches the results when all have ended.
+// reduction is a kernel that runs on each tile, with a block of threads per row and part, and a
+// function that fetches the results after all have ended.
 type reduction struct {
 	name       string
 	kernel     cu.Function
 	parts      int
-	parameters []uint64 // but for the tile
+	parameters []uint64 // without the tile
 	fetch      func() error
 }
 
-// reduce computes the tiles of a request and reduces each where it is.
+// reduce computes the tiles of a request and reduces each on the device.
 func (c *columns) reduce(
 	ctx context.Context, r *device.Request, prepare func(*job) (reduction, error),
 ) error {
@@ -117,7 +117,7 @@ func (c *columns) reduce(
 			if err != nil {
 				break
 			}
-			// Not far ahead of the device, so that the end of the context is seen in time.
+			// Not far ahead of the device, so that cancellation is noticed in time.
 			if k == 0 {
 				continue
 			}
@@ -125,7 +125,7 @@ func (c *columns) reduce(
 				break
 			}
 		}
-		// Whatever happened, nothing is under way in memory that is given back.
+		// Never free memory that is still in use.
 		if err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize())); err != nil {
 			return err
 		}

@@ -15,20 +15,20 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// maxParts is how many blocks the second dimension of a grid has at most.
+// maxParts is the maximum second dimension of a grid, in blocks.
 const maxParts = 1<<16 - 1
 
-// Rows implements device.Backend; visit is called by one goroutine at a time. While it works on a
-// tile, the next one is computed and the one after the other copied.
+// Rows implements device.Backend. One goroutine at a time calls visit. Meanwhile, the next tile is
+// computed and the tile after it is copied.
 //
-// visit must not use the device, which waits for it. When it panics, all that is under way ends
+// visit must not use the device, which waits for it. If visit panics, all work in progress ends
 // first.
 func (c *columns) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	return c.request(ctx, r, true, func(j *job) error { return j.stream(ctx, visit) })
 }
 
-// request does work with the memory of a request that has values; copied says that they are copied to the
-// machine.
+// request runs work with the memory of a request; copied reports whether values are copied to the
+// host.
 func (c *columns) request(ctx context.Context, r *device.Request, copied bool, work func(*job) error) error {
 	rows := c.x
 	if r.From != nil {
@@ -45,7 +45,7 @@ func (c *columns) request(ctx context.Context, r *device.Request, copied bool, w
 		run := job{c: c, r: r, temporary: &c.d.arena}
 		defer func() { err = errors.Join(err, run.end()) }()
 		if err := run.begin(ctx, rows, docs); isOutOfMemory(err) && c.tiles.bytes > 0 {
-			// The tiles of a request before may be what is in the way: smaller ones do, too.
+			// Tiles of an earlier request may take the memory; smaller tiles suffice.
 			if err := errors.Join(run.end(), c.tiles.drop()); err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func (c *columns) request(ctx context.Context, r *device.Request, copied bool, w
 	return err
 }
 
-// begin copies what a request needs beside the columns to the device.
+// begin copies the data of a request, except the columns, to the device.
 func (j *job) begin(ctx context.Context, rows *sparse.Embedded, docs []uint32) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -84,13 +84,13 @@ func (j *job) begin(ctx context.Context, rows *sparse.Embedded, docs []uint32) (
 	return err
 }
 
-// end gives it back.
+// end frees the data of the request.
 func (j *job) end() error { return j.temporary.end() }
 
-// padded is the distance of rows of so many columns in a tile.
+// padded returns the row stride of a tile with the given number of columns.
 func padded(cols int) int { return (cols + panelWidth - 1) / panelWidth * panelWidth }
 
-// job is a request under way.
+// job is a request in progress.
 type job struct {
 	c         *columns
 	r         *device.Request
@@ -100,10 +100,10 @@ type job struct {
 	order     uint64
 	program   uint64
 	header    []uint64 // of the program
-	step      uint64   // from the program of one tile to that of the next, 0 where all have the same
+	step      uint64   // distance between the programs of consecutive tiles; 0 if all share a program
 	same      uint64
 	tiles     []device.Tile
-	fields    uint64 // address of the tiles' descriptions
+	fields    uint64 // address of the tile descriptions
 }
 
 // tileFields is the number of 8-byte fields of Tile in kernels/shape.h.
@@ -154,8 +154,8 @@ func (j *job) plan() error {
 	return j.describe(fields)
 }
 
-// appendOrder appends numbers of documents among docs, those with the most values in the tail first, by
-// powers of two.
+// appendOrder appends the numbers of documents among docs in decreasing order of their values in
+// the tail, by powers of two.
 func (s *side) appendOrder(order []uint32, docs []int) []uint32 {
 	var at [64]int
 	class := func(d int) int { return 63 - bits.Len64(uint64(s.tail[d+1]-s.tail[d])) }
@@ -174,7 +174,7 @@ func (s *side) appendOrder(order []uint32, docs []int) []uint32 {
 	return order
 }
 
-// describe copies the descriptions of tiles, the last that kernels need, and waits for all copies.
+// describe copies the tile descriptions and waits for all copies.
 func (j *job) describe(fields []uint64) (err error) {
 	if j.fields, err = upload(j.temporary, fields); err != nil {
 		return err
@@ -182,10 +182,10 @@ func (j *job) describe(fields []uint64) (err error) {
 	return arrived()
 }
 
-// piece is what is copied at a time: rows of a tile.
+// piece is a range of rows of a tile that is copied at a time.
 type piece struct{ tile, first, rows int }
 
-// pieces divides the tiles.
+// pieces divides the tiles into pieces.
 func (j *job) pieces() (all []piece) {
 	for k := range j.tiles {
 		t := &j.tiles[k]
@@ -197,13 +197,13 @@ func (j *job) pieces() (all []piece) {
 	return all
 }
 
-// stream computes tile after tile, and hands them over piece by piece.
+// stream computes the tiles in order, and passes them on in pieces.
 func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err error) {
 	if err := j.plan(); err != nil {
 		return err
 	}
 	t := &j.c.tiles
-	// Whatever happens, nothing is under way in memory that is given back.
+	// Never free memory that is still in use.
 	ended := false
 	defer func() {
 		if err != nil || !ended { // or visit panicked
@@ -243,7 +243,7 @@ func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err
 	return nil
 }
 
-// start has a tile computed.
+// start starts the computation of a tile.
 func (j *job) start(k int) error {
 	if err := j.compute(k); err != nil {
 		return err
@@ -252,8 +252,8 @@ func (j *job) start(k int) error {
 	return failed("cuEventRecord", t.buffers[k%2].computed.Record(t.compute))
 }
 
-// copy has piece k copied, and before the first one of a tile the next tile computed, in the place
-// of the tile whose last piece was copied before it.
+// copy starts copying piece k. Before the first piece of a tile, it starts the next tile, in the
+// memory of a tile that has been copied.
 func (j *job) copy(k int, p piece) error {
 	t, b, tile := &j.c.tiles, &j.c.tiles.buffers[k%2], &j.tiles[p.tile]
 	if p.first == 0 {

@@ -2,21 +2,21 @@
 
 package cuda
 
-// What kernels/shape.h has, too; a test holds both together.
+// Constants of kernels/shape.h; a test compares them.
 const (
 	panelWidth    = 128 // documents in a panel
 	panelThreads  = 512
-	panelBlocks   = 2 // of panelDot that a multiprocessor has registers for
+	panelBlocks   = 2 // blocks of panelDot per multiprocessor by registers
 	tailColumns   = 4096
 	tailThreads   = 256
 	narrowValues  = 1024
 	closeThreads  = 256
 	reduceThreads = 256
 
-	tensorRows    = 128 // that a block of panelTensor takes
+	tensorRows    = 128 // rows per block of panelTensor
 	tensorColumns = 64
 	tensorThreads = 256
 )
 
-// entry is a place and a value's word, see Entry in kernels/shape.h.
+// entry is a column and the word of a value, see Entry in kernels/shape.h.
 type entry struct{ place, word uint32 }

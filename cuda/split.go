@@ -13,21 +13,20 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// maxChunks bounds how often results are read and written, and how many roundings a sum goes
-// through.
+// maxChunks bounds how often results are read and written, and how often a sum is rounded.
 const maxChunks = 16
 
-// layout is the order and the division of the terms: ranks by falling document frequency, of which
-// the first are the dense end, where there is one, and the next the head's, in chunks from the
-// rarest terms on. There is at least one chunk, which may have no terms.
+// layout is the order and division of the terms. Ranks are by decreasing document frequency. The
+// first ranks form the optional dense end, the next the head, in chunks from the rarest terms on.
+// There is at least one chunk, which may be empty.
 type layout struct {
 	pairing sparse.Pairing
 	rank    []uint32 // of each column
-	dense   int      // terms
-	head    int      // those and the terms of the chunks
+	dense   int      // number of terms in the dense end
+	head    int      // number of terms in the dense end and in chunks
 	terms   []int32  // number of terms of each chunk
 	base    []int    // lowest rank of each chunk
-	cutList int      // what has more postings than this says where they are, see split.cut
+	cutList int      // lists with more postings have cuts, see split.cut
 }
 
 func (l *layout) chunks() int { return len(l.terms) }
@@ -77,8 +76,9 @@ func ofTerms(value, match float64) timemodel.Costs {
 	return c
 }
 
-// word is what a value stands for in the kernels, see kernels/words.h: a whole number of units of
-// 2^-31, -1 and 1 being the nearest that there is; of a histogram the bits themselves.
+// word returns the kernels' representation of a value, see kernels/words.h: an integer in units of
+// 2^-31, with -1 and 1 rounded to the nearest representable value. For histograms it is the bits of
+// the value.
 func (l *layout) word(v float32) uint32 {
 	if l.pairing != sparse.Dot {
 		return math.Float32bits(v)
@@ -87,7 +87,7 @@ func (l *layout) word(v float32) uint32 {
 	return uint32(int32(min(max(math.RoundToEven(0x1p31*float64(v)), -one), one)))
 }
 
-// split is a set of documents as the kernels want it, see Side in kernels/shape.h.
+// split is a set of documents in the kernels' format, see Side in kernels/shape.h.
 type split struct {
 	head  []int64
 	entry []entry
@@ -95,7 +95,7 @@ type split struct {
 	tail      []int64
 	tailEntry []entry
 
-	list    []int64 // of the columns' documents alone
+	list    []int64 // only for the columns' documents
 	posting []entry
 	cut     []uint32
 	cuts    int // places in each of the lists that have them
@@ -105,11 +105,11 @@ type split struct {
 	exactValue []float64
 }
 
-// cutTerms is how many lists have such places.
+// cutTerms is the number of lists with cuts.
 func (s *split) cutTerms() int { return len(s.cut) / max(s.cuts, 1) }
 
-// longs is a bit for each document with more than narrowValues values in the tail; nil where none
-// has.
+// longs has a bit for each document with more than narrowValues values in the tail; nil if there
+// are none.
 func (s *split) longs() (bits []uint32) {
 	n := len(s.tail) - 1
 	for d := range n {
@@ -190,15 +190,15 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 	return s, nil
 }
 
-// documentRange is documents from the first to before the end of those that are given by rank.
+// documentRange is a half-open range of documents given by rank.
 type documentRange struct {
 	ctx        context.Context
 	byRank     *sparse.CSR
 	first, end int
 }
 
-// postings visits the documents that have terms of ranks from low to before high, and their values,
-// unless the context has ended.
+// postings visits the documents with terms in a range of ranks, and their values, until ctx is
+// done.
 func (p *documentRange) postings(low, high int, visit func(r int, d uint32, v float32)) {
 	for r := low; r < high && p.ctx.Err() == nil; r++ {
 		docs, values := p.byRank.Row(r)

@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// defaultTileBytes is how much is copied at a time, in a millisecond: long beside starting a copy, and
-// enough rows for all workers of the machine; and to page-lock two of them takes less than 0.1 s.
+// defaultTileBytes is the size of a copy, which takes a millisecond: long compared to starting it,
+// and enough rows for all workers. Page-locking two buffers takes less than 0.1 s.
 const defaultTileBytes = 64 << 20
 
 // computedRows is how many rows are computed at a time, a multiple of the width of panels: filling
@@ -21,24 +21,24 @@ const (
 	largestPart  = 8
 )
 
-// tiles are what a device computes and copies in turn: two tiles there, each copied in pieces to one
-// of two buffers of the machine while the other is computed.
+// tiles holds two tiles on the device. While a tile is computed, the other is copied in pieces to
+// two host buffers.
 type tiles struct {
 	d             *Device
 	made          bool
-	bytes         int64 // of each tile
-	piece         int64 // of each buffer
-	had           int64 // bytes of a tile that were to be had when more weren't, or 0
+	bytes         int64 // size of each tile
+	piece         int64 // size of each buffer
+	had           int64 // largest possible tile in bytes after an allocation failed, or 0
 	compute, copy cu.Stream
 	tile          [2]memory
-	close         memory // bits of the close pairs of the tile that is computed
+	close         memory // bits of the close pairs of the current tile
 	buffers       [2]buffer
 }
 
-// buffer is a piece of a tile in the machine's memory.
+// buffer is a piece of a tile in host memory.
 type buffer struct {
 	host             pinned
-	computed, copied cu.Event // of a tile, and of the piece
+	computed, copied cu.Event // for a tile, and for the piece
 }
 
 // prepare makes tiles of up to so many rows of a width, fewer where memory doesn't suffice, but at
@@ -76,8 +76,8 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 	return nil
 }
 
-// shrinking takes so many bytes, or where memory doesn't suffice half of them, and so on down to a
-// line; it returns how many it took, or tried last.
+// shrinking calls its function with a size and halves the size while memory is insufficient, down
+// to a line. It returns the last size.
 func shrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	for {
 		err := take(bytes)
@@ -88,7 +88,7 @@ func shrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	}
 }
 
-// closeBits has room for the bits of close pairs of a tile of so many values.
+// closeBits allocates the bits of close pairs of a tile with the given number of values.
 func (t *tiles) closeBits(values int64) error {
 	if t.close.bytes >= values/8 {
 		return nil
@@ -101,7 +101,7 @@ func (t *tiles) closeBits(values int64) error {
 	return err
 }
 
-// begin makes streams and events.
+// begin creates streams and events.
 func (t *tiles) begin() (err error) {
 	if t.made {
 		return nil
@@ -123,7 +123,7 @@ func (t *tiles) begin() (err error) {
 	return nil
 }
 
-// stop destroys streams and events, those that there are.
+// stop destroys the existing streams and events.
 func (t *tiles) stop() error {
 	err := errors.Join(failed("cuStreamDestroy", t.compute.Destroy()), failed("cuStreamDestroy", t.copy.Destroy()))
 	for i := range t.buffers {
@@ -137,8 +137,7 @@ func (t *tiles) stop() error {
 	return err
 }
 
-// takeTiles puts tiles of so many bytes in the place of those that are there; after an error there are
-// none.
+// takeTiles replaces the tiles by tiles of the given size; after an error there are none.
 func (t *tiles) takeTiles(bytes int64) error {
 	err := t.dropTiles()
 	if err == nil {
@@ -156,7 +155,7 @@ func (t *tiles) takeTiles(bytes int64) error {
 	return nil
 }
 
-// takeBuffers does so with buffers.
+// takeBuffers does the same for buffers.
 func (t *tiles) takeBuffers(bytes int64) error {
 	err := t.dropBuffers()
 	for i := range t.buffers {
@@ -181,7 +180,7 @@ func (t *tiles) dropBuffers() error {
 	return errors.Join(t.buffers[0].host.free(), t.buffers[1].host.free())
 }
 
-// drop gives the tiles back, and forgets that memory was tight.
+// drop frees the tiles and resets the record of failed allocations.
 func (t *tiles) drop() error {
 	t.had = 0
 	return errors.Join(t.dropTiles(), t.dropBuffers())

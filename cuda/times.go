@@ -10,11 +10,11 @@ import (
 	"gorgonia.org/cu"
 )
 
-// timesVariable of the environment has every device time its kernels where it is 1.
+// timesVariable is the environment variable that turns on kernel timing if it is 1.
 const timesVariable = "GRAM_CUDA_TIMES"
 
-// times adds up what launches take, by events before and after each. It is guarded as the rest of a
-// Device.
+// times sums the durations of launches, measured by events before and after each. Device.mu guards
+// it.
 type times struct {
 	on      bool
 	spare   []cu.Event
@@ -22,13 +22,13 @@ type times struct {
 	sum     map[string]KernelTime
 }
 
-// launched is what was started on a stream and not yet waited for.
+// launched is work started on a stream and not yet waited for.
 type launched struct {
 	name          string
 	before, after cu.Event
 }
 
-// around starts something on a stream, between two events where times are wanted.
+// around starts work on a stream, between two events if timing is on.
 func (t *times) around(name string, stream cu.Stream, start func() error) error {
 	if !t.on {
 		return start()
@@ -50,7 +50,7 @@ func (t *times) around(name string, stream cu.Stream, start func() error) error 
 	return nil
 }
 
-// record takes a spare event, or a new one, and records it.
+// record records an unused event, or a new event.
 func (t *times) record(stream cu.Stream) (cu.Event, error) {
 	if len(t.spare) == 0 {
 		e, err := cu.MakeEvent(cu.DefaultEvent)
@@ -62,13 +62,13 @@ func (t *times) record(stream cu.Stream) (cu.Event, error) {
 	last := len(t.spare) - 1
 	e := t.spare[last]
 	if err := e.Record(stream); err != nil {
-		return e, failed("cuEventRecord", err) // it stays spare
+		return e, failed("cuEventRecord", err) // the event stays unused
 	}
 	t.spare = t.spare[:last]
 	return e, nil
 }
 
-// collect waits for what was started and adds it to the sums.
+// collect waits for started work and adds its duration to the sums.
 func (t *times) collect() (err error) {
 	for _, l := range t.running {
 		t.spare = append(t.spare, l.before, l.after)
@@ -94,7 +94,7 @@ func (t *times) collect() (err error) {
 	return err
 }
 
-// drop forgets what was started: work that failed is no measurement.
+// drop discards the timing of started work, because it failed.
 func (t *times) drop() {
 	for _, l := range t.running {
 		t.spare = append(t.spare, l.before, l.after)
@@ -111,9 +111,9 @@ func (t *times) close() (err error) {
 	return err
 }
 
-// KernelTimes returns what kernels have taken since the device was opened, the longest first;
-// nothing where the environment had no GRAM_CUDA_TIMES=1. It waits for a computation that is under way. Computations
-// that ended with an error aren't counted.
+// KernelTimes returns the kernels' total times since the device was opened, in decreasing order.
+// Without GRAM_CUDA_TIMES=1 it returns nothing. It waits for a computation in progress. Failed
+// computations aren't counted.
 func (d *Device) KernelTimes() []KernelTime {
 	d.mu.Lock()
 	defer d.mu.Unlock()

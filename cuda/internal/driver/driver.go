@@ -1,9 +1,8 @@
 //go:build cuda && cgo && linux
 
-// Package driver gives gorgonia.org/cu the entry points of the CUDA driver by opening libcuda.so.1
-// when a device is first asked for, and what that package lacks of the driver: pinned memory and
-// more than 48 KiB of shared memory. A program with it links and starts on machines without a
-// driver.
+// Package driver loads libcuda.so.1 on first use and provides its entry points to gorgonia.org/cu.
+// It adds driver functions that gorgonia.org/cu lacks: pinned memory and more than 48 KiB of shared
+// memory. A program with it links and starts without a driver.
 package driver
 
 /*
@@ -21,8 +20,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Open returns nil where there is a CUDA driver with a device, and otherwise why not. It looks
-// once; later calls say the same.
+// Open returns nil if there is a CUDA driver with a device, and an error otherwise. It checks once;
+// later calls return the same result.
 func Open() error {
 	switch rc := C.loader_open(); rc {
 	case C.LOADER_OK:
@@ -39,16 +38,15 @@ func Open() error {
 	}
 }
 
-// failed is a result of the driver as the error that gorgonia.org/cu has for it, whose type has no
-// name outside.
+// failed converts a driver result to gorgonia.org/cu's error, whose type is not exported.
 func failed(rc C.int) error {
 	return convert(cu.Success, int(rc))
 }
 
 func convert[T ~int](_ T, v int) T { return T(v) }
 
-// HostAlloc returns page-locked memory, from and to which copies run beside computations. It
-// belongs to the caller, who gives it to [HostFree]. The current context must be set.
+// HostAlloc returns page-locked memory for copies that overlap computations. The caller must free
+// it with [HostFree]. The current context must be set.
 func HostAlloc(bytes int64) (unsafe.Pointer, error) {
 	var p unsafe.Pointer
 	if rc := C.calls_host_alloc(&p, C.size_t(bytes)); rc != 0 {
@@ -57,7 +55,7 @@ func HostAlloc(bytes int64) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// HostFree gives memory of [HostAlloc] back.
+// HostFree frees memory of [HostAlloc].
 func HostFree(p unsafe.Pointer) error {
 	if rc := C.calls_host_free(p); rc != 0 {
 		return fmt.Errorf("cuMemFreeHost: %w", failed(rc))
@@ -65,8 +63,8 @@ func HostFree(p unsafe.Pointer) error {
 	return nil
 }
 
-// AllowShared lets launches of a function take up to bytes of dynamic shared memory; without it the
-// bound is 48 KiB.
+// AllowShared allows launches of a function with up to bytes of dynamic shared memory instead of 48
+// KiB.
 func AllowShared(f cu.Function, bytes int) error {
 	if rc := C.calls_allow_shared(*(*C.uintptr_t)(unsafe.Pointer(&f)), C.int(bytes)); rc != 0 {
 		return fmt.Errorf("cuFuncSetAttribute of %d bytes of shared memory: %w", bytes, failed(rc))

@@ -1,11 +1,10 @@
-// Command mkheader writes the CUDA driver's header that gorgonia.org/cu is compiled with, out of
-// that module itself, so that no CUDA toolkit is needed:
+// Command mkheader extracts the CUDA driver header for compiling gorgonia.org/cu from that module,
+// so that no CUDA toolkit is needed:
 //
 //	mkheader DIRECTORY
 //
-// writes DIRECTORY/cuda.h. The module holds a header that has been through a preprocessor, which
-// lost the macros that select the 64-bit entry points: the plain names are those of the 32-bit
-// ones. They are put back here.
+// It writes DIRECTORY/cuda.h. The module's header is preprocessed, so it lacks the macros that
+// select the 64-bit entry points. mkheader adds them.
 package main
 
 import (
@@ -17,7 +16,7 @@ import (
 	"strings"
 )
 
-// renamed are the functions whose present form has the ending _v2.
+// renamed lists the functions whose current version has the suffix _v2.
 const renamed = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurrent ModuleGetGlobal
 	MemGetInfo MemAlloc MemAllocPitch MemFree MemGetAddressRange MemAllocHost MemHostGetDevicePointer MemHostRegister
 	MemcpyHtoD MemcpyDtoH MemcpyDtoD MemcpyDtoA MemcpyAtoD MemcpyHtoA MemcpyAtoH MemcpyAtoA
@@ -28,8 +27,7 @@ const renamed = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurren
 	TexRefSetAddress TexRefGetAddress StreamDestroy EventDestroy LinkCreate LinkAddData LinkAddFile
 	DevicePrimaryCtxRelease DevicePrimaryCtxReset DevicePrimaryCtxSetFlags`
 
-// begin is the line where the driver's own declarations begin; those before it are of the C
-// library.
+// begin is the first line of the driver's declarations; earlier lines are from the C library.
 const begin = "typedef uint32_t cuuint32_t"
 
 func main() {
@@ -71,7 +69,7 @@ func run(args []string) error {
 	}
 	target := filepath.Join(args[0], "cuda.h")
 	if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, header) {
-		return nil // what was compiled with it needn't be again
+		return nil // keeps the build cache valid
 	}
 	return os.WriteFile(target, header, 0o666)
 }

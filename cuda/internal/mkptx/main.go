@@ -3,10 +3,10 @@
 //
 //	mkptx [-check] [-cubins TO] DIRECTORY
 //
-// It needs clang, by default clang-19 (CLANG names another), and no CUDA toolkit. The PTX is in
-// git; its head has the digest of the sources and the compiler's version. -check compiles nothing
-// and reports whether the digest is that of the sources. -cubins has the PTX that is there assembled
-// for some architectures, where ptxas is at hand, for machines whose driver has no compiler.
+// It needs clang, by default clang-19 (set CLANG for another), and no CUDA toolkit. The PTX is in
+// git; its header has the digest of the sources and the compiler version. -check only compares this
+// digest with the sources. -cubins assembles the existing PTX with ptxas, if available, for drivers
+// without a compiler.
 package main
 
 import (
@@ -24,15 +24,15 @@ import (
 
 const source, target = "gram.cu", "gram.ptx"
 
-// arguments are the compiler's. PTX 7.0 is the first version with compute capability 8.0, and every
-// driver from 450 on reads it. Multiplications and additions are fused where the source says so,
-// and nowhere else.
+// arguments are the compiler arguments. PTX 7.0 is the first version with compute capability 8.0,
+// and drivers from 450 on read it. Multiplications and additions are fused only if the source says
+// so.
 var arguments = strings.Fields("-x cuda --cuda-device-only -nocudainc -nocudalib -std=c++17 -fdeclspec " +
 	"-O3 -ffp-contract=off -S --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70")
 
 func main() {
-	check := flag.Bool("check", false, "say whether the PTX is that of the sources")
-	cubins := flag.String("cubins", "", "write cubins of the PTX into this `directory`, and compile nothing")
+	check := flag.Bool("check", false, "check that the PTX matches the sources")
+	cubins := flag.String("cubins", "", "assemble the existing PTX into cubins in this `directory`")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "mkptx: expected one directory")
@@ -90,7 +90,7 @@ func run(dir string, check bool, out io.Writer) error {
 	return os.WriteFile(path, append([]byte(head), text...), 0o666)
 }
 
-// stated returns the digest that a PTX file says it is of.
+// stated returns the source digest in the header of a PTX file.
 func stated(ptx []byte) string {
 	m := regexp.MustCompile(`(?m)^// sources: ([0-9a-f]{64})$`).FindSubmatch(ptx)
 	if m == nil {
@@ -99,8 +99,7 @@ func stated(ptx []byte) string {
 	return string(m[1])
 }
 
-// digest returns the SHA-256 of what the PTX is made of: names and contents of the sources, and the
-// arguments.
+// digest returns the SHA-256 of the names and contents of the sources, and of the arguments.
 func digest(dir string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, strings.Join(arguments, " "))

@@ -10,11 +10,11 @@ const (
 	DenseStep = 32
 )
 
-// ByModel is the share of [Costs.Terms].
+// ByModel, as the share of [Costs.Terms], selects the dense end by the model.
 const ByModel = -1
 
-// Terms returns how many of the most frequent terms are the dense end: those with which panelTensor and
-// panelDot take the least time where share is ByModel, and else those of Dense. first is as in [Of].
+// Terms returns the number of most frequent terms in the dense end. If share is ByModel, it
+// minimises the time of panelTensor and panelDot; otherwise it is Dense. first is as in [Of].
 func (c *Costs) Terms(first []int64, documents int, share int64) int {
 	if share != ByModel {
 		return Dense(first, documents, share)
@@ -33,7 +33,7 @@ func (c *Costs) Terms(first []int64, documents int, share int64) int {
 	return best
 }
 
-// used leaves out terms of no document at the end.
+// used excludes trailing terms without documents.
 func used(first []int64, terms int) int {
 	for terms > 0 && first[terms] == first[terms-1] {
 		terms--
@@ -41,9 +41,8 @@ func used(first []int64, terms int) int {
 	return terms
 }
 
-// Dense returns how many of the most frequent terms are the dense end where that is those that one of
-// so many documents in share has, by groups of DenseStep; 0 for none, also for share 0. first is as in
-// [Of].
+// Dense returns the number of most frequent terms that at least one in share documents has, in
+// groups of DenseStep; 0 for share 0. first is as in [Of].
 func Dense(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
 	for terms < min(all, DenseMax) {

@@ -1,31 +1,30 @@
-// Package timemodel predicts how long the kernels of package cuda take, from counts of what they do and
-// costs that were fitted to measurements, and divides the terms between head and tail by that. See
+// Package timemodel predicts the running time of the kernels of package cuda from operation counts
+// and costs fitted to measurements. It divides the terms between head and tail accordingly. See
 // cuda/BENCHMARKS.md.
 package timemodel
 
-// Width and TailColumns are the columns of a panel and of a block of the tail, PANEL and
-// TAIL_COLUMNS of cuda/kernels/shape.h; AtOnce is what the values of a document in a chunk are a
-// multiple of.
+// Width and TailColumns are the columns of a panel and of a tail block: PANEL and TAIL_COLUMNS of
+// cuda/kernels/shape.h. The number of values of a document in a chunk is a multiple of AtOnce.
 const (
 	Width       = 128
 	TailColumns = 4096
 	AtOnce      = 4
 )
 
-// Costs are cycles of a multiprocessor.
+// Costs are in cycles of a multiprocessor.
 type Costs struct {
-	Value float64 // of panelDot: a row's value with a panel's columns
-	Row   float64 // a row with a panel, for each chunk
-	Last  float64 // and what becomes of its sums after the last
-	Fill  float64 // a column's value that is put into a panel
-	Panel float64 // a panel, for each chunk
+	Value float64 // panelDot: multiplying a row's value by a panel's columns
+	Row   float64 // panelDot: a row with a panel, per chunk
+	Last  float64 // panelDot: converting the sums after the last chunk
+	Fill  float64 // panelDot: writing a column's value to a panel
+	Panel float64 // panelDot: a panel, per chunk
 
-	Block float64 // of tailAdd: a row with its columns
-	List  float64 // a row's value with them
-	Match float64 // a product
+	Block float64 // tailAdd: a row with a block of columns
+	List  float64 // tailAdd: a row's value with a block of columns
+	Match float64 // tailAdd: a product
 
-	DenseRow float64 // of panelTensor: a row with a panel
-	Dense    float64 // and DenseStep terms of it
+	DenseRow float64 // panelTensor: a row with a panel
+	Dense    float64 // panelTensor: DenseStep terms of a row with a panel
 }
 
 // Measured are the costs that an H100 had: cuda/BENCHMARKS.md says how they were fitted. A value of
@@ -37,13 +36,13 @@ type Costs struct {
 var Measured = Costs{Value: 7.9, Row: 40, Last: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
 	DenseRow: 161, Dense: 45}
 
-// Work is what a matrix of documents with themselves takes.
+// Work counts the operations for a matrix of documents with themselves.
 type Work struct {
 	Documents  float64
-	HeadValues float64 // of all documents, those that fill up included
+	HeadValues float64 // for all documents, including padding
 	Chunks     float64
-	TailValues float64 // of all documents
-	Matches    float64 // postings that rows meet
+	TailValues float64 // for all documents
+	Matches    float64 // number of postings that rows match
 }
 
 // Of counts the work with the first terms in the head, up to perChunk at a time. first has the
@@ -59,7 +58,7 @@ func Of(first []int64, documents, head, perChunk int) Work {
 	return w
 }
 
-// Cycles returns those of tailAdd and of panelDot for all pairs.
+// Cycles returns the cycles of tailAdd and of panelDot for all pairs.
 func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
 	panels, blocks := w.Documents/Width, w.Documents/TailColumns
 	parts := max(w.Documents/float64(max(rows, 1)), 1)
@@ -69,8 +68,8 @@ func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
 	return tail, panel
 }
 
-// Head returns how many terms the head has for the least time: of all numbers up to that of
-// maxChunks chunks the least with the fewest cycles. first is as in [Of].
+// Head returns the number of terms in the head that minimises cycles, up to maxChunks chunks; the
+// smallest if several are equal. first is as in [Of].
 func (c *Costs) Head(first []int64, documents, perChunk, maxChunks, rows int) int {
 	most := min(len(first)-1, perChunk*maxChunks)
 	w := Of(first, documents, 0, perChunk)
