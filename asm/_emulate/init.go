@@ -1,5 +1,5 @@
-// Init is the only process of the emulated machine that avx512.sh starts: it runs the test programs
-// that the file /commands lists, a line each, and turns the machine off. Its last line of output
+// Init is the only process of the virtual machine that avx512.sh starts. It runs the test programs
+// listed in the file /commands, one per line, and turns the machine off. Its last output line
 // reports whether everything passed.
 package main
 
@@ -28,7 +28,7 @@ func main() {
 }
 
 func run() error {
-	// Go programs want /dev/null for their children, and look at /proc for the size of huge pages.
+	// Go programs open /dev/null for child processes, and read the huge page size from /proc.
 	for _, fs := range []struct{ kind, at string }{{"devtmpfs", "/dev"}, {"proc", "/proc"}, {"tmpfs", "/tmp"}} {
 		if err := os.MkdirAll(fs.at, 0o755); err != nil {
 			return err
@@ -63,7 +63,7 @@ func run() error {
 	return errors.Join(append(errs, lines.Err())...)
 }
 
-// drain waits until the serial line has sent everything, so that the power doesn't go off before.
+// drain waits until the serial line has sent all output, so that shutdown doesn't lose any.
 func drain(f *os.File) {
 	const tcsbrk = 0x5409
 	syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), tcsbrk, 1)

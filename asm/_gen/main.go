@@ -1,9 +1,9 @@
-// Command _gen writes the assembly of package asm and the Go declarations that go with it.
+// Command _gen writes the assembly of package asm and its Go declarations.
 //
 //	go run .             (in asm/_gen)
 //
-// A family of kernels is one or more functions that add kernels to a file, with the instruction set
-// as a parameter. Family NAME of the list families becomes asm/NAME_amd64.s and
+// A family of kernels consists of functions that add kernels to a file, with the instruction set as
+// a parameter. Family NAME in the list families becomes asm/NAME_amd64.s and
 // asm/NAME_stubs_amd64.go.
 package main
 
@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-// write generates one family into the folder above.
+// write generates one family into the parent folder.
 func write(name string, add []func(f file)) error {
 	c := build.NewContext()
 	c.ConstraintExpr("!purego")
@@ -86,9 +86,9 @@ func write(name string, add []func(f file)) error {
 	return os.WriteFile(filepath.Join("..", name+"_stubs_amd64.go"), stubs, 0o644)
 }
 
-// broadcastConstants has instructions on registers of 64 bytes take constants from one lane of
-// memory, which they spread. The linker aligns data to 32 bytes at most: constants of 64 bytes would
-// lie across two cache lines, by chance of the link, which made maps up to 1.8 times as slow.
+// broadcastConstants changes instructions on 64-byte registers to broadcast constants from one lane
+// of memory. The linker aligns data to at most 32 bytes, so 64-byte constants could cross a cache
+// line, which made maps up to 1.8 times slower.
 func broadcastConstants(file *ir.File) error {
 	loads := map[string]string{"VMOVUPS": "VBROADCASTSS", "VMOVUPD": "VBROADCASTSD"}
 	for _, f := range file.Functions() {
@@ -114,8 +114,9 @@ func broadcastConstants(file *ir.File) error {
 	return nil
 }
 
-// checkEncodings refuses vector instructions in SSE's encoding, which avo's Load and Store issue for float32 and
-// float64. A MOVSS that loads a register while the upper halves of others are in use costs a Xeon 150 to 200 ns.
+// checkEncodings rejects vector instructions in SSE encoding, which avo's Load and Store emit for
+// float32 and float64. A MOVSS load costs a Xeon 150 to 200 ns while upper halves of registers are
+// in use.
 func checkEncodings(file *ir.File) error {
 	for _, f := range file.Functions() {
 		for _, i := range f.Instructions() {
@@ -129,8 +130,8 @@ func checkEncodings(file *ir.File) error {
 	return nil
 }
 
-// checkRegisters refuses the vector registers 16 to 31 outside the kernels for AVX-512. avo hands
-// them out when it runs short, and an instruction that names one is an AVX-512 instruction.
+// checkRegisters rejects vector registers 16 to 31 outside AVX-512 kernels. avo allocates them if
+// it runs out of registers, and instructions with them need AVX-512.
 func checkRegisters(file *ir.File) error {
 	for _, f := range file.Functions() {
 		if strings.HasSuffix(f.Name, "AVX512") {

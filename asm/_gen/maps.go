@@ -10,8 +10,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A mapKernel is an elementwise map. in names the slices that it reads, and scalars the float32
-// parameters; before the loop, each scalar fills a register, negated where its name has a minus.
+// A mapKernel is an elementwise map. in names its input slices and scalars its float32 parameters.
+// Before the loop, each scalar fills a register, negated if its name has a minus.
 type mapKernel struct {
 	name    string
 	in      []string
@@ -20,13 +20,13 @@ type mapKernel struct {
 	hold    []float32 // constants that stay in registers
 	body    func(a args) vec
 
-	// limit, if there is one, is computed before the loop. Where no element of the first input in a
-	// block is above it, the body is fast.
+	// limit, if not nil, is computed before the loop. If no element of a block of the first input
+	// exceeds it, the fast body is used.
 	limit func(a args) VecVirtual
 }
 
-// args are what the body of a map has to work with: registers of its inputs, and one for each
-// scalar. fast says that fewer operations give the same bits.
+// args are the arguments of a map's body: registers of its inputs and of each scalar. fast allows a
+// version with fewer operations and the same bits.
 type args struct {
 	*gen
 	in   []vec
@@ -42,9 +42,9 @@ var mapKernels = []mapKernel{
 		body: func(a args) vec { return a.exp(a.in[0], true) }},
 	{name: "diffusion", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
 		body: func(a args) vec { return a.falling(a.scale(a.arcCosSq(), a.s[0])) },
-		// For c <= 1 arccos² is at most π²/4·c. So up to c = 87/(2.468·invT) the exponent stays
-		// above -87.3, where results are normal numbers. NaN in invT stays in the limit, and
-		// nothing is below that.
+		// For c <= 1, arccos² is at most π²/4·c. So up to c = 87/(2.468·invT), the exponent stays
+		// above -87.3, where results are normal numbers. If invT is NaN, the limit is NaN, and no
+		// block is fast.
 		limit: func(a args) VecVirtual {
 			quotient, l := a.reg(), a.reg()
 			a.VMOVUPS(a.mem(-35.2), quotient)
@@ -59,9 +59,8 @@ var mapKernels = []mapKernel{
 		}},
 	{name: "ngdExp", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
 		body: func(a args) vec { return a.falling(a.scale(a.arcCos(), a.s[0])) },
-		// For c <= 1 arccos is at most π/2·√c. So with q = 87/(1.5709·invT) the exponent stays
-		// above -87.3 up to c = q². Where it matters, the least of 1, q and q² is that; it is
-		// negative where q is.
+		// For c <= 1, arccos is at most π/2·√c. So with q = 87/(1.5709·invT), the exponent stays
+		// above -87.3 up to c = q². The limit is min(1, q, q²), which is negative if q is.
 		limit: func(a args) VecVirtual {
 			q, l := a.reg(), a.reg()
 			a.VMOVUPS(a.mem(-55.3), q)
@@ -98,7 +97,7 @@ var mapKernels = []mapKernel{
 		}},
 }
 
-// upToOne is the limit where c <= 1 is all that a fast body needs.
+// upToOne is the limit of fast bodies that only need c <= 1.
 func upToOne(a args) VecVirtual { return a.constant(1) }
 
 func maps(f file) {
@@ -109,7 +108,7 @@ func maps(f file) {
 	}
 }
 
-// write writes one map:
+// write writes a map:
 //
 //	block:  while a block of registers is left (and none is above the limit), a block
 //	single: one register, then back to block
@@ -205,7 +204,7 @@ func (m mapKernel) write(g *gen) {
 	g.end()
 }
 
-// The functions here are those of asm/maps_generic.go for one value, operation by operation.
+// The functions below compute asm/maps_generic.go for one value, operation by operation.
 
 // arcSq is arccos²(1-m) = 2m + m²·Q(m) for m in [0, 1].
 func (g *gen) arcSq(m vec) vec {
@@ -217,10 +216,10 @@ func (g *gen) arcSq(m vec) vec {
 	return odd
 }
 
-// fold is m = min(c, 2-c); NaN stays.
+// fold is m = min(c, 2-c); NaN is preserved.
 func (g *gen) fold(c vec) vec { return g.min(g.constSub(2, c), c) }
 
-// supplement is π-φ in two pieces.
+// supplement is π-φ as a sum of two numbers.
 func (g *gen) supplement(phi vec) (hi, lo vec) {
 	hi = g.constSub(coeff.PiHi, phi)
 	lo = g.constSub(coeff.PiHi, hi)
@@ -272,7 +271,7 @@ func (g *gen) reduce(x vec, round float32) (k, p vec) {
 	return k, p
 }
 
-// exp is e^x for any x, which it overwrites. high says whether x may lie above the range of
+// exp is e^x for any x, which it overwrites. high reports whether x may exceed the range of
 // results.
 func (g *gen) exp(x vec, high bool) vec {
 	x = g.clampLow(x, coeff.ExpLow)
@@ -293,8 +292,8 @@ func (g *gen) exp(x vec, high bool) vec {
 	return g.mul(g.mul(p, b1), b)
 }
 
-// expNormal is e^x for x whose results are normal numbers: the bits of exp with fewer operations.
-// It overwrites x.
+// expNormal is e^x for x with normal results: the bits of exp with fewer operations. It overwrites
+// x.
 func (g *gen) expNormal(x vec) vec {
 	k, p := g.reduce(x, coeff.RoundPlain)
 	for i := range k {

@@ -22,21 +22,22 @@ func panels(f file) {
 	}
 }
 
-// A stream is where a document's values come from: n values that end at offset and value.
+// A stream is the source of a document's values: n values that end at offset and value.
 type stream struct{ offset, value, n Register }
 
-// A result is what a panel kernel does with a document's sums.
+// A result selects what a panel kernel does with a document's sums.
 type result int
 
 const (
-	added        result = iota // adds them to the document's row of the tile
-	distances                  // adds them, and makes c of that
-	rowDistances               // adds them to the document's sums of the tail, and makes c of that
+	added        result = iota // add them to the document's row of the tile
+	distances                  // add them and convert the row to c
+	rowDistances               // add them to the document's tail sums and convert these to c
 )
 
-// panel writes a kernel that takes 1 or 2 documents at a time. term adds to a sum: its arguments
-// are a register of the panel in memory, a register filled with the document's value, and the sum.
-// Places hold ascending numbers of values, so that of two neighbours the second has some left when
+// panel writes a kernel that processes 1 or 2 documents at a time. term adds to a sum; its
+// arguments are a panel register in memory, a register filled with the document's value, and the
+// sum. Documents are ordered by their number of values, so the second of two neighbours has values
+// left at the end of the first.
 // the first is through.
 func (g *gen) panel(name string, documents int, to result, term func(m Mem, value, sum VecVirtual)) {
 	from, tile, returns, last := "", "out, ", "", to != added
@@ -50,7 +51,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 	g.function("panel"+name+g.suffix,
 		"func("+from+tile+"panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)"+returns)
 	g.Doc("panel" + name + g.suffix + " is panel" + name + "Generic for " + g.suffix + ", with R = 64.")
-	var out Register // rows of the tile are reached by arguments in memory: registers are few
+	var out Register // rows of the tile are addressed by arguments in memory, because registers are scarce
 	if to != rowDistances {
 		out = g.base("out")
 	}
@@ -77,10 +78,10 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		one, two, zero, limit = g.constant(1), g.constant(2), g.reg(), g.reg()
 		g.VXORPS(zero, zero, zero)
 		g.VBROADCASTSS(g.address(g.Param("limit")), limit)
-		g.Store(g.base("index"), g.ReturnIndex(0)) // where the next place goes, until the end
+		g.Store(g.base("index"), g.ReturnIndex(0)) // address of the next index, until the end
 	}
 
-	// take moves a stream over the values of the next place.
+	// take moves a stream to the values of the next document.
 	take := func(s stream, slot int) {
 		last := g.GP64()
 		g.MOVQ(Mem{Base: start, Disp: 8 * (slot + 1)}, last)
@@ -88,12 +89,12 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		g.SUBQ(first, s.n)
 		g.MOVQ(last, first)
 	}
-	// advance lets offset and value point behind n values.
+	// advance moves offset and value behind n values.
 	advance := func(n Register) {
 		g.LEAQ(element(offset, n, 2), offset)
 		g.LEAQ(element(value, n, 4), value)
 	}
-	// addTerms adds what a value that is broadcast gives with the panel's row at an offset.
+	// addTerms adds the terms of a broadcast value with the panel's row at an offset.
 	addTerms := func(d int, o Register) {
 		for i, sum := range sums[d] {
 			term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
@@ -106,8 +107,8 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		g.VBROADCASTSS(element(s.value, at, 4), broadcast[d])
 		addTerms(d, o)
 	}
-	// addFour adds the four values before number at. Loads are the bound, two per cycle, and each
-	// multiply-add needs one. So one load brings four values, and another four offsets; shuffles
+	// addFour adds the four values before number at. Loads are the bottleneck, two per cycle, and
+	// each multiply-add needs a load. So four values share a load, and so do four offsets; shuffles
 	// and shifts spread them.
 	addFour := func(d int, s stream, at Register) {
 		offsets := g.GP64()
@@ -130,8 +131,8 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 			addTerms(d, o)
 		}
 	}
-	// loop adds the last n > 0 values of the streams, which are equally long, to the sums of as
-	// many documents from d on. It overwrites n.
+	// loop adds the last n > 0 values of the streams, which have equal lengths, to the sums of
+	// their documents from d on. It overwrites n.
 	loop := func(n Register, d int, streams ...stream) {
 		top, single, done := g.label("four"), g.label("value"), g.label("through")
 		g.NEGQ(n)
@@ -154,7 +155,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		g.JNZ(single)
 		g.Label(done)
 	}
-	// place is where the document's row begins in a slice.
+	// place returns the offset of the document's row in a slice.
 	place := func(d int, slice, stride string) GPVirtual {
 		row := g.GP64()
 		g.MOVBQZX(Mem{Base: doc, Disp: d}, row)
@@ -222,7 +223,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 			g.zero(sums[0])
 			g.zero(sums[1])
 		}
-		// Both streams run to the end of the common length; what b has beyond it follows.
+		// Both streams run to the end of the common length; the rest of b follows.
 		g.SUBQ(a.n, b.n)
 		advance(a.n)
 		g.LEAQ(element(offset, a.n, 2), b.offset)
@@ -280,13 +281,14 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 	g.end()
 }
 
-// small lists which elements of c are below the limit, those of a row of the tile that begins at place row. Nearly
+// small lists the elements of c below the limit; row is the index of the first. Usually there are
+// none.
 // always there is none.
 func (g *gen) small(c vec, limit VecVirtual, row GPVirtual) {
 	least, none := g.reg(), g.label("none")
 	g.VMOVAPS(c[0], least)
 	for _, v := range c[1:] {
-		g.VMINPS(least, v, least) // least where v is NaN, and NaN where least is
+		g.VMINPS(least, v, least) // least if v is NaN, and NaN if least is NaN
 	}
 	any := g.GP32()
 	g.lanesWhere(notAtLeast, least, limit, any)
@@ -307,7 +309,7 @@ func (g *gen) small(c vec, limit VecVirtual, row GPVirtual) {
 	g.Label(none)
 }
 
-// lanesWhere sets the bits of the lanes in which a comparison is true.
+// lanesWhere sets the bits of lanes in which a comparison is true.
 func (g *gen) lanesWhere(predicate U8, a, b VecVirtual, bits GPVirtual) {
 	if g.lanes == 16 {
 		k := g.K()
@@ -320,7 +322,7 @@ func (g *gen) lanesWhere(predicate U8, a, b VecVirtual, bits GPVirtual) {
 	g.VMOVMSKPS(m, bits)
 }
 
-// eachBit runs do for the number of every bit that is set, ascending, and clears it.
+// eachBit runs do for the number of every set bit, in ascending order, and clears it.
 func (g *gen) eachBit(bits GPVirtual, do func(place GPVirtual)) {
 	top, through := g.label("bit"), g.label("through")
 	g.Label(top)
@@ -334,7 +336,7 @@ func (g *gen) eachBit(bits GPVirtual, do func(place GPVirtual)) {
 	g.Label(through)
 }
 
-// address is where a parameter or result of one word stands.
+// address returns the address of a one-word parameter or result.
 func (g *gen) address(c gotypes.Component) Mem {
 	b, err := c.Resolve()
 	if err != nil {
@@ -350,9 +352,8 @@ func (g *gen) zero(v vec) {
 	}
 }
 
-// pairings adds the similarities of histograms: their panels, and their terms as maps. A panel
-// takes one document at a time, since terms need registers; they are so long that the multiplier is
-// the bound.
+// pairings adds the histogram similarities: their panels, and their terms as maps. A panel
+// processes one document at a time, because terms need registers. The bottleneck is the multiplier.
 func pairings(f file) {
 	for _, p := range []struct {
 		name, terms string
@@ -374,7 +375,7 @@ func pairings(f file) {
 	}
 }
 
-// The functions here are those of asm/panel_generic.go, operation by operation.
+// The functions below compute asm/panel_generic.go, operation by operation.
 
 // chiSquare is 2xy/(x+y).
 func (g *gen) chiSquare(y vec, x VecVirtual) vec {
@@ -383,14 +384,14 @@ func (g *gen) chiSquare(y vec, x VecVirtual) vec {
 	return g.apply(g.VDIVPS, sum, product)
 }
 
-// jensenShannon is min(x, y)·h, h a function of the quotient of both.
+// jensenShannon is min(x, y)·h, where h is a function of their ratio.
 func (g *gen) jensenShannon(y vec, x VecVirtual) vec {
 	least := g.apply(g.VMINPS, x, y)
 	most := g.apply(g.VMAXPS, x, y)
 	r := g.apply(g.VDIVPS, most, least)
 	h := g.twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4,
 		coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
-	// To save registers, e comes first, then z takes the place of r.
+	// To save registers, e comes first, then z replaces r.
 	e := g.each(len(y), func(i int, d VecVirtual) {
 		g.subBits(coeff.RootHalfBits, r[i], d)
 		g.VPSRAD(U8(23), d, d)
@@ -407,8 +408,8 @@ func (g *gen) jensenShannon(y vec, x VecVirtual) vec {
 	return g.mul(least, h)
 }
 
-// twoChains is the polynomial with the given coefficients, an even number of them, the highest
-// first. It sums odd and even powers in two chains that don't wait for each other.
+// twoChains evaluates the polynomial with the given coefficients, an even number, highest first. It
+// sums odd and even powers in two independent chains.
 func (g *gen) twoChains(x vec, c ...float32) vec {
 	var chains [2][]float32
 	for i, v := range c {
@@ -420,6 +421,6 @@ func (g *gen) twoChains(x vec, c ...float32) vec {
 	return odd
 }
 
-// subBits subtracts a constant from integers: it adds the complement, which an instruction takes
+// subBits subtracts a constant from integers: it adds the complement, which an instruction reads
 // from memory.
 func (g *gen) subBits(bits uint32, a, dst VecVirtual) { g.VPADDD(g.memBits(-bits), a, dst) }

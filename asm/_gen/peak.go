@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// peaks adds what measures the machine: multiply-adds in registers, and reading.
+// peaks adds the kernels that measure the processor: multiply-adds in registers, and reading.
 func peaks(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
@@ -16,7 +16,7 @@ func peaks(f file) {
 }
 
 // peak keeps 12 sums in registers, more than the eight that hide a latency of four cycles at two
-// multiply-adds per cycle. It takes 12 registers of sums after the other.
+// multiply-adds per cycle. It processes 12 registers of sums at a time.
 func (g *gen) peak() {
 	const chains = layout.PeakSums / 16
 	g.function("peak"+g.suffix, "func(sum []float32, x, y float32, rounds int)")
@@ -54,8 +54,8 @@ func (g *gen) peak() {
 	g.end()
 }
 
-// read takes eight registers at a time. An OR is the cheapest operation that uses what was loaded,
-// and gives the same in any order.
+// read reads eight registers at a time. OR is the cheapest operation on loaded values, and its
+// result doesn't depend on their order.
 func (g *gen) read() {
 	const chains = 8
 	g.function("read"+g.suffix, "func(src []float32) uint32")

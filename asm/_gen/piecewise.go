@@ -6,11 +6,11 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// piecewise adds the kernel that evaluates piecewise polynomials. The one for AVX2 serves AVX-512,
-// too: finding rows is the work, and a wider register has as many to find per element.
+// piecewise adds the kernel for piecewise polynomials. AVX-512 uses the AVX2 version: finding rows
+// dominates, and wider registers don't speed it up.
 func piecewise(f file) { f.gen(isas[0]).piecewise() }
 
-// lookup is what piecewise keeps in registers and memory while it goes through the values.
+// lookup holds the registers and addresses of piecewise during the loop.
 type lookup struct {
 	rows                           Register
 	shift                          Register // 23 - bits
@@ -31,8 +31,8 @@ func (g *gen) piecewise() {
 	rows := g.length("rows")
 	bits := g.param("bits")
 
-	// What depends on bits: the shift, the distance of the rows above c = 1, the upper bits of a
-	// mantissa and the one below these.
+	// Values that depend on bits: the shift, the distance of the rows above c = 1, the upper bits
+	// of a mantissa and the bit below them.
 	count := g.XMM()
 	g.DECQ(rows)
 	g.VMOVQ(rows, count)
@@ -79,8 +79,8 @@ func (g *gen) evaluate(l *lookup, c VecVirtual) VecVirtual {
 	g.VPOR(l.half, mid, mid)
 	g.VSUBPS(mid, t, t)
 
-	// Horner's rule, from the upper coefficients down: those of t⁴ and t⁵ are in the second half of
-	// a row.
+	// Horner's rule, from the highest coefficient down. The coefficients of t⁴ and t⁵ are in the
+	// second half of a row.
 	at := g.offsets(row)
 	q := g.halves(l.rows, at, 16)
 	s, _ := g.columns(q)
@@ -115,7 +115,7 @@ func (g *gen) offsets(v VecVirtual) (at [8]GPVirtual) {
 	return at
 }
 
-// halves reads four neighbouring numbers of eight rows: register i holds those of rows i and i+4.
+// halves reads four adjacent numbers of eight rows: register i holds the numbers of rows i and i+4.
 func (g *gen) halves(rows Register, at [8]GPVirtual, disp int) (q [4]VecVirtual) {
 	for i := range q {
 		q[i] = g.reg()
@@ -125,8 +125,8 @@ func (g *gen) halves(rows Register, at [8]GPVirtual, disp int) (q [4]VecVirtual)
 	return q
 }
 
-// columns transposes: low are the first two of four columns; high makes the other two, in the
-// registers of q.
+// columns transposes: low computes the first two of four columns; high computes the other two in
+// the registers of q.
 func (g *gen) columns(q [4]VecVirtual) (low [2]VecVirtual, high func() [2]VecVirtual) {
 	split := func(s, t VecVirtual) [2]VecVirtual {
 		d := g.reg()

@@ -15,9 +15,9 @@ func products(f file) {
 	}
 }
 
-// multiply is multiplyGeneric for values of a size in bytes. The sums of a few registers of places for
-// up to four vectors stay in registers while the lines pass: a value is loaded and widened once for
-// four multiply-adds, and a vector's number spread once for all places.
+// multiply is multiplyGeneric for values of the given size in bytes. Sums of a few registers of
+// places for up to four vectors stay in registers during the pass over the lines. A value is loaded
+// and widened once for four multiply-adds, and a vector's number is broadcast once for all places.
 func (g *gen) multiply(name string, size int) {
 	g.begin(name, fmt.Sprintf("func(sum []float64, apart int, c []float%d, stride, lines, width int, "+
 		"by []float64, byStride, vectors int)", 8*size), "is multiplyGeneric.")
@@ -56,14 +56,14 @@ func (g *gen) multiply(name string, size int) {
 	g.end()
 }
 
-// multiplication is where a block of sums is, and what is added to them; strides are in bytes.
+// multiplication holds the addresses of a block of sums and of its factors; strides are in bytes.
 type multiplication struct {
 	size                                           int
 	c, at, stride, lines, by, byStride, sum, apart GPVirtual
 }
 
-// product adds all lines to the sums of wide registers of places for so many vectors, and moves sum
-// on to the next vector.
+// product adds all lines to the sums of wide registers of places for the given number of vectors,
+// and moves sum to the next vector.
 func (g *gen) product(some some, wide, count int, m multiplication) {
 	first := g.GP64()
 	g.MOVQ(m.sum, first)

@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// sliceBytes is the size of a slice's header.
+// sliceBytes is the size of a slice header.
 const sliceBytes = 24
 
 func rows(f file) {
@@ -17,11 +17,10 @@ func rows(f file) {
 	g.gather()
 }
 
-// cacheLine is the size of a line of the caches, in bytes.
+// cacheLine is the size of a cache line in bytes.
 const cacheLine = 64
 
-// prefetch asks for lines to come into the second-level cache: the first-level one has no room for
-// many.
+// prefetch loads lines into the L2 cache; the L1 cache is too small.
 func (g *gen) prefetch() {
 	g.function("prefetch", "func(rows [][]float32, from, to int)")
 	g.Doc("prefetch is prefetchGeneric.")
@@ -51,9 +50,9 @@ func (g *gen) prefetch() {
 	g.RET()
 }
 
-// addRows is addRowsGeneric. Sums stay in registers while the rows pass. A block of columns takes
-// as many registers as there are to spare; the columns after the last block take half as many each
-// time, and the last few a mask. A value takes one load, which widens it, and one multiply-add.
+// addRows is addRowsGeneric. Sums stay in registers during the pass over the rows. A block of
+// columns uses all spare registers. The columns after the last block use half as many each time,
+// and the last few use a mask. A value takes one widening load and one multiply-add.
 func (g *gen) addRows() {
 	g.begin("addRows", "func(sum []float64, rows [][]float32, from int, by []float64)", "is addRowsGeneric.")
 	sum := g.base("sum")
@@ -96,8 +95,8 @@ func (g *gen) addRows() {
 	g.end()
 }
 
-// gather copies scattered elements by plain loads: on most processors the gather instruction takes
-// longer than as many loads.
+// gather copies scattered elements by plain loads, because the gather instruction is slower on most
+// processors.
 func (g *gen) gather() {
 	g.function("gather", "func(dst, src []float32, index []int32)")
 	g.Doc("gather is gatherGeneric.")
@@ -125,16 +124,16 @@ func (g *gen) gather() {
 	g.RET()
 }
 
-// rowSums adds the kernels that sum multiples of rows. No operation is fused: the bits are those of
-// the portable form.
+// rowSums adds the kernels that sum multiples of rows. No operation is fused, so they give the bits
+// of the generic version.
 func rowSums(f file) {
 	for _, set := range isas {
 		f.gen(set).rowSums()
 	}
 }
 
-// stripRegisters is how many registers hold sums at a time: enough additions in flight to hide the
-// latency of one, and few enough for sixteen registers.
+// stripRegisters is the number of registers of sums: enough additions in flight to hide the latency
+// of an addition, and few enough for sixteen registers.
 const stripRegisters = 8
 
 // rowSums writes a kernel for a multiple of stripRegisters registers of sums: 32 with AVX2, 64 with

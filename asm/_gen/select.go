@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// selects adds the selection of a tile's small values. It takes layout.Select values of a line at a
-// time, and nearly always finds none.
+// selects adds the selection of a tile's small values. It tests layout.Select values of a line at a
+// time, and usually finds none.
 func selects(f file) {
 	for _, set := range isas {
 		f.gen(set).selectSmall()

@@ -8,10 +8,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The kernels here take a multiple of sixteen elements, two registers at a time. Each lane keeps
-// the best value that it met and where that was; the lanes are brought together at the end. Places
-// are counted in float64, exact up to 2⁵³: AVX2 has a minimum of those, and none of integers of 64
-// bits.
+// These kernels process a multiple of sixteen elements, two registers at a time. Each lane keeps
+// its best value and the index of that value; the lanes are combined at the end. Indices are
+// float64, exact up to 2⁵³, because AVX2 has a minimum for float64 but not for 64-bit integers.
 
 func solver(f file) {
 	for _, set := range isas {
@@ -23,13 +22,13 @@ func solver(f file) {
 	}
 }
 
-// A scan is the registers that all scans have in common.
+// A scan holds the registers common to all scans.
 type scan struct {
 	values, mask, n, at GPVirtual
-	block, step         VecVirtual // the place of the first of the elements at hand, and how far it is to the next ones
+	block, step         VecVirtual // indices of the current elements, and increment
 }
 
-// registers is how many registers of elements a scan takes at a time.
+// registers is the number of registers that a scan processes at a time.
 const registers = 2
 
 func (g *gen) scanStart() scan {
@@ -50,17 +49,17 @@ func (g *gen) scan(s scan, body func()) {
 	})
 }
 
-// value is the address of the elements of register i.
+// value returns the address of the elements of register i.
 func (g *gen) value(s scan, i int) Mem {
 	return element(s.values, s.at, 8).Offset(8 * i * g.doubles())
 }
 
-// row is the address of the elements of register i in a row of float32.
+// row returns the address of the elements of register i in a float32 row.
 func (g *gen) row(base GPVirtual, s scan, i int) Mem {
 	return element(base, s.at, 4).Offset(4 * i * g.doubles())
 }
 
-// bit fills a register with a parameter of one byte, as admitted wants it.
+// bit fills a register with a one-byte parameter, in the format of admitted.
 func (g *gen) bit(name string) VecVirtual {
 	word, x, all := g.param(name), g.XMM(), g.reg()
 	g.VMOVQ(word, x)
@@ -72,8 +71,8 @@ func (g *gen) bit(name string) VecVirtual {
 	return all
 }
 
-// admitted returns the lanes of register i whose byte of the mask has the bit. With AVX2, which has
-// few registers, it finds them when asked.
+// admitted returns the lanes of register i whose mask byte has the bit. With AVX2, which has few
+// registers, it computes them on demand.
 func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	if g.lanes == 16 {
 		low, high := g.K(), g.K()
@@ -90,8 +89,8 @@ func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	}
 }
 
-// A best is, for each lane of two registers, the best value, and the place of the first element of
-// the block that it was met in.
+// A best holds, for each lane of two registers, the best value and the index of its block's first
+// element.
 type best struct {
 	value, first vec
 	predicate    U8
@@ -106,7 +105,7 @@ func (g *gen) newBest(none float64, predicate U8) best {
 	return b
 }
 
-// offer takes the elements of register i that a mask admits and that are better.
+// offer accepts the elements of register i that a mask admits and that are better.
 func (g *gen) offer(s scan, b best, i int, mask Register, v VecVirtual) {
 	better := g.where(mask, b.predicate, v, b.value[i])
 	g.take(better, v, b.value[i])
@@ -131,8 +130,8 @@ func (g *gen) across(v VecVirtual, op func(a, b, to VecVirtual)) {
 func (g *gen) least(a, b, to VecVirtual)    { g.VMINPD(a, b, to) }
 func (g *gen) greatest(a, b, to VecVirtual) { g.VMAXPD(a, b, to) }
 
-// finish returns the best value of all lanes and the first place where it was met, or -1. at and
-// value are the names of the results.
+// finish returns the best value of all lanes and its first index, or -1. at and value are the names
+// of the results.
 func (g *gen) finish(b best, at, value string) {
 	op := g.greatest
 	if b.predicate == lessD {
@@ -159,14 +158,14 @@ func (g *gen) finish(b best, at, value string) {
 	g.VMINPD(b.first[1], place, place)
 	g.across(place, g.least)
 	index, none := g.GP64(), g.GP64()
-	g.VCVTTSD2SIQ(place.AsX(), index) // the least of all numbers where it is infinite
+	g.VCVTTSD2SIQ(place.AsX(), index) // the minimum integer if it is infinite
 	g.MOVQ(I32(-1), none)
 	g.TESTQ(index, index)
 	g.CMOVQLT(none, index)
 	g.Store(index, g.Return(at))
 }
 
-// lanePlaces is the numbers 0, 1, … of the lanes.
+// lanePlaces holds the lane numbers 0, 1, ….
 func (g *gen) lanePlaces() Mem {
 	var words [8]U64
 	for i := range words {
@@ -241,7 +240,7 @@ func (g *gen) argGain() {
 			k := g.widen(g.row(ki, s, i))
 			g.VADDPD(k, k, k)
 			g.VSUBPD(k, a, a)
-			g.VMAXPD(floor, a, a) // the floor where a is NaN
+			g.VMAXPD(floor, a, a) // the floor if a is NaN
 			g.VSUBPD(v, gmax, v)
 			g.VMULPD(v, v, v)
 			g.VDIVPD(a, v, v)

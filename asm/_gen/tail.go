@@ -15,8 +15,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tails adds the kernels of the tail and the transpositions, in AVX2 alone: the tail is bound by stores of
-// single sums, and transpositions move 8×8 blocks.
+// tails adds the kernels of the tail and the transpositions, only for AVX2: the tail is limited by
+// stores of single sums, and transpositions move 8×8 blocks.
 func tails(f file) {
 	g := f.gen(isas[0])
 	g.tailAdd()
@@ -24,7 +24,7 @@ func tails(f file) {
 	g.transpose("tailStore8", "func(dst []float32, dstStride int, src []int32, srcStride, rows, cols int)", true)
 }
 
-// tailSignature is that of tailAddGeneric. It has the type Visit, which avo has to be told of.
+// tailSignature is the signature of tailAddGeneric. avo doesn't know its type Visit.
 func tailSignature() *gotypes.Signature {
 	pkg := types.NewPackage("asm", "asm")
 	visit := types.NewTypeName(token.NoPos, pkg, "Visit", nil)
@@ -38,9 +38,9 @@ func tailSignature() *gotypes.Signature {
 	return signature
 }
 
-// tailAdd writes the addition of posting lists, eight entries at a time. A list's last entries take as many
-// lanes as they are; the other lanes add 0 to the documents of the entries that follow. That costs less than a
-// branch that goes wrong.
+// tailAdd writes the addition of posting lists, eight entries at a time. For the last entries of a
+// list, the remaining lanes add 0 to the documents of the following entries. That costs less than a
+// mispredicted branch.
 func (g *gen) tailAdd() {
 	g.Function("tailAddAVX2")
 	g.Attributes(attr.NOSPLIT)
@@ -62,8 +62,7 @@ func (g *gen) tailAdd() {
 	g.LEAQ(lanes, mask)
 	g.TESTQ(count, count)
 	g.JZ(LabelRef("done"))
-	// The lists lie anywhere in memory. While one is worked on, the one that comes so many later, or the last, is
-	// fetched.
+	// The lists are scattered in memory. During the work on a list, a later list is prefetched.
 	const ahead = 8
 	final := g.GP64()
 	g.SHLQ(U8(bits.TrailingZeros(uint(size))), count)
@@ -135,8 +134,8 @@ func (g *gen) tailAdd() {
 	g.end()
 }
 
-// transpose writes a kernel that transposes 8×8 blocks of float32, or of sums of the tail, which become float32
-// and are cleared where they stood. rows and cols are multiples of 8.
+// transpose writes a kernel that transposes 8×8 blocks of float32, or of tail sums, which it
+// converts to float32 and clears. rows and cols are multiples of 8.
 func (g *gen) transpose(name, signature string, sums bool) {
 	g.function(name+"AVX2", signature)
 	g.Doc(name + "AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.")
@@ -147,7 +146,7 @@ func (g *gen) transpose(name, signature string, sums bool) {
 	rows := g.param("rows")
 	cols := g.param("cols")
 
-	// Rows of src and dst are reached as base + {0, 1, 2, 3}·stride, from two bases each.
+	// Rows of src and dst are addressed as base + {0, 1, 2, 3}·stride, from two bases each.
 	scale := func(stride Register) (three Register) {
 		g.SHLQ(U8(2), stride)
 		t := g.GP64()
@@ -170,7 +169,8 @@ func (g *gen) transpose(name, signature string, sums bool) {
 		return m
 	}
 
-	// The inner loop goes along the short side, the panel's documents, so that lines of the long one pass once.
+	// The inner loop runs along the panel's documents, the short side, so that each line of the
+	// long side is used once.
 	type side struct {
 		left      Register
 		next, end LabelRef
@@ -252,8 +252,8 @@ func (g *gen) transpose(name, signature string, sums bool) {
 	g.end()
 }
 
-// finish adds the step from cosines to c, in AVX2 alone, which keeps up with memory. It takes up to 32
-// elements at a time and nearly always finds none that is small.
+// finish adds the conversion of cosines to c, only for AVX2, which reaches memory bandwidth. It
+// processes up to 32 elements at a time and usually finds no small element.
 func finish(f file) {
 	g := f.gen(isas[0])
 	g.function("finishAVX2", "func(index []uint32, c []float32, limit float32) int")

@@ -21,15 +21,15 @@ type isa struct {
 
 var isas = []isa{{"AVX2", 8}, {"AVX512", 16}}
 
-// A vec is vector registers that are treated alike: each operation is issued for one after the
-// other, so that independent chains interleave.
+// A vec is a group of vector registers: each operation is issued for all of them in turn, so that
+// independent chains interleave.
 type vec []VecVirtual
 
-// A mask says for each register of a vec in which lanes a comparison is true: vector registers of
-// ones and zeros, or mask registers.
+// A mask holds, for each register of a vec, the lanes in which a comparison is true: as vector
+// registers of ones and zeros, or as mask registers.
 type mask []Register
 
-// A file is an assembly file in the making. data holds the constants in its data section by name.
+// A file is an assembly file in progress. data holds the constants in its data section by name.
 type file struct {
 	*build.Context
 	data map[string]Mem
@@ -40,12 +40,12 @@ type gen struct {
 	file
 	isa
 	held map[float32]VecVirtual // constants that stay in registers
-	n    int                    // labels given out
+	n    int                    // number of labels used
 }
 
 func (f file) gen(set isa) *gen { return &gen{file: f, isa: set, held: map[float32]VecVirtual{}} }
 
-// static returns the constant of a name. Where it is new, it is made of the given words.
+// static returns the constant of a name, and creates it from the given words if it is new.
 func static[T Constant](g *gen, name string, words ...T) Mem {
 	m, ok := g.data[name]
 	if !ok {
@@ -59,23 +59,23 @@ func static[T Constant](g *gen, name string, words ...T) Mem {
 	return m
 }
 
-// constantPrefix begins the names of constants that are the same in every lane.
+// constantPrefix is the prefix of names of constants that are the same in every lane.
 const constantPrefix = "all_"
 
-// mem is a constant that fills a register of 32 bytes; see broadcastConstants for wider ones.
+// mem returns a constant that fills a 32-byte register; see broadcastConstants for wider registers.
 func (g *gen) mem(x float32) Mem { return g.memBits(math.Float32bits(x)) }
 
 func (g *gen) memBits(bits uint32) Mem {
 	return static(g, fmt.Sprintf("%s%08x", constantPrefix, bits), slices.Repeat([]U32{U32(bits)}, 8)...)
 }
 
-// label returns a label that no other place has.
+// label returns a unique label.
 func (g *gen) label(name string) LabelRef {
 	g.n++
 	return LabelRef(fmt.Sprintf("%s%d", name, g.n))
 }
 
-// Label puts a label here.
+// Label places a label here.
 func (g *gen) Label(l LabelRef) { g.Context.Label(string(l)) }
 
 // function begins a function that has no frame and retains none of its arguments.
@@ -136,7 +136,7 @@ func (g *gen) hold(list ...float32) {
 	}
 }
 
-// constant is a register with the constant in every lane, a held one or a new one.
+// constant returns a register with the constant in every lane, held or new.
 func (g *gen) constant(x float32) VecVirtual {
 	if r, ok := g.held[x]; ok {
 		return r
@@ -146,7 +146,7 @@ func (g *gen) constant(x float32) VecVirtual {
 	return r
 }
 
-// operand is the constant as an instruction's first operand, in a register if it is held.
+// operand returns the constant as an instruction's first operand, in a register if it is held.
 func (g *gen) operand(x float32) Op {
 	if r, ok := g.held[x]; ok {
 		return r
@@ -154,7 +154,7 @@ func (g *gen) operand(x float32) Op {
 	return g.mem(x)
 }
 
-// all is n registers filled with the constant, to be overwritten.
+// all returns n registers filled with the constant, to be overwritten.
 func (g *gen) all(x float32, n int) vec {
 	v := g.regs(n)
 	g.issue(g.VMOVUPS, g.operand(x), v)
@@ -170,11 +170,11 @@ func (g *gen) each(n int, f func(i int, dst VecVirtual)) vec {
 	return v
 }
 
-// element is the address of an element of an array, given its size in bytes.
+// element returns the address of an array element, given its size in bytes.
 func element(base, index Register, size uint8) Mem { return Mem{Base: base, Index: index, Scale: size} }
 
-// issue writes an instruction for each register of the vecs among its operands, which are equally
-// long. Other operands are the same each time.
+// issue writes an instruction for each register of the vecs among its operands, which have equal
+// lengths. Other operands don't change.
 func (g *gen) issue(instruction func(ops ...Op), operands ...any) {
 	for i, more := 0, true; more; i++ {
 		ops := make([]Op, len(operands))
@@ -190,7 +190,7 @@ func (g *gen) issue(instruction func(ops ...Op), operands ...any) {
 	}
 }
 
-// apply issues an instruction whose results, as its last operand, are the registers of a new vec.
+// apply issues an instruction whose last operand, the result, is a register of a new vec.
 func (g *gen) apply(instruction func(ops ...Op), operands ...any) vec {
 	for _, o := range operands {
 		if v, ok := o.(vec); ok {
@@ -220,10 +220,10 @@ func (g *gen) constSub(x float32, a vec) vec { return g.apply(g.VSUBPS, a, g.con
 // scale is a·r for one register r.
 func (g *gen) scale(a vec, r VecVirtual) vec { return g.apply(g.VMULPS, a, r) }
 
-// min and max give the second argument where one is NaN.
+// min and max return the second argument if one is NaN.
 func (g *gen) min(a, b vec) vec { return g.apply(g.VMINPS, b, a) }
 
-// clampLow is max(a, x), clampHigh min(a, x); NaN stays.
+// clampLow is max(a, x), clampHigh min(a, x); NaN is preserved.
 func (g *gen) clampLow(a vec, x float32) vec { return g.apply(g.VMAXPS, a, g.constant(x)) }
 
 func (g *gen) clampHigh(a vec, x float32) vec { return g.apply(g.VMINPS, a, g.constant(x)) }
@@ -243,7 +243,7 @@ func (g *gen) subMulConst(p, m vec, x float32) {
 	g.issue(g.VFNMADD231PS, g.operand(x), m, p)
 }
 
-// poly is the polynomial with the given coefficients, the highest first, by Horner's rule.
+// poly evaluates the polynomial with the given coefficients, highest first, by Horner's rule.
 func (g *gen) poly(m vec, coeff ...float32) vec {
 	p := g.all(coeff[0], len(m))
 	for _, x := range coeff[1:] {
@@ -273,7 +273,7 @@ func (g *gen) compare(predicate U8, a vec, b Op) mask {
 	return m
 }
 
-// blend is yes where the mask is set and no elsewhere.
+// blend returns yes if the mask is set, and no otherwise.
 func (g *gen) blend(m mask, yes, no vec) vec {
 	return g.each(len(yes), func(i int, d VecVirtual) {
 		if g.lanes == 16 {
@@ -325,8 +325,8 @@ func (g *gen) firstMask(n Register) Register {
 	return m
 }
 
-// window is eight words of ones, then eight words of zeros: read from place 8-n on, it begins with
-// n words of ones.
+// window is eight words of ones, then eight words of zeros. Read from index 8-n, it begins with n
+// words of ones.
 func (g *gen) window() Mem {
 	var words [16]U32
 	for i := range 8 {
@@ -335,8 +335,8 @@ func (g *gen) window() Mem {
 	return static(g, "window", words[:]...)
 }
 
-// load32s loads a register and store32s stores one: only the lanes that a mask selects, the others are
-// loaded as 0; nil selects all.
+// load32s loads a register and store32s stores one, restricted to the lanes of a mask. Other lanes
+// are loaded as 0; nil selects all.
 func (g *gen) load32s(m Mem, first Register) VecVirtual {
 	r := g.reg()
 	switch {
@@ -361,15 +361,15 @@ func (g *gen) store32s(v VecVirtual, m Mem, first Register) {
 	}
 }
 
-// blocks32 runs body for up to most registers of float32 at a time, from element at on, as long as
-// there are as many elements, and once more for what is left of n, whose lanes first selects.
+// blocks32 runs body for up to most registers of float32 at a time, from element at, and once more
+// for the remaining elements of n, whose lanes first selects.
 func (g *gen) blocks32(n GPVirtual, most int, body func(at GPVirtual, first Register, wide int)) {
 	g.inBlocks(n, most, g.lanes, func(at GPVirtual, wide int) { body(at, nil, wide) },
 		func(at GPVirtual) { body(at, g.firstMask(n), 1) })
 }
 
-// inBlocks runs whole for up to most registers at a time and rest for what is left of n elements, of
-// which a register has so many.
+// inBlocks runs whole for up to most registers at a time and rest for the remaining elements of n,
+// given the elements per register.
 func (g *gen) inBlocks(n GPVirtual, most, lanes int, whole func(at GPVirtual, wide int), rest func(at GPVirtual)) {
 	at, done := g.GP64(), g.label("done")
 	g.XORQ(at, at)

@@ -9,7 +9,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// What kernels in float64 have in common.
+// Common parts of float64 kernels.
 
 // Ordered predicates of VCMPPD.
 const (
@@ -74,7 +74,7 @@ func (g *gen) where(mask Register, predicate U8, a, b VecVirtual) Register {
 	return m
 }
 
-// take replaces the lanes of dst that the mask selects by those of src.
+// take replaces the lanes of dst that the mask selects by the lanes of src.
 func (g *gen) take(mask Register, src, dst VecVirtual) {
 	if g.lanes == 16 {
 		g.VMOVAPD(src, mask, dst)
@@ -93,14 +93,14 @@ func (g *gen) compare64(predicate U8, a VecVirtual, b Op) Register {
 	return m
 }
 
-// mem64 is a constant that fills a register of 32 bytes, as 64-bit lanes.
+// mem64 returns a constant that fills a 32-byte register, as 64-bit lanes.
 func (g *gen) mem64(bits uint64) Mem {
 	return static(g, fmt.Sprintf("%s%016x", constantPrefix, bits), slices.Repeat([]U64{U64(bits)}, 4)...)
 }
 
 func (g *gen) float64(x float64) Mem { return g.mem64(math.Float64bits(x)) }
 
-// some are lanes of float64 to load and store: all of a register where both fields are nil.
+// some selects float64 lanes to load and store: the whole register if both fields are nil.
 type some struct{ lanes, narrow Register }
 
 // someFirst selects the first n lanes, 0 < n < doubles.
@@ -122,8 +122,8 @@ func (g *gen) someFirst(n GPVirtual) some {
 	return some{lanes, narrow}
 }
 
-// load64 loads float64 into v, and load32 float32 as float64. store64 stores float64, and store32
-// rounds them to float32. All touch only the lanes that are selected.
+// load64 loads float64 into v, and load32 loads float32 as float64. store64 stores float64, and
+// store32 rounds to float32. All access only the selected lanes.
 func (g *gen) load64(m Mem, s some, v VecVirtual) VecVirtual {
 	switch {
 	case s.lanes == nil:
@@ -178,13 +178,13 @@ func (g *gen) store32(v VecVirtual, m Mem, s some) {
 	}
 }
 
-// elements runs body for one register of elements after the other, from element at on, and once
-// more for what is left of n.
+// elements runs body for each register of elements, from element at, and once more for the rest of
+// n.
 func (g *gen) elements(n GPVirtual, body func(at GPVirtual, s some)) {
 	g.blocks(n, 1, func(at GPVirtual, s some, _ int) { body(at, s) })
 }
 
-// blocks is elements for up to most registers at a time, as long as there are as many elements.
+// blocks is elements for up to most registers at a time.
 func (g *gen) blocks(n GPVirtual, most int, body func(at GPVirtual, s some, wide int)) {
 	g.inBlocks(n, most, g.doubles(), func(at GPVirtual, wide int) { body(at, some{}, wide) },
 		func(at GPVirtual) { body(at, g.someFirst(n), 1) })

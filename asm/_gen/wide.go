@@ -24,7 +24,7 @@ func wideMaps(f file) {
 		g.narrow()
 		g.widenAll()
 		if set.lanes == 8 {
-			g.halfLine() // serves AVX-512, too: finding rows is the work
+			g.halfLine() // AVX-512 uses it, too: finding rows dominates
 		}
 	}
 }
@@ -39,7 +39,7 @@ func (g *gen) holdDeficit() deficitHeld {
 	}
 }
 
-// deficit64 is 1-e^w for w <= 0, which it overwrites; NaN stays.
+// deficit64 is 1-e^w for w <= 0, which it overwrites; NaN is preserved.
 func (g *gen) deficit64(w VecVirtual, h *deficitHeld) VecVirtual {
 	g.VMAXPD(w, h.low, w)
 	k, r, p := g.reg(), g.reg(), g.reg()
@@ -112,8 +112,8 @@ func (g *gen) halfLine() {
 	g.VXORPD(nans, nans, nans)
 	g.elements(n, func(at GPVirtual, s some) {
 		v := g.load64(element(from, at, 8), s, g.reg())
-		// What is below the first row wraps around: the lower half of the word lies beyond the last
-		// row, and the upper half is the greatest.
+		// Values below the first row wrap around: the lower half of the word is beyond the last
+		// row, and the upper half is the maximum.
 		row := g.reg()
 		g.VPSRLQ(U8(step), v, row)
 		g.VPSUBQ(first, row, row)
@@ -134,7 +134,8 @@ func (g *gen) halfLine() {
 		g.VORPD(middle, mid, mid)
 		g.VSUBPD(mid, t, t)
 
-		// Horner's rule, two coefficients at a time: a register holds those of the rows i and i+2.
+		// Horner's rule, two coefficients at a time: a register holds the coefficients of rows i
+		// and i+2.
 		var p VecVirtual
 		for pair := 2; pair >= 0; pair-- {
 			var two [2]VecVirtual
@@ -187,7 +188,7 @@ func (g *gen) affine() {
 	g.end()
 }
 
-// arithmetic is an operation on two slices.
+// arithmetic is a binary operation on two slices.
 func (g *gen) arithmetic(name string, op func(...Op)) {
 	g.begin(name, "func(dst, a, b []float64)", "is "+name+"Generic.")
 	dst := g.base("dst")
