@@ -17,7 +17,7 @@ import (
 
 // errLimit reports that the memory limit is reached; it counts as the driver's OutOfMemory.
 func (d *Device) errLimit(bytes int64) error {
-	return &Failure{fmt.Errorf("%s of the GPU's memory beside %s that are taken, expected at most %s together: %w",
+	return &Failure{fmt.Errorf("can't allocate %s of GPU memory with %s in use, expected at most %s in total: %w",
 		run.FormatBytes(bytes), run.FormatBytes(d.held), run.FormatBytes(d.limit), cu.OutOfMemory)}
 }
 

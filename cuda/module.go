@@ -16,9 +16,9 @@ import (
 // device's compute capability or PTX. It replaces the embedded PTX if the driver has no compiler.
 const moduleVariable = "GRAM_CUDA_MODULE"
 
-// elfCUDA is the machine of a cubin, an ELF file; the flags of its head have the compute capability
-// in the last byte up to version 7 of the ABI and in the one before from version 8 on. Source:
-// EF_CUDA_SM and EF_CUDA_SM_OFFSET of LLVM's BinaryFormat/ELF.h.
+// elfCUDA is the ELF machine number of a cubin. The header flags contain the compute capability: in
+// the last byte up to ABI version 7, and in the second last byte from version 8. Source: EF_CUDA_SM
+// and EF_CUDA_SM_OFFSET of LLVM's BinaryFormat/ELF.h.
 const elfCUDA elf.Machine = 190
 
 // readModule reads the kernels from a file, or returns the embedded PTX without a file.

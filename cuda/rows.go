@@ -330,9 +330,9 @@ func (j *job) compute(k int) error {
 		j.rows.at, c.own.at, tile, program, uint64(pairing))
 }
 
-// heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides
-// them: the height with which the multiprocessors, each with up to so many blocks at a time, finish
-// first, where filling a panel takes as long as fillRows rows.
+// heightOfBlocks returns the number of rows per block of threads, and the number of parts. It
+// selects the height that finishes first if each multiprocessor runs up to blocks blocks at a time
+// and filling a panel takes as long as fillRows rows.
 func heightOfBlocks(info *Info, rows, panels, shared, blocks int) (height, parts int) {
 	const minHeight, maxRounds, fillRows, systemBytes = 64, 8, 48, 1024
 	atOnce := info.Multiprocessors * max(min((info.SharedBytes+systemBytes)/(shared+systemBytes), blocks), 1)

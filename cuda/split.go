@@ -31,9 +31,9 @@ type layout struct {
 
 func (l *layout) chunks() int { return len(l.terms) }
 
-// newLayout divides the terms of the columns' documents for panels of up to most terms at a time,
-// the dense end being those of timemodel's Costs.Terms for share, 0 for none, and the tail those that
-// fewer than one in tail has, or what takes the least time by the model where tail is 0.
+// newLayout divides the terms of the columns' documents for panels of up to most terms. The dense
+// end follows timemodel's Costs.Terms for share; 0 means none. The tail has the terms in fewer than
+// one in tail documents; tail 0 minimises the predicted time.
 func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}
@@ -59,17 +59,17 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 	return l
 }
 
-// costsOf are the model's costs. Terms of histograms take more instructions in head and tail alike:
-// by the kernels' code, a division for each of the one and two polynomials for each of the other. They
-// are counted, and scaled by what an H100 took for the dot product: 1.6 times what was counted for a
-// value, 0.8 times for a match.
+// costsOf are the costs of the model. Histogram terms take more instructions in head and tail: a
+// division for χ², and a division and two polynomials for Jensen-Shannon. These are counted, and
+// scaled by the ratio of measured to counted cost for the dot product on an H100: 1.6 for a value,
+// 0.8 for a match.
 var costsOf = [pairings]timemodel.Costs{
 	sparse.Dot:           timemodel.Measured,
 	sparse.ChiSquare:     ofTerms(38, 0.66),
 	sparse.JensenShannon: ofTerms(95, 1.6),
 }
 
-// ofTerms are the costs with others for a value in the head and a match in the tail.
+// ofTerms returns the costs with the given costs of a value in the head and a match in the tail.
 func ofTerms(value, match float64) timemodel.Costs {
 	c := timemodel.Measured
 	c.Value, c.Match = value, match
@@ -124,8 +124,8 @@ func (s *split) longs() (bits []uint32) {
 	return bits
 }
 
-// split divides documents, given by rank, ranges of them at a time; lists says that their posting
-// lists are wanted.
+// split divides documents by rank, ranges of documents at a time. With lists, it also makes posting
+// lists.
 func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, lists bool) (*split, error) {
 	n, chunks := x.Rows(), l.chunks()
 	inHead := byRank.Offsets[l.head]
@@ -158,7 +158,7 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 	s.entry = make([]entry, s.head[n*chunks])
 	fill := make([]uint32, n)
 	err = each(func(part documentRange) {
-		// What fills up has the line of zeros, and any value above 0.
+		// Padding refers to the line of zeros, with any positive value.
 		for i := s.head[part.first*chunks]; i < s.head[part.end*chunks]; i++ {
 			s.entry[i].word = math.Float32bits(1)
 		}
@@ -209,8 +209,8 @@ func (p *documentRange) postings(low, high int, visit func(r int, d uint32, v fl
 	}
 }
 
-// lists makes the posting lists, and for those with more than cutList postings where they go on at
-// every tailColumns documents: of no document more than one number for each of its values.
+// lists makes the posting lists. Lists with more than cutList postings also get the position of
+// every tailColumns-th document.
 func (l *layout) lists(ctx context.Context, workers int, s *split, byRank *sparse.CSR) error {
 	terms, inHead := byRank.Rows()-l.head, byRank.Offsets[l.head]
 	s.list, s.posting = make([]int64, terms+1), make([]entry, byRank.NNZ()-inHead)

@@ -13,9 +13,8 @@ import (
 // and enough rows for all workers. Page-locking two buffers takes less than 0.1 s.
 const defaultTileBytes = 64 << 20
 
-// computedRows is how many rows are computed at a time, a multiple of the width of panels: filling
-// panels is little work beside them. Where a tile of so many would take more than the largest part
-// of the device's memory, there are fewer.
+// computedRows is the number of rows computed at a time, a multiple of the panel width. Filling
+// panels takes little time in comparison. Tiles have fewer rows if device memory is insufficient.
 const (
 	computedRows = 2048
 	largestPart  = 8
@@ -41,9 +40,9 @@ type buffer struct {
 	computed, copied cu.Event // for a tile, and for the piece
 }
 
-// prepare makes tiles of up to so many rows of a width, fewer where memory doesn't suffice, but at
-// least one; copied says that buffers are wanted, too. What is there and suffices stays: to take and
-// give back memory of the machine costs ten times what a tile takes.
+// prepare makes tiles of up to rows rows, fewer if memory is insufficient, but at least one row.
+// With copied, it also makes buffers. It keeps sufficient memory, because allocating and freeing
+// host memory takes ten times as long as a tile.
 func (t *tiles) prepare(rows, width int, copied bool) error {
 	if err := t.begin(); err != nil {
 		return err

@@ -1,8 +1,8 @@
 package timemodel
 
-// The dense end is the terms whose products panelTensor takes of all documents, whether they have the
-// term or not. Groups of DenseStep terms are taken together: at least two groups, of which the last may
-// be incomplete, and at most DenseMax terms, which are within the bound on the error, see
+// The dense end is the set of terms whose products panelTensor computes for all documents, whether
+// or not they contain the term. It consists of groups of DenseStep terms: at least two groups, of
+// which the last may be incomplete. DenseMax terms are within the error bound, see
 // kernels/tensor.h.
 const (
 	DenseMin  = 64

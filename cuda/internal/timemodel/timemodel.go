@@ -27,12 +27,12 @@ type Costs struct {
 	Dense    float64 // panelTensor: DenseStep terms of a row with a panel
 }
 
-// Measured are the costs that an H100 had: cuda/BENCHMARKS.md says how they were fitted. A value of
-// panelDot takes 4 cycles of the unit for loads, for 16 bytes a lane of shared memory, and as many of
-// wide products; two blocks on a multiprocessor reach 7.9 together, and one, where the panel takes
-// more than half of the shared memory, 9.3. A block of tailAdd waits for loads that depend on each
-// other, so that it takes long by itself and its lists and matches little. Dense is 10 products of 32 terms and
-// 128 columns, 22 % of the 4,096 a cycle of the data sheet.
+// Measured are the costs on an H100; cuda/BENCHMARKS.md describes the fit. A value of panelDot
+// takes 4 cycles for loads (16 bytes per lane of shared memory) and 4 for wide products. It takes
+// 7.9 cycles with two blocks per multiprocessor, and 9.3 with one block, if the panel takes more
+// than half of shared memory. A block of tailAdd waits for dependent loads, so its fixed cost is
+// large, and the costs of lists and matches are small. Dense is 10 products of 32 terms and 128
+// columns, 22 % of the nominal 4,096 per cycle.
 var Measured = Costs{Value: 7.9, Row: 40, Last: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
 	DenseRow: 161, Dense: 45}
 
@@ -45,8 +45,8 @@ type Work struct {
 	Matches    float64 // number of postings that rows match
 }
 
-// Of counts the work with the first terms in the head, up to perChunk at a time. first has the
-// number of values of the terms before each, by falling frequency, and that of all at the end.
+// Of counts the work with head terms in the head, in chunks of up to perChunk. first has the number
+// of values before each term, by decreasing frequency, and the total at the end.
 func Of(first []int64, documents, head, perChunk int) Work {
 	w := Work{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
 	w.HeadValues = float64(first[head]-first[0]) + (AtOnce-1)/2.*w.Chunks*w.Documents

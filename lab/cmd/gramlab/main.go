@@ -33,7 +33,7 @@ import (
 var experiments = append(cho.Experiments, geometry.Experiment, lafferty.Experiment, bounds.Experiment,
 	zhang.Experiment, lebanon.Experiment, tables.Experiment)
 
-// learners are added to those of gram.
+// learners are added to the learners of gram.
 var learners = []*learn.Learner{lmnn.Learner, mkm.Learner, sphere.Learner}
 
 // program has gram's commands and its own.

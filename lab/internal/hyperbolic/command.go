@@ -61,7 +61,7 @@ func (c *command) check() error {
 	c.format = matrixio.FormatOf(c.out)
 	switch {
 	case c.in == "" || c.out == "":
-		return cli.Usagef("-in FILE and -o FILE must be given")
+		return cli.Usagef("-in FILE and -o FILE are required")
 	case c.format == "":
 		return cli.Usagef("-o %s: unknown file name extension, expected .npy, .svm, .libsvm, .mtx or .mm", c.out)
 	case !(c.t > 0) || c.n < 0:

@@ -42,7 +42,7 @@ type Settings struct {
 	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"iterations at most"`
 }
 
-// resolve fills in defaults and checks what is there.
+// resolve fills in defaults and checks the settings.
 func (s Settings) resolve() (Settings, error) {
 	err := params.Resolve(&s)
 	if err == nil && s.Iterations < 0 {
@@ -124,7 +124,7 @@ func (m *Model) Validate() error {
 	}
 	for i, j := range m.Targets {
 		if j < -1 || int(j) >= n || j >= 0 && m.Labels[j] != m.Labels[i/s.K] {
-			return fmt.Errorf("lmnn: document %d has the target %d, expected one of its class, of %d documents", i/s.K, j, n)
+			return fmt.Errorf("lmnn: document %d has the target %d, expected a document of its class below %d", i/s.K, j, n)
 		}
 	}
 	if name, twice := archive.Repeated(m.Classes); twice {

@@ -40,8 +40,8 @@ func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) erro
 	})
 }
 
-// told calls look after an iteration, until look returns an error.
-func (p *problem) told(ctx context.Context, iterations int, l []float64) {
+// notify calls look after an iteration, until look returns an error.
+func (p *problem) notify(ctx context.Context, iterations int, l []float64) {
 	if p.look != nil && p.ended == nil {
 		p.ended = p.look(ctx, iterations, l)
 	}

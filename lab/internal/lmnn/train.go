@@ -200,7 +200,7 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 		next, done := slices.Clone(m.Transform), m.Iterations
 		found, err := lbfgs.Minimise(ctx, p.value, next, lbfgs.Stopping{
 			Gained: m.Settings.Tolerance / 10, Iterations: min(most, m.Settings.Iterations-m.Iterations),
-			OnStep: func() { p.told(ctx, done, next); done++ },
+			OnStep: func() { p.notify(ctx, done, next); done++ },
 		})
 		if err != nil {
 			return err

@@ -70,10 +70,10 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("mkm: %d layers and %d choices for %d kernels, expected as many, and one more", len(m.Layers),
 			len(m.Choices), len(s.Layers))
 	case m.Columns == nil && (!s.Whole || len(m.Layers) == 0) || m.Documents < 1:
-		return fmt.Errorf("mkm: %d documents and no columns of them, expected some", m.Documents)
+		return fmt.Errorf("mkm: %d documents without columns", m.Documents)
 	}
 	if name, twice := archive.Repeated(m.Classes); twice || len(m.Classes) < 2 {
-		return fmt.Errorf("mkm: %d classes, %q twice, expected two of different names at least", len(m.Classes), name)
+		return fmt.Errorf("mkm: %d classes, %q twice, expected at least two different names", len(m.Classes), name)
 	}
 	seen := map[uint32]bool{}
 	for _, c := range m.Columns {
@@ -143,7 +143,7 @@ func (m *Model) validateFinal(s Settings) error {
 	}
 	for _, name := range classes {
 		if m.class(name) < 0 {
-			return fmt.Errorf("mkm: a classifier with the class %q, expected one of the model's", name)
+			return fmt.Errorf("mkm: a classifier has the class %q, which the model lacks", name)
 		}
 	}
 	return nil
@@ -172,7 +172,7 @@ func (l *Layer) validate(below int) error {
 		return err
 	}
 	if l.Embedder.Embedding != k.Embedding() {
-		return fmt.Errorf("embedding %s, expected %s, that of kernel %s", l.Embedder, k.Embedding(), k)
+		return fmt.Errorf("embedding %s, expected %s for kernel %s", l.Embedder, k.Embedding(), k)
 	}
 	if err := l.Base.Validate(); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (l *Layer) validate(below int) error {
 	}
 	for _, c := range l.Components {
 		if c < 0 {
-			return fmt.Errorf("component %d, expected one from 0", c)
+			return fmt.Errorf("component %d, expected a number from 0", c)
 		}
 	}
 	return nil

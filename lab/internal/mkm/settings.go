@@ -74,7 +74,7 @@ func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	case levels > MaxLayers+1:
 		return s, nil, fmt.Errorf("mkm: %d layers, expected at most %d", len(s.Layers), MaxLayers)
 	case s.Whole && len(s.Widths) > 0:
-		return s, nil, fmt.Errorf("mkm: widths %v and all features, expected one of them", s.Widths)
+		return s, nil, fmt.Errorf("mkm: widths %v and all features are both set, expected at most one", s.Widths)
 	case len(s.Widths) > 1 && len(s.Widths) != levels:
 		return s, nil, fmt.Errorf("mkm: %d widths of %d layers, expected %d: of the documents, then of each layer, "+
 			"or one for all", len(s.Widths), len(s.Layers), levels)
@@ -137,7 +137,7 @@ type Options struct {
 	Chosen func(Choice) // optional; called with each choice, level by level
 }
 
-// Choice is the width of a level. Errors are those of nearest neighbours in these features, on the
+// Choice is the width of a level. Errors are the errors of nearest neighbours in these features, on the
 // held-out documents.
 type Choice struct {
 	Level     int    // 0 for the documents, then the layer

@@ -60,7 +60,7 @@ type training struct {
 	from    int // first level with classifiers
 
 	choices []Choice  // by level
-	prices  []float64 // C of machines, by level; 0 for none
+	prices  []float64 // C of SVMs by level; 0 without SVMs
 	models  []*Model
 	columns []uint32 // selected features of the documents
 }

@@ -92,7 +92,7 @@ func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, univers
 	for i := range c.Documents.Rows() {
 		ids := c.Labels.Of(i)
 		if len(ids) != 1 || strings.Count(c.Classes[ids[0]], "|") != 1 {
-			return nil, nil, fmt.Errorf("%s:%d: expected one label class|university", c.Source, i+1)
+			return nil, nil, fmt.Errorf("%s:%d: expected the label class|university", c.Source, i+1)
 		}
 		class, university, _ := strings.Cut(c.Classes[ids[0]], "|")
 		universities = append(universities, university)

@@ -3,7 +3,7 @@
 //
 //	I = Σ_b Σ_y p(b, y) log₂( p(b, y) / (p(b) p(y)) )   bits
 //
-// over the bins b of the feature's values and the classes y, where p are shares of documents.
+// over the bins b of the feature's values and the classes y, where p are fractions of documents.
 // Counts, which are features with nonnegative integer values, have a bin per number if no number
 // reaches the number of bins, otherwise the bins 0, 1, 2-3, 4-7 and so on. Other features have bins
 // of equal width from the minimum to the maximum. The estimate is nonnegative. For independent
@@ -60,7 +60,7 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 		}
 	}
 	if r.Documents == 0 {
-		return nil, fmt.Errorf("selection: %s has no documents with one class, expected some", c.Source)
+		return nil, fmt.Errorf("selection: %s has no documents with one class", c.Source)
 	}
 	n := float64(r.Documents)
 	for _, count := range classes {

@@ -79,7 +79,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		return p
 	}
 	// From here on û has the sign for which ⟨x,û⟩ > 0: q, w and λ belong to sign·û.
-	sign, beyond := 1.0, h.negative // Σû² over terms that are positive for every x: those with sign·û < 0
+	sign, beyond := 1.0, h.negative // Σû² over terms that are positive for every x, with sign·û < 0
 	if p.Sum < 0 {
 		sign, beyond = -1, h.positive
 		positive, negative = -negative, -positive

@@ -135,7 +135,7 @@ func (p *machines) measure(ctx context.Context, r *repro.Run, s *set, report *re
 			return err
 		}
 		if run == 0 {
-			report.Set(s.name+", networks", "%d documents for training, %d for testing, drawn anew for each of %s",
+			report.Set(s.name+", networks", "%d documents for training, %d for testing, drawn again for each of %s",
 				d.train.Documents.Rows(), d.test.Documents.Rows(), words.Counted(p.Runs, "run", "runs"))
 		}
 		for at, n := range chains {

@@ -69,7 +69,7 @@ func newAgreement() *repro.Table {
 	}
 }
 
-// addAgreement adds one row for those rows of a table that have printed figures.
+// addAgreement adds a row about all rows of a table with printed figures.
 func addAgreement(t *repro.Table, of, features string, rows []compared) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r compared) bool { return math.IsNaN(r.printed[0]) })
 	if len(rows) == 0 {

@@ -131,7 +131,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		return nil, err
 	}
 	report := &repro.Report{}
-	report.Set("C", "%s, the best on the test sets beside the best scale (the paper names none)", p.C)
+	report.Set("C", "%s, the best on the test sets with the best scale (the paper names none)", p.C)
 	report.Set("scales", "√2σ and 2√t in %s", p.Scales)
 	report.Set("training sets", "%s, %d random splits", p.Training, p.Splits)
 	report.Set("terms", "%s", p.Terms)
