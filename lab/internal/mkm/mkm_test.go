@@ -169,7 +169,7 @@ func TestOddDocuments(t *testing.T) {
 		"negative":    {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"diffusion"}}, "layer 1"},
 		"no kernel":   {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"arccos:n=1", "nothing"}}, "layer 2"},
 		"widths":      {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1, 2, 3}}, "3 widths of 1 layers"},
-		"both":        {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1}, Whole: true}, "one of them"},
+		"both":        {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1}, Whole: true}, "at most one"},
 		"few columns": {drawn(t, 60, 2, 2, 1), s, ""},
 	} {
 		_, err := Train(t.Context(), try.c, try.s, Options{})

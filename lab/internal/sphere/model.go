@@ -33,7 +33,7 @@ func (m *Model) Validate() error {
 		return err
 	}
 	if len(m.Classes) == 0 || m.Embedder.Pairing != sparse.Dot {
-		return fmt.Errorf("%d classes and embedding %s, expected at least one class and an embedding for dot products", len(m.Classes), m.Embedder)
+		return fmt.Errorf("%d classes, embedding %s, expected a class and dot products", len(m.Classes), m.Embedder)
 	}
 	for k, machine := range m.Machines {
 		length, numbers := 0.0, []float64{machine.Bias, machine.Theta, machine.Value, machine.Gradient}
