@@ -172,7 +172,7 @@ def _outcome(outcomes: dict[str, int]) -> str:
 
 _PAGE = """# scikit-learn's own tests
 
-scikit-learn ships its tests. `make python-peers` runs those of its tools (pipelines, ensembles, selection of features, …)
+`make python-peers` runs scikit-learn's tests of its tools (pipelines, ensembles, selection of features, …)
 with `KernelSVC`, `LinearClassifier` and `KernelSVR` in the place of `SVC`, `LinearSVC` and `SVR`, and writes this page.
 Functions that make none of these aren't counted. A function passes if it does with all its parameters. The command fails
 if a function fails that has no reason here, or if a reason is out of date. `python/peers.py --isa generic` runs the tests

@@ -64,14 +64,6 @@ func vectors(t testing.TB, c *corpus.Corpus, b float64) [][]float64 {
 	return out
 }
 
-func product(a, b []float64) float64 {
-	sum := 0.0
-	for j := range a {
-		sum += a[j] * b[j]
-	}
-	return sum
-}
-
 // Decision values agree with their definition.
 func TestPredict(t *testing.T) {
 	c := texts(t, 60, 3, 5)
