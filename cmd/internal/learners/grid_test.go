@@ -10,7 +10,6 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/solver"
 )
@@ -274,19 +273,5 @@ func TestCurves(t *testing.T) {
 		if r.plotted() != c.over || x != c.x || name != c.name {
 			t.Errorf("%v: %s = %v of %q, expected %s = %v of %q", c.lists, r.plotted(), x, name, c.over, c.x, c.name)
 		}
-	}
-}
-
-// The table lists points best first, with only the columns that have values.
-func TestPointsTable(t *testing.T) {
-	rows := []gridRow{{Kernel: "a",
-		Regularization: solver.Regularization{C: 1}, Mean: 0.5, SD: 0.01, ToBest: &tune.Difference{Mean: -0.4, SE: 0.02}},
-		{Kernel: "b", Regularization: solver.Regularization{C: 10}, Mean: 0.9, SD: 0.1, Best: true}}
-	var b strings.Builder
-	pointsTable(byFigure(rows, tune.Accuracy), tune.Accuracy).Write(&b)
-	const want = "kernel   C  accuracy  ± over folds     to the best  ± error\n" +
-		"b       10    90.00%         10.00  *\na        1    50.00%          1.00          -40.00     2.00\n"
-	if b.String() != want {
-		t.Errorf("got\n%s, expected\n%s", b.String(), want)
 	}
 }
