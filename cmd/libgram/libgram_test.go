@@ -409,15 +409,3 @@ func compareComponents(t *testing.T, c *corpus.Corpus, x *documents) {
 		t.Errorf("projections are %v, expected %v", z, own)
 	}
 }
-
-func laidFloats(list []float64, bits int32) unsafe.Pointer {
-	if bits != 32 {
-		return unsafe.Pointer(&list[0])
-	}
-	b := make([]float32, len(list))
-	for i, v := range list {
-		b[i] = float32(v)
-		list[i] = float64(b[i])
-	}
-	return unsafe.Pointer(&b[0])
-}

@@ -38,7 +38,8 @@ func FuzzMatrix(f *testing.F) {
 				v = append(v, float64(b))
 			}
 		}
-		m.offsets, m.indices, m.values = laid(at, offsetBits), laid(of, indexBits), laidFloats(v, valueBits)
+		m.offsets, m.indices, m.values = laid[int32](at, offsetBits), laid[int32](of, indexBits),
+			laid[float32](v, valueBits)
 		got, err := m.csr()
 		valid := columns >= 0 && columns <= 1<<32 && at[0] == 0 && at[len(at)-1] == int64(n)
 		for _, width := range []int32{offsetBits, indexBits, valueBits} {
@@ -75,14 +76,15 @@ func FuzzMatrix(f *testing.F) {
 	})
 }
 
-// laid returns numbers in memory with the given width in bits.
-func laid(list []int64, bits int32) unsafe.Pointer {
+// laid returns numbers in memory with the given width in bits, and rounds the list to that width.
+func laid[Narrow int32 | float32, Wide int64 | float64](list []Wide, bits int32) unsafe.Pointer {
 	if bits != 32 {
 		return unsafe.Pointer(&list[0])
 	}
-	narrow := make([]int32, len(list))
+	narrow := make([]Narrow, len(list))
 	for i, v := range list {
-		narrow[i] = int32(v)
+		narrow[i] = Narrow(v)
+		list[i] = Wide(narrow[i])
 	}
 	return unsafe.Pointer(&narrow[0])
 }
