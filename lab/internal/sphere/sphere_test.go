@@ -24,21 +24,8 @@ import (
 // texts draws documents of several classes with overlapping words.
 func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
-	r := rand.New(rand.NewPCG(seed, 1))
-	var docs, labels []string
-	for i := range n {
-		k := i % classes
-		var b strings.Builder
-		for range 5 + r.IntN(20) {
-			word := int(60 * math.Pow(r.Float64(), 2))
-			if r.IntN(4) == 0 {
-				word = 60 + 8*k + r.IntN(12)
-			}
-			fmt.Fprintf(&b, "w%c%c ", 'a'+word/26, 'a'+word%26)
-		}
-		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
-	}
-	return musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
+	source := fmt.Sprintf("synthetic:docs=%d,terms=100,length=15,classes=%d,seed=%d", n, classes, seed)
+	return musttest.Get(corpus.Read(context.Background(), source, corpus.Options{}))(t)
 }
 
 func problem(t testing.TB, c *corpus.Corpus) *Problem {
