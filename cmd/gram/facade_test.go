@@ -14,7 +14,6 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
 )
 
@@ -22,25 +21,15 @@ import (
 
 const facadeSource = "synthetic:docs=300,terms=200,length=12,classes=3,seed=5"
 
-// command runs the program and returns its report.
+// command runs the program and decodes its report.
 func command(t *testing.T, report any, args ...string) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if status := run(args, &stdout, &stderr); status != cli.Done {
-		t.Fatalf("%q: exit status %d: %s", args, status, stderr.String())
-	}
-	if report == nil {
-		return
-	}
-	if err := json.Unmarshal(stdout.Bytes(), report); err != nil {
-		t.Fatalf("%q: %v", args, err)
-	}
+	musttest.Do(t, json.Unmarshal([]byte(runs(t, args...)), report))
 }
 
 func read(t *testing.T, source string) *corpus.Corpus {
 	t.Helper()
-	c := musttest.Get(gram.Read(t.Context(), source, gram.ReadOptions{}))(t)
-	return c
+	return musttest.Get(gram.Read(t.Context(), source, gram.ReadOptions{}))(t)
 }
 
 func TestFacadeTrains(t *testing.T) {
@@ -57,14 +46,8 @@ func TestFacadeTrains(t *testing.T) {
 		{[]string{"-type", "landmark:m=30", "-c", "2"}, gram.TrainOptions{Type: "landmark:m=30", C: 2}},
 	} {
 		theirs, ours := filepath.Join(folder, "theirs.model"), filepath.Join(folder, "ours.model")
-		command(t, nil, append([]string{"train", "-q", "-in", facadeSource, "-o", theirs}, q.flags...)...)
-		m, err := gram.Train(t.Context(), c, q.o)
-		if err == nil {
-			err = m.Save(ours)
-		}
-		if err != nil {
-			t.Fatalf("%q: %v", q.flags, err)
-		}
+		runs(t, append([]string{"train", "-q", "-in", facadeSource, "-o", theirs}, q.flags...)...)
+		musttest.Do(t, musttest.Get(gram.Train(t.Context(), c, q.o))(t).Save(ours))
 		if !bytes.Equal(musttest.Get(os.ReadFile(ours))(t), musttest.Get(os.ReadFile(theirs))(t)) {
 			t.Errorf("train %q and gram.Train wrote other models", q.flags)
 		}
@@ -89,10 +72,7 @@ func TestFacadeValidates(t *testing.T) {
 			Rows []any   `json:"rows"`
 		}
 		command(t, &want, append([]string{"cv", "-json", "-in", facadeSource}, q.flags...)...)
-		got, err := gram.CrossValidate(t.Context(), c, q.o)
-		if err != nil {
-			t.Fatalf("%q: %v", q.flags, err)
-		}
+		got := musttest.Get(gram.CrossValidate(t.Context(), c, q.o))(t)
 		if got.Mean != want.Mean || got.SD != want.SD || len(got.FoldScores) != len(want.Rows) {
 			t.Errorf("cv %q: %v ± %v in %d folds, gram.CrossValidate %v ± %v in %d", q.flags, want.Mean, want.SD,
 				len(want.Rows), got.Mean, got.SD, len(got.FoldScores))
@@ -130,20 +110,13 @@ func TestFacadeSearches(t *testing.T) {
 			Rows []row `json:"rows"`
 		}
 		command(t, &want, append([]string{"grid", "-json", "-in", facadeSource}, q.flags...)...)
-		got, err := gram.Search(t.Context(), c, q.o)
-		if err != nil {
-			t.Fatalf("%q: %v", q.flags, err)
-		}
+		got := musttest.Get(gram.Search(t.Context(), c, q.o))(t)
 		if len(got.Points) != len(want.Rows) || got.Best < 0 {
 			t.Fatalf("grid %q: %d rows, gram.Search %d, the best is %d", q.flags, len(want.Rows), len(got.Points), got.Best)
 		}
 		best := got.Points[got.Best]
-		type settings struct {
-			kernel string
-			c      float64
-		}
-		a, b := settings{got.Train.Kernel, got.Train.C}, settings{want.Best.Kernel, want.Best.C}
-		if best.Mean != want.Best.Mean || a != b || want.Best.Type != "" && got.Train.Type != want.Best.Type {
+		if best.Mean != want.Best.Mean || got.Train.Kernel != want.Best.Kernel || got.Train.C != want.Best.C ||
+			want.Best.Type != "" && got.Train.Type != want.Best.Type {
 			t.Errorf("grid %q: the best is %+v, of gram.Search %+v: %+v", q.flags, want.Best, best.Mean, got.Train)
 		}
 	}
@@ -151,7 +124,7 @@ func TestFacadeSearches(t *testing.T) {
 
 func TestFacadeExplainsAndPredicts(t *testing.T) {
 	c, path := read(t, facadeSource), filepath.Join(t.TempDir(), "linear.model")
-	command(t, nil, "train", "-q", "-in", facadeSource, "-kernel", "linear", "-o", path)
+	runs(t, "train", "-q", "-in", facadeSource, "-kernel", "linear", "-o", path)
 	m := musttest.Get(gram.Load(path))(t)
 	var want, why json.RawMessage
 	command(t, &want, "explain", "-json", "-n", "3", path)
@@ -167,12 +140,9 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	if _, err := m.Explain(t.Context(), 0); err == nil {
 		t.Error("no terms to explain: no error")
 	}
-	var out bytes.Buffer
-	if status := run([]string{"predict", "-q", "-in", facadeSource, "-model", path}, &out, &out); status != cli.Done {
-		t.Fatal(out.String())
-	}
+	out := runs(t, "predict", "-q", "-in", facadeSource, "-model", path)
 	p := musttest.Get(m.Predict(t.Context(), c))(t)
-	for i, label := range strings.Fields(out.String()) {
+	for i, label := range strings.Fields(out) {
 		if p.Label(i) != label {
 			t.Fatalf("document %d is %q, expected %q as by predict", i+1, p.Label(i), label)
 		}

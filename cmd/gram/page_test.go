@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,10 +44,7 @@ func written(t *testing.T) string {
 		"verify -q -report %s/verify.html -kernel linear -in %s/train.tsv",
 		"bench -q -count 1 -report %s/bench.html -in %s/train.tsv",
 	} {
-		var said strings.Builder
-		if code := runEither(strings.Fields(strings.ReplaceAll(line, "%s", folder)), io.Discard, &said); code != 0 {
-			t.Fatalf("%s: exit status %d: %s", line, code, said.String())
-		}
+		runs(t, strings.Fields(strings.ReplaceAll(line, "%s", folder))...)
 	}
 	return folder
 }

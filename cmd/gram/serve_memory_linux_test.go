@@ -59,10 +59,7 @@ func TestServeStaysWithinMemory(t *testing.T) {
 	folder := t.TempDir()
 	source, model := filepath.Join(folder, "a.tsv"), filepath.Join(folder, "a.model")
 	text := words(t, source, documents, 100)
-	var said strings.Builder
-	if code := run(strings.Fields("train -q -type linear -c 1 "+source+" "+model), io.Discard, &said); code != 0 {
-		t.Fatal(said.String())
-	}
+	runs(t, "train", "-q", "-type", "linear", "-c", "1", source, model)
 	c := exec.Command("gram", "serve", "-addr", "127.0.0.1:0", "-m", fmt.Sprint(memory>>20, "M"), "-workers", "2",
 		"-timeout", "3m", "-of", source, model)
 	stderr := musttest.Get(c.StderrPipe())(t)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
 )
 
@@ -122,17 +120,10 @@ func TestDefaultsSuitVectors(t *testing.T) {
 			if typ != "" {
 				args = append(args, "-type", typ)
 			}
-			var stdout, stderr bytes.Buffer
-			if status := run(args, &stdout, &stderr); status != cli.Done {
-				t.Errorf("%s, %q: exit status %d: %s", kind, typ, status, &stderr)
-				continue
-			}
-			stdout.Reset()
-			if status := run([]string{"predict", "-q", "-in", other, "-model", model}, &stdout, &stderr); status != cli.Done {
-				t.Fatalf("%s, %q: exit status %d: %s", kind, typ, status, &stderr)
-			}
+			runs(t, args...)
+			answers := runs(t, "predict", "-q", "-in", other, "-model", model)
 			right := 0
-			for i, line := range strings.Fields(stdout.String()) {
+			for i, line := range strings.Fields(answers) {
 				if line == fmt.Sprint(truth[i]+1) {
 					right++
 				}
