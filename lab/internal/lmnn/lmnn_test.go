@@ -169,17 +169,8 @@ func TestPredict(t *testing.T) {
 	for i := range 6 {
 		plain.Transform[i*7] = 1
 	}
-	q := musttest.Get(plain.Predict(t.Context(), test.Documents, Options{Workers: 1}))(t)
-	right := func(class []int) (count int) {
-		for i, c := range class {
-			if int32(c) == test.Labels.Of(i)[0] {
-				count++
-			}
-		}
-		return count
-	}
-	if right(p.Class) <= right(q.Class) {
-		t.Errorf("%d right under the metric, %d under the Euclidean one", right(p.Class), right(q.Class))
+	if own, euclidean := wrongs(t, m, test), wrongs(t, &plain, test); own >= euclidean {
+		t.Errorf("%d wrong under the metric, %d under the Euclidean one", own, euclidean)
 	}
 	again, err := m.Predict(t.Context(), test.Documents, Options{Workers: 1})
 	if err != nil || !slices.Equal(again.Class, p.Class) || !slices.Equal(again.Decisions[7], p.Decisions[7]) {
