@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/archive/archivetest"
@@ -218,16 +217,14 @@ func TestAllOfAllDocuments(t *testing.T) {
 	}
 }
 
-// Training ends after cancellation, and fails if memory doesn't suffice.
-func TestCancelAndMemory(t *testing.T) {
+// Training ends after cancellation in any stage.
+func TestCancelled(t *testing.T) {
 	c := drawn(t, 500, 40, 5, 3)
 	s := Settings{Layers: []string{"arccos:n=1", "arccos:n=1"}, Base: 300}
 	for _, stage := range []string{"information", "neighbours", "components", "projecting", "metric"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		var at time.Time
 		_, err := Train(ctx, c, s, Options{Progress: func(p run.Progress) {
-			if strings.HasSuffix(p.Stage, ": "+stage) && at.IsZero() {
-				at = time.Now()
+			if strings.HasSuffix(p.Stage, ": "+stage) {
 				cancel()
 			}
 		}})
@@ -235,10 +232,6 @@ func TestCancelAndMemory(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, expected the end of the context", stage, err)
 		}
-	}
-	if _, err := Train(t.Context(), c, s, Options{MemoryBytes: 1 << 20}); err == nil ||
-		!strings.Contains(err.Error(), "expected at most") {
-		t.Errorf("in 1 MiB: %v", err)
 	}
 }
 
