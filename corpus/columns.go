@@ -122,20 +122,20 @@ type table struct {
 	separator byte
 	first     []string   // first record; nil if it isn't within nearBytes
 	length    int        // size of the first record in bytes
-	near      [][]string // further records within nearBytes
+	near      [][]string // further records in the first nearBytes
 
 	keys     bool              // columns are keys of JSON objects
 	strings  map[string]bool   // columns that hold no numbers; nil if unknown
-	ignored  func(at int) bool // reports whether a column is read only if an option names it; or nil
-	names    []string          // of the columns, as columnName returns them
+	ignored  func(at int) bool // reports whether a column is read only if an option names it; nil if none is
+	names    []string          // names of the columns from columnName
 	indices  [2]map[string]int // first index of each name, in first and in names
 	count    map[string]int    // number of columns with each name in first
 	header   bool              // the first record has the names
-	guessed  bool              // which is likely, though no name is given
+	guessed  bool              // a header is likely, but no column has a usual name
 	columns  []TableColumn
 	comma    bool         // numbers may have the form 1.234,5
 	noLabels bool         // labels come from another source, or there are none
-	bad      *SyntaxError // why the columns are unknown
+	bad      *SyntaxError // reason why the columns are unknown
 
 	label, text, group, id, weight int       // column indices, -1 if there is none
 	row                            []int     // columns of the tokenizer; nil if text is the document
@@ -294,22 +294,21 @@ func (t *table) fields(record, fields []string) []string {
 	return fields
 }
 
-// warn warns of a header that may be a document, and of a possible label column without a usual
-// name.
+// warn warns if the header may be a document, or if a column without a usual name may hold labels.
 func (t *table) warn(c *Corpus) {
 	at, warn := place(c.Source, 1), c.warn()
 	if t.guessed && slices.ContainsFunc(c.Classes, func(name string) bool {
 		return columnName(name) == t.names[t.label]
 	}) {
-		warn.addOption(fmt.Sprintf("the first line, %s, taken for a header, though later documents have the label %s",
-			quoteList(t.first), t.first[t.label]), 1, at, "LabelColumn", strconv.Itoa(t.label+1)+" takes it for a document")
+		warn.addOption(fmt.Sprintf("the first line, %s, is read as a header, although later documents have the label %s",
+			quoteList(t.first), t.first[t.label]), 1, at, "LabelColumn", strconv.Itoa(t.label+1)+" reads it as a document")
 	}
 	if t.header && t.label < 0 && !t.noLabels && len(t.first) > 2 {
 		warn.addOption("no column of labels: "+strings.Join(t.first, ", "), 1, at, "LabelColumn", "names it")
 	}
 }
 
-// explain adds a remedy to a read error in a column of inferred kind.
+// explain adds a remedy to a read error if the kind of the column was inferred.
 func (t *table) explain(err error) error {
 	if bad := (*SyntaxError)(nil); t.tokenizer != (Tokenizer{}) && errors.As(err, &bad) &&
 		strings.Contains(bad.Found, " in the column ") {

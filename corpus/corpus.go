@@ -21,13 +21,13 @@ type Corpus struct {
 	Groups     []int64        // documents with equal Groups[i] are in the same fold; nil for no groups
 	Tokenizer  Tokenizer      // how text became terms; the default for vectors
 	Form       Form           // format of the source, see Options.Like
-	Scripts    []Script       // scripts without spaces that were divided into characters and character pairs
+	Scripts    []Script       // scripts without spaces that were split into characters and character pairs
 	Raw                       // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTexts is set
 	Blank      map[int]string // Blank[i] is a digest of document i, a text without terms of the vocabulary
 	Warnings   []Warning      // warnings such as empty documents, one per kind
 
 	Table    []TableColumn // the columns of a table in its order; nil for other sources
-	Inferred bool          // the tokenizer has default views of the columns
+	Inferred bool          // the tokenizer has the default views of the columns
 
 	minDF, maxDF int // options with which Raw.Rows were read
 }
@@ -72,7 +72,7 @@ func (c *Corpus) KernelRows() (*sparse.CSR, error) {
 type Warning struct {
 	Message string // such as "empty document"
 	Count   int64  // number of occurrences
-	Of      int64  // number of possible occurrences, such as all words; 0 if meaningless
+	Of      int64  // number of possible occurrences, such as all words; 0 if there is none
 	First   string // position of the first occurrence, such as "train.svm:12"
 	Option  string // field of Options that avoids the warning, such as "Encoding"; empty if there is none
 	Remedy  string // effect of that field, such as "names the encoding"
@@ -126,7 +126,7 @@ func (c *Corpus) Validate() error {
 	}
 	switch {
 	case c.Kept() && c.Raw.Len() != rows:
-		return fmt.Errorf("corpus: the corpus has %d texts, expected one for each of %d documents", c.Raw.Len(), rows)
+		return fmt.Errorf("corpus: %d texts, expected %d, one for each document", c.Raw.Len(), rows)
 	case c.Vocabulary != nil && len(c.Vocabulary) < c.Documents.Cols:
 		return fmt.Errorf("corpus: a vocabulary of %d terms, expected at least %d, one for each column, or none",
 			len(c.Vocabulary), c.Documents.Cols)

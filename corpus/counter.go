@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Counter counts the terms of a fixed vocabulary in texts or rows, such as for a model. It prepares
+// Counter counts the terms of a fixed vocabulary in texts or rows, such as a model's. It prepares
 // tokenizer and index once. It may be used concurrently.
 type Counter struct {
 	index     map[string]uint32      // column of each term
@@ -58,9 +58,9 @@ func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error
 	return m, err
 }
 
-// CountUnknown is Count for texts or rows. For each it also returns the number of distinct words
-// outside the vocabulary. [token.Tokenizer.Words] defines words, and [Counter.Known] counts known
-// words.
+// CountUnknown is Count for texts or rows that also returns the number of distinct words outside
+// the vocabulary, by document. [token.Tokenizer.Words] defines words, and [Counter.Known] counts
+// known words.
 func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unknown []int, err error) {
 	if raw, err = raw.cutBy(c.tokenizer); err != nil {
 		return nil, nil, err

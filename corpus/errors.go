@@ -236,17 +236,17 @@ func (c *Corpus) NamesOnly() *Corpus {
 // stack of the goroutine.
 type PanicError = run.PanicError
 
-// suspect warns if the first document, as [columnName] returns its label and text, looks like a
-// header, or if most classes have a single document.
+// suspect warns if the first document looks like a header, or if most classes have a single
+// document. label and text are the first document's, from [columnName].
 func (c *Corpus) suspect(label, text string, at func(i int) string) {
 	count, warn := c.classSizes(), c.warn()
 	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 &&
 		(slices.Contains(labelNames, label) || slices.Contains(textNames, text)) {
 		warn.addOption(fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
-			quote(label), quote(text)), 1, at(0), "LabelColumn", label+" takes it for one")
+			quote(label), quote(text)), 1, at(0), "LabelColumn", label+" reads it as a header")
 	}
 	if single, first := c.single(); single >= 4 && 2*single > int64(c.Documents.Rows()) && !c.numbered() { // see Targets
-		warn.addOption(fmt.Sprintf("class of one document, as most of %d documents have it", c.Documents.Rows()),
+		warn.addOption(fmt.Sprintf("class with one document, as for most of %d documents", c.Documents.Rows()),
 			single, at(first), "LabelColumn", "names or numbers the column of labels")
 	}
 }
@@ -260,7 +260,7 @@ func (c *Corpus) classSizes() []int64 {
 	return count
 }
 
-// single counts the documents that are alone in all their classes, and returns the first.
+// single counts the documents without another document in their classes, and returns the first.
 func (c *Corpus) single() (n int64, first int) {
 	count := c.classSizes()
 	for i := range c.Documents.Rows() {
@@ -274,7 +274,7 @@ func (c *Corpus) single() (n int64, first int) {
 	return n, first
 }
 
-// numbered reports whether all classes are numbers.
+// numbered reports whether all class names are numbers.
 func (c *Corpus) numbered() bool {
 	return !slices.ContainsFunc(c.Classes, func(name string) bool {
 		_, err := strconv.ParseFloat(name, 64)
@@ -282,8 +282,8 @@ func (c *Corpus) numbered() bool {
 	})
 }
 
-// Targets reports whether the labels look like regression targets: all are numbers, and most
-// documents are alone in their class. Readers don't warn of such labels.
+// Targets reports whether the labels look like regression targets: all are numbers, and most occur
+// once. Readers don't warn about such labels.
 func (c *Corpus) Targets() bool {
 	if !c.numbered() {
 		return false
@@ -310,9 +310,9 @@ func (c *Corpus) SmallestClass() (name string, documents int) {
 	return name, documents
 }
 
-// CheckClasses returns an error if the labels can't be classes: there are at least a thousand of
-// them, or fifty if they are numbers, and most documents are alone in their class, as if another
-// column was meant. It also fails if [Corpus.Validate] does.
+// CheckClasses returns an error if the labels seem to come from a wrong column: there are at least
+// 1,000 classes, or 50 numeric classes, and most documents are alone in their class. It also fails
+// if [Corpus.Validate] does.
 func (c *Corpus) CheckClasses() error {
 	if err := c.Validate(); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 )
 
 // Form describes the format of a source. Models store the Form of their training documents, so that
-// test documents are read alike. With the zero value everything is detected.
+// test documents are read in the same way. With the zero value everything is detected.
 type Form struct {
 	Extension string `json:"extension,omitempty"` // extension of the name, such as ".csv"; "/" for a folder
 
@@ -65,8 +65,8 @@ func (f Form) Validate() error {
 	return err
 }
 
-// extensionOf returns the extension of a file's name in lower case, without that of a compressed
-// file.
+// extensionOf returns the extension of a file's name in lower case, ignoring the suffix of a
+// compressed file.
 func extensionOf(name string) string {
 	return filepath.Ext(compressed.CutSuffix(strings.ToLower(name)))
 }
@@ -87,7 +87,7 @@ func (o *Options) formOf(extension string) Form {
 // takeLike sets unset options from Options.Like, for a source with that extension.
 func (o *Options) takeLike(extension string) {
 	f := o.Like
-	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // for all extensions, because columns are the model's
+	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // for all extensions, because columns belong to the model
 	if f.Extension != extension {
 		return
 	}

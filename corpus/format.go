@@ -11,7 +11,7 @@ type Format string
 
 // The formats.
 const (
-	FormatAuto     Format = ""         // from the name and the first bytes
+	FormatAuto     Format = ""         // detected from the name and the first bytes
 	FormatSVMLight Format = "svmlight" // label index:value ..., as svm-train reads it
 	FormatTSV      Format = "tsv"      // label<TAB>text, one document per line; or a table with columns
 	FormatCSV      Format = "csv"      // a table with commas, semicolons or TABs, quotes as in RFC 4180
@@ -50,7 +50,7 @@ func Formats() (names []string) {
 	return names
 }
 
-// begins reports whether a file begins as the format's files do.
+// begins reports whether a file begins with the format's first bytes.
 func (f *fileFormat) begins(head []byte) bool {
 	return slices.ContainsFunc(f.magic, func(magic string) bool {
 		return bytes.EqualFold(head[:min(len(head), len(magic))], []byte(magic))

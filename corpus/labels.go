@@ -55,7 +55,8 @@ type labelPiece struct {
 	lastN  int
 }
 
-// longField is the length from which fields are neither compared with the previous nor numbers.
+// longField is the minimum length of fields that are neither compared with the previous field nor
+// parsed as numbers.
 const longField = 1 << 10
 
 const labelExpected = `a label, several with commas between, or "-" for none`
@@ -192,8 +193,7 @@ func canonicalNumber(name string) string {
 // addNone appends a document without a label.
 func (p *labelPiece) addNone() { p.end(len(p.ids)) }
 
-// aName is the memory of a name without its text, in the slices and maps of a piece and of the
-// corpus just after they have grown.
+// aName is the memory of a name without its text, in slices and maps that have just grown.
 const aName = 192
 
 // bytes returns the memory of the piece and of its part of the corpus' labels, while they grow.
@@ -240,7 +240,7 @@ func (t *classTable) append(p *labelPiece) {
 	}
 }
 
-// warnSplit warns of commas in labels that may be part of names: commas followed by a space, or any
+// warnSplit warns of commas that may be part of label names: commas followed by a space, or any
 // commas if none of the separated labels occurs alone.
 func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 	if opt.LabelSeparator != "" || !t.split {
@@ -261,8 +261,8 @@ func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 			return
 		}
 	}
-	c.warn().addOption("label with a comma, such as "+example+", taken for several labels", several, "",
-		"LabelSeparator", "none takes it for one, a comma for several")
+	c.warn().addOption("label with a comma, such as "+example+", read as several labels", several, "",
+		"LabelSeparator", "none reads it as one label, a comma as several")
 }
 
 // readLabels reads Options.Labels.

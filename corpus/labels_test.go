@@ -25,7 +25,7 @@ func TestGroups(t *testing.T) {
 	}
 	for content, want := range map[string]string{
 		"1 qid:7 1:1\n 1:1\n": "FILE:2: no qid, expected label qid:N index:value ... " +
-			"(Options.GroupColumn asks for it)",
+			"(Options.GroupColumn requires it)",
 		"1 qid:x 1:1\n":                   `FILE:1: "qid:x", expected qid: and a whole number`,
 		"1 qid: 1:1\n":                    `FILE:1: "qid:", expected qid: and a whole number`,
 		"1 qid:-1 1:1\n":                  `FILE:1: "qid:-1", expected qid: and a whole number`,

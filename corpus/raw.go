@@ -87,8 +87,8 @@ func (r Raw) checkRows() error {
 	return nil
 }
 
-// cutBy returns the documents in the form that a tokenizer takes: texts, or rows with a field per
-// column.
+// cutBy returns the documents in the form that a tokenizer requires: texts, or rows with a field
+// per column.
 func (r Raw) cutBy(t Tokenizer) (Raw, error) {
 	columns := t.Columns()
 	if err := r.checkRows(); err != nil {
@@ -160,5 +160,5 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 	return c, nil
 }
 
-// nearRows is the number of rows in memory by which kinds of columns are inferred.
+// nearRows is the number of rows in memory from which kinds of columns are inferred.
 const nearRows = 1000

@@ -57,7 +57,7 @@ type Options struct {
 	// MemoryBytes is an error.
 	KeepTexts int64
 
-	// KeepRows is the same for rows with number views of unset width, see
+	// KeepRows is the maximum size of all rows in bytes, if number views have no width, see
 	// [token.Tokenizer.WidthOpen].
 	KeepRows int64
 
@@ -82,7 +82,7 @@ type Options struct {
 	form   form
 
 	likeLabels bool // the label column or key comes from Like
-	asked      bool // Tokenizer is final
+	asked      bool // Tokenizer is final, because askTokenizer was called
 	rows       bool // texts may be table rows, for views of columns
 }
 
@@ -94,7 +94,7 @@ type Progress struct {
 
 const (
 	defaultMaxLineBytes = 64 << 20
-	defaultTextMinDF    = 2 // a word of a single document never matches
+	defaultTextMinDF    = 2 // a word in a single document never matches
 	maxWorkers          = 1024
 )
 
@@ -138,7 +138,7 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 // is done, ReadFrom doesn't wait for a blocked call of r.Read, and r must not be used any more.
 func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corpus, error) {
 	if r == nil {
-		return nil, errors.New("corpus: no reader, expected one")
+		return nil, errors.New("corpus: reader is nil")
 	}
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -325,9 +325,9 @@ func (o *Options) askVocabulary() (err error) {
 }
 
 // Files returns the paths of the files that [Read] may open for a source in a format: the documents
-// of a folder, an image file and its labels, the Go sources for goroot, and none for synthetic
-// documents. A program can use it to avoid overwriting an input. It fails if the source or format
-// is unknown, or if a folder can't be listed.
+// of a folder, an image file and its labels, the Go sources for goroot, or none for synthetic
+// documents. Programs can use it to avoid overwriting an input. It fails if the source or format is
+// unknown, or if a folder can't be listed.
 func Files(ctx context.Context, source string, format Format) ([]string, error) {
 	if err := (&Options{Form: Form{Format: format}}).check(); err != nil {
 		return nil, err

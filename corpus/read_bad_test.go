@@ -22,7 +22,7 @@ func TestBadInput(t *testing.T) {
 		utf8    = "UTF-8 text (Options.Encoding names another encoding, such as windows-1252)"
 		label   = labelExpected
 		counted = "a value of at least 0 (Options.Signed accepts others)"
-		shorter = "shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"
+		shorter = "shorter lines (Options.MaxLineBytes and the memory limit bound it)"
 	)
 	for _, test := range []struct {
 		file, content string
@@ -36,7 +36,7 @@ func TestBadInput(t *testing.T) {
 		{"a.tsv", "\n \n", Options{}, ": no documents", "lines label<TAB>text"},
 		{"a.dat", "\nhello world\n", Options{}, `:2: "hello world"`,
 			"label index:value ..., label<TAB>text, or JSON objects " +
-				"(Options.Format lines takes it for texts without labels, csv for a table)"},
+				"(Options.Format lines reads it as texts without labels, csv as a table)"},
 
 		{"a.svm", "1 1:1\n2 9:1 7:1\n", Options{}, ":2: index 7 is not above 9", "ascending indices"},
 		{"a.svm", "1 1:1 1:1\n", Options{}, ":1: index 1 is not above 1", "ascending indices"},
@@ -54,7 +54,7 @@ func TestBadInput(t *testing.T) {
 		{"a.svm", "1 1:2 12\n", Options{}, `:1: "12" has no colon`, "index:value"},
 		{"a.svm", "1 x:2\n", Options{}, `:1: "x:2"`, "index:value"},
 		{"a.svm", "1 1:2 qid:3\n", Options{}, `:1: "qid:3"`, "index:value"},
-		{"a.svm", "1:2 2:3\n", Options{}, `:1: "1:2" where the label belongs`,
+		{"a.svm", "1:2 2:3\n", Options{}, `:1: "1:2" in place of the label`,
 			"label index:value ... (without a label the line begins with a space)"},
 		{"a.svm", "1,,2 1:1\n", Options{}, `:1: label "1,,2"`, label},
 		{"a.svm", "1,1 1:1\n", Options{}, `:1: label "1" twice`, "every label of a document once"},
@@ -68,8 +68,8 @@ func TestBadInput(t *testing.T) {
 		{"a.tsv", "a\tb\n\tb\n", Options{}, `:2: label ""`, label},
 		{"a.tsv", "a\tb\nc\td\xc3\n", Options{Strict: true},
 			":2: byte 0xc3, which is not UTF-8, at byte 4 of the line", utf8},
-		{"a.tsv", "a\tb\x00", Options{}, ": a NUL byte near its start, as binary data and UTF-16 without a byte order " +
-			"mark have it", "text (Options.Encoding names the encoding, such as utf-16)"},
+		{"a.tsv", "a\tb\x00", Options{}, ": a NUL byte near the start, as in binary data or UTF-16 without a byte " +
+			"order mark", "text (Options.Encoding names the encoding, such as utf-16)"},
 		{"a.tsv", "a\tb\x00", Options{Strict: true}, ":1: a NUL byte at byte 4 of the line", utf8},
 		{"a.tsv", "\xffa\tb", Options{Strict: true}, ":1: byte 0xff, which is not UTF-8, at byte 1 of the line", utf8},
 		{"a.tsv", "a\t\x82\xff", Options{Form: Form{Encoding: "shift_jis"}, Strict: true},
@@ -86,8 +86,8 @@ func TestBadInput(t *testing.T) {
 			":1: column 3 without a name, to be read as text",
 			"a name in the first line (Options.Columns with 3=ignore leaves it out)"},
 		{"a.csv", "label,text\n1,2\n1,2,3\n", Options{}, ":3: 3 fields", "2, as in the first line"},
-		{"a.csv", "label,text\na,b\nc,\"d\n\ne\n", Options{}, ":3: a quote that opens a field and isn't closed",
-			"a quote at its end"},
+		{"a.csv", "label,text\na,b\nc,\"d\n\ne\n", Options{}, ":3: an opening quote without a closing quote",
+			"a quote at the end of the field"},
 		{"a.csv", "label,text\na,a\n\"a,,b\",c\n", Options{}, `:3: label "a,,b"`, label},
 		{"a.csv", "text,text,label\na,b,c\n", Options{}, `:1: two columns called "text"`,
 			"different names"},
@@ -205,7 +205,7 @@ func TestBadFile(t *testing.T) {
 	_, err := Read(context.Background(), root, Options{MaxLineBytes: 3})
 	if want := "corpus: " + good +
 		":1: a line of more than 3 B, expected shorter lines " +
-		"(Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
+		"(Options.MaxLineBytes and the memory limit bound it)"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
@@ -255,7 +255,7 @@ func TestLongLine(t *testing.T) {
 	_, err = readSVMLight(context.Background(), in, &opt, &meter{})
 	runtime.ReadMemStats(&after)
 	if want := "corpus: long:2: a line of more than " + run.FormatBytes(limit) +
-		", expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
+		", expected shorter lines (Options.MaxLineBytes and the memory limit bound it)"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}

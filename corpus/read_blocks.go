@@ -17,12 +17,12 @@ type block[P sized] struct {
 	firstLine int64         // number of the first line of data
 	piece     P             // result of parsing data
 	bad       *SyntaxError  // first bad line in data
-	behind    error         // error after data; io.EOF at the end of the file
+	behind    error         // error after data, such as io.EOF at the end of the file
 	parsed    chan struct{} // closed once piece and bad are set
 }
 
-// sized is a parsed piece. bytes returns its memory until the end of reading, including its part of
-// the corpus.
+// sized is a parsed piece. bytes returns the memory that it takes until the end of reading,
+// including its part of the corpus.
 type sized interface{ bytes() int64 }
 
 // parser parses whole lines. At an invalid line it returns the result for the lines before it, and
@@ -134,10 +134,10 @@ func send[T any](ctx context.Context, c chan<- T, x T) bool {
 type lineCutter struct {
 	in   *input // in.line is the number of the line after the last block
 	most int    // maximum line length
-	rest []byte // start of that line
+	rest []byte // start of the next line
 }
 
-// next returns the next block, in buf if it fits. err is what follows the block: io.EOF, a line
+// next returns the next block, in buf if it fits. err is the error after the block: io.EOF, a line
 // that is too long, or a read error. After a read error the unfinished line isn't returned.
 func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err error) {
 	buf = append(buf[:0], c.rest...)
@@ -149,8 +149,8 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 			return nil, err
 		}
 		if len(buf) == cap(buf) {
-			// Two bytes more than the longest line, for its line end, reveal that a line is too
-			// long.
+			// Two bytes more than the longest line and its line end suffice to detect a longer
+			// line.
 			larger := make([]byte, len(buf), max(min(2*len(buf)+blockBytes, c.most+2), len(buf)+1))
 			copy(larger, buf)
 			buf = larger
@@ -252,12 +252,12 @@ func (r *recordEnds) unclosed() *SyntaxError {
 	if r.state != inQuotes && r.state != quoteReturn {
 		return nil
 	}
-	return fault("a quote that opens a field and isn't closed", "a quote at its end").at("", r.opened)
+	return fault("an opening quote without a closing quote", "a quote at the end of the field").at("", r.opened)
 }
 
 func lineTooLong(most int) *SyntaxError {
 	return fault("a line of more than "+run.FormatBytes(int64(most)), "shorter lines").
-		withOption("MaxLineBytes", "and the bound on memory set the limit")
+		withOption("MaxLineBytes", "and the memory limit bound it")
 }
 
 // eachLine calls parse for each line of data, numbered from 0, up to the first invalid line. It

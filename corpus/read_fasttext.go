@@ -18,7 +18,7 @@ func readFastText(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	return readTextLines(ctx, in, opt, m, "lines "+fastTextLabel+"NAME text", addFastText)
 }
 
-// addFastText adds a line.
+// addFastText adds the document in a line.
 func addFastText(p *textPiece, l []byte, line int32) *SyntaxError {
 	if p.skips(l, line) || !p.labels.memory.room(aName*int64(bytes.Count(l, []byte(fastTextLabel)))) {
 		return nil

@@ -57,7 +57,7 @@ func TestForms(t *testing.T) {
 		"[{\"text\":\"a\"},\n]":                             `a.json:2: .*invalid character`,
 		"[{\"text\":\"a\"},\n":                              `a.json:2: an array that isn't closed`,
 		"[{\"text\":\"a\"}\n":                               `a.json:2: an array that isn't closed`,
-		"[{\"text\":\"a\"}]\n{}":                            `a.json:2: more data after the array`,
+		"[{\"text\":\"a\"}]\n{}":                            `a.json:2: data after the array`,
 		"[{\"text\":\"a\n\"}]":                              `a.json:1: .*invalid character`,
 		"[{\"text\":\"" + strings.Repeat("a", 200) + "\"}]": `a.json:1: a line of more than`,
 	} {

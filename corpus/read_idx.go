@@ -46,7 +46,7 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	case err != nil:
 		return nil, err
 	case labels == nil:
-		c.warn().add("images without a file of labels beside them", 1, in.name)
+		c.warn().add("image file without a label file in the same folder", 1, in.name)
 	default:
 		defer labels.close()
 		if err := c.readIDXLabels(&arrayReader{ctx: ctx, in: labels, opt: opt, name: labels.name}); err != nil {
@@ -63,7 +63,7 @@ func readIDXImages(r *arrayReader, m *meter) (*sparse.CSR, error) {
 		return nil, err
 	}
 	if len(a.shape) < 2 {
-		return nil, r.fail("an idx file of 1 dimension, such as labels have", "images: at least 2 dimensions")
+		return nil, r.fail("an idx file of 1 dimension, as for labels", "images: at least 2 dimensions")
 	}
 	count, pixels := a.shape[0], int64(1)
 	for _, s := range a.shape[1:] {

@@ -67,7 +67,7 @@ func TestReadIDX(t *testing.T) {
 		file := writeFile(t, name, images)
 		c := readWhole(t, file, Options{})
 		if len(c.Classes) != 0 || len(c.Warnings) != 2 ||
-			!strings.Contains(c.Warnings[1].Message, "without a file of labels") {
+			!strings.Contains(c.Warnings[1].Message, "without a label file") {
 			t.Errorf("%s: classes %q, warnings %v", name, c.Classes, c.Warnings)
 		}
 		if show(c) != " 1:1 2:0.2 5:0.003921569\n\n 0:1 1:1 2:1 3:1 4:1 5:1\n" {
@@ -103,7 +103,7 @@ func TestBadIDX(t *testing.T) {
 			": images of size [2147483648 2147483648]", "from 1 to 4294967295 pixels"},
 		{"header lies", idx("\x00", 1<<32-1, 1<<32-1), labels, Options{}, "images",
 			": the end of the file in image 1, after 1 of 4294967295 pixels", "4294967295 images, as the header says"},
-		{"labels as images", labels, labels, Options{}, "images", ": an idx file of 1 dimension, such as labels have",
+		{"labels as images", labels, labels, Options{}, "images", ": an idx file of 1 dimension, as for labels",
 			"images: at least 2 dimensions"},
 		{"gzip cut", long[:len(long)/2], labels, Options{}, "images", ": the gzip data end early",
 			"a complete gzip file"},

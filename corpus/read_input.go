@@ -99,11 +99,11 @@ func (in *input) binary() bool {
 	return bytes.IndexByte(head, 0) >= 0
 }
 
-// producer is a reader of the text that calls of next return.
+// producer is a reader of the text that next returns in pieces.
 type producer struct {
 	next func() ([]byte, error)
 	rest []byte
-	err  error // of next
+	err  error // last error of next
 }
 
 // Read implements io.Reader.
@@ -143,8 +143,8 @@ func (in *input) readError(line int64, err error) error {
 	return fmt.Errorf("corpus: %s: %w", place(in.name, line), err)
 }
 
-// detect returns the format of a file by its first bytes, its name, or its first line. guessed
-// describes a guess by the first line.
+// detect returns the format of a file from its first bytes, its name, or its first line. guessed
+// describes a guess from the first line.
 func (in *input) detect() (format Format, guessed string, err error) {
 	head, err := in.r.Peek(32 << 10)
 	if err != nil && err != io.EOF && len(head) == 0 {
@@ -178,7 +178,7 @@ func (in *input) detect() (format Format, guessed string, err error) {
 		default:
 			return "", "", fault(quote(bytes.TrimSpace(l)),
 				"label index:value ..., label<TAB>text, or JSON objects").
-				withOption("Format", "lines takes it for texts without labels, csv for a table").at(in.name, line)
+				withOption("Format", "lines reads it as texts without labels, csv as a table").at(in.name, line)
 		}
 		return format, fmt.Sprintf("%s from line %d", format, line), nil
 	}

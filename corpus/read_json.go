@@ -146,7 +146,7 @@ func (in *input) openArray(maxElement int) error {
 			if _, err = d.Token(); err == io.EOF {
 				return nil, io.EOF
 			}
-			return nil, fault("more data after the array", "the end of the file").at("", element)
+			return nil, fault("data after the array", "the end of the file").at("", element)
 		}
 		switch {
 		case limited.N == 0:
@@ -164,7 +164,7 @@ func (in *input) openArray(maxElement int) error {
 
 const jsonBlanks = " \t\r\n"
 
-// add adds a line.
+// add adds the document in a line.
 func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	if p.skips(l, line) {
 		return nil

@@ -13,11 +13,11 @@ import (
 )
 
 // MemoryError reports that a computation exceeds a memory limit. What is the part that needs
-// memory, Need and Limit are in bytes. By is the source of the limit in words, such as "-m allows
-// 60 MiB", or "". Machine is true if the limit is the free memory of the machine, its container or
-// ulimit. Enough is true if Need suffices for all of the work. For reading, Source is the file, or
-// file:line. Reading fails before it starts if the size is known by then, otherwise when it exceeds
-// the limit.
+// memory. Need and Limit are in bytes. By describes the limit, such as "-m allows 60 MiB", or is
+// empty. Machine is true if the limit is the free memory of the computer, its container or ulimit.
+// Enough is true if Need suffices for all of the work. For reading, Source is the file, or
+// file:line. Reading fails before it starts if the size is known, otherwise when it exceeds the
+// limit.
 type MemoryError = run.MemoryError
 
 // short returns a MemoryError for a source or a position in it.
@@ -135,7 +135,7 @@ func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error
 	return nil
 }
 
-// room reports whether bytes are available for a while. If not, the limit counts as exceeded.
+// room reports whether bytes are temporarily available. If not, the limit counts as exceeded.
 func (a *allowance) room(bytes int64) bool {
 	if a == nil || a.held.Load()+bytes <= a.limit {
 		return true
@@ -202,8 +202,8 @@ func (o *Options) bound(m *meter) {
 	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/8, 1)))
 }
 
-// rows warns of rows without terms, and of values that may have been rounded to float32. at returns
-// the position of a row.
+// rows warns of rows without terms, and of values that float32 may round. at returns the position
+// of a row.
 func (w *warnings) rows(m *sparse.CSR, at func(row int) string) {
 	const whole = 1 << 24 // the first whole number whose successor isn't a float32
 	var empty, rounded tally

@@ -69,7 +69,7 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 func (r *arrayReader) member(archive *zip.Reader, name, what string, most int64) (list []float64, err error) {
 	at := slices.IndexFunc(archive.File, func(f *zip.File) bool { return strings.TrimSuffix(f.Name, ".npy") == name })
 	if at < 0 {
-		return nil, r.fail("no array "+name, "format, shape, indptr, indices and data, as scipy.sparse.save_npz writes them")
+		return nil, r.fail("no array "+name, "format, shape, indptr, indices and data, as written by scipy.sparse.save_npz")
 	}
 	f, file := archive.File[at], r.name
 	defer func() { r.name = file }()

@@ -54,7 +54,8 @@ type arrayReader struct {
 	in   *input
 	opt  *Options
 	name string // name of the file and its member
-	// describes a file that ends after this many values, and what was expected; may be nil
+	// short describes an early end of the file after the given number of values, and what was
+	// expected; nil for a default
 	short func(values int64) (where, expected string)
 }
 
@@ -179,7 +180,7 @@ func (a *npyArray) number(b []byte) float64 {
 	return float64(bits)
 }
 
-// each calls f for the n values in the order of the file.
+// each calls f for the n values in file order.
 func (r *arrayReader) each(a *npyArray, n int64, f func(i int64, v float64) error) error {
 	if a.kind == 'S' || a.kind == 'U' {
 		return r.fail("an array of texts", "numbers")
@@ -224,7 +225,7 @@ func (r *arrayReader) value(row, column int64, v float64) (float32, error) {
 	return 0, r.fail(found, "a finite number")
 }
 
-// Memory in bytes per row and per value, while the matrix grows.
+// Memory per row and per value in bytes, while the matrix grows.
 const aNumPyRow, aNumPyValue = 36, 28
 
 // dense reads a two-dimensional .npy file.

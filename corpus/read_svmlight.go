@@ -105,7 +105,7 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *SyntaxErr
 	if bytes.IndexByte(label, ':') >= 0 {
 		if start == 0 {
 			const expected = "label index:value ... (without a label the line begins with a space)"
-			return fault(quote(label)+" where the label belongs", expected)
+			return fault(quote(label)+" in place of the label", expected)
 		}
 		out.labels.addNone()
 		i = start
@@ -115,7 +115,7 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *SyntaxErr
 	p.group = -1
 	bad := p.parsePairs(l, i, line, out)
 	if bad == nil && p.groups && p.group < 0 {
-		bad = fault("no qid", "label qid:N index:value ...").withOption("GroupColumn", "asks for it")
+		bad = fault("no qid", "label qid:N index:value ...").withOption("GroupColumn", "requires it")
 	}
 	if bad != nil {
 		return bad
@@ -250,8 +250,8 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 		pieces = append(pieces, p)
 		c.Groups = append(c.Groups, p.groups...)
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
-		warn.lines("qid, left out", p.qid, in.name, firstLine)
-		warn.lines("value in a column beyond the vocabulary, left out", p.beyond, in.name, firstLine)
+		warn.lines("qid, ignored", p.qid, in.name, firstLine)
+		warn.lines("value in a column beyond the vocabulary, ignored", p.beyond, in.name, firstLine)
 		classes.append(&p.labels)
 		p.labels = labelPiece{}
 		rows += int64(len(p.ends))

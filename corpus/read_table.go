@@ -232,8 +232,8 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	}
 	c, err := readTextLines(ctx, in, opt, m, "texts, one per line", add)
 	if err == nil && tabs.Load() == int64(c.Documents.Rows()) {
-		c.warn().addOption("TAB in each line, what stands before it counted as words", tabs.Load(), place(in.name, 1),
-			"Format", "tsv takes it for labels")
+		c.warn().addOption("TAB in each line, with the text before it counted as words", tabs.Load(), place(in.name, 1),
+			"Format", "tsv reads it as labels")
 	}
 	return c, err
 }

@@ -148,11 +148,11 @@ func TestSuspicions(t *testing.T) {
 		{"c\tstarter\na\tbrakes\nb\tsparks\na\tdiscs\n", ""},
 		{"3.5\tx\n1\tthe brakes are worn\n2\tit won't start\n1\tpads and discs\n", ""}, // a number
 		{"label\ttext\na\tx\nb\ty\na\tz\n", `the first line, "label" and "text", looks like a header and is read as a ` +
-			"document (-LabelColumn label takes it for one)"},
+			"document (-LabelColumn label reads it as a header)"},
 		{"one long text here\ta\nsome other text\tb\nwords and words\ta\nmore of them\tb\nand more\ta\n",
-			"class of one document, as most of 5 documents have it (-LabelColumn names or numbers the column of labels)"},
+			"class with one document, as for most of 5 documents (-LabelColumn names or numbers the column of labels)"},
 		{"a\tx y z\nb\tx y\nc\tz y\nd\tw z\ne\tx x\n",
-			"class of one document, as most of 5 documents have it (-LabelColumn names or numbers the column of labels)"},
+			"class with one document, as for most of 5 documents (-LabelColumn names or numbers the column of labels)"},
 		{"a\tx y z\nb\tx y\na\tz y\nb\tw z\nc\tx x\n", ""},
 	} {
 		var got []string

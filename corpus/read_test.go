@@ -115,7 +115,7 @@ func TestReadFiles(t *testing.T) {
 			opt:     Options{Form: Form{ZeroBased: "true"}},
 			content: "1 qid:3 0:1 3:2\n\n2 qid:3\n \n2 # none\n",
 			want:    "1 0:1 3:2\n2\n2\n",
-			warnings: "blank line, skipped (2, first a.libsvm:2)\nqid, left out (2, first a.libsvm:1)\n" +
+			warnings: "blank line, skipped (2, first a.libsvm:2)\nqid, ignored (2, first a.libsvm:1)\n" +
 				"document without terms, kept as an empty row (2, first a.libsvm:3)\n"},
 		{name: "svmlight told by content", file: "data", cols: 5, content: "# made by hand\n3.25 5:1\n",
 			want: "3.25 5:1\n"},
@@ -134,7 +134,7 @@ func TestReadFiles(t *testing.T) {
 			want: "1 4294967294:1\n1 4294967294:1\n"},
 		{name: "svmlight with a vocabulary", file: "a.svm", cols: 3,
 			opt: Options{Vocabulary: []string{"x", "y", "z"}}, content: "1 1:1 3:1 4:1\n",
-			want: "1 x:1 z:1\n", warnings: "value in a column beyond the vocabulary, left out (1, first a.svm:1)\n"},
+			want: "1 x:1 z:1\n", warnings: "value in a column beyond the vocabulary, ignored (1, first a.svm:1)\n"},
 		{name: "tsv", file: "a.tsv", cols: 3, content: smallText,
 			want: "b be:2 not:1 to:2\na,b not:1\n be:1 to:1\n"},
 		{name: "tsv with every word", file: "a.tsv", cols: 5, opt: Options{MinDF: 1}, content: smallText,
@@ -146,7 +146,7 @@ func TestReadFiles(t *testing.T) {
 		{name: "tsv with a vocabulary", file: "a.tsv", cols: 2, opt: Options{Vocabulary: []string{"to", "be"}},
 			content: smallText,
 			want:    "b to:2 be:2\na,b\n to:1 be:1\n",
-			warnings: "word outside the vocabulary, left out (5, first a.tsv:1)\n" +
+			warnings: "word outside the vocabulary, ignored (5, first a.tsv:1)\n" +
 				"document without terms, kept as an empty row (1, first a.tsv:2)\n"},
 		{name: "tsv told by content, gzipped, with a byte order mark and blank lines", file: "text", cols: 1,
 			opt:     Options{MinDF: 1},
@@ -195,16 +195,16 @@ func TestReadFolder(t *testing.T) {
 			"empty/.placeholder": "",
 		}, Options{}, "cars\ncars and:1\npets and:1 dogs:1\npets dogs:1\n",
 			"cars/a.txt cars/b.txt pets/cats/cat.txt pets/dog.txt",
-			"name that begins with a dot, left out (3, first .git)\n" +
-				"file outside the class folders, left out (1, first README)\n" +
+			"name that begins with a dot, skipped (3, first .git)\n" +
+				"file outside the class folders, skipped (1, first README)\n" +
 				"document without terms, kept as an empty row (1, first cars/a.txt)\n"},
 		{map[string]string{"b.txt": "cats", "a.txt": "dogs and cats", ".c": "hidden", "empty/.d": ""}, Options{MinDF: 1},
 			" and:1 cats:1 dogs:1\n cats:1\n", "a.txt b.txt",
-			"name that begins with a dot, left out (2, first .c)\n" +
+			"name that begins with a dot, skipped (2, first .c)\n" +
 				"no class folders: file that is a document without a class (2, first a.txt)\n"},
 		{map[string]string{"a/1": "words", "a/2.png": "\x89PNG\x00\x01 words", "b/3": "words wor\xe9ds"}, Options{},
 			"a words:1\nb words:1\n", "a/1 b/3",
-			"file of binary data, left out (1, first a/2.png)\n" +
+			"file of binary data, skipped (1, first a/2.png)\n" +
 				"byte that is not text, which separates terms (1, first b/3)\n"},
 	} {
 		root := t.TempDir()
@@ -244,7 +244,7 @@ func TestLinks(t *testing.T) {
 	if got, want := show(c), "class x:1 y:1\nclass x:1 y:1\n"; got != want {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
-	const other = "link to something other than a file, left out (1, first other)\n"
+	const other = "link to something other than a file, skipped (1, first other)\n"
 	if got, want := showWarnings(c, filepath.Join(root, "root")), other; got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)
 	}
@@ -267,7 +267,7 @@ func TestGorootLenient(t *testing.T) {
 	if got, want := show(c), rows; got != want {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
-	want := "file outside the class folders, left out (1, first print.go)\n" +
+	want := "file outside the class folders, skipped (1, first print.go)\n" +
 		"byte that is not text, which separates terms (2, first " +
 		filepath.Join("fmt", "testdata", "x.go") + ")\n"
 	if got := showWarnings(c, filepath.Join(root, "src")); got != want {

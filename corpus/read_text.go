@@ -104,7 +104,7 @@ func (in *input) notBinary() error {
 	if !in.binary() {
 		return nil
 	}
-	return fault("a NUL byte near its start, as binary data and UTF-16 without a byte order mark have it", "text").
+	return fault("a NUL byte near the start, as in binary data or UTF-16 without a byte order mark", "text").
 		withOption("Encoding", "names the encoding, such as utf-16").at(in.name, 0)
 }
 
@@ -149,7 +149,7 @@ func readTexts(
 	if err != nil {
 		return nil, err
 	}
-	var pieces [][]countedDocument // joined once, because a growing slice would be copied repeatedly
+	var pieces [][]countedDocument // joined once, because growing a slice copies it repeatedly
 	var lines []int64
 	var names []string
 	var weights []float64
@@ -259,7 +259,7 @@ func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 // leaveOut warns of files outside the class folders.
 func (w *warnings) leaveOut(loose []fileDocument) {
 	if len(loose) > 0 {
-		w.add("file outside the class folders, left out", int64(len(loose)), loose[0].path)
+		w.add("file outside the class folders, skipped", int64(len(loose)), loose[0].path)
 	}
 }
 
@@ -287,7 +287,7 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 		shown := filepath.Join(root, relative)
 		switch {
 		case suffix == "" && strings.HasPrefix(entry.Name(), "."):
-			warn.add("name that begins with a dot, left out", 1, shown)
+			warn.add("name that begins with a dot, skipped", 1, shown)
 			if entry.IsDir() {
 				return filepath.SkipDir
 			}
@@ -298,12 +298,12 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 		info, err := os.Stat(path)
 		switch {
 		case entry.Type()&fs.ModeSymlink != 0 && (err != nil || !info.Mode().IsRegular()):
-			warn.add("link to something other than a file, left out", 1, shown)
+			warn.add("link to something other than a file, skipped", 1, shown)
 			return nil
 		case err != nil:
 			return fmt.Errorf("corpus: %w", err)
 		case !info.Mode().IsRegular():
-			warn.add("neither file nor folder, left out", 1, shown)
+			warn.add("neither file nor folder, skipped", 1, shown)
 			return nil
 		case !inFolder:
 			loose = append(loose, fileDocument{path: shown, name: name, size: info.Size()})
@@ -359,7 +359,7 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	warn, kept := c.warn(), 0
 	for i, f := range files {
 		if binary[i] {
-			warn.addOption("file of binary data, left out", 1, f.path, "Strict", "makes it an error")
+			warn.addOption("file of binary data, skipped", 1, f.path, "Strict", "makes it an error")
 			continue
 		}
 		if f.class == "" {
@@ -384,7 +384,7 @@ type fileReader struct {
 	counter *termCounter
 	meter   *meter
 	opt     *Options
-	all     bool // including binary files
+	all     bool // read binary files, too
 	buf     []byte
 	buffer  *bufio.Reader
 }
@@ -399,7 +399,7 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 	}
 	defer in.close()
 	if !r.all && in.binary() {
-		if in.packed { // the checksum shows whether damage has made it binary
+		if in.packed { // a valid checksum shows that the file is binary, not damaged
 			defer context.AfterFunc(ctx, in.close)()
 			if _, err := io.Copy(io.Discard, in.r); err != nil {
 				return false, 0, in.readError(0, err)
@@ -454,8 +454,8 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 	return c, c.readFiles(ctx, files, &own, m, true)
 }
 
-// findGoroot returns the folder of the Go installation, or "": the environment variable GOROOT, or
-// what the go command says outside of modules, whose go.mod could make it download another Go.
+// findGoroot returns the folder of the Go installation, or "". It uses the environment variable
+// GOROOT or the go command, outside of modules because a go.mod could make it download another Go.
 func findGoroot(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
 	cmd.Dir = os.TempDir()

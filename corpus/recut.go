@@ -64,11 +64,11 @@ func (k *keptTexts) of(documents []countedDocument, columns []string) (raw Raw) 
 	return raw
 }
 
-// Retokenize returns documents of c, or all documents if documents is nil, with their texts tokenised
-// again according to opt.Tokenizer, MinDF, MaxDF and Vocabulary. If MinDF and MaxDF are both 0 and
-// documents are rows of a table, the values that c was read with apply. Workers, MemoryBytes and
-// Progress of opt are also used, the other options are ignored. Classes are unchanged. It fails if
-// c has no Texts or Rows.
+// Retokenize returns documents of c, or all documents if documents is nil, with their texts
+// tokenised again according to opt.Tokenizer, MinDF, MaxDF and Vocabulary. If MinDF and MaxDF are
+// both 0 and documents are rows of a table, the limits with which c was read apply. Workers,
+// MemoryBytes and Progress of opt are also used, and other options are ignored. Classes are
+// unchanged. It fails if c has no Texts or Rows.
 func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ type denseRow struct {
 	some   []uint64  // nonzero words of bits
 }
 
-// grow makes room for cols columns.
+// grow extends the row to cols columns.
 func (r *denseRow) grow(cols int) {
 	if len(r.values) < cols {
 		words := (cols + 63) / 64

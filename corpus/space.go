@@ -23,12 +23,12 @@ type Space struct {
 	Blank    int         // number of texts without terms of nonzero weight
 }
 
-// NewSpace fits an embedding to the documents of columns, to which the documents of rows are
-// compared. If rows is nil, they are the documents of columns. A term that occurs only in rows is
+// NewSpace fits an embedding to the documents of columns, for comparison with the documents of
+// rows. If rows is nil, columns are compared with each other. A term that occurs only in rows is
 // treated like a term of one document of columns: its idf weight is log D, its weight from labels
 // almost 0, and in scaled columns it is dropped. Both corpora must be text with the same tokenizer,
-// or vectors with the same number of columns. Files in LIBSVM's format don't state that number and
-// may have fewer. Neither corpus is changed.
+// or vectors with the same number of columns. Files in LIBSVM's format don't state this number and
+// may have fewer columns. Neither corpus is changed.
 //
 // If apart is set, texts without terms are identical if they are equal, and orthogonal otherwise.
 // If it isn't set, they are zero vectors, as kernels of norms require. Vectors of zeros are always
@@ -81,8 +81,8 @@ func NewSpace(e sparse.Embedding, columns, rows *Corpus, apart bool) (*Space, er
 	return s, nil
 }
 
-// tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct one,
-// so that equal texts are equal and others are orthogonal.
+// tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct text
+// of these, so that different texts are orthogonal.
 func (s *Space) tellBlanks(all []*Corpus, documents []*sparse.CSR, apart bool) error {
 	cols := documents[0].Cols
 	place, key := map[string]uint32{}, []byte(nil)
@@ -109,7 +109,7 @@ func (s *Space) tellBlanks(all []*Corpus, documents []*sparse.CSR, apart bool) e
 				key = binary.LittleEndian.AppendUint32(key, t)
 				key = binary.LittleEndian.AppendUint32(key, math.Float32bits(values[k]))
 			}
-			if len(terms) == 0 && !known { // unlike any other
+			if len(terms) == 0 && !known { // orthogonal to all other texts
 				key = fmt.Append(key, at, " ", i)
 			}
 			column, ok := place[string(key)]

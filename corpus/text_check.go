@@ -23,8 +23,8 @@ func (c textCheck) clean(data []byte) bool {
 	return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 && !(c.decoded && bytes.Contains(data, []byte(replacement)))
 }
 
-// find calls found with the position of each byte or character that isn't text, until a call
-// returns false.
+// find calls found with the index of each byte or character that isn't text, until found returns
+// false.
 func (c textCheck) find(text []byte, found func(at int) bool) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])

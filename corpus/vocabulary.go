@@ -98,7 +98,7 @@ type countedDocument struct {
 	terms   []termCount
 	text    string   // text, if texts are kept
 	row     []string // fields, if rows are kept
-	numbers int      // index of the numbers in the counter's
+	numbers int      // index in the counter's numbers
 	blank   string   // digest of a document without terms of the vocabulary; else empty
 }
 
@@ -114,7 +114,7 @@ func (c *termCounter) add(text []byte) {
 	}
 }
 
-// addRow counts the terms of a row, which is a document, and returns how many numbers are missing.
+// addRow counts the terms of a row as a document, and returns the number of missing numbers.
 func (c *termCounter) addRow(fields []string) (missing int, err error) {
 	if missing, err = c.scan.FeedRow(fields); err != nil {
 		return 0, err
@@ -134,7 +134,7 @@ func (c *termCounter) addRow(fields []string) (missing int, err error) {
 	return missing, nil
 }
 
-// scanned counts the terms that the scanner has.
+// scanned counts the terms that the scanner returns.
 func (c *termCounter) scanned() {
 	t, words := &c.scan, 0
 	known := len(c.met)
@@ -202,7 +202,7 @@ func blankDigest(h hash.Hash) string {
 	return digest
 }
 
-// closeTerms returns first and the terms of the open document, which has none then.
+// closeTerms returns first followed by the terms of the open document, and clears the document.
 func (c *termCounter) closeTerms(first []termCount) []termCount {
 	n := len(first) + c.openedTerms()
 	if n > len(c.rest) {
@@ -467,7 +467,7 @@ func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 // runs of letters.
 type Tokenizer = token.Tokenizer
 
-// Columns are the columns of a table that views cut; see [token.Columns].
+// Columns are the columns of a table that views use; see [token.Columns].
 type Columns = token.Columns
 
 // Script counts the text in a script without spaces; see [token.Scripts].
@@ -478,11 +478,11 @@ type Script = token.Script
 func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
 
 // unknownMessage is the warning for words outside Options.Vocabulary.
-const unknownMessage = "word outside the vocabulary, left out"
+const unknownMessage = "word outside the vocabulary, ignored"
 
-// ViewsOf returns the views that a tokenizer makes of a sorted vocabulary, for [sparse.CSR], or nil
-// if the tokenizer has no views or its rows are measurements, whose columns are scaled apart. It
-// fails if the vocabulary isn't the tokenizer's.
+// ViewsOf returns a tokenizer's views of a sorted vocabulary, for [sparse.CSR]. It returns nil if
+// the tokenizer has no views, or if rows are measurements, whose columns are scaled instead. It
+// fails if the vocabulary doesn't belong to the tokenizer.
 func ViewsOf(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
 	first, err := t.FirstColumns(vocabulary)
 	if err != nil {

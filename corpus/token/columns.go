@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// A tokenizer whose views name columns takes rows of a table, with one field for each of
+// If a tokenizer's views name columns, documents are rows of a table, with one field for each of
 // [Tokenizer.Columns].
 
 // Categories is the analyzer of a view of category columns, such as countries. It occurs only in
@@ -252,7 +252,7 @@ func cutColumns(s string) (columns []string, rest string, err error) {
 		} else if columns == nil {
 			return nil, s, nil
 		} else {
-			return nil, s, errors.New("expected columns, =, and how they are cut, such as title,body=words")
+			return nil, s, errors.New("expected columns, =, and a tokenizer, such as title,body=words")
 		}
 		if name == "" || rest == "" || rest[0] != ',' && rest[0] != '=' || seen[name] {
 			return nil, s, errors.New("expected distinct column names separated by commas and followed by =, such as " +
@@ -330,10 +330,10 @@ func (v *viewScanners) add(view int, column, term string, value float64) {
 	}
 }
 
-// HasTerms reports whether the terms of the view are columns with values, instead of text.
+// HasTerms reports whether the terms of the view come from numbers or categories instead of text.
 func (v View) HasTerms() bool { return v.HasNumbers() || v.Analyzer == Categories }
 
-// Parts returns the columns of the view whose terms can be told apart: each column of numbers or
+// Parts returns the columns of the view whose terms are distinguishable: each column of numbers or
 // categories, and all columns of a text together.
 func (v View) Parts() (parts [][]string) {
 	if !v.HasTerms() {

@@ -201,7 +201,7 @@ func (v *View) parseNumbers(s string) error {
 		v.knots = append(v.knots, knots)
 	}
 	if len(v.knots) != len(v.Columns) {
-		return fmt.Errorf("%d scales for %d columns, expected one each", len(v.knots), len(v.Columns))
+		return fmt.Errorf("%d scales for %d columns, expected one per column", len(v.knots), len(v.Columns))
 	}
 	return nil
 }

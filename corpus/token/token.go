@@ -74,7 +74,7 @@ type Tokenizer struct {
 	// number of the view, from 1, as a byte. Embeddings give each view its share of a document by
 	// weight, whatever its number of terms. If documents are rows, views start with column names
 	// and =, as in "title=words + body=words:1..2 + price,age=numbers"; see [Numbers].
-	Views string `json:",omitempty"` // stores of clusters know the other fields alone
+	Views string `json:",omitempty"` // stores of cluster jobs know only the other fields
 }
 
 // maxN bounds n-grams; larger values are probably mistakes.
@@ -129,25 +129,25 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("token: normalisation %q, expected NFC, NFD, NFKC or NFKD", t.Normalize)
 	}
 	if t.Analyzer != Word && (t.Pattern != "" || t.Digits || t.StopWords != "") {
-		return nil, fmt.Errorf("token: a pattern, digits or stop words for the analyzer %s, expected the analyzer word",
+		return nil, fmt.Errorf("token: Pattern, Digits or StopWords with the analyzer %s, expected the analyzer word",
 			t.Analyzer)
 	}
 	if t.Pairs && !t.cutsWords() {
-		return nil, fmt.Errorf("token: pairs for a pattern or the analyzer %s, expected words of letters",
+		return nil, fmt.Errorf("token: Pairs with a pattern or the analyzer %s, expected words of letters",
 			cmp.Or(t.Analyzer, wordName))
 	}
 	if t.Pattern == "" {
 		return nil, nil
 	}
 	if t.Digits {
-		return nil, fmt.Errorf("token: a pattern and digits, expected one of them: the pattern says what a word is")
+		return nil, fmt.Errorf("token: Pattern and Digits are both set, expected at most one")
 	}
 	pattern, err := regexp.Compile(inGo(t.Pattern))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("token: pattern %q isn't in Go's syntax (RE2): %w", t.Pattern, err)
 	case pattern.NumSubexp() > 1:
-		return nil, fmt.Errorf("token: pattern %q has %d groups, expected one at most", t.Pattern, pattern.NumSubexp())
+		return nil, fmt.Errorf("token: pattern %q has %d groups, expected at most one", t.Pattern, pattern.NumSubexp())
 	}
 	return pattern, nil
 }

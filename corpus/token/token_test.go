@@ -90,7 +90,7 @@ func TestBadTokenizers(t *testing.T) {
 		"words": "analyzer", "word:": "expected", "word:ngrams=0": "ngrams", "word:ngrams=2..1": "ngrams",
 		"word:ngrams=1..101": "ngrams", "word:digits=1": "digits", "word:digits,digits": "digits",
 		`word:pattern="("`: "missing closing", `word:pattern="(a)(b)"`: "2 groups", `word:pattern="a"x`: `"x"`,
-		`word:pattern="a",digits`: "one of them", "char:digits": "analyzer word", `char_wb:stop="a"`: "analyzer word",
+		`word:pattern="a",digits`: "at most one", "char:digits": "analyzer word", `char_wb:stop="a"`: "analyzer word",
 		"word:pairs=1": "pairs", "char:pairs": "words of letters", `word:pairs,pattern="a"`: "words of letters",
 		"word:normalize=NFX": "NFKD", "word:accents=keep": "accents", "word:colour=red": "colour", "word:stop=": "stop",
 		"word:digits,": "expected",

@@ -157,7 +157,7 @@ func OfViews(views []View) Tokenizer {
 // validateViews checks the views, and that no other field is set.
 func (t Tokenizer) validateViews() error {
 	if t != (Tokenizer{Views: t.Views}) {
-		return fmt.Errorf("token: views %q and other fields, expected views alone", t.Views)
+		return fmt.Errorf("token: Views %q with other fields, expected only Views", t.Views)
 	}
 	_, err := t.Split()
 	return err

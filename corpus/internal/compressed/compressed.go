@@ -145,7 +145,7 @@ func (z *zstdReader) fault(err error) *Fault {
 	case errors.Is(err, zstd.ErrCRCMismatch):
 		f.Found = "the zstd checksum does not match"
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		f.Found = "zstd data that look back too far to be decompressed in little memory"
+		f.Found = "zstd data with a window too large for the memory limit"
 		f.Expected = fmt.Sprintf("a window of at most %d KiB", z.window>>10)
 	case errors.Is(err, zstd.ErrUnknownDictionary):
 		f.Found, f.Expected = "zstd data that need a dictionary", "data without one"

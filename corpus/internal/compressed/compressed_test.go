@@ -116,7 +116,7 @@ func TestWindow(t *testing.T) {
 	}
 	_, err := read(strings.NewReader(data), 1<<20)
 	var fault *Fault
-	if !errors.As(err, &fault) || !strings.Contains(fault.Found, "look back too far") ||
+	if !errors.As(err, &fault) || !strings.Contains(fault.Found, "window too large") ||
 		fault.Expected != "a window of at most 1024 KiB" {
 		t.Errorf("a window of 1 MiB: %v", err)
 	}

@@ -42,9 +42,9 @@ func (t *Table) Term(id uint32) []byte {
 	return t.text[start:end:end]
 }
 
-// ID returns the number of a term, which is the previous Len() if the term is new. There must be
-// fewer than 2³² - 1 terms, each shorter than 2³² bytes. ID is faster for short terms with a
-// capacity of at least eight; the bytes after the term must not change during the call.
+// ID returns the number of a term. If the term is new, the number is the previous Len(). There must
+// be fewer than 2³² - 1 terms, each shorter than 2³² bytes. ID is faster for short terms with a
+// capacity of at least eight. The bytes after the term must not change during the call.
 func (t *Table) ID(term []byte) uint32 {
 	k := keyOf(term)
 	n := uint32(len(term))
