@@ -117,7 +117,7 @@ func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 // depend on it.
 func (j *Job) CheckISA() error {
 	if _, err := asm.For(asm.ISA(j.ISA)); err != nil {
-		return fmt.Errorf("job: the job wants the instruction set %s, this machine has up to %s: plan it with -isa %s",
+		return fmt.Errorf("job: the job wants the instruction set %s, this computer supports up to %s: plan it with -isa %s",
 			j.ISA, asm.Best().ISA, asm.Best().ISA)
 	}
 	return nil

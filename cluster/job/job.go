@@ -57,14 +57,14 @@ func (d *Description) Encode() ([]byte, error) {
 func (d *Description) validate() error {
 	switch {
 	case d.Version != Version:
-		return fmt.Errorf("job: a description of version %d, expected %d: another program planned it; plan it again "+
-			"with this one, or go on with that", d.Version, Version)
+		return fmt.Errorf("job: description of version %d, expected %d: another program planned it; plan it again "+
+			"with this program, or use the other", d.Version, Version)
 	case d.Kind == "":
-		return errors.New("job: a description without a kind")
+		return errors.New("job: description without a kind")
 	case d.Corpus != "" && !IsDigest(d.Corpus):
 		return fmt.Errorf("job: corpus %q, expected a digest of 64 hexadecimal digits", d.Corpus)
 	case d.ISA == "":
-		return errors.New("job: a description without an instruction set")
+		return errors.New("job: description without an instruction set")
 	case min(d.Caches.L1, d.Caches.L2) < 1 || max(d.Caches.L1, d.Caches.L2) > maxCache:
 		return fmt.Errorf("job: caches of %d and %d bytes, expected from 1 to %d", d.Caches.L1, d.Caches.L2, maxCache)
 	case d.Tasks < 0 || d.Tasks > MostTasks:
@@ -92,7 +92,7 @@ func ParseDescription(b []byte) (*Description, error) {
 		return nil, err
 	}
 	if !bytes.Equal(again, b) {
-		return nil, errors.New("job: a description that isn't written as this program writes it")
+		return nil, errors.New("job: description in another form than this program's")
 	}
 	return d, nil
 }

@@ -271,7 +271,7 @@ func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Co
 // read decodes the stream.
 func (m *meta) read(r *joiner) (*corpus.Corpus, error) {
 	if m.Cols > math.MaxInt || m.Rows >= math.MaxInt {
-		return nil, errors.New("more rows or columns than this machine can count")
+		return nil, errors.New("more rows or columns than this computer can count")
 	}
 	d := &sparse.CSR{Cols: int(m.Cols)}
 	c := &corpus.Corpus{Source: m.Source, Format: m.Format, Tokenizer: m.Tokenizer, Documents: d,

@@ -77,15 +77,15 @@ func parse(address string) (place, error) {
 		}
 	}
 	if e, err := url.Parse(query.Get("endpoint")); err != nil || e.User != nil || e.RawQuery != "" || e.Fragment != "" {
-		return place{}, errors.New("store: an endpoint that isn't one, expected http://HOST:PORT")
+		return place{}, errors.New("store: invalid endpoint, expected http://HOST:PORT")
 	}
 	if u.Scheme != "mem" && (u.Host == "" || strings.Contains(u.Host, ":")) {
 		return place{}, fmt.Errorf("store: a %s:// address without a bucket, expected %s://BUCKET/PREFIX", u.Scheme, u.Scheme)
 	}
 	prefix := strings.Trim(u.Path, "/")
 	if prefix != "" && checkName(prefix) != nil {
-		return place{}, fmt.Errorf("store: the path of a %s:// address has other than letters, digits, '.', '-' and '_' "+
-			"between slashes", u.Scheme)
+		return place{}, fmt.Errorf("store: the path of a %s:// address has characters other than letters, "+
+			"digits, '.', '-' and '_' between slashes", u.Scheme)
 	}
 	u.Path, u.RawPath = "", ""
 	return place{bucket: u, prefix: prefix}, nil

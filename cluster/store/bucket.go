@@ -28,4 +28,4 @@ type Bucket interface {
 }
 
 // [Bucket].Create wraps ErrExists if the object exists.
-var ErrExists = errors.New("there is such an object already")
+var ErrExists = errors.New("the object already exists")

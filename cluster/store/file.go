@@ -40,7 +40,7 @@ func openFolder(dir string, create bool) (Bucket, error) {
 		return nil, fmt.Errorf("%s is no folder", inside)
 	case err == nil:
 	case errors.Is(err, syscall.ENOTDIR):
-		return nil, fmt.Errorf("%s is no folder, or in none", dir)
+		return nil, fmt.Errorf("%s isn't a folder, or its parent isn't a folder", dir)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case !create:
@@ -124,7 +124,7 @@ func (b folder) Open(_ context.Context, key string) (io.ReadCloser, int64, error
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file", f.Name())
+		err = fmt.Errorf("%s isn't a regular file", f.Name())
 	}
 	if err != nil {
 		f.Close()
@@ -153,7 +153,7 @@ func (b folder) List(ctx context.Context, prefix string, yield func(string, int6
 			return nil
 		}
 		if strings.HasPrefix(key, prefix) && d.Type()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a link, expected a file: what it leads to would be in no list", key)
+			return fmt.Errorf("%s is a link, expected a file: lists would omit its target", key)
 		}
 		if !strings.HasPrefix(key, prefix) || !d.Type().IsRegular() {
 			return nil

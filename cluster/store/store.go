@@ -70,8 +70,8 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 		var found []byte
 		if found, last = s.read(ctx, key, nil); last == nil {
 			if !equal(found, parts) {
-				return true, fmt.Errorf("store: %s holds other bytes than those that should be written: "+
-					"two programs disagree on it", key)
+				return true, fmt.Errorf("store: %s exists with other contents: "+
+					"two programs computed different results", key)
 			}
 			return true, nil
 		}
@@ -87,7 +87,7 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 			return false, last
 		}
 	}
-	return false, fmt.Errorf("store: %s isn't written: all of %d attempts are damaged, the last: %w", name, MostAttempts,
+	return false, fmt.Errorf("store: %s can't be written: all %d attempts are damaged, the last: %w", name, MostAttempts,
 		last)
 }
 

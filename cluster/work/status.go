@@ -103,13 +103,13 @@ func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, err
 	case len(digests) == 0 && prefix == "":
 		return "", fmt.Errorf("no job in the store %s: gramcluster plan makes one", s)
 	case len(digests) == 0:
-		return "", fmt.Errorf("-job %s: no such job in the store %s; gramcluster status lists those that there are",
+		return "", fmt.Errorf("-job %s: no such job in the store %s; gramcluster status lists the jobs",
 			prefix, s)
 	case len(digests) > 1 && prefix == "":
-		return "", fmt.Errorf("%d jobs in the store, among them %.12s and %.12s: say -job JOB", len(digests), digests[0],
+		return "", fmt.Errorf("%d jobs in the store, such as %.12s and %.12s: set -job JOB", len(digests), digests[0],
 			digests[1])
 	case len(digests) > 1:
-		return "", fmt.Errorf("-job %s stands for %d jobs, among them %.12s and %.12s: give more digits", prefix,
+		return "", fmt.Errorf("-job %s matches %d jobs, such as %.12s and %.12s: add digits", prefix,
 			len(digests), digests[0], digests[1])
 	}
 	return digests[0], nil

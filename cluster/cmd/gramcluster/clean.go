@@ -15,7 +15,7 @@ import (
 )
 
 var cleanCommand = cli.Command{
-	Name: "clean", Summary: "delete results of a job, and documents that no job needs any more",
+	Name: "clean", Summary: "delete the results of a job, and objects that no job uses",
 	Help: `
 Nothing else deletes anything. -job deletes a job with its results; -unused deletes documents,
 models and results that belong to no job, and what killed processes left half-written. Both may be

@@ -26,7 +26,7 @@ type drive struct {
 
 func driveCommand() *cli.Command {
 	return &cli.Command{
-		Name: "drive", Summary: "do a computation of several jobs: " + strings.Join(kindNames("drive"), ", "),
+		Name: "drive", Summary: "run a computation of several jobs: " + strings.Join(kindNames("drive"), ", "),
 		Help: kindsHelp("drive", `
 Plans a computation of several jobs, each from the results of those before, has a command of yours
 do their tasks, and writes what comes of it. Killed and started again with the same flags, it goes
@@ -38,8 +38,8 @@ on.`),
 			f.Group("Output", "")
 			f.Writes(&d.out, "o", "write to `FILE`")
 			f.Group("Computing", "")
-			f.StringVar(&d.with, "with", "", "have the shell's `COMMAND` do the task lines that it reads (default: here)")
-			f.DurationVar(&d.wait, "wait", 10*time.Minute, "after COMMAND, wait as long as a result comes within `TIME`")
+			f.StringVar(&d.with, "with", "", "shell `COMMAND` that does tasks from standard input (default: this process)")
+			f.DurationVar(&d.wait, "wait", 10*time.Minute, "after COMMAND, wait until no result has arrived for `TIME`")
 			f.Check(d.check)
 			byKind(f, "drive", "-store URL -in SOURCE -o FILE [-with COMMAND] [flags]", d.take)
 			return d.run
@@ -56,7 +56,7 @@ func (d *drive) check() error {
 	case d.wait < 0:
 		return cli.Usagef("-wait %v is below 0", d.wait)
 	case d.out == "-":
-		return cli.Usagef("-o -, expected a file, which is there when all of it is")
+		return cli.Usagef("-o -, expected a file, which is written atomically")
 	}
 	return nil
 }

@@ -43,9 +43,9 @@ func (h *host) declareComputing(f *cli.Flags) {
 }
 
 func (h *host) declareCache(f *cli.Flags) {
-	f.StringVar(&h.cache, "cache", "", "keep copies of documents and models in the folder `DIR` of this machine")
+	f.StringVar(&h.cache, "cache", "", "cache documents and models in the local folder `DIR`")
 	h.most = 4 << 30
-	f.Var(&h.most, "cache-size", "bound the copies by `SIZE`; those that were read longest ago go")
+	f.Var(&h.most, "cache-size", "maximum `SIZE` of the cache; the least recently used files are evicted")
 }
 
 // open opens an existing store.

@@ -13,7 +13,7 @@ import (
 )
 
 var gatherCommand = cli.Command{
-	Name: "gather", Summary: "put the results of a job together, as gram writes them",
+	Name: "gather", Summary: "combine the results of a job into the output that gram writes",
 	Help: `
 Writes the file when all results are there and whole, and nothing otherwise: then it says what is
 missing, and -missing prints the task lines of it for another work. Exit status 1 in that case.`,
@@ -27,7 +27,7 @@ gramcluster gather -store run -missing > again.jsonl`,
 		g.declareStore(f)
 		f.StringVar(&g.job, "job", "", "gather the job whose digest begins with `JOB` (default: the only one)")
 		f.StringVar(&g.out, "o", "", "write to `FILE`")
-		f.StringVar(&g.to, "to", "", "write the form `FORM`, for kinds that have several; see plan KIND -help")
+		f.StringVar(&g.to, "to", "", "write the format `FORMAT`, for kinds that have several; see plan KIND -help")
 		f.BoolVar(&g.missing, "missing", false,
 			"write only the task lines of missing results, after reading all results")
 		g.declareComputing(f)
@@ -47,9 +47,9 @@ func (g *gather) check() error {
 	case g.out == "" && !g.missing:
 		return cli.Usagef("-o FILE is missing")
 	case g.out == "-":
-		return cli.Usagef("-o -, expected a file, which is there when all of it is")
+		return cli.Usagef("-o -, expected a file, which is written atomically")
 	case g.out != "" && g.missing:
-		return cli.Usagef("-o and -missing, expected one of them")
+		return cli.Usagef("-o and -missing, expected only one of the two")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func kindsHelp(command, does string) string {
 			text += fmt.Sprintf("  %-12s %s\n", k.Name, k.Summary)
 		}
 	}
-	return text + fmt.Sprintf("\ngramcluster %s KIND -help says what a task is, with an example, and lists its flags.",
+	return text + fmt.Sprintf("\ngramcluster %s KIND -help describes a task, with an example, and lists the flags.",
 		command)
 }
 
@@ -50,7 +50,7 @@ func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner
 		case len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help"):
 			return args, nil
 		case len(args) == 0 || strings.HasPrefix(args[0], "-"):
-			return nil, cli.Usagef("no kind of job, expected %s KIND, one of %s", command, names)
+			return nil, cli.Usagef("kind of job is missing, expected %s KIND, one of %s", command, names)
 		}
 		k, err := job.KindOf(jobs.Kinds, args[0])
 		if err != nil {

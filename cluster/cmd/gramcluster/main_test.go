@@ -216,7 +216,7 @@ func TestRefusals(t *testing.T) {
 		{"", "work -store " + dir + " -job 0 -shard auto", cli.Misuse, "JOB_COMPLETION_INDEX"},
 		{"", "work -store " + dir + " -job xyz", cli.Failed, "hexadecimal"},
 		{"", "gather -store " + dir, cli.Misuse, "-o FILE is missing"},
-		{"", "gather -store " + dir + " -o x -missing", cli.Misuse, "one of them"},
+		{"", "gather -store " + dir + " -o x -missing", cli.Misuse, "only one of the two"},
 		{"", "gather -store " + dir + " -o -", cli.Misuse, "expected a file"},
 		{"", "gather -store " + dir + " -o " + dir + "/K.txt", cli.Failed, "1 of 1 tasks are missing"},
 		{"", "status -store " + dir + " -job 00000", cli.Failed, "no job 00000"},

@@ -36,7 +36,7 @@ same documents and flags are the same job: planned twice, nothing is stored agai
 		Setup: func(f *cli.Flags) cli.Work {
 			p := &plan{}
 			p.declare(f)
-			f.Lookup("q").Usage = "print task lines alone"
+			f.Lookup("q").Usage = "print only task lines"
 			byKind(f, "plan", "-store URL -in SOURCE [flags]", p.take)
 			return p.run
 		},
@@ -49,7 +49,7 @@ func (p *plan) take(k job.Kind, with job.Planner) { p.kind, p.planner = k, with 
 func (p *plan) declare(f *cli.Flags) {
 	p.declareStore(f)
 	p.declareComputing(f)
-	f.StringVar(&p.isa, "isa", "", "work wants the instruction set `NAME`, on which bits depend (default: "+
+	f.StringVar(&p.isa, "isa", "", "instruction set `NAME` of the job; results depend on it (default: "+
 		string(asm.Best().ISA)+")")
 	f.Check(func() error {
 		if _, err := asm.For(asm.ISA(p.isa)); p.isa != "" && err != nil {

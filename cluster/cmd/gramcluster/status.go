@@ -13,7 +13,7 @@ import (
 )
 
 var statusCommand = cli.Command{
-	Name: "status", Summary: "say how far jobs are",
+	Name: "status", Summary: "show the progress of jobs",
 	Help: `
 Counts the results of a job, or of all jobs, by their names; -check reads them all and counts those
 that are damaged as missing. -watch goes on until all are there, with an estimate of when that is.`,
@@ -26,8 +26,8 @@ gramcluster status -store s3://bucket/run -watch -every 1m`,
 		s.declareStore(f)
 		f.StringVar(&s.job, "job", "", "only jobs whose digest begins with `JOB`")
 		f.BoolVar(&s.check, "check", false, "read all results")
-		f.BoolVar(&s.watch, "watch", false, "look again until all tasks are done")
-		f.DurationVar(&s.every, "every", 5*time.Second, "look again after `TIME`, with -watch")
+		f.BoolVar(&s.watch, "watch", false, "update until all tasks are done")
+		f.DurationVar(&s.every, "every", 5*time.Second, "update every `TIME`, with -watch")
 		f.Lookup("json").Usage = "print one line of JSON per job"
 		f.Check(func() error {
 			if s.every < 100*time.Millisecond {

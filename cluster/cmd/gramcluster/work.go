@@ -17,7 +17,7 @@ import (
 
 func workCommand(stdin io.Reader) *cli.Command {
 	return &cli.Command{
-		Name: "work", Summary: "do tasks, of lines on standard input or a share of a job's",
+		Name: "work", Summary: "do tasks from lines on standard input, or a share of a job's tasks",
 		Help: `
 Reads task lines, as plan and gather -missing print them, and does those whose results aren't in the
 store yet. Or, with -job, does all tasks of a job, or the share -shard I/N of them: tasks I, I+N, …,
@@ -36,7 +36,7 @@ gramcluster work -store run -job 3f2a -shard 0/4`,
 			w := &worker{stdin: stdin}
 			f.Usage = "gramcluster work -store URL [-job JOB [-shard I/N]] [flags]"
 			w.declareStore(f)
-			f.StringVar(&w.job, "job", "", "do tasks of the job whose digest begins with `JOB`, in place of lines")
+			f.StringVar(&w.job, "job", "", "do tasks of the job whose digest begins with `JOB`, instead of reading lines")
 			f.StringVar(&w.shard, "shard", "", "do only the share `I/N` of -job")
 			w.declareComputing(f)
 			w.declareCache(f)
@@ -55,7 +55,7 @@ func (w *worker) run(ctx context.Context, e *cli.Env) error {
 	first, step := 0, 1
 	if w.shard != "" {
 		if w.job == "" {
-			return cli.Usagef("-shard without -job, expected it for tasks of a job; lines on standard input are all done")
+			return cli.Usagef("-shard without -job: all lines on standard input are done")
 		}
 		var err error
 		if first, step, err = share(w.shard, os.Getenv); err != nil {

@@ -23,7 +23,7 @@ import (
 
 // Kind is the kind of job.
 var Kind = job.Kind{
-	Name: "duplicates", Summary: "groups of documents that are nearly the same",
+	Name: "duplicates", Summary: "find groups of near-duplicate documents",
 	Declare: declare,
 	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
 	Gather:  gather,
@@ -77,7 +77,7 @@ func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 // Plan implements job.Planner.
 func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
 	if from.Corpus == nil {
-		return nil, 0, errors.New("no documents, expected -in SOURCE")
+		return nil, 0, errors.New("documents are missing, expected -in SOURCE")
 	}
 	s := spec{p.embedding, p.within, blocks.Half{Rows: from.Corpus.Documents.Rows(), Block: p.block}}
 	_, err := s.validate()

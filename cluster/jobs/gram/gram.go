@@ -23,7 +23,7 @@ import (
 
 // Kind is the kind of job.
 var Kind = job.Kind{
-	Name: "gram", Summary: "the Gram matrix of one kernel, a block a task",
+	Name: "gram", Summary: "compute the Gram matrix of one kernel, one block per task",
 	Declare: declare,
 	Open:    open,
 	Gather:  gather,
@@ -59,7 +59,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.kernel, "kernel", "diffusion:t=0.5", "compute the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "",
-		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
+		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's)")
 	f.IntVar(&p.rows, "block-rows", 2048, "each task computes `N` rows, a multiple of 128, preferably of 512")
 	f.IntVar(&p.columns, "block-columns", 8192,
 		"each task computes at most `N` columns, a multiple of 128 and at least twice -block-rows")
@@ -69,7 +69,7 @@ func declare(f *flag.FlagSet) job.Planner {
 // Plan implements job.Planner.
 func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
 	if from.Corpus == nil {
-		return nil, 0, errors.New("no documents, expected -in SOURCE")
+		return nil, 0, errors.New("documents are missing, expected -in SOURCE")
 	}
 	k, err := job.ParseKernel(p.kernel, p.embedding)
 	if err != nil {

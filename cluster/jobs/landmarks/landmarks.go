@@ -21,7 +21,7 @@ import (
 
 // Kind is the kind of job.
 var Kind = job.Kind{
-	Name: "landmarks", Summary: "train machines on landmarks: a job per pass, some documents per task",
+	Name: "landmarks", Summary: "train a landmark model: one job per pass, some documents per task",
 	Declare: declare,
 	Open:    open,
 	Gather:  gather,
@@ -69,9 +69,9 @@ func declare(f *flag.FlagSet) job.Planner {
 		}
 		f.Func(q.flag, q.usage, func(text string) error { return params.Set(&p.s, q.name, text) })
 	}
-	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: as the kernel wants)")
+	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: the kernel's)")
 	f.Uint64Var(&p.s.Seed, "seed", 1, "`SEED` of the landmarks")
-	f.IntVar(&p.tasks, "tasks", defaultTasks, "at most `N` tasks a pass")
+	f.IntVar(&p.tasks, "tasks", defaultTasks, "divide each pass into at most `N` tasks")
 	return p
 }
 
@@ -226,5 +226,5 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 func (o *opened) Close() error { return o.p.Close() }
 
 func gather(context.Context, *job.Job, *job.Output) error {
-	return errors.New("landmarks: a job is one pass, the model is what gramcluster drive landmarks writes")
+	return errors.New("landmarks: a job is a single pass, use gramcluster drive landmarks to write the model")
 }

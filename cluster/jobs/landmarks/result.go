@@ -51,13 +51,13 @@ func numbers(b []byte, v []float64) []byte {
 func decode(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums, err error) {
 	for block := first; block < end; block++ {
 		if len(b) < 12 {
-			return nil, fmt.Errorf("it ends in block %d", block)
+			return nil, fmt.Errorf("data ends in block %d", block)
 		}
 		u := binary.LittleEndian.Uint32
 		products, parts, of := int64(u(b)), int64(u(b[4:])), int64(u(b[8:]))
 		b = b[12:]
 		if left := int64(len(b)) / 8; of > left || parts > left || products+parts*(1+of) > left {
-			return nil, fmt.Errorf("it ends in block %d", block)
+			return nil, fmt.Errorf("data ends in block %d", block)
 		}
 		s := &landmark.Sums{}
 		s.Products, b = floats(b, int(products))
@@ -72,7 +72,7 @@ func decode(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums
 		all = append(all, s)
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("%d bytes after its end", len(b))
+		return nil, fmt.Errorf("%d bytes after the last block, expected none", len(b))
 	}
 	return all, nil
 }

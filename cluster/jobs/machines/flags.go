@@ -55,7 +55,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 		return err
 	}), "kernel", kernel)
 	to.StringVar(&f.embedding, "embed", "",
-		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
+		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's)")
 	to.StringVar(&f.Type, "type", "c_svc", "`TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr")
 	for _, p := range parameters {
 		usage := p.usage
@@ -101,7 +101,7 @@ func (r repeated) Several()              {}
 // of each list.
 func (f *Flags) Take(c *corpus.Corpus) error {
 	if c == nil {
-		return errors.New("no documents, expected -in SOURCE")
+		return errors.New("documents are missing, expected -in SOURCE")
 	}
 	kernels := f.Lists["kernel"]
 	if len(kernels) == 0 {

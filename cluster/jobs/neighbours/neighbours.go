@@ -56,9 +56,9 @@ func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.kernel, "kernel", "bhattacharyya", "compare documents by the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "",
-		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
+		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's)")
 	f.IntVar(&p.k, "k", 10, "find `N` neighbours of each document")
-	f.StringVar(&p.least, "min", "", "leave out neighbours whose kernel value is below `VALUE`")
+	f.StringVar(&p.least, "min", "", "omit neighbours with a kernel value below `VALUE`")
 	f.IntVar(&p.block, "block", 16384, "a task is a block of `N` x N pairs")
 	return p
 }
@@ -74,7 +74,7 @@ func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 // Plan implements job.Planner.
 func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
 	if from.Corpus == nil {
-		return nil, 0, errors.New("no documents, expected -in SOURCE")
+		return nil, 0, errors.New("documents are missing, expected -in SOURCE")
 	}
 	k, err := job.ParseKernel(p.kernel, p.embedding)
 	if err != nil {

@@ -73,9 +73,9 @@ func TestDecode(t *testing.T) {
 	b := encode(lists)
 	for want, f := range map[string]func() error{
 		"has 2 neighbours, expected at most 1": func() error { _, err := decode(b, 2, 0, 1, false); return err },
-		"it ends in list 2":                    func() error { _, err := decode(b, 3, 0, 2, false); return err },
+		"data ends in list 2":                  func() error { _, err := decode(b, 3, 0, 2, false); return err },
 		"and there are 9 bytes":                func() error { _, err := decode(b[:13], 2, 0, 2, false); return err },
-		"4 bytes after its lists":              func() error { _, err := decode(b, 1, 0, 2, false); return err },
+		"4 bytes after the last list":          func() error { _, err := decode(b, 1, 0, 2, false); return err },
 	} {
 		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected one with %q", err, want)

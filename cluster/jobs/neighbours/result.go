@@ -34,7 +34,7 @@ func decode(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighb
 	lists := make([][]engine.Neighbour, 0, max(rows, columns))
 	for at := range rows + columns {
 		if len(b) < 4 {
-			return nil, fmt.Errorf("it ends in list %d, expected %d", at, rows+columns)
+			return nil, fmt.Errorf("data ends in list %d, expected %d lists", at, rows+columns)
 		}
 		count := uint64(binary.LittleEndian.Uint32(b))
 		b = b[4:]
@@ -55,7 +55,7 @@ func decode(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighb
 		b = b[8*count:]
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("%d bytes after its lists", len(b))
+		return nil, fmt.Errorf("%d bytes after the last list, expected none", len(b))
 	}
 	return lists, nil
 }

@@ -67,7 +67,7 @@ type planner struct {
 
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
-	f.StringVar(&p.model, "model", "", "predict with the model in `FILE`, which is stored, too")
+	f.StringVar(&p.model, "model", "", "predict with the model in `FILE`, and store it")
 	f.StringVar(&p.output, "output", labels, "write `WHAT`: labels, probabilities or decisions")
 	f.BoolVar(&p.names, "names", false, "begin each line with the document's file, or its number, and a TAB")
 	f.IntVar(&p.documents, "documents", 10000, "a task has `N` documents")
@@ -115,7 +115,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	}
 	switch {
 	case c == nil || p.loaded == nil:
-		return nil, 0, errors.New("no documents, expected -in SOURCE")
+		return nil, 0, errors.New("documents are missing, expected -in SOURCE")
 	case p.documents < 1:
 		return nil, 0, fmt.Errorf("-documents %d, expected a number above 0", p.documents)
 	case !slices.Contains([]string{labels, probabilities, decisions}, p.output):

@@ -23,7 +23,7 @@ import (
 
 // Kind is the kind of job.
 var Kind = job.Kind{
-	Name: "search", Summary: "a cross-validation of kernels and parameters, a path in a fold a task",
+	Name: "search", Summary: "cross-validate kernels and parameters, one path of kernels in one fold per task",
 	Declare: declare,
 	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
 	Gather:  gather,
@@ -77,7 +77,7 @@ func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, er
 	}
 	schemes := values(lists["scheme"], func(s svm.Settings) solver.Scheme { return s.Scheme })
 	if len(schemes) > 1 && slices.Contains(schemes, solver.Labels) {
-		return nil, nil, errors.New("-scheme: expected one-vs-one, one-vs-rest, or labels alone")
+		return nil, nil, errors.New("-scheme: expected one-vs-one and one-vs-rest, or only labels")
 	}
 	all := tune.Combine(1, schemes,
 		values(lists["kernel"], func(s svm.Settings) kernel.Kernel { return s.Kernel }),

@@ -77,7 +77,7 @@ func TestRefused(t *testing.T) {
 		"-kernel diffusion:t=1|1":   "is in the search twice",
 		"-kernel diffusion:t=1|":    "an empty value",
 		"-nu 0.1":                   "-nu does not apply to -type c_svc, which takes scheme, c, ",
-		"-scheme labels,one-vs-one": "or labels alone",
+		"-scheme labels,one-vs-one": "or only labels",
 		"-epsilon 0.1":              "-epsilon does not apply",
 		"-type nu_svc -c 1":         "-c does not apply to -type nu_svc",
 		"-folds 61":                 "61",

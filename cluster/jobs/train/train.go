@@ -20,7 +20,7 @@ import (
 
 // Kind is the kind of job.
 var Kind = job.Kind{
-	Name: "train", Summary: "a support vector machine, some of its machines a task",
+	Name: "train", Summary: "train a support vector machine, some binary classifiers per task",
 	Declare: declare,
 	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
 	Gather:  gather,
@@ -55,7 +55,7 @@ type planner struct {
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	p.Flags.Declare(f, false)
-	f.IntVar(&p.tasks, "tasks", defaultTasks, "at most `N` tasks, each of some machines")
+	f.IntVar(&p.tasks, "tasks", defaultTasks, "divide the binary classifiers into at most `N` tasks")
 	return p
 }
 

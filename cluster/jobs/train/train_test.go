@@ -73,11 +73,11 @@ func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"of":2,"more":1}`: `unknown field "more"`,
 		`{"of":2} 1`:        "data after its end",
-		`{"of":3}`:          "some of 3 machines, expected some of 2",
-		`{"of":2,"machines":[{"number":-1,"machine":{}}]}`:                          "machine -1, expected one from 0 to 1",
-		`{"of":2,"machines":[{"number":2,"machine":{}}]}`:                           "machine 2, expected one from 0 to 1",
-		`{"of":2,"machines":[{"number":1}]}`:                                        "or not at all",
-		`{"of":2,"machines":[{"number":1,"machine":{}},{"number":1,"machine":{}}]}`: "machine 1 is there twice",
+		`{"of":3}`:          "classifier of 3 decision functions, expected 2",
+		`{"of":2,"machines":[{"number":-1,"machine":{}}]}`:                          "decision function -1, expected 0 to 1",
+		`{"of":2,"machines":[{"number":2,"machine":{}}]}`:                           "decision function 2, expected 0 to 1",
+		`{"of":2,"machines":[{"number":1}]}`:                                        "repeated or empty",
+		`{"of":2,"machines":[{"number":1,"machine":{}},{"number":1,"machine":{}}]}`: "decision function 1 is repeated",
 	} {
 		if _, err := decode([]byte(text), 2); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, expected one with %q", text, err, want)
