@@ -94,7 +94,7 @@ func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 	for _, w := range cut {
 		words = append(words, quoted(w))
 	}
-	r.Hint = fmt.Sprintf("linear machines have %s %s on the same folds, and take a small part of the time and memory: %s",
+	r.Hint = fmt.Sprintf("a linear SVM has %s %s on the same folds, with much less time and memory: %s",
 		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
@@ -129,11 +129,11 @@ func (m *machine) oneAnswer(s *score.Score) string {
 	if i < 0 || s.Confusion == nil {
 		return ""
 	}
-	ways := "-weight balanced, or -scheme labels, may tell"
+	ways := "-weight balanced or -scheme labels may help"
 	if m.f.IsSet("weight") {
-		ways = "-scheme labels may tell"
+		ways = "-scheme labels may help"
 	}
-	return fmt.Sprintf("the best takes all documents for %s: %s the others from it", s.Classes[i].Name, ways)
+	return fmt.Sprintf("the best settings predict %s for all documents: %s", s.Classes[i].Name, ways)
 }
 
 // choiceReport describes an automatic selection in the reports of train and grid.
@@ -155,7 +155,7 @@ const shownRows, shownOfRound = 10, 5
 // Describe adds the best points of each round, and the command.
 func (r *choiceReport) Describe(d *report.Document) {
 	if r.Why != "" {
-		d.Linef("nothing was compared: %s; the first candidate is taken:", r.Why)
+		d.Linef("nothing was compared: %s; chosen by default:", r.Why)
 		if r.Train != "" {
 			d.Line(r.Train)
 		}
@@ -163,9 +163,9 @@ func (r *choiceReport) Describe(d *report.Document) {
 	}
 	folds := strconv.Itoa(tune.ChoiceFolds)
 	if n := len(r.Rows); n > 0 && r.Rows[n-1].Folds != r.Rows[0].Folds {
-		folds += fmt.Sprintf(", at last %d", r.Rows[n-1].Folds)
+		folds += fmt.Sprintf(", then %d", r.Rows[n-1].Folds)
 	}
-	d.Linef("chosen by %s in %s, %s folds of samples, %.2f s; the best of each round, * marks what was taken:",
+	d.Linef("chosen by %s in %s, %s folds of samples, %.2f s; the best of each round, * marks the choice:",
 		r.Measure,
 		report.Counted(r.Fits, "fit", "fits"), folds, r.Seconds)
 	s := report.Section{Title: "Points", Table: pointsTable(byFigure(r.Rows, r.Measure), r.Measure)}

@@ -21,13 +21,13 @@ var CV = &cli.Command{
 	Name:    "cv",
 	Summary: "cross-validate a support vector machine",
 	Help: `
-Says how well a support vector machine predicts new documents: each fold is predicted by a machine
-that was trained on the other folds. Nothing is written. A fold holds a part of each class. The
-measure is the accuracy, for labels the micro F1, for regression the mean squared error; the last
-line, over all documents, is that of svm-train -v. Terms and idf weights come from all documents,
-the scale of columns from the other folds. -learning-curve repeats it on parts of the documents.`,
+Estimates how well a support vector machine predicts new documents. Each fold is predicted by a
+model trained on the other folds; no model is written. Folds are stratified by class. The measure
+is the accuracy, the micro F1 for several labels per document, or the mean squared error for
+regression. The last line is the same as in svm-train -v. Terms and idf weights come from all
+documents, scales of columns only from the other folds.`,
 	Examples: `
-gram cv -in mail/                                 one sub-folder per class, 5 folds
+gram cv -in mail/                                 one subfolder per class, 5 folds
 gram cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
 gram cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 	Setup: func(f *cli.Flags) cli.Work {
@@ -35,7 +35,7 @@ gram cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 		v.declare(f)
 		v.declareFolds(f)
 		f.Group("Training", "")
-		f.BoolVar(&v.curve, "learning-curve", false, "validate with 1/8, 1/4, 1/2 and all of the documents of training, too")
+		f.BoolVar(&v.curve, "learning-curve", false, "also validate with 1/8, 1/4 and 1/2 of the training documents")
 		f.Check(v.check)
 		f.Check(v.named)
 		return v.run
@@ -75,7 +75,7 @@ func (v *validation) checkFolds() error {
 	case v.folds < 2:
 		return cli.Usagef("-folds %d, expected at least 2", v.folds)
 	case v.learner.Type == model.OneClass:
-		return cli.Usagef("-type one_class: there is nothing to compare predictions with, " +
+		return cli.Usagef("-type one_class has no labels to validate with, " +
 			"expected c_svc, nu_svc, epsilon_svr or nu_svr")
 	}
 	return nil
@@ -94,7 +94,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	if name, n := j.corpus.SmallestClass(); n > 0 && n < v.folds && !regression {
-		e.Warn("class %q has %d documents, fewer than the %d folds: some folds test none of it", name, n, v.folds)
+		e.Warn("class %q has %d documents, but there are %d folds: some folds contain none of them", name, n, v.folds)
 	}
 	begin, c := time.Now(), j.corpus
 	r := &cvReport{Corpus: source.NewLine(c), rows: &corpus.Corpus{Format: c.Format, Names: c.Names, Raw: c.Raw}}

@@ -111,7 +111,7 @@ func (r *cvReport) Describe(d *report.Document) {
 		r.solverLine.describe(d)
 		prepared = fmt.Sprintf("preparing %.2f s, matrix %.2f s, ", r.SecondsPrepare, r.SecondsGram)
 	}
-	d.Linef("reading %.2f s, %sfolds %.2f s, in all %.2f s, %s", r.SecondsRead, prepared, r.SecondsSolve,
+	d.Linef("reading %.2f s, %sfolds %.2f s, total %.2f s, %s", r.SecondsRead, prepared, r.SecondsSolve,
 		r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 

@@ -27,18 +27,18 @@ import (
 // Evaluate is the command evaluate, which scores a model on labelled documents.
 var Evaluate = &cli.Command{
 	Name:    "evaluate",
-	Summary: "how good a model is, where it errs and why: a table or a page",
+	Summary: "score a model on labelled documents and explain its mistakes, as text or a page",
 	Args:    "[SOURCE MODEL]",
 	Help: `
-Predicts labelled documents and scores the predictions: accuracy with its 95% confidence interval,
-figures by class, the confusion matrix, coverage at a given error rate, calibration, and the worst
-mistakes, the most confident first, with the words that decided. A word's effect is the
-decision value minus the one without the word.
+Predicts labelled documents and scores the predictions: accuracy with a 95% confidence interval,
+scores per class, the confusion matrix, coverage at given error rates, calibration, and the worst
+mistakes, the most confident first, with the words that decided them. The effect of a word is the
+decision value minus the decision value without the word.
 
--report writes all of it as a page: one file, which fetches nothing. A click sorts by a column, or
-lists a cell of the confusion matrix; deciding words are marked. -o writes a line for each document:
-text, truth, prediction, probability, second choice, decision value. -training names documents with
-near copies in training, and scores the others separately.`,
+-report writes a self-contained HTML page with sortable tables and marked words; a click on a cell
+of the confusion matrix lists its documents. -o writes a line for each document: text, truth,
+prediction, probability, second class, decision value. -training lists documents with near copies in
+the training set, and scores the other documents separately.`,
 	Examples: `
 gram evaluate test.tsv.gz news.model
 gram evaluate -report news.html -training train.tsv.gz test.tsv.gz news.model
@@ -50,9 +50,9 @@ gram evaluate -o predicted.csv -json test.tsv.gz news.model`,
 			"report test documents that nearly duplicate a training document of `SOURCE`")
 		f.ReadsFiles(&r.training, "training", r.Files(&r.training))
 		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
-		f.IntVar(&r.permutations, "permutations", 5, "permute each column of a table `N` times, for its importance; 0: don't")
+		f.IntVar(&r.permutations, "permutations", 5, "permute each column of a table `N` times for its importance; 0 = off")
 		f.Group("Output", "")
-		f.Writes(&r.out, "o", "write a line for each document to `FILE`, a .csv, .tsv, .jsonl or .parquet")
+		f.Writes(&r.out, "o", "write a line for each document to `FILE`: .csv, .tsv, .jsonl or .parquet")
 		f.Pages()
 		f.Check(r.check)
 		return r.run
@@ -162,7 +162,7 @@ func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 	if c.Kept() || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
 		return
 	}
-	e.Warn("the texts of %s don't fit into their part of -m: no words are marked, and mistakes are explained by terms",
+	e.Warn("the texts of %s exceed their share of -m: no words are marked, and mistakes are explained by terms",
 		r.In)
 }
 
@@ -211,13 +211,13 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 // readTraining reads the documents of -training with the model's tokenizer.
 func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*corpus.Corpus, error) {
 	if x.about.Kernel == model.Precomputed {
-		return nil, cli.Usagef("-training compares documents, and %s was trained on rows of kernel values", r.model)
+		return nil, cli.Usagef("-training requires a model of documents; %s was trained on kernel values", r.model)
 	}
 	d := r.Like(r.training, x.corpus)
 	d.TokenizerLater = func() (corpus.Tokenizer, error) { return x.about.Tokenizer, nil }
 	c, err := d.Read(ctx, e, p)
 	if err == nil && (c.Vocabulary == nil) != (x.corpus.Vocabulary == nil) {
-		err = fmt.Errorf("-training %s and %s: one holds text and the other vectors, expected the same kind",
+		err = fmt.Errorf("-training %s and %s: one contains text, the other vectors; expected the same kind",
 			r.training, r.In)
 	}
 	return c, err
@@ -225,7 +225,7 @@ func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress
 
 func (r *evaluateReport) Describe(d *report.Document) {
 	d.Title = fmt.Sprintf("%s on %s", filepath.Base(r.Model), filepath.Base(r.Corpus.Source))
-	d.Lead = fmt.Sprintf("%s: %s, %s. Each was predicted and compared with its label.", report.Documents(r.Scored),
+	d.Lead = fmt.Sprintf("%s: %s, %s. Each prediction was compared with the label.", report.Documents(r.Scored),
 		r.Type, strings.Trim(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", "))
 	r.addFigures(d)
 	r.predictReport.Describe(d)
@@ -244,7 +244,7 @@ func (r *evaluateReport) Describe(d *report.Document) {
 			c[0].AveragePrecision, precision)
 	}
 	if r.NonDuplicates != nil {
-		d.Linef("%s with near copies in training; of %s others %s right, %s", report.Documents(len(r.Copies)),
+		d.Linef("%s with near copies in training; of %s others %s correct, %s", report.Documents(len(r.Copies)),
 			report.Count(r.NonDuplicates.Documents), report.Count(r.NonDuplicates.Correct),
 			report.Percent(report.Ratio(float64(r.NonDuplicates.Correct), float64(r.NonDuplicates.Documents))))
 	}
@@ -287,10 +287,10 @@ func (r *evaluateReport) Describe(d *report.Document) {
 
 // mistakesTable returns a table of the worst mistakes, and its title.
 func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
-	title = "The worst mistakes, and what decided them"
+	title = "The worst mistakes and the terms that decided them"
 	columns := []string{"document", "class", "predicted", ">confidence", "by"}
 	if r.MSE != nil {
-		title, columns[1], columns[3] = "The largest errors, and what favours a larger value", "value", ">error"
+		title, columns[1], columns[3] = "The largest errors and the terms that raise the prediction", "value", ">error"
 	}
 	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
 	if several { // confidence and deciding terms refer to the wrong label

@@ -26,10 +26,10 @@ const (
 
 // termsSection returns a table of the terms with the largest weights per class.
 func (r *evaluateReport) termsSection() report.Section {
-	t := report.NewTable("class", "speaks most for it", "speaks most against it")
+	t := report.NewTable("class", "strongest for it", "strongest against it")
 	title := "Terms by class"
 	if r.MSE != nil {
-		t, title = report.NewTable("of", "speaks most for a greater value", "for a smaller one"), "Terms"
+		t, title = report.NewTable("of", "raise the prediction most", "lower the prediction most"), "Terms"
 	}
 	for _, row := range r.Terms.Rows {
 		class := row.Class
@@ -58,8 +58,8 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 	}
 	if a := r.Rejection; a != nil {
 		d.Figure("Answered", percent(a.Coverage),
-			fmt.Sprintf("by the model's threshold, %s of these rightly; the accuracy counts the others, ?, by the class that "+
-				"they would have",
+			fmt.Sprintf("by the model's threshold, %s of these correctly; the accuracy counts rejected documents, ?, by "+
+				"their most probable class",
 				percent(1-a.Error)))
 	}
 	if len(r.Answered) > 1 {
@@ -74,7 +74,7 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 // scoreFigures adds accuracy and F1.
 func scoreFigures(d *report.Document, s *score.Score) {
 	low, high := s.Interval()
-	d.Figure("Accuracy", percent(s.Accuracy), fmt.Sprintf("95 %% interval %.2f to %s", 100*low, percent(high)))
+	d.Figure("Accuracy", percent(s.Accuracy), fmt.Sprintf("95%% interval %.2f to %s", 100*low, percent(high)))
 	d.Figure("Right", report.Count(s.Correct), "of "+report.Documents(s.Documents))
 	d.Figure("Macro F1", fmt.Sprintf("%.4f", s.MacroF1), fmt.Sprintf("micro %.4f", s.MicroF1))
 }
@@ -88,8 +88,8 @@ func newMatrix(s *score.Score) *report.Matrix {
 	return m
 }
 
-const readMatrix = "A row for each class, a column for each class predicted, by number; the stronger a cell's " +
-	"colour, the greater its part of the row."
+const readMatrix = "Rows are true classes, columns are predicted classes, by number. A darker cell has a " +
+	"larger share of its row."
 
 // pageMatrix returns the confusion matrix with the documents of each cell.
 func (r *evaluateReport) pageMatrix() *report.Matrix {
@@ -124,10 +124,10 @@ func (r *evaluateReport) sure(x *learn.Outcome) string {
 func curvesSection(curves []learn.Curve) report.Section {
 	worst := slices.Clone(curves[1:])
 	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
-	s := report.Section{Title: "Curves", Text: "How well the score of a class, its probability or decision value, tells " +
-		"its documents from others over all thresholds: of the decisions of all classes (micro) and of the classes " +
-		"with the smallest area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
-	roc := chart.New("ROC", "of the others above the threshold, %", "of the class above the threshold, %")
+	s := report.Section{Title: "Curves", Text: "How well the probability or decision value of a class separates its " +
+		"documents from others, over all thresholds: for all classes together (micro) and for the classes with the " +
+		"smallest area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
+	roc := chart.New("ROC", "false positive rate, %", "true positive rate, %")
 	precision := chart.New("Precision and recall", "recall, %", "precision, %")
 	roc.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
 	var parts [2][]string
@@ -178,7 +178,7 @@ func (r *evaluateReport) noveltyTable() *report.Table {
 // maxNovelSection returns a table of the documents with the lowest ranks.
 func (r *evaluateReport) maxNovelSection() report.Section {
 	s := report.Section{Title: "The most novel documents",
-		Text: fmt.Sprintf("Up to %d documents of lowest rank.", maxNovel)}
+		Text: fmt.Sprintf("The documents with the lowest ranks, at most %d.", maxNovel)}
 	order := run.Numbers(0, len(r.Outcomes))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
 	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
@@ -206,15 +206,15 @@ func (r *evaluateReport) charts() []report.Chart {
 			points = append(points, chart.Point{X: 100 * c.Documents, Y: 100 * c.Error})
 		}
 	}
-	p := chart.New("Risk against coverage", "documents that are answered, %", "of them wrong, %")
+	p := chart.New("Risk against coverage", "answered documents, %", "wrong answers, %")
 	p.X.Min, p.X.Max, p.Y.Min, p.X.At = 0, 100, 0, hundred
 	p.Curve("", chart.Colors[0], points, false)
 	p.Y.Max = max(p.Y.Max, 1)
 	var parts []string
 	for _, a := range r.Answered {
-		parts = append(parts, fmt.Sprintf("%s are wrong of the surest %s", percent(a.Error), percent(a.Documents)))
+		parts = append(parts, fmt.Sprintf("error rate %s on the most confident %s", percent(a.Error), percent(a.Documents)))
 	}
-	parts = append(parts, "of all "+percent(1-r.Score.Accuracy))
+	parts = append(parts, "on all documents "+percent(1-r.Score.Accuracy))
 	out := []report.Chart{{Chart: p, Description: strings.Join(parts, "; ")}}
 	if r.Reliability == nil {
 		return out
@@ -222,10 +222,10 @@ func (r *evaluateReport) charts() []report.Chart {
 	points, parts = nil, nil
 	for _, b := range r.Reliability {
 		points = append(points, chart.Point{X: 100 * b.Confidence, Y: 100 * b.Accuracy})
-		parts = append(parts, fmt.Sprintf("%s of %s are right with probabilities of %s in the mean", percent(b.Accuracy),
+		parts = append(parts, fmt.Sprintf("accuracy %s on %s with a mean probability of %s", percent(b.Accuracy),
 			report.Documents(b.Documents), percent(b.Confidence)))
 	}
-	p = chart.New("Reliability", "probability of the prediction, %", "predictions that are right, %")
+	p = chart.New("Reliability", "probability of the prediction, %", "accuracy, %")
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.At, p.Y.At = 0, 100, 0, 100, hundred, hundred
 	p.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
 	p.Curve("", chart.Colors[0], points, true)
@@ -238,7 +238,7 @@ func (r *evaluateReport) importanceSection() report.Section {
 	if r.MSE != nil {
 		what, format = "R²", func(v float64) string { return fmt.Sprintf("%.4f", v) }
 	}
-	title := fmt.Sprintf("Drop in %s when the values of a column are permuted among the rows", what)
+	title := fmt.Sprintf("Mean drop in %s when the values of a column are permuted", what)
 	s := report.Section{Title: "Importance of columns", Heading: title,
 		Text:  title + ", with its standard error over rows.",
 		Table: report.NewTable("column", ">drop", ">± standard error")}
@@ -292,7 +292,7 @@ func (r *evaluateReport) mistakesSection() report.Section {
 			d.Tables = append(d.Tables, report.Details{Title: "Terms that decided", Table: effects.Terms(m.Why.Terms),
 				Open: d.Parts == nil && d.Tables == nil})
 			if len(m.Why.Support) > 0 {
-				d.Tables = append(d.Tables, report.Details{Title: "Training documents with the largest share",
+				d.Tables = append(d.Tables, report.Details{Title: "Training documents with the largest contributions",
 					Table: effects.Support(m.Why, texts)})
 			}
 		}
@@ -359,7 +359,7 @@ func joinTerms(terms []learn.TermWeight) string {
 // copiesSection returns a table of the documents with near copies in the training set.
 func (r *evaluateReport) copiesSection() report.Section {
 	s := report.Section{Title: "Near copies in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
-		"training document, by the square roots of their terms' shares. The first %d at most:",
+		"training document, in the embedding tf-l1-sqrt. At most %d are listed:",
 		report.Counted(len(r.Copies), "document is", "documents are"), maxCopies)}
 	s.Table = report.NewTable("document", "class", "predicted", "training document", "its class", ">c", "text")
 	for _, k := range r.Copies[:min(len(r.Copies), maxCopies)] {

@@ -53,7 +53,7 @@ func (m *machine) declare(f *cli.Flags) {
 		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or another learner")
 	m.declareParameters("scheme", "c", "nu", "epsilon", "weight", "probabilities")
 	f.Offer("scheme", "one-vs-one", "one-vs-rest", "labels")
-	f.Var(set{m}, "set", "`NAME=VALUE`: set a parameter of the learner, see gram help learners; repeatable")
+	f.Var(set{m}, "set", "`NAME=VALUE`: set a parameter of the learner, see help learners; repeatable")
 	f.Group("Training", "")
 	m.declareParameters("thresholds")
 	f.Uint64Var(&m.seed, "seed", 1, "`SEED`: seed of the folds")

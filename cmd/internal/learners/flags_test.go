@@ -144,7 +144,7 @@ func TestSVMUsage(t *testing.T) {
 		"-type svm a": "one of c_svc",
 		"-w1":         "-wCLASS WEIGHT",
 		"-w1 x a":     "above 0", "-c 0 a": "-c 0", "-c NaN a": "-c NaN", "-s 1 -n 2 a": "at most 1", "-e -1 a": "-e -1",
-		"-kernel ngd -g 1 a": "parameter of -t", "-r 1 a": "parameter of -t", "-kernel ngd -t 1 a": "one of them",
+		"-kernel ngd -g 1 a": "applies to -t", "-r 1 a": "applies to -t", "-kernel ngd -t 1 a": "one of them",
 		"-s 1 -w1 2 a": "-weight does not apply to -type nu_svc, which takes scheme, nu,", "-s 2 -b 1 a": "-b does not",
 		"-n 0.1 a": "-n does not apply to -type c_svc", "-set depth=3 a": "-set depth does not apply",
 		"-set c=0 a": "-set c 0, expected a number above 0", "-set c a": "NAME=VALUE", "-b 2 a": "0 or 1",

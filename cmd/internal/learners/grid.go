@@ -26,10 +26,10 @@ var Grid = &cli.Command{
 	Name:    "grid",
 	Summary: "search for the best kernel and parameters by cross-validation",
 	Help: `
-Without lists, searches all that train chooses, on growing samples and at last on all documents.
-With lists, tries all combinations of C, nu, epsilon, embed, scheme, ngrams, a kernel's parameters.`,
+Without lists, searches all settings that train selects, on growing samples, then on all documents.
+With lists, tries all combinations of C, nu, epsilon, embed, scheme, ngrams and kernel parameters.`,
 	Examples: `
-gram grid train.tsv.gz                              everything, for text
+gram grid train.tsv.gz                              all settings, for text
 gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 	Setup: func(f *cli.Flags) cli.Work {
 		g := &grid{validation: validation{machine: &machine{}}}
@@ -44,10 +44,10 @@ gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 		f.Group("Problem", "")
 		f.Var(&g.lists, "grid", "`NAME=LIST`: values to try, such as ngrams=1,1..2 or C=1..1000*10; repeatable")
 		f.Group("Training", "")
-		g.declareChoice(learn.SearchWork, "`X`: time without lists, in multiples of a training run; 0: off")
+		g.declareChoice(learn.SearchWork, "`X`: time without lists, in multiples of a training run; 0 = off")
 		f.BoolVar(&g.oneSE, "one-se", false, "take the smallest C within one standard error of the best")
 		f.Group("Output", "")
-		f.WritesBinary(&g.out, "o", "train the best on all documents, and write the model to `FILE`",
+		f.WritesBinary(&g.out, "o", "train the best settings on all documents, and write the model to `FILE`",
 			func() string { return "a model" })
 		f.Draws(&g.plot, "plot", "plot the errors to `FILE`, an .svg file")
 		f.Check(g.check)
@@ -63,7 +63,7 @@ type grid struct {
 	plot, out string
 	oneSE     bool
 	samples   bool // there are no lists, so that the search runs on samples
-	prices    int  // number of values of C
+	numCs     int  // number of values of C
 }
 
 // declare declares the flags. Lists in kernels are expanded before the checks of machine.
@@ -106,7 +106,7 @@ func (g *grid) check() error {
 	}
 	points, err := g.points(nil)
 	if err == nil {
-		g.samples, g.prices = points.Samples, len(points.C)
+		g.samples, g.numCs = points.Samples, len(points.C)
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func sets(spec, name string) bool {
 func (g *grid) checkNGrams() error {
 	l := &g.lists
 	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {
-		return cli.Usagef("-grid ngrams reads %s several times, expected a file or a folder", g.In)
+		return cli.Usagef("-grid ngrams reads %s several times, which requires a file or a folder", g.In)
 	}
 	for i := len(l.ngramList) - 1; i >= 0; i-- {
 		if err := g.SetNGrams(l.ngramList[i]); err != nil {
@@ -172,7 +172,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	if g.samples && g.lists.ngramList == nil {
 		g.keepTexts()
 	}
-	j, err := g.prepare(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0, g.prices, g.folds)
+	j, err := g.prepare(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0, g.numCs, g.folds)
 	if err != nil {
 		return err
 	}

@@ -215,12 +215,12 @@ func edges(lists []kernel.List, best *gridRow) []string {
 		if len(list.Values) < 2 {
 			continue
 		}
-		hint := "the best has the %s %s of the search, %v: a better one may lie %s"
+		hint := "the best point has the %s %s of the search, %v: a better value may lie %s"
 		switch v {
 		case slices.Min(list.Values):
-			hints = append(hints, fmt.Sprintf(hint, "least", list.Name, v, "below"))
+			hints = append(hints, fmt.Sprintf(hint, "smallest", list.Name, v, "below"))
 		case slices.Max(list.Values):
-			hints = append(hints, fmt.Sprintf(hint, "greatest", list.Name, v, "above"))
+			hints = append(hints, fmt.Sprintf(hint, "largest", list.Name, v, "above"))
 		}
 	}
 	return hints
@@ -252,12 +252,12 @@ func (r *gridReport) Describe(d *report.Document) {
 	r.writeModel(d)
 	var matrix string
 	if r.searchedLine != nil {
-		d.Linef("%s, %s saved: each of %s by itself would have taken %s",
+		d.Linef("%s, %s saved: %s without sharing would have needed %s",
 			report.Counted(r.DotProducts, "dot product", "dot products"), report.Count(r.Saved),
 			report.Counted(r.Fits, "fit", "fits"), report.Count(r.DotProducts+r.Saved))
 		matrix = fmt.Sprintf("matrix %.2f s, ", r.SecondsGram)
 	}
-	d.Linef("reading %.2f s, %ssearch %.2f s, in all %.2f s, %s", r.SecondsRead, matrix, r.SecondsSolve,
+	d.Linef("reading %.2f s, %ssearch %.2f s, total %.2f s, %s", r.SecondsRead, matrix, r.SecondsSolve,
 		r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
@@ -285,7 +285,7 @@ func (r *gridReport) writeSearch(d *report.Document) {
 		d.Line(r.Train)
 	}
 	r.writeModel(d)
-	d.Linef("%s; reading %.2f s, search %.2f s, in all %.2f s, %s",
+	d.Linef("%s; reading %.2f s, search %.2f s, total %.2f s, %s",
 		report.Counted(r.DotProducts, "dot product", "dot products"), r.SecondsRead, r.SecondsSolve, r.Seconds,
 		report.Peak(r.PeakBytes, r.LimitBytes))
 }
@@ -322,7 +322,7 @@ func (r *gridReport) pointsSection() report.Section {
 	rows := byFigure(r.Rows, r.Measure)
 	s := report.Section{Title: "Points", Table: pointsTable(rows, r.Measure), Brief: pointsTable(rows, r.Measure)}
 	if len(rows) > maxPoints {
-		s.Heading = fmt.Sprintf("the %d best of %s points; -json has all", maxPoints, report.Count(len(rows)))
+		s.Heading = fmt.Sprintf("the %d best of %s points; -json lists all", maxPoints, report.Count(len(rows)))
 		s.Brief = pointsTable(rows[:maxPoints], r.Measure)
 	}
 	for _, c := range r.charts() {

@@ -144,7 +144,7 @@ func TestGridKernels(t *testing.T) {
 	for line, want := range map[string]string{
 		"-grid x=1 a": "no such parameter", "-grid t=1 -kernel ngd": "no such parameter",
 		"-grid t=1 -kernel diffusion:t=0.5+ngd": "no such parameter", "-grid C=0": "above 0",
-		"-grid t=-1": "above 0", "-grid C=1 -grid C=2": "second time", "-grid C=1 -log2c 0,1,1": "second time",
+		"-grid t=-1": "above 0", "-grid C=1 -grid C=2": "is repeated", "-grid C=1 -log2c 0,1,1": "is repeated",
 		"-grid C=1 -c 2":                                "C is set by -c 2 and by -grid C, expected one of them",
 		"-type linear -c 3 -grid C=1,2":                 "C is set by -c 3 and by -grid C, expected one of them",
 		"-type knn -set k=3 -grid k=1,2":                "k is set by -set k=3 and by -grid k, expected one of them",
@@ -240,9 +240,9 @@ func TestGridEdges(t *testing.T) {
 		want string
 	}{
 		{gridRow{Kernel: "diffusion:t=1", Regularization: solver.Regularization{C: 10}}, ""},
-		{gridRow{Kernel: "diffusion:t=2", Regularization: solver.Regularization{C: 10}}, "greatest t of the search, 2"},
-		{gridRow{Kernel: "diffusion:t=0.5", Regularization: solver.Regularization{C: 10}}, "least t of the search, 0.5"},
-		{gridRow{Kernel: "ngd", Regularization: solver.Regularization{C: 100}}, "greatest C of the search, 100"},
+		{gridRow{Kernel: "diffusion:t=2", Regularization: solver.Regularization{C: 10}}, "largest t of the search, 2"},
+		{gridRow{Kernel: "diffusion:t=0.5", Regularization: solver.Regularization{C: 10}}, "smallest t of the search, 0.5"},
+		{gridRow{Kernel: "ngd", Regularization: solver.Regularization{C: 100}}, "largest C of the search, 100"},
 	} {
 		got := strings.Join(edges(lists, &c.best), "; ")
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, ";") {

@@ -18,7 +18,7 @@ func (r *predict) ready(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *readDocuments, held int64,
 ) (learn.Predictor, error) {
 	if r.OnGPU() && m.About().Kernel == model.Precomputed {
-		return nil, cli.Usagef("-backend cuda with a model of a precomputed kernel, whose values are read, expected cpu")
+		return nil, cli.Usagef("-backend cuda does not apply to a precomputed kernel, expected cpu")
 	}
 	o := learn.Options{
 		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,
@@ -49,5 +49,5 @@ func (r *predictReport) work(run *predict, p learn.Predictor) {
 	}
 }
 
-// heldBeside returns the memory of a process that predicts, in bytes, without documents and engine.
-func heldBeside(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }
+// heldBesides returns the memory of a process that predicts, in bytes, without documents and engine.
+func heldBesides(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }

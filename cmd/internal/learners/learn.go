@@ -17,10 +17,10 @@ import (
 
 // LearnersTopic returns the help topic on all registered learners.
 func LearnersTopic() cli.Topic {
-	return cli.Topic{Name: "learners", Summary: "what -type names, other than support vector machines", Text: `
-For train, cv and grid, -type also names learners other than support vector machines, with their
-parameters after a colon: -type NAME:parameter=value,parameter=value, or each by -set
-parameter=value. predict recognises their models. -grid takes lists of their parameters, and of C.
+	return cli.Topic{Name: "learners", Summary: "learners for -type other than support vector machines", Text: `
+In train, cv and grid, -type can also be one of the following learners. Parameters follow a colon,
+-type NAME:parameter=value,parameter=value, or are set by -set parameter=value. predict reads their
+models, too. -grid accepts lists for their parameters and for C.
 
 ` + learn.Help()}
 }
@@ -66,15 +66,15 @@ func (several) Several() {}
 // parameterFlags lists flags for SVM parameters. The default is from the learner of, letter is
 // svm-train's flag, if any.
 var parameterFlags = []struct{ name, letter, of, value, usage string }{
-	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels, a classifier per label"},
-	{"c", "", "c_svc", "C", "regularization; larger fits the training data more closely"},
-	{"nu", "n", "nu_svc", "NU", "bound on the share of errors, for nu_svc, one_class and nu_svr"},
-	{"epsilon", "p", "epsilon_svr", "WIDTH", "width of the zone without loss, for epsilon_svr"},
-	{"weight", "", "", "CLASS=W", "multiply C by W for a class, or balanced, by class sizes; repeatable"},
-	{"probabilities", "b", "", "0|1", "also train for probabilities, with five more training runs per classifier"},
+	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels (a classifier per label)"},
+	{"c", "", "c_svc", "C", "regularization; larger fits training data more closely"},
+	{"nu", "n", "nu_svc", "NU", "bound on the fraction of errors, for nu_svc, one_class, nu_svr"},
+	{"epsilon", "p", "epsilon_svr", "WIDTH", "width of the epsilon-tube, for epsilon_svr"},
+	{"weight", "", "", "CLASS=W", "multiply C by W for a class, or balanced, by class size; repeatable"},
+	{"probabilities", "b", "", "0|1", "train probability estimates, with five more training runs per classifier"},
 	{"thresholds", "", "", "0|1", "tune label thresholds by cross-validation (default: 1 if C is selected)"},
-	{"tolerance", "e", "c_svc", "E", "stop if optimality conditions are violated by at most E"},
-	{"shrinking", "h", "c_svc", "0|1", "set aside documents whose coefficients are at a bound"},
+	{"tolerance", "e", "c_svc", "E", "stop when optimality conditions are violated by at most E"},
+	{"shrinking", "h", "c_svc", "0|1", "use the shrinking heuristics"},
 	{"reject", "", "", "TARGET", "predict ? when unsure; threshold tuned for error=2% or coverage=90%"},
 }
 
@@ -110,7 +110,7 @@ func (set) Several()       {}
 func (s set) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		return errors.New("expected NAME=VALUE, the name of a parameter")
+		return errors.New("expected NAME=VALUE")
 	}
 	s.m.assign("set", strings.TrimSpace(name), value, "-set "+text)
 	return nil

@@ -27,24 +27,23 @@ const topic = "svm-train"
 
 // Topic is the help topic on svm-train's flags.
 var Topic = cli.Topic{Name: topic, Summary: "the one-letter flags that train, cv and grid share with LIBSVM", Text: `
-svm-train's one-letter flags mean the same in train, cv and grid; -wCLASS W is -weight CLASS=W. The
-source follows the flags, and the model follows the source. -m bounds the memory of the whole
-command, not that of the cache. The default kernel is diffusion:t=0.5 for text and counts,
-bhattacharyya for tf-idf vectors, rbf:embed=standard for others. With -t 4 the source is a Gram
-matrix: lines label 0:i 1:K(i,1) 2:K(i,2) ..., or .npy with -labels; predict takes such rows of test
-documents.
-With -s, -t, -g, -d, -r, -n or -p train chooses nothing itself.`,
+svm-train's one-letter flags have the same meaning in train, cv and grid; -wCLASS W is -weight
+CLASS=W. Source and model follow the flags. -m limits the memory of the whole command instead of the
+cache. The default kernel is diffusion:t=0.5 for text and counts, bhattacharyya for tf-idf vectors,
+and rbf:embed=standard for other vectors. With -t 4 the source is a Gram matrix, in lines
+label 0:i 1:K(i,1) 2:K(i,2) ..., or .npy with -labels; predict reads such rows of test documents.
+With -s, -t, -g, -d, -r, -n or -p, train selects no settings automatically.`,
 	Declare: func(f *cli.Flags) { (&machine{f: f}).declareLetters(f) }}
 
 func (m *machine) declareLetters(f *cli.Flags) {
 	f.Group("As in svm-train", topic)
 	m.number = -1
 	f.Var(&choice{set: func(n int) { m.kind = string(model.Types[n]) }, n: len(model.Types)}, "s",
-		"`NUMBER`: number of a -type: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
+		"`NUMBER`: type: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
 	f.Var(&choice{set: func(n int) { m.number = n }, n: len(kernelNames)}, "t",
-		"`NUMBER`: number of a -kernel: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, on the values as they are, which may be "+
-			"negative, or 4 precomputed: the documents are rows of kernel values")
-	f.Float64Var(&m.gamma, "g", 0, "`GAMMA`: gamma of -t 1, 2 and 3; alone it means -t 2 (default: 1/columns)")
+		"`NUMBER`: kernel: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, all on unscaled values, which may be "+
+			"negative; 4 precomputed: documents are rows of kernel values")
+	f.Float64Var(&m.gamma, "g", 0, "`GAMMA`: gamma of -t 1, 2 and 3; implies -t 2 (default: 1/columns)")
 	f.IntVar(&m.degree, "d", 3, "`DEGREE`: degree of -t 1")
 	f.Float64Var(&m.offset, "r", 0, "`COEF0`: constant of -t 1 and 3")
 	m.declareParameters("tolerance", "shrinking")
@@ -88,7 +87,7 @@ func (m *machine) checkLetters() error {
 	for _, letter := range []string{"g", "d", "r"} {
 		if m.f.IsSet(letter) && m.number < 0 {
 			return cli.Usagef(
-				"-%s is a parameter of -t; a -kernel has its parameters after a colon, as in -kernel rbf:gamma=0.5",
+				"-%s applies to -t; parameters of -kernel follow a colon, as in -kernel rbf:gamma=0.5",
 				letter,
 			)
 		}

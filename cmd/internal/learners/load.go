@@ -37,7 +37,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	tokenizer, form := make(chan corpus.Tokenizer, 1), make(chan corpus.Form, 1)
 	count := &readDocuments{done: make(chan struct{})}
 	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
-		return r.ready(ctx, p, out.m, count, heldBeside(&out.about)+documents)
+		return r.ready(ctx, p, out.m, count, heldBesides(&out.about)+documents)
 	}
 	// The model may not accept negative values, which isn't known yet. If so, embedding them fails.
 	r.Signed = true
@@ -101,20 +101,20 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	case out.err != nil:
 		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
 	case errors.Is(readErr, errKind) && out.about.Kernel == model.Precomputed:
-		return nil, nil, fmt.Errorf("%s holds text, expected rows of kernel values: %s was trained on a precomputed kernel",
-			r.In, r.model)
+		return nil, nil, fmt.Errorf("%s contains text, expected rows of kernel values: "+
+			"%s was trained on a precomputed kernel", r.In, r.model)
 	case errors.Is(readErr, errKind):
-		return nil, nil, fmt.Errorf("%s holds text, expected vectors as in svmlight files: %s was trained on vectors",
+		return nil, nil, fmt.Errorf("%s contains text, expected vectors as in svmlight files: %s was trained on vectors",
 			r.In, r.model)
 	case readErr != nil:
 		return nil, nil, readErr
 	case c.Vocabulary == nil && out.about.Vocabulary != nil:
-		return nil, nil, fmt.Errorf("%s holds vectors, expected text: %s was trained on text", r.In, r.model)
+		return nil, nil, fmt.Errorf("%s contains vectors, expected text: %s was trained on text", r.In, r.model)
 	case r.ZeroBased == "true" && out.about.Form.ZeroBased == "false":
-		return nil, nil, fmt.Errorf("-zero-based true: the indices of %s, a model of LIBSVM, count from 1, as no support "+
+		return nil, nil, fmt.Errorf("-zero-based true: the indices of the LIBSVM model %s start from 1, because no support "+
 			"vector has index 0", r.model)
 	case out.predictor != nil:
-		out.predictor = out.predictor.Holding(heldBeside(&out.about) + c.Bytes())
+		out.predictor = out.predictor.Holding(heldBesides(&out.about) + c.Bytes())
 	default:
 		if out.predictor, out.err = makeReady(out, c.Bytes()); out.err != nil {
 			return nil, nil, fmt.Errorf("-model %s: %w", r.model, r.Whole(out.err, c))

@@ -26,22 +26,22 @@ import (
 // Predict is the command predict.
 var Predict = &cli.Command{
 	Name:    "predict",
-	Summary: "predict the classes of documents with a model, and score them where they are known",
+	Summary: "predict documents with a model; score the predictions if labels are known",
 	Args:    "[SOURCE MODEL [FILE]]",
 	Help: `
-Predicts documents with a model that gram train or svm-train wrote, one line per document, in
-the order of the source. As with svm-predict, source, model and file for the predictions may follow
-the flags, except those given by a flag. If the documents have labels that the model knows, a report
-scores the predictions. Without -o these go to standard output, and the report to standard error.
+Predicts documents with a model from gram train or svm-train, and writes a line per document in the
+order of the source. As in svm-predict, the source, the model and the output file may follow the
+flags. If the documents have labels that the model knows, a report scores the predictions. Without
+-o the predictions go to standard output, and the report to standard error.
 
-With -to, or a name for -o in .csv, .tsv, .jsonl or .parquet, it writes a table instead: document,
-truth, prediction, its probability, the class that comes second, the decision value between the two,
-the nearest training document's kernel value and rank (small is new), terms known, -texts.
+With -to, or if the name of -o ends in .csv, .tsv, .jsonl or .parquet, it writes a table: document,
+truth, prediction, probability, second class, decision value between the two classes, kernel value
+and rank of the nearest training document (a small rank is novel), known terms, -texts.
 
-A line has the class (the most probable one if the model has probabilities; commas separate several,
-- means none), a regression's estimate, or 1 for documents like those of training and -1 for others.
--output probabilities or decisions adds those of each class or machine, named by a header. A space
-(a comma in .csv, a TAB in .tsv) separates columns.`,
+A line contains the class (the most probable class if the model has probabilities; commas separate
+several classes, - means none), the estimate of a regression, or 1 for inliers and -1 for outliers.
+-output probabilities or decisions adds the values of all classes or decision functions, with a
+header. Columns are separated by a space (a comma in .csv, a TAB in .tsv).`,
 	Examples: `
 gram predict -in test.tsv.gz -model news.model -o predicted.txt
 gram predict -b 1 test.tsv news.model probabilities.txt
@@ -56,10 +56,10 @@ printf 'the engine stalls at idle\n' | gram predict -in - news.model`,
 		f.Group("Output", "")
 		f.Writes(&r.out, "o", "write the predictions to `FILE` (default: standard output)")
 		f.Choose(&r.to, "to", "",
-			"`FORMAT`: lines, csv, tsv, jsonl or parquet (default: by the name of -o, or lines)",
+			"`FORMAT`: lines, csv, tsv, jsonl or parquet (default: from the name of -o, or lines)",
 			append([]string{"lines"}, table.Formats...))
 		f.BoolVar(&r.texts, "texts", false, "add the text of each document to a table")
-		f.BoolVar(&r.names, "names", false, "begin each line with the document's file, or its number, and a TAB")
+		f.BoolVar(&r.names, "names", false, "begin each line with the file or number of the document, and a TAB")
 		f.Check(r.check)
 		return r.run
 	},
@@ -135,11 +135,11 @@ func (r *predict) check() error {
 	case r.to == "lines":
 		r.to = ""
 	case r.to != "" && r.output != "":
-		return cli.Usagef("-to %s has the columns of a table, -output %s those of lines, expected one of them", r.to,
+		return cli.Usagef("-to %s and -output %s, expected one of them", r.to,
 			r.output)
 	}
 	if r.texts && r.to == "" {
-		return cli.Usagef("-texts adds to a table, expected -to csv, tsv, jsonl or parquet, or a name for -o that ends so, " +
+		return cli.Usagef("-texts requires a table: -to csv, tsv, jsonl or parquet, or -o with such an extension, " +
 			"without -b 1 and -output")
 	}
 	r.output = cmp.Or(r.output, "labels")
@@ -162,7 +162,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		return nil, err
 	}
 	if r.texts && !corpus.Kept() {
-		return nil, fmt.Errorf("-texts: %s holds no text", r.In)
+		return nil, fmt.Errorf("-texts: %s contains no text", r.In)
 	}
 	if corpus, err = r.objects(loaded.m, corpus); err != nil {
 		return nil, err
@@ -174,8 +174,8 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		SecondsRead: time.Since(begin).Seconds(),
 	}}
 	if r.output == "probabilities" && !loaded.about.Probabilities {
-		return nil, fmt.Errorf("%s holds no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
-			"or -type landmark:loss=logistic, or take -output decisions", r.model)
+		return nil, fmt.Errorf("%s has no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
+			"or -type landmark:loss=logistic, or use -output decisions", r.model)
 	}
 	p.Stage("predicting")
 	predicting := time.Now()
@@ -195,7 +195,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		loaded.about.WarnUnknown(corpus, e.Warn)
 	}
 	if unknown > 0 {
-		e.Warn("%s: %s of %s, predicted as an empty document is, however sure that looks", learn.NoKnownTerm,
+		e.Warn("%s: %s of %s; their predictions are the same as for an empty document", learn.NoKnownTerm,
 			report.Documents(unknown), r.In)
 	}
 	x.report.SecondsPredict = time.Since(predicting).Seconds()
@@ -266,7 +266,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 }
 
 // held returns the memory of the process in bytes, without an engine on other documents.
-func held(x *found) int64 { return heldBeside(&x.about) + x.corpus.Bytes() }
+func held(x *found) int64 { return heldBesides(&x.about) + x.corpus.Bytes() }
 
 // addNovelty ranks documents by similarity to training (nil: the model's own documents).
 func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {

@@ -82,7 +82,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 	r.Rows = []score.ClassScore{}
 	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
 		if len(c.Labels.IDs) > 0 {
-			e.Warn("the model knows none of the labels of %s, such as %s: nothing to score", c.Source, c.Classes[0])
+			e.Warn("the model has no class with a label of %s, such as %s: predictions aren't scored", c.Source, c.Classes[0])
 		}
 		return
 	}
@@ -105,7 +105,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 		for _, k := range s.Classes[known:] {
 			documents += k.Documents
 		}
-		e.Warn("%s of %s unknown to the model, of %s, such as %s: never predicted, and not in the log loss",
+		e.Warn("%s of %s unknown to the model, of %s, such as %s: never predicted, ignored in the log loss",
 			report.Counted(len(s.Classes)-known, "class", "classes"), c.Source,
 			report.Counted(documents, "document", "documents"), s.Classes[known].Name)
 	}
@@ -169,7 +169,7 @@ func (r *predictReport) Describe(d *report.Document) {
 	d.Linef("%s: %s", r.Corpus.Source, report.Documents(r.Corpus.Documents))
 	machines := ""
 	if r.Machines > 0 {
-		machines = ", " + report.Counted(r.Machines, "machine", "machines")
+		machines = ", " + report.Counted(r.Machines, "decision function", "decision functions")
 	}
 	if r.Kernel != "" {
 		d.Linef("%s: %s, %s%s, %s", r.Model, r.Kernel, r.Type, machines,
@@ -187,7 +187,7 @@ func (r *predictReport) Describe(d *report.Document) {
 	if r.Support > 0 && !r.weighted { // other models don't count dot products
 		dots = report.Counted(r.DotProducts, "dot product", "dot products") + ", "
 	}
-	d.Linef("reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %speak memory %s",
+	d.Linef("reading %.2f s, predicting %.2f s, writing %.2f s, total %.2f s; %speak memory %s",
 		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, dots, report.Bytes(r.PeakBytes))
 }
 
@@ -204,14 +204,14 @@ func (r *predictReport) writeScore(d *report.Document) {
 	}
 	d.Linef("Accuracy = %g%% (%d/%d) (classification)", run.Round(100**r.Accuracy, 6), r.Right, r.Scored)
 	if a := r.Rejection; a != nil {
-		d.Fact("Answered by the model's threshold", "%.2f%% (%d/%d), of these wrongly: %.2f%%, right: %.2f%%; "+
-			"the accuracy above counts the others by the class that they would have",
+		d.Fact("Answered by the model's threshold", "%.2f%% (%d/%d), of these wrong: %.2f%%, correct: %.2f%%; "+
+			"the accuracy above counts rejected documents by their most probable class",
 			100*a.Coverage, a.Answered, r.Scored, 100*a.Error, 100*(1-a.Error))
 	}
-	d.Fact("95 % confidence interval of the accuracy", "%.2f to %.2f %%", 100*r.Interval[0], 100*r.Interval[1])
+	d.Fact("95% confidence interval of the accuracy", "%.2f to %.2f%%", 100*r.Interval[0], 100*r.Interval[1])
 	hamming := ""
 	if r.Hamming != nil {
-		hamming = fmt.Sprintf("; Hamming loss %.4f (accuracy counts documents with all their labels and no other)",
+		hamming = fmt.Sprintf("; Hamming loss %.4f (accuracy: all labels of the document correct)",
 			*r.Hamming)
 	}
 	d.Fact("F1", "micro %.4f, macro %.4f%s", *r.MicroF1, *r.MacroF1, hamming)
@@ -221,7 +221,7 @@ func (r *predictReport) writeScore(d *report.Document) {
 	classes := report.Section{Title: "Classes", Table: classTable(r.Rows)}
 	rows := r.Rows
 	if len(rows) > widestMatrix {
-		classes.Heading = fmt.Sprintf("The %d classes with the smallest F1 of %d; -json has all", widestMatrix, len(rows))
+		classes.Heading = fmt.Sprintf("The %d of %d classes with the smallest F1; -json lists all", widestMatrix, len(rows))
 		rows = slices.Clone(rows)
 		slices.SortStableFunc(rows, func(a, b score.ClassScore) int { return cmp.Compare(a.F1, b.F1) })
 		rows = rows[:widestMatrix]
@@ -239,9 +239,9 @@ func (r *predictReport) writeScore(d *report.Document) {
 	d.Add(classes)
 	if r.Matrix != nil {
 		d.Add(report.Section{Title: "Confusion", Matrix: r.matrix, Brief: r.matrixTable(),
-			Heading: "Confusion: a row for each class, a column for each class predicted, by number",
-			Text: readMatrix + " A click on a cell lists its documents: of mistakes the surest first, of others the " +
-				"least sure."})
+			Heading: "Confusion matrix: rows are true classes, columns are predicted classes, by number",
+			Text: readMatrix + " A click on a cell lists its documents: mistakes by descending, others by ascending " +
+				"confidence."})
 	}
 	if len(r.confusions) > 0 {
 		t := report.NewTable("class", "predicted as", ">documents")

@@ -35,10 +35,10 @@ type job struct {
 // prepare reads the documents and checks that their labels suit the learner. If may is set, the
 // default kernel and embedding depend on the documents.
 func (m *machine) prepare(
-	ctx context.Context, e *cli.Env, p *cli.Progress, may bool, prices, folds int,
+	ctx context.Context, e *cli.Env, p *cli.Progress, may bool, numCs, folds int,
 ) (*job, error) {
 	j := &job{m: m, begin: time.Now()}
-	m.Need = func(s corpus.Size) int64 { return m.learner.Need(m.learner.trainer, s, prices, folds, m.Workers) }
+	m.Need = func(s corpus.Size) int64 { return m.learner.Need(m.learner.trainer, s, numCs, folds, m.Workers) }
 	corpus, err := m.readVectors(ctx, e, p, may)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (j *job) named(err error) error { return j.names.NameValue(err) }
 func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Scheme) error {
 	switch {
 	case t != "" && c.Vocabulary != nil && c.Documents.NNZ() == 0:
-		return fmt.Errorf("%s has no terms, expected some to learn from (-digits keeps numbers, -min-df 1 words of one "+
+		return fmt.Errorf("%s has no terms to learn from (-digits keeps numbers, -min-df 1 keeps words of one "+
 			"document)", c.Source)
 	case t == model.OneClass:
 		return nil // one_class ignores labels
@@ -142,7 +142,7 @@ func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Schem
 		return checkClasses(e, c, scheme)
 	}
 	if n, first := unlabelled(c); n > 0 {
-		return fmt.Errorf("%s of %s has no label, expected a number for each: regression estimates the labels",
+		return fmt.Errorf("%s of %s has no label: regression requires a number for each document",
 			c.DocumentName(first), c.Source)
 	}
 	return nil
@@ -158,24 +158,24 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	if len(c.Classes) == 0 {
 		line := "" // hint on how a line of text names its label
 		if c.Vocabulary != nil {
-			line = "label<TAB>text in a line has one, "
+			line = "lines label<TAB>text have labels, "
 			if c.Table != nil {
-				line = "-label-column names the column of labels, by default label, class, ..., "
+				line = "-label-column names the label column, "
 			}
 		}
-		return fmt.Errorf("%s has no labels, expected classes to tell apart (%s-labels FILE reads those of documents, "+
-			"-type one_class learns without)", c.Source, line)
+		return fmt.Errorf("%s has no labels, expected at least 2 classes (%s-labels FILE reads labels, "+
+			"-type one_class needs none)", c.Source, line)
 	}
 	if len(c.Classes) < least {
 		return fmt.Errorf(
-			"%s has %s, expected at least %d to tell apart (-type one_class learns from one, without labels)",
+			"%s has %s, expected at least %d (-type one_class learns without labels)",
 			c.Source,
 			report.Counted(len(c.Classes), "class", "classes"),
 			least,
 		)
 	}
 	if c.Targets() {
-		e.Warn("the labels of %s are numbers, most of them of one document: -type epsilon_svr estimates numbers", c.Source)
+		e.Warn("the labels of %s are numbers, most of them unique: -type epsilon_svr is for regression", c.Source)
 	}
 	warnLabels(e, c)
 	if n, first := unlabelled(c); n > 0 && scheme != solver.Labels {
@@ -189,7 +189,7 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 // negative examples for all labels. Other schemes ignore such documents.
 func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
 	if n, first := unlabelled(c); n > 0 && scheme == solver.Labels {
-		e.Warn("no label (%s), first at %s: counted as having none of the labels; leave out documents of unknown labels",
+		e.Warn("no label (%s), first at %s: used as negative examples for all labels",
 			report.Documents(n), c.DocumentName(first))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// errorsTable returns R², MAE and RMSE with intervals, beside the figures of the training mean.
+// errorsTable returns R², MAE and RMSE with intervals, and the same figures of the training mean.
 func errorsTable(r *score.Regression) *report.Table {
 	t := report.NewTable("error", ">value", ">95% interval", ">training mean")
 	mean := r.Mean

@@ -83,9 +83,9 @@ func (j *job) solverLine(gram time.Duration) *solverLine {
 // describe adds a line about dot products and the cache.
 func (l *solverLine) describe(d *report.Document) {
 	c := l.Cache
-	kept := "the whole matrix kept in " + report.Bytes(c.Bytes)
+	kept := "the whole matrix in " + report.Bytes(c.Bytes)
 	if !c.Whole {
-		kept = fmt.Sprintf("tiles kept in %s, %s of those asked for were there", report.Bytes(c.Bytes),
+		kept = fmt.Sprintf("tile cache of %s, hit rate %s", report.Bytes(c.Bytes),
 			report.Percent(report.Ratio(float64(c.Hits), float64(c.Hits+c.Misses))))
 	}
 	d.Linef("%s, %s", report.Counted(l.DotProducts, "dot product", "dot products"), kept)
@@ -107,7 +107,7 @@ func describeKernel(kernel, embedding string) string {
 	return kernel + ", " + embedding
 }
 
-// describe appends to what those of C, nu and epsilon that aren't 0.
+// describe appends the nonzero values of C, nu and epsilon to what.
 func describe(what string, c, nu, epsilon float64) string {
 	for _, q := range []struct {
 		name string
@@ -132,7 +132,7 @@ func describeThresholds(d *report.Document, t *solver.Thresholds) {
 	if t.AtLeastOne {
 		what += " and at least one label"
 	}
-	d.Linef("%s: micro F1 in cross-validation %s; %s with threshold 0", what,
+	d.Linef("%s: cross-validated micro F1 %s; %s with threshold 0", what,
 		tune.MicroF1.Format(t.F1), tune.MicroF1.Format(t.Sign))
 }
 
@@ -146,15 +146,15 @@ func describeCalibration(d *report.Document, r *svm.Report) {
 	if r.Temperature != nil {
 		how += fmt.Sprintf(" and a temperature of %.3g", r.Temperature.T)
 	}
-	d.Linef("probabilities %s; in cross-validation log loss %.4f, expected calibration error %.4f", how, c.LogLoss, c.ECE)
+	d.Linef("probabilities %s; cross-validated log loss %.4f, expected calibration error %.4f", how, c.LogLoss, c.ECE)
 	if j := r.Rejection; j != nil {
-		d.Linef("predicts %s below a probability of %.3g; in cross-validation %s are answered, %s of these wrongly",
+		d.Linef("predicts %s below a probability of %.3g; cross-validated coverage %s, error rate %s",
 			learn.NoAnswer, j.MinProbability, report.Percent(j.Coverage), report.Percent(j.Error))
 	}
 	if o := r.Alternatives; o != nil {
-		text := fmt.Sprintf("answering everything errs %s in cross-validation", report.Percent(o.ErrorOfAll))
+		text := fmt.Sprintf("cross-validated error rate without rejection %s", report.Percent(o.ErrorOfAll))
 		for _, t := range o.Targets {
-			text += fmt.Sprintf("; error=%.6g%% would answer %s", 100*t.Error, report.Percent(t.Coverage))
+			text += fmt.Sprintf("; error=%.6g%% would have coverage %s", 100*t.Error, report.Percent(t.Coverage))
 		}
 		d.Line(text)
 	}

@@ -27,10 +27,10 @@ var Train = &cli.Command{
 	Summary: "train a support vector machine and write its model",
 	Args:    "[SOURCE [MODEL]]",
 	Help: `
-Trains a support vector machine on documents and writes a model for gram predict. For text and
-numbers it chooses embedding, kernel, C, scheme, epsilon by folds on samples unless you give them.`,
+Trains a support vector machine and writes a model for gram predict. For text and numbers it selects
+embedding, kernel, C, scheme and epsilon by cross-validation on samples, unless flags set them.`,
 	Examples: `
-gram train -in mail/ -o mail.model                    a folder with a sub-folder per class
+gram train -in mail/ -o mail.model                    a folder with a subfolder per class
 gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		t := &train{}
@@ -38,13 +38,13 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as gram cv does, and write no model")
-		t.declareChoice(1, "`X`: time for automatic selection in multiples of a training run; 0: off")
+		t.declareChoice(1, "`X`: time for automatic selection in multiples of a training run; 0 = off")
 		t.declareParameters("reject")
 		f.Group("Output", "")
 		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
 			func() string {
 				if t.to == "gram" {
-					return "a model in the form gram"
+					return "a model in the format gram"
 				}
 				return ""
 			})
@@ -73,9 +73,9 @@ func (t *train) check() error {
 	}
 	switch {
 	case t.f.IsSet("reject") && t.to != "gram":
-		return cli.Usagef("-reject with -to %s, whose models have no threshold, expected -to gram", t.to)
+		return cli.Usagef("-reject with -to %s, whose format has no threshold, expected -to gram", t.to)
 	case t.out == "" && t.In == "-":
-		return cli.Usagef("-o FILE is missing: standard input gives the model no name")
+		return cli.Usagef("-o FILE is missing: -in - has no name for the model file")
 	case t.out == "":
 		t.out = defaultModel(t.In)
 	}
@@ -99,27 +99,27 @@ func (t *train) checkKernel() error {
 	}
 	if !kernel.IsPrecomputed(k) && !slices.Contains(kernelNames, kernel.Family(k)) {
 		return cli.Usagef(
-			"-to libsvm: LIBSVM doesn't know the kernel %s, expected linear, polynomial, rbf or sigmoid, "+
+			"-to libsvm: LIBSVM doesn't support the kernel %s, expected linear, polynomial, rbf or sigmoid, "+
 				"or -to libsvm-precomputed",
 			k,
 		)
 	}
 	if e := k.Embedding(); e != (sparse.Embedding{}) {
-		return cli.Usagef("-to libsvm: a LIBSVM model has no place for the embedding %s, expected -embed tf or "+
-			"-to libsvm-precomputed; gram corpus -embed %s -o FILE embeds documents before the training, "+
-			"with -like TRAINING those to predict", e, e)
+		return cli.Usagef("-to libsvm: a LIBSVM model can't contain the embedding %s, expected -embed tf or "+
+			"-to libsvm-precomputed; gram corpus -embed %s -o FILE embeds documents before training, "+
+			"and with -like TRAINING before prediction", e, e)
 	}
 	return nil
 }
 
-// checkRoom checks before training that LIBSVM's format can represent the model.
-func (t *train) checkRoom(j *job) error {
+// checkFormat checks before training that LIBSVM's format can represent the model.
+func (t *train) checkFormat(j *job) error {
 	if t.to == "gram" || !t.learner.Type.Classifies() {
 		return nil
 	}
 	classes, scheme := j.corpus.Classes, learn.SchemeOf(t.learner.trainer)
 	if scheme != solver.OneVsOne && !(scheme == solver.OneVsRest && len(classes) == 2) {
-		return fmt.Errorf("-to %s: LIBSVM's models are one-vs-one, and this one would be %s for %s", t.to,
+		return fmt.Errorf("-to %s: LIBSVM's models are one-vs-one, but this model would be %s for %s", t.to,
 			scheme, report.Counted(len(classes), "class", "classes"))
 	}
 	if _, err := model.Labels(classes); err != nil {
@@ -145,7 +145,7 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := t.checkRoom(j); err != nil {
+	if err := t.checkFormat(j); err != nil {
 		return err
 	}
 	if t.to != "gram" {

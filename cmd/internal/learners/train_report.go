@@ -129,12 +129,12 @@ func (r *trainReport) Describe(d *report.Document) {
 	if r.Choice != nil {
 		r.Choice.Describe(d)
 	}
-	machines := report.Counted(r.Machines, "machine", "machines")
-	times := fmt.Sprintf("writing %.2f s, in all %.2f s", r.SecondsWrite, r.Seconds)
+	machines := report.Counted(r.Machines, "decision function", "decision functions")
+	times := fmt.Sprintf("writing %.2f s, total %.2f s", r.SecondsWrite, r.Seconds)
 	if of := r.Training; of != nil {
-		d.Linef("%s\n%s, %s, %s, objective %.8g, greatest gap %.2g", r.text(), machines,
-			report.Counted(of.Support, "support vector", "support vectors"), report.Counted(of.Iterations, "step", "steps"),
-			of.Objective, of.Gap)
+		d.Linef("%s\n%s, %s, %s, objective %.8g, max. gap %.2g", r.text(), machines,
+			report.Counted(of.Support, "support vector", "support vectors"),
+			report.Counted(of.Iterations, "iteration", "iterations"), of.Objective, of.Gap)
 		describeThresholds(d, of.Thresholds)
 		describeCalibration(d, of)
 		r.solverLine.describe(d)

@@ -31,8 +31,8 @@ func (r *cvReport) describePage(d *report.Document) {
 
 // curveSection returns a table and a chart of the learning curve.
 func (r *cvReport) curveSection() report.Section {
-	t := report.NewTable("part of training", ">documents", ">mean "+r.Measure.String(), ">± over folds", ">s")
-	p := chart.New("Learning curve", "documents of training", r.Measure.String()+", %")
+	t := report.NewTable("share of training", ">documents", ">mean "+r.Measure.String(), ">± over folds", ">s")
+	p := chart.New("Learning curve", "training documents", r.Measure.String()+", %")
 	var mean, low, high []chart.Point
 	var parts []string
 	for _, x := range r.Curve {
@@ -45,8 +45,8 @@ func (r *cvReport) curveSection() report.Section {
 		parts = append(parts, fmt.Sprintf("%s with %s", r.Measure.Format(x.Mean), report.Documents(x.Documents)))
 	}
 	s := report.Section{Title: "Learning curve", Heading: "Learning curve", Table: t,
-		Text: "Each fold is predicted by models of a part of the documents of the others, with the standard " +
-			"deviation over the folds: a curve that still rises says that more documents would help."}
+		Text: "Each fold is predicted by models that were trained on a part of the other folds. " +
+			"A curve that still rises suggests that more documents would help."}
 	if r.Measure != tune.MeanSquaredError {
 		p.Curve("", chart.Gray, low, false)
 		p.Curve("", chart.Gray, high, false)

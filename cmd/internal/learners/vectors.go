@@ -82,7 +82,7 @@ func (m *machine) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embed
 		return
 	}
 	if why := c.Documents.Unscaled(); why != "" {
-		e.Warn("columns are not scaled, %s: -scale standard or -scale 0..1 makes them alike", why)
+		e.Warn("columns are not scaled, %s: -scale standard or -scale 0..1 scales them", why)
 	}
 }
 

@@ -18,18 +18,18 @@ import (
 // Corpus is the command corpus, which describes documents and writes them as vectors.
 var Corpus = &cli.Command{
 	Name:    "corpus",
-	Summary: "what was read: documents, classes, terms, values, document frequencies",
+	Summary: "describe documents: classes, terms, values, document frequencies",
 	Help: `
-Reads a corpus and says what is in it: its classes, how many values documents have, and how many
-terms two of them share. The SHA-256 digest is the same on every platform.
+Reads a corpus and prints its classes, the number of values per document, and the mean number of
+terms that two documents share. The SHA-256 digest is the same on every platform.
 
-With -o it also writes the documents as svmlight/LIBSVM vectors, one document per line: the values
-that were read, or with -embed what the embedding makes of them, before vectors are scaled to length
-1. Words are numbered from 1 in the order of the vocabulary, indices of vectors stay as they are.
-Class names that aren't numbers are numbered; standard error shows how.
+-o also writes the documents as svmlight/LIBSVM vectors, one document per line: the values as read,
+or with -embed the embedded values before vectors are scaled to length 1. Words are numbered from 1
+in the order of the vocabulary; indices of vectors stay unchanged. Class names that aren't numbers
+are numbered, and standard error lists the numbers.
 
-Test documents must be embedded like the training documents: -like takes vocabulary, weights of the
-embedding and numbers of classes from those.`,
+Test documents must be embedded like the training documents: -like uses the vocabulary, the
+embedding weights and the class numbers of the training documents.`,
 	Examples: `
 gram corpus -in train.tsv -json
 gram corpus -in train.tsv -embed tf-l1-sqrt -o train.svm && svm-train -t 2 -g 1 train.svm
@@ -42,12 +42,12 @@ gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 		f.Group("Output", "")
 		f.IntVar(&c.listed, "classes", 20, "list the `N` largest classes; -1 lists all, -json always does")
 		f.Writes(&c.out, "o", "write the documents as svmlight vectors to `FILE`")
-		c.DeclareEmbedding(f, "write them embedded as `EMBEDDING`, such as tf-l1-sqrt (default: as they were read)")
-		f.StringVar(&c.like, "like", "", "take vocabulary, weights and numbers of classes from the training `SOURCE`")
+		c.DeclareEmbedding(f, "embed the written vectors by `EMBEDDING`, such as tf-l1-sqrt (default: none)")
+		f.StringVar(&c.like, "like", "", "use vocabulary, weights and class numbers of the training `SOURCE`")
 		f.ReadsFiles(&c.like, "like", c.Files(&c.like))
 		f.Check(func() error {
 			if c.Embedding != "" && c.out == "" {
-				return cli.Usagef("-embed %s without -o: it says how vectors are written", c.Embedding)
+				return cli.Usagef("-embed %s requires -o, because it applies to written vectors", c.Embedding)
 			}
 			ending := strings.ToLower(filepath.Ext(c.out))
 			if slices.Contains([]string{".jsonl", ".json", ".csv", ".tsv"}, ending) {
@@ -181,10 +181,10 @@ func (r *corpusReport) Describe(d *report.Document) {
 			report.Count(r.MultiLabelled))
 	}
 	l := r.Length
-	d.Linef("\nvalues a document: least %s, quarter %s, median %s, three quarters %s, 95%% %s, most %s, mean %.1f",
+	d.Linef("\nvalues per document: min %s, 25%% %s, median %s, 75%% %s, 95%% %s, max %s, mean %.1f",
 		report.Count(l.Min), report.Count(l.Q25), report.Count(l.Median), report.Count(l.Q75), report.Count(l.Q95),
 		report.Count(l.Max), l.Mean)
-	d.Linef("matching terms: %s over all pairs, %.2f a pair", report.Count(r.Matches), r.MatchesAPair)
+	d.Linef("common terms: %s over all pairs, %.2f per pair", report.Count(r.Matches), r.MatchesAPair)
 	r.writeClasses(d)
 	if v := r.Vectors; v != nil {
 		what := "values as read"
@@ -212,6 +212,6 @@ func (r *corpusReport) writeClasses(d *report.Document) {
 	}
 	d.Table("Classes", "", t)
 	if rest := len(r.Rows) - n; rest > 0 {
-		d.Linef("and %s (-classes -1 lists all)", report.Counted(rest, "class more", "classes more"))
+		d.Linef("and %s (-classes -1 lists all)", report.Counted(rest, "other class", "other classes"))
 	}
 }

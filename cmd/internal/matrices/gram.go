@@ -28,12 +28,12 @@ var Matrix = &cli.Command{
 Computes the Gram matrix of one kernel and writes it to a file:
   npy     NumPy: float32, little-endian, all n x n values, row by row, for numpy.load
   libsvm  LIBSVM's precomputed kernel, for svm-train -t 4; class names that aren't numbers are
-          numbered, and standard error shows how
+          numbered, and standard error lists the numbers
   mm      MatrixMarket: array real symmetric, the lower triangle column by column
-With -test, -o has a row for each test document and a column for each training document (-in), whose
-terms and idf weights are used. Text formats use the fewest digits that read back as the same
-float32. A large matrix is written while it is computed, so it needn't fit into memory. With -o - it
-goes to standard output, and the report to standard error.`,
+With -test, -o has a row per test document and a column per training document (-in), with the terms
+and idf weights of the training documents. Text formats use the shortest decimal numbers that
+identify the float32. A large matrix is written while it is computed, so it may exceed the memory.
+With -o - the matrix goes to standard output, and the report to standard error.`,
 	Examples: `
 gram matrix -in train.svm -kernel diffusion:t=0.5 -o K.npy
 gram matrix -in train.tsv -test test.tsv -o K-test.npy -o-labels test.labels
@@ -50,14 +50,14 @@ gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 trai
 		f.Group("Output", "")
 		binary := func() string {
 			if g.format == "npy" {
-				return "a matrix in the form npy"
+				return "a matrix in the format npy"
 			}
 			return ""
 		}
-		f.WritesBinary(&g.out, "o", "write to `FILE`, - for standard output; must be given", binary)
+		f.WritesBinary(&g.out, "o", "write to `FILE`, - for standard output (required)", binary)
 		f.Writes(&g.labels, "o-labels", "write the labels of the rows of -o to `FILE`: label, TAB, document")
 		f.StringVar(&g.format, "to", "", "`FORMAT`: npy, libsvm or mm "+
-			"(default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
+			"(default: from the extension .npy, .svm, .libsvm, .mtx or .mm)")
 		f.Check(g.check)
 		return g.run
 	},
@@ -139,7 +139,7 @@ func (g *gram) check() error {
 		return err
 	}
 	if g.kernel = kernels[0]; len(kernels) > 1 {
-		return cli.Usagef("%d kernels, expected one: a file holds one matrix", len(kernels))
+		return cli.Usagef("%d kernels, expected one kernel per file", len(kernels))
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (g *gram) readTest(
 	}
 	if text := test.Vocabulary != nil; text != (train.Vocabulary != nil) {
 		kinds := map[bool]string{true: "text", false: "vectors"}
-		return nil, fmt.Errorf("%s holds %s, expected %s, as %s does", test.Source, kinds[text], kinds[!text], train.Source)
+		return nil, fmt.Errorf("%s contains %s, expected %s, as in %s", test.Source, kinds[text], kinds[!text], train.Source)
 	}
 	return test, nil
 }

@@ -12,22 +12,21 @@ import (
 // Kernels is the command kernels, which lists the kernels.
 var Kernels = &cli.Command{
 	Name:    "kernels",
-	Summary: "the kernels: formula, parameters, definiteness and source",
+	Summary: "list the kernels with formula, parameters, definiteness and source",
 	Args:    "[NAME or SPEC]",
 	Help: `
-Lists the kernels that -kernel takes, each with its formula (c = 1 - cosine of the two embedded
-documents), its parameters as KEY=DEFAULT with their ranges, what is known of its definiteness and
-on what condition, and where it is from. With a NAME it shows that kernel in detail, with examples;
-with a specification (NAME:KEY=VALUE,..., or kernels made of others) it says what is known of the
-kernel with these parameters.
+Lists the kernels for -kernel, each with its formula (c = 1 - cosine of the two embedded documents),
+its parameters as KEY=DEFAULT with their ranges, its definiteness with conditions, and its source.
+With a NAME it shows a kernel in detail, with examples. With a specification (NAME:KEY=VALUE,..., or
+a composed kernel) it shows the properties of the kernel with these parameters.
 
 Definiteness holds in exact arithmetic:
   positive definite                 Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all weights: no eigenvalue of a Gram
                                     matrix is below 0
-  conditionally positive definite   the same for weights that add to 0; it suits a support vector
-                                    machine, whose weights do
-  not proven                        neither is known for these parameters; gram spectrum shows
-                                    what it is on your documents`,
+  conditionally positive definite   the same for weights with sum 0, which suffices for support
+                                    vector machines
+  not proven                        unknown for these parameters; gram spectrum computes the
+                                    eigenvalues for your documents`,
 	Examples: `
 gram kernels arccos
 gram kernels diffusion:t=8
@@ -46,16 +45,16 @@ gram kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json`,
 
 // embeddings is the end of the list of kernels.
 const embeddings = `
-c = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. Sums may also be written
-0.5*diffusion:t=0.5 + 0.5*linear. The parts of a kernel share one embedding, by default that of the
-first.
+c = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. Sums may also be written as
+0.5*diffusion:t=0.5 + 0.5*linear. All kernels of a sum share the embedding of the first kernel by
+default.
 
-Every kernel also takes embed=EMBEDDING: tf, tfidf or tfkl, then optionally -l1 or -l2, then
-optionally -sqrt or a power such as -pow0.75; tfkl weighs a term by what it says of the class. Or
--l1 and -chi2 or -js, with which c is 1 less that similarity of histograms, for these and for all
-other kernels. By default it is tf-l1-chi2 for chi2, tf-l1-js for js, tf-l1-sqrt for the other
-kernels of information geometry, and tf, the counts themselves, for linear, polynomial, rbf,
-sigmoid and arccos.
+Every kernel also has the parameter embed=EMBEDDING: tf, tfidf or tfkl, then optionally -l1 or -l2,
+then optionally -sqrt or a power such as -pow0.75. tfkl weights a term by its information about the
+class. With -l1-chi2 or -l1-js, c is 1 minus the chi-squared or Jensen-Shannon similarity of
+histograms. The default is tf-l1-chi2 for chi2, tf-l1-js for js, tf-l1-sqrt for the other
+kernels of information geometry, and tf (plain counts) for linear, polynomial, rbf, sigmoid and
+arccos.
 
 gram kernels NAME shows one kernel in detail.`
 

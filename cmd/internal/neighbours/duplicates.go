@@ -28,22 +28,21 @@ import (
 // Duplicates is the command duplicates, which finds groups of nearly equal documents.
 var Duplicates = &cli.Command{
 	Name:    "duplicates",
-	Summary: "write groups of documents that are nearly the same, with one to keep of each",
+	Summary: "find groups of near-duplicate documents, and choose a document of each to keep",
 	Help: `
-Goes through the documents in order and drops each whose c = 1 - cosine with a document kept before
-it is at most a bound, exactly. A group is a document that is kept, with those dropped for it. The
-table (csv, tsv, jsonl, parquet) has a line for each document of a group: number of the group,
-document, keep or drop. Documents are named by their file, by the key name in JSON, or by their
-number from 1.
-Words may hold digits, unlike those of other commands, so that texts which differ in a number
-differ; -digits=false counts letters alone. Equal texts are duplicates, with or without terms.
--texts adds the beginning of each text. -keep FILE writes the corpus without what is dropped: JSON
-lines (name, label, text) or svmlight lines of vectors, which -in reads. With -of it names the
-documents of -in within the bound of one of -of, such as test documents that leak into training:
-document, neighbour, c.
-c is that of the embedding, by default of √θ; 0.02 is about two words in a hundred. With -of, idf
-is that of -of, and terms that only one of both has count. Texts that differ only in the order of
-their words have c = 0. A pair counts if its c, in float64, is at most bound * (1 + 1e-9).`,
+Scans the documents in order, and drops each document whose distance c = 1 - cosine to a previously
+kept document is at most a bound. The search is exact. A group is a kept document with the documents
+dropped because of it. The table (csv, tsv, jsonl, parquet) has a line for each document of a group:
+group number, document, keep or drop. Documents are identified by their file, by the key name in
+JSON, or by their number from 1.
+Unlike in other commands, words may contain digits, so that texts with different numbers differ;
+-digits=false ignores digits. Equal texts are duplicates, even if they have no terms. -texts adds
+the start of each text. -keep FILE writes the remaining corpus for -in: JSON lines (name, label,
+text) or svmlight lines of vectors. With -of, the table lists the documents of -in within the
+bound of a document of -of, such as test documents that leak into training: document, neighbour, c.
+c is computed in the embedding, by default √θ; 0.02 is about two words in a hundred. With -of, idf
+is computed from -of, and terms of only one source are included. Texts that differ only in the
+order of words have c = 0. A pair counts if its c, in float64, is at most bound * (1 + 1e-9).`,
 	Examples: `
 gram duplicates -in goroot -o groups.tsv
 gram duplicates -within 0.1 -in corpus.jsonl -keep clean.jsonl
@@ -54,18 +53,18 @@ gram duplicates -within 0 -embed tf -in train.svm`,
 		d.Reread = []*string{&d.In}
 		d.declare(f)
 		d.DefaultDigits(f)
-		f.StringVar(&d.of, "of", "", "find documents of -in that are near to one of `SOURCE`")
+		f.StringVar(&d.of, "of", "", "find documents of -in that are near a document of `SOURCE`")
 		f.ReadsFiles(&d.of, "of", d.Files(&d.of))
 		f.Group("Duplicates", "")
-		f.Float64Var(&d.within, "within", 0.02, "pairs of c = 1 - cosine of at most `C` are duplicates")
-		d.DeclareEmbedding(f, "compare documents embedded as `EMBEDDING` (default: tf-l1-sqrt)")
+		f.Float64Var(&d.within, "within", 0.02, "maximum distance c = 1 - cosine of duplicates is `C`")
+		d.DeclareEmbedding(f, "embed documents by `EMBEDDING` (default: tf-l1-sqrt)")
 		d.Compute.Declare(f)
 		f.Group("Output", "")
 		f.Writes(&d.out, "o", "write to `FILE` (default: -, standard output)")
 		f.Choose(&d.format, "to", "", "`FORMAT`: csv, tsv, jsonl or parquet (default: from the name, else tsv)",
 			table.Formats)
 		d.declareTexts(f)
-		f.Writes(&d.keep, "keep", "write the documents that are kept to `FILE`")
+		f.Writes(&d.keep, "keep", "write the kept documents to `FILE`")
 		f.Check(d.check)
 		return d.run
 	},
@@ -119,12 +118,12 @@ func (r *duplicatesReport) Describe(d *report.Document) {
 		report.Counted(r.Pairs, "pair", "pairs"), r.Within, report.Count(r.Same), r.Embedding, backend.WithWhy(r.ISA, r.Why))
 	d.Line(planned(r.Plan))
 	if r.Of != nil {
-		d.Linef("%s near to one of %s", report.Documents(r.Leaks), r.Of)
+		d.Linef("%s near a document of %s", report.Documents(r.Leaks), r.Of)
 		r.line(d, "pairs")
 		return
 	}
 	share := report.Percent(float64(r.Dropped) / float64(max(r.Corpus.Documents, 1)))
-	d.Linef("%s of %s; %s would go, %s", report.Counted(r.Groups, "group", "groups"),
+	d.Linef("%s covering %s; %s would be removed, %s", report.Counted(r.Groups, "group", "groups"),
 		report.Documents(r.Grouped), report.Count(r.Dropped), share)
 	if r.Groups > 0 {
 		t := report.NewTable(">documents in a group", ">groups")
@@ -150,10 +149,10 @@ func (d *duplicates) check() (err error) {
 		return err
 	}
 	if !(d.within >= 0 && d.within < 1) {
-		return cli.Usagef("-within %v, expected from 0 to below 1", d.within)
+		return cli.Usagef("-within %v, expected a number from 0 to below 1", d.within)
 	}
 	if d.of != "" && d.keep != "" {
-		return cli.Usagef("-keep does not apply to -of: nothing is dropped")
+		return cli.Usagef("-keep does not apply with -of, because no document is dropped")
 	}
 	if err := cli.CheckTable("-keep", d.keep, "", "jsonl"); err != nil {
 		return err
@@ -190,15 +189,15 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	switch vectors := c.Vocabulary == nil; {
 	case d.keep == "":
 	case c.Kept() && slices.Contains(notTexts, strings.ToLower(filepath.Ext(d.keep))):
-		return fmt.Errorf("-keep %s: %s holds texts, expected a name in .jsonl", d.keep, c.Source)
+		return fmt.Errorf("-keep %s: %s contains texts, expected the extension .jsonl", d.keep, c.Source)
 	case c.Kept():
 	case !vectors:
-		return fmt.Errorf("-keep: %s holds no text", c.Source)
+		return fmt.Errorf("-keep: %s contains no text", c.Source)
 	case slices.ContainsFunc(c.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
-		return fmt.Errorf("-keep %s: a class of %s has a blank, a comma, a colon or #, which vectors can't be written with",
+		return fmt.Errorf("-keep %s: a class of %s has a blank, a comma, a colon or #, which svmlight files can't contain",
 			d.keep, c.Source)
 	case strings.EqualFold(filepath.Ext(d.keep), ".jsonl"):
-		return fmt.Errorf("-keep %s: %s holds vectors, expected a name in .svm", d.keep, c.Source)
+		return fmt.Errorf("-keep %s: %s contains vectors, expected the extension .svm", d.keep, c.Source)
 	}
 	if others != nil {
 		return d.leaks(ctx, e, p, c, others)

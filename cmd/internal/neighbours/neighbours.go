@@ -31,17 +31,17 @@ var Neighbours = &cli.Command{
 	Name:    "neighbours",
 	Summary: "find the exact k nearest neighbours of each document, as a table or a sparse matrix",
 	Help: `
-Finds the k documents with the largest kernel values for each document, exactly: it compares all
-pairs, and stores no matrix. A table (csv, tsv, jsonl, parquet) has a line for each neighbour, the
-nearest first: document, neighbour, value. Documents are named by their file, by the key name in
-JSON, or by their number from 1. npz is a compressed sparse row matrix of float32, for
+Finds the k documents with the largest kernel values for each document. The search is exact, over
+all pairs, and stores no matrix. A table (csv, tsv, jsonl, parquet) has a line for each neighbour,
+nearest first: document, neighbour, value. Documents are identified by their file, by the key name
+in JSON, or by their number from 1. npz is a compressed sparse row matrix of float32, for
 scipy.sparse.load_npz.
 Ties are broken by c = 1 - cosine, smaller first, if the kernel decreases in c, and then by document
-number. -min compares in float64, with c or c / (1 + 1e-9). If it asks for c below 0.1, a join
-leaves out nearly all pairs, with the same result. -of finds the neighbours of -in's documents among
-other documents; terms that only one source has count, and idf is computed from -of. Texts without
-terms are near only to each other if the kernel depends on c alone.
--plot draws the distribution of the nearest document's value: duplicates are the spike at its end.`,
+number. -min compares in float64, with c or c / (1 + 1e-9). If it implies c below 0.1, a
+similarity join skips nearly all pairs, with the same result. -of finds neighbours of the documents
+of -in among other documents; terms of only one source are included, and idf is from -of. If the
+kernel depends only on c, texts without terms are near only to each other.
+-plot draws the distribution of the nearest neighbours' values; duplicates are the spike at its end.`,
 	Examples: `
 gram neighbours -k 10 -in mail/ -o near.tsv
 gram neighbours -k 15 -in train.tsv.gz -o graph.npz    the graph for UMAP or clustering
@@ -55,18 +55,18 @@ gram neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 		f.Group("Neighbours", "")
 		n.Kernels.Declare(f, "bhattacharyya, the cosine of √θ")
 		f.IntVar(&n.k, "k", 10, "find `N` neighbours of each document")
-		f.StringVar(&n.least, "min", "", "leave out neighbours with a kernel value below `VALUE`")
+		f.StringVar(&n.least, "min", "", "omit neighbours with a kernel value below `VALUE`")
 		n.Compute.Declare(f)
 		f.Group("Output", "")
 		f.WritesBinary(&n.out, "o", "write to `FILE` (default: -, standard output)", func() string {
 			if n.format == "npz" {
-				return "a matrix in the form npz"
+				return "a matrix in the format npz"
 			}
 			return ""
 		})
 		f.Choose(&n.format, "to", "", "`FORMAT`: csv, tsv, jsonl, parquet or npz (default: from the name, else tsv)", formats)
 		n.declareTexts(f)
-		f.Draws(&n.plot, "plot", "plot the distribution of the nearest document's value to `FILE`, an .svg file")
+		f.Draws(&n.plot, "plot", "plot the distribution of the nearest neighbours' values to `FILE`, an .svg file")
 		f.Check(n.check)
 		return n.run
 	},
@@ -117,12 +117,12 @@ func (r *neighboursReport) Describe(d *report.Document) {
 	if r.Of != nil {
 		d.Line(r.Of)
 	}
-	d.Linef("%s, %s of each document, %s in all, %s pairs/s, %s", r.Kernel,
+	d.Linef("%s, %s per document, %s in total, %s pairs/s, %s", r.Kernel,
 		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours),
 		report.Rate(float64(r.Pairs)/max(r.Searched, 1e-9)),
 		backend.WithWhy(r.ISA, r.Why))
 	if r.Neighbours > 0 {
-		d.Fact("the nearest", "from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g", r.Nearest.Min,
+		d.Fact("nearest neighbour", "min %.4g, max %.4g, median %.4g, 10%% to 90%% quantile %.4g to %.4g", r.Nearest.Min,
 			r.Nearest.Max, r.Nearest.Median, r.Nearest.P10, r.Nearest.P90)
 	}
 	if r.Lonely > 0 {
@@ -147,7 +147,7 @@ func (n *neighbours) check() error {
 		return cli.Usagef("-in - and -of - are both standard input, expected one of them")
 	}
 	if n.texts && n.format == "npz" {
-		return cli.Usagef("-texts with -to npz, a matrix, expected one of %s", report.Join(table.Formats))
+		return cli.Usagef("-texts with -to npz, expected one of %s", report.Join(table.Formats))
 	}
 	n.opt.Count = n.k
 	if n.least != "" {
@@ -215,7 +215,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		most-- // a document isn't its own neighbour
 	}
 	if n.k > most {
-		e.Warn("-k %d, and each document has %s", n.k, report.Counted(most, "neighbour", "neighbours"))
+		e.Warn("-k %d, but each document has only %s", n.k, report.Counted(most, "neighbour", "neighbours"))
 	}
 	if r.near, err = n.find(ctx, p, x, test, k, r); err != nil {
 		return err

@@ -34,7 +34,7 @@ type search struct {
 func (s *search) declare(f *cli.Flags) {
 	s.f = f
 	s.Documents.Declare(f, "goroot", &s.Limits)
-	f.Lookup("min-df").Usage = "leave out terms that fewer than `N` documents have (default: 1, all count)"
+	f.Lookup("min-df").Usage = "leave out terms that fewer than `N` documents have (default: 1)"
 }
 
 // formats lists the formats for tables, and npz for a matrix.
@@ -67,7 +67,7 @@ func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of str
 }
 
 func (s *search) declareTexts(f *cli.Flags) {
-	f.BoolVar(&s.texts, "texts", false, "write the beginning of each text, too")
+	f.BoolVar(&s.texts, "texts", false, "add the start of each text")
 	f.Pages()
 }
 
@@ -81,7 +81,7 @@ func (s *search) keepTexts(always bool) {
 // haveTexts fails if -texts is set and c has no texts.
 func (s *search) haveTexts(c *corpus.Corpus) error {
 	if s.texts && !c.Kept() {
-		return fmt.Errorf("-texts: %s holds no text", c.Source)
+		return fmt.Errorf("-texts: %s contains no text", c.Source)
 	}
 	return nil
 }
@@ -90,10 +90,10 @@ func (s *search) haveTexts(c *corpus.Corpus) error {
 func planned(p *engine.JoinPlan) string {
 	counted := ""
 	if p.Distinct > 0 {
-		counted = fmt.Sprintf("; %s distinct documents, %s of %s values before the cut, %s matches", report.Count(p.Distinct),
+		counted = fmt.Sprintf("; %s distinct documents, %s of %s values indexed, %s matches", report.Count(p.Distinct),
 			report.Count(p.Before), report.Count(p.Values), report.Count(p.Matches))
 	}
-	return fmt.Sprintf("by %s, since %s%s, %s pairs", p.Method, p.Why, counted, report.Count(p.Pairs))
+	return fmt.Sprintf("by %s, because %s%s, %s pairs", p.Method, p.Why, counted, report.Count(p.Pairs))
 }
 
 // outcome holds the fields of both reports.
@@ -128,13 +128,13 @@ func (s *search) newOutcome(c, of *corpus.Corpus) outcome {
 // blank records the number of texts without terms, and warns if there are any.
 func (o *outcome) blank(e *cli.Env, n int) {
 	if o.Blank = n; n > 0 {
-		e.Warn("%s without terms, which are near to equal texts only", report.Documents(n))
+		e.Warn("%s without terms: only equal texts are near them", report.Documents(n))
 	}
 }
 
 // line adds the last line of a report.
 func (o *outcome) line(d *report.Document, what string) {
-	d.Fact(o.File, "%s, %s; %s %.2f s, in all %.2f s, %s", o.Format, report.Bytes(o.FileBytes), what,
+	d.Fact(o.File, "%s, %s; %s %.2f s, total %.2f s, %s", o.Format, report.Bytes(o.FileBytes), what,
 		o.Searched, o.Seconds, report.Peak(o.PeakBytes, o.limit))
 }
 

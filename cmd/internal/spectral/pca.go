@@ -26,18 +26,18 @@ import (
 // PCA is the command pca, kernel principal component analysis.
 var PCA = &cli.Command{
 	Name:    "pca",
-	Summary: "kernel principal components of documents, and coordinates of others along them",
+	Summary: "kernel principal component analysis, with projections of other documents",
 	Help: `
-Finds the directions in a kernel's feature space along which documents vary most, from the leading
-eigenpairs of the centred Gram matrix, and writes each document's coordinates along them: to .csv,
-.tsv, .jsonl or .parquet as a table of document, label, pc1, pc2, ..., to other names as npy, a
-float32 matrix. With -test other documents are projected onto the same components; their
-terms and idf weights are those of -in. Components that haven't converged within the memory are
-marked: more -m, fewer -components or a greater -tolerance helps. Signs don't vary.
+Computes kernel principal components from the leading eigenpairs of the centred Gram matrix, and
+writes the coordinates of each document: to .csv, .tsv, .jsonl or .parquet as a table with the
+columns document, label, pc1, pc2, ..., to other names as npy, a float32 matrix. With -test other
+documents are projected onto the same components, with the terms and idf weights of -in. Components
+that haven't converged within the memory are marked: increase -m or -tolerance, or decrease
+-components. Signs of components are deterministic.
 
-With -landmarks M the components are those of a Nyström approximation by M of the documents, in one
-pass over all: for more documents than whole matrices allow. It prints how much of the variance the
-landmarks miss: no eigenvalue exceeds the exact one, or is below it by more than that.`,
+-landmarks M computes a Nyström approximation from M of the documents, in one pass over all, for
+corpora that are too large for a whole matrix. The report has the variance that the
+landmarks miss, which bounds the error of each eigenvalue; eigenvalues are never too large.`,
 	Examples: `
 gram pca -in train.tsv -components 50 -o Z.npy -test test.tsv -test-o T.npy
 gram pca -in digits/ -kernel arccos:n=1 -components 300 -o Z.npy
@@ -47,24 +47,24 @@ gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 		c := &components{f: f}
 		c.StartsOver, c.Reread = true, []*string{&c.In}
 		c.Documents.Declare(f, "goroot", &c.Limits)
-		f.StringVar(&c.test, "test", "", "project the documents of `SOURCE`, too")
+		f.StringVar(&c.test, "test", "", "also project the documents of `SOURCE`")
 		f.ReadsFiles(&c.test, "test", c.Files(&c.test))
 		f.Group("Components", "")
 		c.Kernels.Declare(f, "diffusion:t=0.5")
-		f.IntVar(&c.count, "components", 2, "find the `P` leading components")
-		f.Float64Var(&c.tolerance, "tolerance", 1e-4, "stop at residuals of `E`, relative to each eigenvalue")
-		f.IntVar(&c.landmarks, "landmarks", 0, "find them by `M` landmarks; 0: by all documents")
-		f.Uint64Var(&c.seed, "seed", 1, "`SEED` of the first vectors, and of landmarks")
+		f.IntVar(&c.count, "components", 2, "compute the `P` leading components")
+		f.Float64Var(&c.tolerance, "tolerance", 1e-4, "stop when each residual is at most `E` times the eigenvalue")
+		f.IntVar(&c.landmarks, "landmarks", 0, "approximate with `M` landmarks; 0 = use all documents")
+		f.Uint64Var(&c.seed, "seed", 1, "`SEED` for initial vectors and landmarks")
 		c.Compute.Declare(f)
 		f.Group("Output", "")
 		npy := func(path *string) func() string {
 			return func() string {
-				return map[bool]string{true: "a matrix in the form npy"}[formatOf(*path) == "npy"]
+				return map[bool]string{true: "a matrix in the format npy"}[formatOf(*path) == "npy"]
 			}
 		}
-		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`; - is npy on standard output", npy(&c.out))
-		f.WritesBinary(&c.testOut, "test-o", "write those of -test to `FILE`", npy(&c.testOut))
-		f.Draws(&c.plot, "plot", "plot two components by class, and the explained shares, to `FILE`, an .svg file")
+		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`, - for npy on standard output", npy(&c.out))
+		f.WritesBinary(&c.testOut, "test-o", "write the coordinates of -test to `FILE`", npy(&c.testOut))
+		f.Draws(&c.plot, "plot", "plot two components by class, and the explained variance, to `FILE`, an .svg file")
 		f.Pages()
 		f.Check(c.check)
 		return c.run
@@ -98,7 +98,7 @@ func (c *components) check() error {
 	case !(c.tolerance > 0):
 		return cli.Usagef("-tolerance %v, expected a number above 0", c.tolerance)
 	case (c.test == "") != (c.testOut == ""):
-		return cli.Usagef("-test and -test-o go together")
+		return cli.Usagef("-test and -test-o require each other")
 	case c.out == "" && c.plot == "" && c.testOut == "" && c.f.Page == "":
 		return cli.Usagef("-o FILE, -test-o FILE, -plot FILE or -report FILE is missing")
 	}
@@ -157,15 +157,15 @@ func (r *componentsReport) Describe(d *report.Document) {
 	if r.Test != nil {
 		d.Line(r.Test)
 	}
-	kept := "the matrix computed for each product"
+	kept := "matrix recomputed for each product"
 	if r.Kept {
-		kept = "the matrix kept"
+		kept = "matrix stored"
 	}
 	if r.Landmarks > 0 {
-		kept = fmt.Sprintf("%s of the variance left by %s", report.Percent(r.Left),
+		kept = fmt.Sprintf("%s of the variance missed by %s", report.Percent(r.Left),
 			report.Counted(r.Landmarks, "landmark", "landmarks"))
 	}
-	d.Linef("%s: %s, %d of them converged, from %s, %s, %s\n", r.Kernel,
+	d.Linef("%s: %s, %d converged, from %s, %s, %s\n", r.Kernel,
 		report.Counted(len(r.Rows), "component", "components"), r.Converged,
 		report.Counted(r.Basis, "vector", "vectors"), kept, backend.WithWhy(r.ISA, r.Why))
 	t := report.NewTable(">component", ">eigenvalue", ">residual", ">explained", ">so far", "")
@@ -203,17 +203,17 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 		if (test.Vocabulary == nil) != (docs.Vocabulary == nil) {
-			return fmt.Errorf("-in %s and -test %s: one holds text and the other vectors, expected the same of both", c.In,
+			return fmt.Errorf("-in %s and -test %s: one contains text, the other vectors; expected the same kind", c.In,
 				c.test)
 		}
 		r.Test = new(source.NewLine(test))
 	}
 	if n := docs.Documents.Rows(); n < 2 {
-		return fmt.Errorf("%s holds %s, expected two at least, along whose differences components go", docs.Source,
+		return fmt.Errorf("%s contains %s, expected at least 2", docs.Source,
 			report.Documents(n))
 	}
 	if r.Corpus.Terms == 0 {
-		return fmt.Errorf("%s: none of %s has terms, expected some that differ", docs.Source,
+		return fmt.Errorf("%s: none of %s has terms", docs.Source,
 			report.Documents(docs.Documents.Rows()))
 	}
 	begin := time.Now()
@@ -237,7 +237,7 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 		if r.Landmarks > 0 {
 			have = "landmarks"
 		}
-		e.Warn("%d components are asked for, the %s have %d", c.count, have, len(r.Rows))
+		e.Warn("-components %d, but the %s have only %d", c.count, have, len(r.Rows))
 	}
 	own := c.ofDocuments(found, docs)
 	if z := found.Coordinates(); z != nil {

@@ -27,15 +27,15 @@ const maxWhole = 1000
 // Command is the command spectrum.
 var Command = &cli.Command{
 	Name:    "spectrum",
-	Summary: "eigenvalues of a Gram matrix: is it positive semidefinite?",
+	Summary: "eigenvalues of a Gram matrix, and whether it is positive semidefinite",
 	Help: `
 Prints the largest and smallest eigenvalues of Gram matrices, and whether each matrix is positive
 semidefinite beyond rounding. For up to ` + report.Count(maxWhole) + ` documents it computes all eigenvalues; for more,
-the extreme ones by the Lanczos method, each with its residual, unless -all is given.
-An eigenvalue nearer to 0 than n·2⁻²⁴·|λ|max (rounding) may owe its sign to rounding. Verdicts:
-  psd to rounding   the smallest eigenvalue is not below 0 by more than that
-  not psd           it is
-  not converged     Lanczos has not reached it: give more -steps`,
+only extreme eigenvalues by the Lanczos method, with residuals, unless -all is set.
+The sign of an eigenvalue nearer to 0 than the bound n·2⁻²⁴·|λ|max may be due to rounding. Verdicts:
+  psd to rounding   the smallest eigenvalue is at least -bound
+  not psd           the smallest eigenvalue is below -bound
+  not converged     Lanczos did not converge: increase -steps`,
 	Examples: `
 gram spectrum -in train.svm -kernel diffusion:t=0.5 -kernel diffusion:t=8
 gram spectrum -in large.svm -kernel arccos:n=1 -kernel linear -k 20 -json`,
@@ -46,10 +46,10 @@ gram spectrum -in large.svm -kernel arccos:n=1 -kernel linear -k 20 -json`,
 		f.Group("Kernels", "")
 		c.Kernels.Declare(f, "diffusion:t=0.5")
 		f.Group("Eigenvalues", "")
-		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest")
-		f.BoolVar(&c.centre, "centre", false, "subtract the means of rows and columns, as for ngd")
-		f.BoolVar(&c.all, "all", false, "find all eigenvalues, however many documents there are")
-		f.IntVar(&c.steps, "steps", 600, "at most `N` products for Lanczos")
+		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest eigenvalues")
+		f.BoolVar(&c.centre, "centre", false, "centre the matrix: subtract the means of rows and columns, as for ngd")
+		f.BoolVar(&c.all, "all", false, "compute all eigenvalues, for any number of documents")
+		f.IntVar(&c.steps, "steps", 600, "maximum number `N` of Lanczos steps")
 		c.Compute.Declare(f)
 		f.Check(c.check)
 		return c.run
@@ -119,7 +119,7 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 	}
 	n := docs.Documents.Rows()
 	if n < 1 {
-		return fmt.Errorf("%s holds no documents, expected 1 or more", docs.Source)
+		return fmt.Errorf("%s contains no documents, expected 1 or more", docs.Source)
 	}
 	later := backend.RuntimeBytes + c.Need(docs.Size())
 	r := &spectra{Corpus: source.NewLine(docs), Centred: c.centre}
