@@ -44,7 +44,8 @@ func (r *neighboursReport) describePage(d *report.Document) {
 	if !r.texts {
 		return
 	}
-	s := report.Section{Title: "Documents", Text: fmt.Sprintf("The first documents (at most %d) and their neighbours.", maxShown)}
+	s := report.Section{Title: "Documents",
+		Text: fmt.Sprintf("The first documents (at most %d) and their neighbours.", maxShown)}
 	for i := range min(r.near.Len(), maxShown) {
 		near := r.near.Of(i)
 		own := report.Marked{Name: source.ShortName(r.rows, i), Text: source.Beginning(r.rows, i)}
