@@ -240,7 +240,7 @@ func TestKernelOfModelUnknown(t *testing.T) {
 	o := gram.Options{Kernels: []kernel.Kernel{own}}
 	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Options: o, Kernel: "cauchy-3"}))
 	_, err := m.With(gram.Options{}).PredictTexts(t.Context(), fewTexts)
-	const want = `gram: the model's kernel "cauchy-3" is unknown: give it by Model.With(Options{Kernels: ...})`
+	const want = `gram: the model's kernel "cauchy-3" is unknown, set it by Model.With(Options{Kernels: ...})`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}

@@ -137,7 +137,7 @@ func Evaluate(
 		return nil, err
 	}
 	if e.Terms < 0 {
-		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more, or 0 for the default", e.Terms)
+		return nil, fmt.Errorf("learn: number of terms is %d, expected at least 0 (0 = default)", e.Terms)
 	}
 	a := m.About()
 	score, err := a.Score(p, c)
@@ -146,11 +146,11 @@ func Evaluate(
 	}
 	if known := func(name string) bool { return slices.Contains(a.Classes, name) }; len(c.Labels.IDs) == 0 ||
 		score.Documents == 0 || a.Classes != nil && !slices.ContainsFunc(c.Classes, known) {
-		found := "no labels to compare with"
+		found := "no labels for comparison"
 		if len(c.Labels.IDs) > 0 && len(c.Classes) > 0 {
 			found = fmt.Sprintf("labels such as %q", c.Classes[0])
 		}
-		return nil, fmt.Errorf("learn: %s has %s, expected some of those that the model knows: %.60q", c.Source, found,
+		return nil, fmt.Errorf("learn: %s has %s, expected some of the model's labels: %.60q", c.Source, found,
 			a.Classes[:min(len(a.Classes), 3)])
 	}
 	v := &Evaluation{Score: score, Outcomes: outcomesOf(&a, p, c, rows, score), Mistakes: []Mistake{}}

@@ -59,7 +59,7 @@ const explained flagtext.Words = "a model with weights, such as -type linear or 
 // It fails if n < 1 or class is unknown, if m has neither terms nor documents, or if Predict fails.
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
 	if n < 1 {
-		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
+		return nil, fmt.Errorf("learn: number of terms is %d, expected at least 1", n)
 	}
 	machines, ok := m.(KernelMachine)
 	if !ok || machines.linear() || machines.Kernel == model.Precomputed {
@@ -108,7 +108,7 @@ func functionsOf(machines []weightsOfMachine, class string) (out []function, err
 		}
 		if len(out) == 0 {
 			known := classesOf(machines)
-			return nil, flagtext.Errorf("-class %s: the model doesn't know it, expected one of %s%s", class,
+			return nil, flagtext.Errorf("-class %s: unknown to the model, expected one of %s%s", class,
 				strings.Join(known[:min(len(known), 20)], ", "), map[bool]string{true: ", …"}[len(known) > 20])
 		}
 		return out, nil
@@ -167,7 +167,7 @@ func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, err
 	weighted, ok := m.(Weighted)
 	if !ok {
 		name, _, _ := strings.Cut(a.Type, ":")
-		return nil, "", flagtext.Errorf("a model of -type %s has no weights by term, expected %s", name, explained)
+		return nil, "", flagtext.Errorf("a model of -type %s has no term weights, expected %s", name, explained)
 	}
 	all, columns, of := weighted.Weights()
 	t, kind := &weights{vocabulary: a.Vocabulary, tokenizer: a.Tokenizer, columns: columns}, a.Type+", "+a.Embedding
@@ -202,7 +202,7 @@ func (m KernelMachine) linear() bool {
 // weightsOfMachines returns the weights of a support vector machine: own, or computed if nil.
 func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
 	if !(KernelMachine{Model: m}).linear() {
-		return nil, "", flagtext.Errorf("the kernel %s has no weights by term, expected %s", m.Kernel, explained)
+		return nil, "", flagtext.Errorf("the kernel %s has no term weights, expected %s", m.Kernel, explained)
 	}
 	k, err := kernel.Parse(m.Kernel)
 	if err == nil && own == nil {

@@ -65,7 +65,7 @@ func ExplainDocument(
 	case i < 0 || i >= docs.Rows():
 		return nil, fmt.Errorf("learn: document index %d, expected 0 to %d", i, docs.Rows()-1)
 	case n < 1:
-		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
+		return nil, fmt.Errorf("learn: number of terms is %d, expected at least 1", n)
 	}
 	return explainTerms(ctx, m, docs, i, n, -1, o)
 }
@@ -212,7 +212,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		f.first = greatest(-1)
 		f.name = a.Classes[f.first]
 	case len(a.Classes) < 2:
-		return nil, fmt.Errorf("learn: a model of one class, %s, has nothing to explain", a.Classes)
+		return nil, fmt.Errorf("learn: cannot explain predictions of a model with one class, %s", a.Classes)
 	case ok && a.Scheme == solver.OneVsOne:
 		votes := make([]float64, len(a.Classes))
 		for k, pair := range solver.Pairs(len(a.Classes)) {

@@ -37,7 +37,7 @@ func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {
 	if n < 1 {
-		return nil, nil, fmt.Errorf("learn: %d words of a text to name, expected 1 or more", n)
+		return nil, nil, fmt.Errorf("learn: number of words is %d, expected at least 1", n)
 	}
 	a := m.About()
 	if a.Vocabulary == nil {

@@ -164,7 +164,7 @@ func (w *Words) numbers() (values []float64, err error) {
 // grid makes a grid for support vector machines.
 func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 	if t.Type == model.OneClass {
-		return nil, flagtext.Errorf("-type %s: there is nothing to compare predictions with", t.Type)
+		return nil, flagtext.Errorf("-type %s: search needs labels to compare predictions with", t.Type)
 	}
 	g := &Grid{machines: t}
 	var kernels []string
@@ -189,7 +189,7 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 			for _, name := range list.Values {
 				one, err := params.With(t, map[string]any{"scheme": name})
 				if err == nil && one.Scheme == solver.Labels {
-					err = errors.New("labels can't be compared with others, expected one-vs-one, one-vs-rest")
+					err = errors.New("scheme labels can't be searched, expected one-vs-one or one-vs-rest")
 				}
 				if err != nil {
 					return nil, flagtext.Errorf("-grid scheme with -type %s: %w", t.Type, err)
@@ -199,7 +199,8 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 		default:
 			values, err := list.numbers()
 			if err != nil && Has(list.Name) {
-				err = flagtext.Errorf("-grid %s=%s: a parameter of learners, which -type names: gram help learners", list.Name,
+				err = flagtext.Errorf("-grid %s=%s: parameter of other learners, set with -type (see gram help "+
+					"learners)", list.Name,
 					strings.Join(list.Values, ","))
 			}
 			if err != nil {
@@ -285,11 +286,11 @@ func (g *Grid) vary(t *machines, kernels []kernel.Kernel, lists []kernel.List) e
 			meant = " (did you mean C?)"
 		}
 		return flagtext.Errorf("-grid %s: no such parameter of %s, expected C, nu, epsilon, kernel, embed, scheme or a "+
-			"parameter of a kernel that isn't made of others%s", unused[0], strings.Join(names, ", "), meant)
+			"parameter of a base kernel%s", unused[0], strings.Join(names, ", "), meant)
 	}
 	for i, k := range all {
 		if slices.ContainsFunc(all[:i], func(other kernel.Kernel) bool { return kernel.Equal(other, k) }) {
-			return fmt.Errorf("kernel %s is in the search twice", k)
+			return fmt.Errorf("kernel %s is listed twice in the search", k)
 		}
 	}
 	g.kernels = all

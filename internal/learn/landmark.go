@@ -17,7 +17,7 @@ import (
 )
 
 var landmarkLearner = &Learner{
-	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
+	Name: "landmark", Summary: "Nyström approximation with m landmarks, for up to millions of documents",
 	Weighs: true, Form: landmark.Form.Name,
 	Read: Reads(&landmark.Form, func(m *landmark.Model) Model { return landmarkModel{m} }),
 	New:  func() Trainer { return &landmarks{} },
@@ -75,7 +75,7 @@ func (t *landmarks) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 		return c, nil
 	}
 	if t.Scheme == solver.Labels {
-		return nil, flagtext.Errorf("-weight with -type landmark and -scheme labels, expected one class per document")
+		return nil, flagtext.Errorf("-weight with -type landmark requires one class per document, found -scheme labels")
 	}
 	var rows []int
 	for i := range c.Documents.Rows() {
@@ -167,7 +167,7 @@ func (m landmarkModel) About() About {
 	if n == 1 {
 		leave = "leaves"
 	}
-	objective := fmt.Sprintf("objective %.8g, at most %.2g above the optimum", value, gap)
+	objective := fmt.Sprintf("objective %.8g (duality gap at most %.2g)", value, gap)
 	a.Text = append(a.Text, fmt.Sprintf("%s, %s of %s, %s %s of the trace; %s", s.Kernel,
 		counted(n, "landmark", "landmarks"), counted(m.Documents, "document", "documents"), leave, residual(m.Residual),
 		counted(m.Passes, "pass", "passes")), objective)

@@ -171,7 +171,7 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 		}
 	}
 	if n > 0 {
-		warn("values in columns that training never had: %d of %d, first in %s", n, c.Documents.NNZ(), c.DocumentName(first))
+		warn("%d of %d values are in columns unknown to the model, first in %s", n, c.Documents.NNZ(), c.DocumentName(first))
 	}
 }
 
@@ -196,10 +196,10 @@ func (e *Ended) count(converged bool, gap, objective float64) {
 
 // String returns a warning about unfinished binary classifiers.
 func (e Ended) String() string {
-	text := fmt.Sprintf("%d of %s stopped before -tolerance was reached", e.Unfinished,
-		counted(e.Functions, "machine", "machines"))
+	text := fmt.Sprintf("%d of %s did not converge to -tolerance", e.Unfinished,
+		counted(e.Functions, "decision function", "decision functions"))
 	if e.Gap > 0 {
-		text += fmt.Sprintf(", up to %.3g%% of their objective above the optimum", 100*e.Gap)
+		text += fmt.Sprintf(" (max. relative duality gap %.3g%%)", 100*e.Gap)
 	}
 	if e.More != "" {
 		text += "; -type " + e.More + " allows more passes"
@@ -242,8 +242,8 @@ func Parse(spec string) (*Learner, Trainer, error) {
 		for _, l := range machineLearners {
 			types = append(types, l.Name)
 		}
-		return nil, nil, flagtext.Errorf("-type %q, expected one of %s, or a learner: %s", spec, strings.Join(types, ", "),
-			strings.Join(Names(), ", "))
+		return nil, nil, flagtext.Errorf("-type %q, expected an SVM type (%s) or another learner (%s)", spec,
+			strings.Join(types, ", "), strings.Join(Names(), ", "))
 	}
 	l := All[at]
 	trainer := l.New()
@@ -260,8 +260,8 @@ func CheckTargets(c *corpus.Corpus) error {
 	if n <= 20 || 4*n <= docs {
 		return nil
 	}
-	return flagtext.Errorf("the labels of %s are numbers, %d different ones of %d documents: -type epsilon_svr estimates "+
-		"numbers, -type c_svc takes each for a class", c.Source, n, docs)
+	return flagtext.Errorf("the labels of %s are numbers, %d distinct values in %d documents: use -type epsilon_svr for "+
+		"regression, or -type c_svc to treat each value as a class", c.Source, n, docs)
 }
 
 // Help lists the learners other than support vector machines, with their parameters.

@@ -14,7 +14,7 @@ import (
 )
 
 var linearLearner = &Learner{
-	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
+	Name: "linear", Summary: "linear SVMs by dual coordinate descent, as in LIBLINEAR (default: -c 1)",
 	Weighs: true,
 	Form:   linear.Form.Name, Read: Reads(&linear.Form, func(m *linear.Model) Model { return linearModel{m} }),
 	New: func() Trainer { return &lines{} },
@@ -126,6 +126,6 @@ func (m linearModel) About() About {
 		a.Ended.count(q.Converged, q.Gap, q.Value)
 		a.Rows = append(a.Rows, linearRow{m.Classes[k], q})
 	}
-	a.Text = append(a.Text, fmt.Sprintf("%d passes, objective %.8g, at most %.2g above the optimum", passes, value, gap))
+	a.Text = append(a.Text, fmt.Sprintf("%d passes, objective %.8g (duality gap at most %.2g)", passes, value, gap))
 	return a
 }

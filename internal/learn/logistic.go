@@ -15,7 +15,7 @@ import (
 )
 
 var logisticLearner = &Learner{
-	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
+	Name: "logistic", Summary: "logistic regression; train selects -c by cross-validation by default",
 	Weighs: true, Form: logistic.Form.Name,
 	Read: Reads(&logistic.Form, func(m *logistic.Model) Model { return &Regression{m, nil} }),
 	New:  func() Trainer { return &regression{} },
@@ -133,7 +133,7 @@ func (m *Regression) About() About {
 	}
 	line := fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)
 	if gap > 0 {
-		line += fmt.Sprintf(", at most %.2g above the optimum", gap)
+		line += fmt.Sprintf(" (duality gap at most %.2g)", gap)
 	}
 	a.Text = append(a.Text, line)
 	return a

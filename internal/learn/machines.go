@@ -61,7 +61,7 @@ func (m KernelMachine) About() About {
 	}
 	if t := m.Trained; t != nil {
 		if a.Tried = t.Tried; a.Tried != nil && a.Tried.Chosen.Why != "" {
-			a.Notes = append(a.Notes, fmt.Sprintf("nothing was compared: %s; %s with C = %v is taken", a.Tried.Chosen.Why,
+			a.Notes = append(a.Notes, fmt.Sprintf("parameters were not selected: %s; using %s with C = %v", a.Tried.Chosen.Why,
 				t.Settings.Kernel, t.Settings.C))
 		}
 		a.Notes, a.Ended = append(a.Notes, t.Warnings...), Ended{Functions: t.Functions, Unfinished: t.Unfinished}

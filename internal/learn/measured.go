@@ -48,7 +48,7 @@ func WithVectors(
 	case ok && c.Inferred && c.Kept():
 		return corpus.Terms{Tokenizer: values}.Retokenize(ctx, c, opt)
 	case ok && c.Inferred:
-		return nil, flagtext.Errorf("%s: rows were not kept, expected them: kernels of vectors read numbers again", c.Source)
+		return nil, flagtext.Errorf("%s: kernels of vectors need the rows of the table, which were not stored", c.Source)
 	case embedding == "":
 		return c, nil
 	}
@@ -59,11 +59,11 @@ func WithVectors(
 		}
 	}
 	if others == nil {
-		return nil, flagtext.Errorf("-embed %s: %s has the views %s, expected columns of values, as in -views x,y=values",
+		return nil, flagtext.Errorf("-embed %s: %s has the views %s, expected value columns such as -views x,y=values",
 			embedding, c.Source, c.Tokenizer.Brief())
 	}
-	return nil, flagtext.Errorf("-embed %s: %s has columns of text, %s, expected numbers and categories alone: their "+
-		"values are scaled; -columns with %s=ignore leaves a column out", embedding, c.Source, strings.Join(others, ", "),
+	return nil, flagtext.Errorf("-embed %s: %s has text columns (%s), but only numbers and categories can be scaled; "+
+		"-columns with %s=ignore drops a column", embedding, c.Source, strings.Join(others, ", "),
 		others[0])
 }
 

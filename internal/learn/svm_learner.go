@@ -31,11 +31,11 @@ func machinesOf(t model.Type, summary string) *Learner {
 }
 
 var machineLearners = []*Learner{
-	machinesOf(model.CSVC, "support vector machines that tell classes or labels apart"),
-	machinesOf(model.NuSVC, "the same, with a bound on the share of errors in place of C"),
-	machinesOf(model.OneClass, "one machine that tells documents like those of training from others"),
-	machinesOf(model.EpsilonSVR, "regression, with a zone without loss"),
-	machinesOf(model.NuSVR, "regression, with a bound on the share of documents outside the zone"),
+	machinesOf(model.CSVC, "C-support vector classification, multiclass or multilabel"),
+	machinesOf(model.NuSVC, "ν-support vector classification, with ν bounding the fraction of margin errors"),
+	machinesOf(model.OneClass, "one-class SVM for novelty detection"),
+	machinesOf(model.EpsilonSVR, "ε-support vector regression"),
+	machinesOf(model.NuSVR, "ν-support vector regression, with ν bounding the fraction of errors above ε"),
 }
 
 // machines trains support vector machines of one type.
@@ -94,7 +94,7 @@ func (t *machines) settings(o *Options) (svm.Settings, error) {
 	rejects := s.Reject != svm.RejectionTarget{}
 	s.Calibrated = s.Calibrated || rejects
 	if rejects && s.Scheme == solver.Labels {
-		return s, flagtext.Errorf("-reject %s with %s, %s, expected c_svc or nu_svc and one class per document", s.Reject,
+		return s, flagtext.Errorf("-reject %s requires c_svc or nu_svc with one class per document, found %s, %s", s.Reject,
 			t.Type, s.Scheme)
 	}
 	err := params.Resolve(&s)
@@ -108,7 +108,7 @@ func (t *machines) settings(o *Options) (svm.Settings, error) {
 func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
 	own, ok := t.(*machines)
 	if !ok {
-		return svm.Settings{}, errors.New("learn: settings of another learner, expected support vector machines")
+		return svm.Settings{}, errors.New("learn: model isn't a support vector machine")
 	}
 	return own.settings(&o)
 }
@@ -116,8 +116,8 @@ func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
 // checkReject returns an error if a class has the name of rejected documents.
 func (t *machines) checkReject(c *corpus.Corpus) error {
 	if t.Given("reject") && slices.Contains(c.Classes, NoAnswer) {
-		return flagtext.Errorf("-reject %s: %s has a class %s, which stands for documents without an answer, expected "+
-			"other names", t.Reject, c.Source, NoAnswer)
+		return flagtext.Errorf("-reject %s: %s has a class %s, which is reserved for rejected documents; "+
+			"rename it", t.Reject, c.Source, NoAnswer)
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func (t *machines) choose(
 		if terms != nil {
 			settings = append(settings, terms[found.Terms].String())
 		}
-		o.Saying("chosen: %s; now trained on %s", strings.Join(settings, ", "), counted(n, "document", "documents"))
+		o.Saying("selected %s; training on %s", strings.Join(settings, ", "), counted(n, "document", "documents"))
 	}
 	if chosen.Calibrated, chosen.Reject = whole.Calibrated, whole.Reject; found.Terms == 0 {
 		return nil, nil
@@ -299,7 +299,7 @@ func (t *machines) chosenProblem(
 			return nil, err
 		}
 		if v := trained.Linear; v != nil {
-			o.Saying("-type linear has %s %s on the same folds, and takes a small part of the time and memory", v.Measure,
+			o.Saying("-type linear reaches %s %s on the same folds with far less time and memory", v.Measure,
 				v.Measure.Format(v.Mean))
 		}
 	}
@@ -362,7 +362,7 @@ func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, ca
 		return nil, counting(err, held)
 	}
 	if err == nil {
-		o.Warning("%v: linear machines are trained in their place", cause)
+		o.Warning("%v: training linear SVMs instead", cause)
 	}
 	return m, err
 }

@@ -53,8 +53,8 @@ func TestTrainChoosesTerms(t *testing.T) {
 		a := m.About()
 		own := m.(KernelMachine)
 		tried := own.Trained.Tried
-		if want := own.Kernel + ", C = "; !strings.HasPrefix(said, "chosen: "+want) ||
-			!strings.HasSuffix(said, tried.Terms[tried.Chosen.Terms].String()+"; now trained on 200 documents") {
+		if want := own.Kernel + ", C = "; !strings.HasPrefix(said, "selected "+want) ||
+			!strings.HasSuffix(said, tried.Terms[tried.Chosen.Terms].String()+"; training on 200 documents") {
 			t.Errorf("said %q", said)
 		}
 		if cut := own.Trained.Tried.Chosen.Terms; cut == 0 || a.Tokenizer != own.Trained.Tried.Terms[cut].Tokenizer {
@@ -219,7 +219,7 @@ func TestSearchWithoutOtherTerms(t *testing.T) {
 	g.Terms = 2
 	g.Corpus = func(context.Context, int) (*corpus.Corpus, error) { return nil, &corpus.MemoryError{Source: "x"} }
 	found := musttest.Get(Search(t.Context(), c, g, o))(t)
-	if found.Best < 0 || found.Chosen.Terms != 0 || !strings.Contains(warned, "other terms are left out: ") {
+	if found.Best < 0 || found.Chosen.Terms != 0 || !strings.Contains(warned, "other tokenizers are not compared: ") {
 		t.Errorf("%+v, warning %q", found, warned)
 	}
 }
@@ -238,8 +238,8 @@ func TestTrainFallsToLinear(t *testing.T) {
 		warned = fmt.Sprintf(format, args...)
 	}}
 	m, err := trainer.Train(t.Context(), c, o)
-	if err != nil || m.About().Type != "linear" || !strings.Contains(warned, "linear machines are trained in") {
-		t.Errorf("%v, warned %q, expected linear machines", err, warned)
+	if err != nil || m.About().Type != "linear" || !strings.Contains(warned, "training linear SVMs instead") {
+		t.Errorf("%v, warned %q, expected linear SVMs", err, warned)
 	}
 	none, little := o, o
 	none.Work, little.MemoryBytes = 0, 1<<10
@@ -280,13 +280,13 @@ func TestLineAlternative(t *testing.T) {
 		say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
 		m := musttest.Get(machinesLike(model.CSVC).Train(ctx, c, Options{Work: 1, Seed: 1, Say: say}))(t)
 		own := m.(KernelMachine).Trained
-		if q.named != strings.HasPrefix(said, "-type linear has accuracy 100") {
+		if q.named != strings.HasPrefix(said, "-type linear reaches accuracy 100") {
 			t.Errorf("case %d: said %q", i, said)
 		}
 		last := own.Tried.Chosen.Rounds[len(own.Tried.Chosen.Rounds)-1]
 		if q.named != (own.Linear != nil) || q.named && own.Linear.Mean != 1 ||
 			len(own.Tried.Chosen.Sample) != last.Documents || last.Points[last.Best].Mean != 1 {
-			t.Errorf("case %d: linear machines %+v, %d documents, the best %+v", i, own.Linear, len(own.Tried.Chosen.Sample),
+			t.Errorf("case %d: linear models %+v, %d documents, the best %+v", i, own.Linear, len(own.Tried.Chosen.Sample),
 				last.Points[last.Best])
 		}
 	}
@@ -294,7 +294,7 @@ func TestLineAlternative(t *testing.T) {
 	c := musttest.Get(corpus.FromTexts(ctx, apart, labels, corpus.Options{}))(t)
 	m := musttest.Get(machinesLike(model.EpsilonSVR).Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
 	if own := m.(KernelMachine).Trained; own.Linear != nil || own.Tried.Measure != tune.MeanSquaredError {
-		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Tried.Measure)
+		t.Errorf("linear models %+v for a regression by %s", own.Linear, own.Tried.Measure)
 	}
 }
 

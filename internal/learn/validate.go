@@ -304,7 +304,7 @@ func (v *folding) known(classes []string, p *model.Prediction) error {
 		return nil
 	}
 	if p.Class == nil && p.Labels == nil {
-		return errors.New("learn: a learning curve of numbers or of one class, expected classes")
+		return errors.New("learn: a learning curve requires classes, found regression or one class")
 	}
 	p.Probabilities = nil
 	at := make([]int, len(classes))

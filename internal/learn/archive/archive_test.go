@@ -160,7 +160,7 @@ func TestContents(t *testing.T) {
 		"3 decision functions for 2 cla": {`"machines":[`, `"machines":[{},`},
 		"decision function 0 is null":    {`"machines":[{"Steps":7,"Bias":-0.5,"Odd":true}`, `"machines":[null`},
 		"1 of 6 values belong to no row": {`"total":5`, `"total":6`},
-		"row 2 has 3 values, and 2 are":  {`"total":5`, `"total":4`},
+		"row 2 has 3 values, but only 2": {`"total":5`, `"total":4`},
 		`embedding "tfidg" is unknown`:   {`"tfidf"`, `"tfidg"`},
 	} {
 		if !bytes.Contains(file, []byte(change[0])) {
@@ -227,7 +227,7 @@ func TestValidate(t *testing.T) {
 	}{
 		"none":     {nil, ""},
 		"enough":   {[]string{"c", "ab"}, ""},
-		"too few":  {[]string{"ab"}, "the embedding has term 1, the vocabulary 1 terms"},
+		"too few":  {[]string{"ab"}, "the embedding has term 1, but the vocabulary has 1 terms"},
 		"repeated": {[]string{"c", "ab", "c"}, `term "c" is in the vocabulary twice`},
 	} {
 		err := archive.Validate(c.vocabulary, corpus.Tokenizer{}, m.Embedder)

@@ -18,7 +18,7 @@ type part struct {
 // in the order of the calls. Errors for a truncated file contain the name, which needn't be unique.
 func (f *File) Part(name string, each, n int64, write func(*Writer), take func([]byte) error) {
 	if f.err == nil && (n < 0 || n > MaxBytes/each || n*each > MaxBytes-f.total) {
-		f.fail("%s: %d elements of %d bytes, expected at most %d bytes in all", name, n, each, int64(MaxBytes))
+		f.fail("%s: %d elements of %d bytes, expected at most %d bytes in total", name, n, each, int64(MaxBytes))
 	}
 	if f.err == nil {
 		f.total += each * n
@@ -81,7 +81,7 @@ func (f *File) Offsets(name string, offsets *[]int64, n int, total int64) {
 		out, end := []int64{0}, int64(0)
 		for i, n := range Values[int64](b) {
 			if n < 0 || n > total-end {
-				return fmt.Errorf("row %d has %d values, and %d are left of %d", i, n, total-end, total)
+				return fmt.Errorf("row %d has %d values, but only %d of %d are left", i, n, total-end, total)
 			}
 			end += n
 			out = append(out, end)

@@ -31,7 +31,7 @@ func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 	described := *m
 	file := &File{writing: true}
 	if f.Describe(file, &described); file.err != nil {
-		return f.wrap(fmt.Errorf("%w: the model can't be written", file.err))
+		return f.wrap(fmt.Errorf("cannot write the model: %w", file.err))
 	}
 	out := newWriter(ctx, w, f.Name+Version, file.object())
 	for _, p := range file.parts {

@@ -39,7 +39,7 @@ func (f *File) Origin(o *Origin) {
 // must have unique terms and include all terms of e.
 func (o *Origin) Validate(e *sparse.Embedder) error {
 	if name, twice := Repeated(o.Classes); twice {
-		return fmt.Errorf("two classes are called %q", name)
+		return fmt.Errorf("two classes are named %q", name)
 	}
 	return Validate(o.Vocabulary, o.Tokenizer, e)
 }
@@ -51,7 +51,7 @@ func (o *Origin) ValidateWeights(e *sparse.Embedder, weights ...[]float64) error
 		return err
 	}
 	if e.Pairing != sparse.Dot || len(o.Classes) == 0 {
-		return fmt.Errorf("embedding %s and %d classes, expected dot products and some classes", e, len(o.Classes))
+		return fmt.Errorf("embedding %s and %d classes, expected dot products and at least one class", e, len(o.Classes))
 	}
 	for k, own := range weights {
 		if err := Finite(own); err != nil {
@@ -183,7 +183,7 @@ func (f *File) terms(vocabulary *[]string, size textSize) {
 		terms = make([]string, len(lengths))
 		for t, n := range lengths {
 			if uint64(n) > uint64(len(text)) {
-				return fmt.Errorf("term %d has %d bytes, and %d are left of %d", t, n, len(text), size.Bytes)
+				return fmt.Errorf("term %d has %d bytes, but only %d of %d are left", t, n, len(text), size.Bytes)
 			}
 			terms[t], text = text[:n], text[n:]
 		}
@@ -253,7 +253,7 @@ func Validate(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error
 		return fmt.Errorf("term %q is in the vocabulary twice", term)
 	}
 	if n := len(e.Terms); n > 0 && int64(e.Terms[n-1]) >= int64(len(vocabulary)) {
-		return fmt.Errorf("the embedding has term %d, the vocabulary %d terms", e.Terms[n-1], len(vocabulary))
+		return fmt.Errorf("the embedding has term %d, but the vocabulary has %d terms", e.Terms[n-1], len(vocabulary))
 	}
 	return nil
 }

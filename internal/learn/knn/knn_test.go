@@ -147,10 +147,10 @@ func TestTies(t *testing.T) {
 func TestRefused(t *testing.T) {
 	c := texts(20, 1, false)
 	for want, call := range map[string]func() error{
-		"never above 0": func() error { _, err := Train(c, Settings{Kernel: "ngd-log"}); return err },
-		"kernel ngd":    func() error { return (Settings{Kernel: "ngd"}).Validate() },
-		"kernel ned:":   func() error { return (Settings{Kernel: "ned"}).Validate() },
-		"-1*rbf":        func() error { return (Settings{Kernel: "-1*rbf + ned-log"}).Validate() },
+		"no positive values": func() error { _, err := Train(c, Settings{Kernel: "ngd-log"}); return err },
+		"kernel ngd":         func() error { return (Settings{Kernel: "ngd"}).Validate() },
+		"kernel ned:":        func() error { return (Settings{Kernel: "ned"}).Validate() },
+		"-1*rbf":             func() error { return (Settings{Kernel: "-1*rbf + ned-log"}).Validate() },
 		"on these documents": func() error {
 			_, err := Train(c, Settings{Kernel: "sigmoid:r=-1,embed=tf-l2"})
 			return err

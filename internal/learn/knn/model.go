@@ -30,7 +30,7 @@ type Settings struct {
 
 	// Uniform gives each neighbour one vote instead of its kernel value. Kernels such as ngd need
 	// it, because all their values are negative or 0, and only positive values are votes.
-	Uniform bool `param:"uniform" help:"one vote for each, in place of the kernel's value"`
+	Uniform bool `param:"uniform" help:"weight all neighbours equally instead of by kernel value"`
 
 	// Scheme is solver.Labels for independent labels: a document gets all labels with more than
 	// half of the votes. Otherwise it gets the class with the most votes; ties go to the nearest
@@ -54,8 +54,8 @@ func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 }
 
 func nobody(k kernel.Kernel, where string) error {
-	return fmt.Errorf("knn: the values of kernel %s are never above 0%s, so no neighbour has a vote, expected another "+
-		"kernel, or one vote for each neighbour (Uniform)", k, where)
+	return fmt.Errorf("knn: kernel %s has no positive values%s, so no neighbour has a vote; use another kernel, "+
+		"or equal weights (Uniform)", k, where)
 }
 
 // votes reports whether kernel values can be positive. It is true if that is unknown without
@@ -107,7 +107,7 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 		return nil, err
 	}
 	if c = labelled(c, s.Scheme); c.Documents.Rows() == 0 {
-		return nil, fmt.Errorf("knn: %s has no documents with a class, expected some", c.Source)
+		return nil, fmt.Errorf("knn: %s has no documents with a class, expected at least one", c.Source)
 	}
 	m.Documents, m.Labels = c.Documents, c.Labels
 	for i := range m.Documents.Rows() {
@@ -184,7 +184,8 @@ func (m *Model) Validate() error {
 		return err
 	}
 	if name, twice := archive.Repeated(m.Classes); twice || len(m.Classes) == 0 || m.Documents.Rows() == 0 {
-		return fmt.Errorf("%d documents of %d classes, %q twice, expected some, and different names", m.Documents.Rows(),
+		return fmt.Errorf("%d documents of %d classes, repeated name %q; expected documents and unique "+
+			"names", m.Documents.Rows(),
 			len(m.Classes), name)
 	}
 	for i := range m.Documents.Rows() {

@@ -42,11 +42,11 @@ func TestRefused(t *testing.T) {
 	one, none, several := texts(40, 1, 3, false), texts(40, 2, 3, false), texts(40, 3, 3, true)
 	none.Labels = sparse.Labels{Offsets: make([]int64, 41)}
 	for want, call := range map[string]func() error{
-		"expected at least 2":     func() error { _, err := Train(t.Context(), one, Settings{}, Options{}); return err },
-		"no labelled documents":   func() error { _, err := Train(t.Context(), none, Settings{}, Options{}); return err },
-		"expected one, or":        func() error { _, err := Train(t.Context(), several, Settings{}, Options{}); return err },
-		"isn't positive definite": func() error { return Settings{Kernel: "ngd"}.Validate() },
-		"prices": func() error {
+		"expected at least 2":                     func() error { _, err := Train(t.Context(), one, Settings{}, Options{}); return err },
+		"no labelled documents":                   func() error { _, err := Train(t.Context(), none, Settings{}, Options{}); return err },
+		"expected one class or":                   func() error { _, err := Train(t.Context(), several, Settings{}, Options{}); return err },
+		"is only conditionally positive definite": func() error { return Settings{Kernel: "ngd"}.Validate() },
+		"values of C": func() error {
 			_, err := TrainPath(t.Context(), c, Settings{}, []float64{2, 1}, Options{})
 			return err
 		},

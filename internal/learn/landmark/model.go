@@ -60,14 +60,15 @@ func (m *Model) Validate() error {
 		return err
 	}
 	if want := k.Embedding(); m.Embedder.Embedding != want {
-		return fmt.Errorf("embedding %s, expected %s, that of kernel %s", m.Embedder, want, k)
+		return fmt.Errorf("embedding %s, expected %s as in kernel %s", m.Embedder, want, k)
 	}
 	if err := m.Landmarks.Validate(); err != nil {
 		return fmt.Errorf("landmarks: %w", err)
 	}
 	n := m.Landmarks.Rows()
 	if n == 0 || len(m.Classes) == 0 || m.Vocabulary != nil && m.Landmarks.Cols > len(m.Vocabulary) {
-		return fmt.Errorf("%d landmarks of %d columns for %d classes and %d terms, expected some, and no more columns",
+		return fmt.Errorf("%d landmarks of %d columns, %d classes and %d terms; expected landmarks, classes and a "+
+			"term per column",
 			n, m.Landmarks.Cols, len(m.Classes), len(m.Vocabulary))
 	}
 	for c, machine := range m.Functions {

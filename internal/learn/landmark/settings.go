@@ -43,7 +43,7 @@ type Settings struct {
 	// Tolerance stops the search when the duality gap is at most Tolerance times the objective and
 	// the gradient norm at most Tolerance times its value at f = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
-	Iterations int     `param:"passes" default:"100" min:"1" help:"passes over the documents at most"`
+	Iterations int     `param:"passes" default:"100" min:"1" help:"maximum number of passes over the documents"`
 	Seed       uint64  // seed of the landmarks
 }
 
@@ -57,7 +57,8 @@ func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 		return s, nil, fmt.Errorf("landmark: kernel: %w", err)
 	}
 	if kernel.PropertiesOf(k).Definite == kernel.ConditionallyPositive {
-		return s, nil, fmt.Errorf("landmark: kernel %s isn't positive definite, only conditionally, expected one that is", k)
+		return s, nil, fmt.Errorf("landmark: kernel %s is only conditionally positive definite, expected a positive "+
+			"definite kernel", k)
 	}
 	s.Kernel = k.String()
 	return s, k, nil

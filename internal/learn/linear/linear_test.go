@@ -152,7 +152,7 @@ func TestRefused(t *testing.T) {
 			_, err := Train(ctx, c, tfidf, Settings{}, Options{MemoryBytes: 1})
 			return err
 		}},
-		{"weights of up to 1e+13", func() error {
+		{"the largest weight 1e+13", func() error {
 			_, err := Train(ctx, c, tfidf, Settings{Weights: map[string]float64{"class0": 1e13}}, Options{})
 			return err
 		}},

@@ -41,7 +41,7 @@ func TrainPath(
 		heaviest *= slices.Max(c.Weights)
 	}
 	if most := prices[len(prices)-1]; !(most*heaviest <= maxC) {
-		return nil, fmt.Errorf("linear: cost C = %v with weights of up to %v, expected a product of at most %v", most,
+		return nil, fmt.Errorf("linear: C = %v times the largest weight %v, expected a product of at most %v", most,
 			heaviest, maxC)
 	}
 	s.Weights, s.Balanced = nil, false
@@ -59,7 +59,7 @@ func TrainPath(
 		return nil, err
 	}
 	if sum := p.largest(); !(sum*maxC*float64(p.rows()) < 1e300) {
-		return nil, fmt.Errorf("linear: a document of %s has the squared length %v, expected a finite one",
+		return nil, fmt.Errorf("linear: a document of %s has the squared norm %v, which is too large",
 			c.Source, sum)
 	}
 	origin := archive.OriginOf(c, c.Digest())

@@ -20,13 +20,13 @@ type Settings struct {
 	Balanced bool               `param:"balanced" flag:""`
 
 	// NoBias sets b = 0.
-	NoBias bool `param:"origin" help:"hyperplanes go through the origin"`
+	NoBias bool `param:"origin" help:"fit no intercept: hyperplanes pass through the origin"`
 
 	// Tolerance stops the search when the gradient norm falls below Tolerance times its norm at w =
 	// 0 and, if C is finite, the duality gap is at most Tolerance times the objective.
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 
-	Iterations int `param:"iterations" default:"1000" min:"1" help:"iterations of a search at most"`
+	Iterations int `param:"iterations" default:"1000" min:"1" help:"maximum number of L-BFGS iterations"`
 
 	Loose bool // searches end without a duality gap, and don't report convergence; for comparing models
 }

@@ -59,8 +59,8 @@ func parseKernel(spec string) (libsvmKernel, error) {
 	k := libsvmKernel{typ: strings.TrimSpace(typ), degree: 3}
 	known, ok := kernelKeys[k.typ]
 	if !ok {
-		return k, fmt.Errorf("LIBSVM doesn't know kernel %s, expected one of %s; any kernel can be written as "+
-			"precomputed, for the use with its matrix",
+		return k, fmt.Errorf("kernel %s isn't supported by LIBSVM, expected one of %s; any kernel can be written as "+
+			"a precomputed kernel",
 			spec, strings.Join(kernelNames[:len(kernelNames)-1], ", "))
 	}
 	gamma := false
@@ -79,9 +79,10 @@ func parseKernel(spec string) (libsvmKernel, error) {
 		}
 		switch {
 		case !slices.Contains(known, key):
-			return k, fmt.Errorf("kernel %s: LIBSVM's has no parameter %q", spec, key)
+			return k, fmt.Errorf("kernel %s: LIBSVM's kernel has no parameter %q", spec, key)
 		case err != nil || !finite(v) || key == "degree" && (v != math.Trunc(v) || v < 0 || v > math.MaxInt32):
-			return k, fmt.Errorf("kernel %s: %s is %q, expected a number that LIBSVM takes", spec, key, value)
+			return k, fmt.Errorf("kernel %s: %s is %q, expected a finite number, or an integer from 0 for "+
+				"degree", spec, key, value)
 		case key == "degree":
 			k.degree = int(v)
 		case key == "gamma":
@@ -91,7 +92,7 @@ func parseKernel(spec string) (libsvmKernel, error) {
 		}
 	}
 	if !gamma && slices.Contains(known, "gamma") {
-		return k, fmt.Errorf("kernel %s: gamma isn't there", spec)
+		return k, fmt.Errorf("kernel %s: gamma is missing", spec)
 	}
 	return k, nil
 }
@@ -134,7 +135,7 @@ func Labels(classes []string) ([]int32, error) {
 			break
 		}
 		if v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
-			bad = cmp.Or(bad, fmt.Errorf("class %q: LIBSVM's labels are 32-bit integers", name))
+			bad = cmp.Or(bad, fmt.Errorf("class %q isn't a 32-bit integer, as LIBSVM's labels must be", name))
 			continue
 		}
 		labels[i] = int32(v)

@@ -104,7 +104,7 @@ func (l *libsvmReader) readHeader() error {
 			return l.fail(l.line, quote(key), "one of %s", strings.Join(keywords, ", "))
 		}
 		if before := l.lines[key]; before > 0 {
-			return l.fail(l.line, key+" a second time", "it once, as in line %d", before)
+			return l.fail(l.line, "repeated key "+key, "it only in line %d", before)
 		}
 		l.header[key], l.lines[key] = words[1:], l.line
 		if key == "SV" {
@@ -123,7 +123,7 @@ func (l *libsvmReader) understand() error {
 		switch key {
 		case "degree":
 			if v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
-				return l.fail(l.lines[key], l.header[key][0], "a whole number of at least 0")
+				return l.fail(l.lines[key], l.header[key][0], "an integer of at least 0")
 			}
 			k.degree = int(v)
 		case "gamma":
@@ -164,8 +164,8 @@ func (l *libsvmReader) understandClasses() error {
 	}
 	l.sizes = l.ints("nr_sv", k, 0, math.MaxInt32)
 	if all := sum(l.sizes); l.err == nil && all != l.total {
-		return l.fail(l.lines["nr_sv"], fmt.Sprintf("%d support vectors in all", all),
-			"%d, as total_sv says in line %d", l.total, l.lines["total_sv"])
+		return l.fail(l.lines["nr_sv"], fmt.Sprintf("%d support vectors in total", all),
+			"%d, from total_sv in line %d", l.total, l.lines["total_sv"])
 	}
 	rho := l.floats("rho", pairs(k))
 	l.m.Classifier = solver.Classifier{Classes: k, Functions: make([]*solver.DecisionFunction, len(rho))}
@@ -234,7 +234,7 @@ func (l *libsvmReader) ints(key string, n, least, most int) []int {
 			err = strconv.ErrRange
 		}
 		return v, err
-	}, fmt.Sprintf("a whole number from %d to %d", least, most))
+	}, fmt.Sprintf("an integer from %d to %d", least, most))
 }
 
 // float returns the value of a keyword.
@@ -301,7 +301,7 @@ func (l *libsvmReader) vector(machines []*solver.DecisionFunction) error {
 	text, err := l.next()
 	if errors.Is(err, io.EOF) {
 		return l.fail(
-			l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d, as total_sv says", l.total,
+			l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d, from total_sv", l.total,
 		)
 	}
 	if err != nil {
@@ -341,7 +341,7 @@ func (l *libsvmReader) serial(text string) (int64, error) {
 	if rest = strings.TrimSpace(rest); !ok || err != nil || n < 1 || n > math.MaxInt32 || rest != "" {
 		return 0, l.fail(
 			l.line, quote(strings.TrimSpace(text)),
-			"0:n with the number n of a training document, from 1, for a precomputed kernel",
+			"0:n, where n >= 1 numbers a training document, for a precomputed kernel",
 		)
 	}
 	return int64(n) - 1, nil
@@ -366,7 +366,7 @@ func (l *libsvmReader) row(text string) error {
 		}
 		v, err := parseFloat(right, 32)
 		if err != nil {
-			return l.fail(l.line, fmt.Sprintf("index %d: %s", index, quote(right)), "a number within float32")
+			return l.fail(l.line, fmt.Sprintf("index %d: %s", index, quote(right)), "a number in the range of float32")
 		}
 		before = int64(index)
 		m.Terms, m.Values = append(m.Terms, uint32(index)), append(m.Values, float32(v))

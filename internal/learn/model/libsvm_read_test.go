@@ -116,18 +116,18 @@ func TestReadLIBSVMErrors(t *testing.T) {
 		{"1 1:2\n", `m.txt:1: found "1", expected one of svm_type,`},
 		{long + "\n", `m.txt:1: found "` + long[:40] + `"..., expected`},
 		{"SV\n", "m.txt:1: found no line svm_type above"},
-		{replace(threeClasses, "coef0", "gamma"), "m.txt:5: found gamma a second time, expected it once, as in line 4"},
+		{replace(threeClasses, "coef0", "gamma"), "m.txt:5: found repeated key gamma, expected it only in line 4"},
 		{replace(threeClasses, "c_svc", "svc"), `m.txt:1: found svm_type "svc", expected one of [c_svc`},
 		{replace(threeClasses, "c_svc", "c_svc nu_svc"), `m.txt:1: found svm_type with 2 values, expected 1`},
 		{replace(threeClasses, "polynomial", "cubic"), `m.txt:2: found kernel_type "cubic"`},
-		{replace(threeClasses, "degree 2", "degree 2.5"), `m.txt:3: found 2.5, expected a whole number`},
-		{replace(threeClasses, "degree 2", "degree -2"), `m.txt:3: found -2, expected a whole number`},
+		{replace(threeClasses, "degree 2", "degree 2.5"), `m.txt:3: found 2.5, expected an integer`},
+		{replace(threeClasses, "degree 2", "degree -2"), `m.txt:3: found -2, expected an integer`},
 		{replace(threeClasses, "gamma 0.5\n", ""), "m.txt:12: found no line gamma above"},
 		{replace(threeClasses, "gamma 0.5", "gamma 0x1p3"), `m.txt:4: found gamma "0x1p3", expected a finite number`},
 		{replace(threeClasses, "coef0 -1", "coef0 inf"), `m.txt:5: found coef0 "inf"`},
 		{
 			replace(threeClasses, "nr_class 3", "nr_class 0"),
-			`m.txt:6: found nr_class "0", expected a whole number from 1`,
+			`m.txt:6: found nr_class "0", expected an integer from 1`,
 		},
 		{
 			replace(threeClasses, "nr_class 3", "nr_class 2147483647"),
@@ -136,7 +136,7 @@ func TestReadLIBSVMErrors(t *testing.T) {
 		{replace(threeClasses, "total_sv 4", "total_sv -4"), `m.txt:7: found total_sv "-4"`},
 		{
 			replace(threeClasses, "total_sv 4", "total_sv 5"),
-			"m.txt:12: found 4 support vectors in all, expected 5, as total_sv says in line 7",
+			"m.txt:12: found 4 support vectors in total, expected 5, from total_sv in line 7",
 		},
 		{replace(threeClasses, "rho 0.5", "rho 0.5 1"), "m.txt:8: found rho with 4 values, expected 3"},
 		{replace(threeClasses, "2e-3", "2e-3x"), `m.txt:8: found rho "2e-3x"`},
@@ -144,7 +144,7 @@ func TestReadLIBSVMErrors(t *testing.T) {
 		{replace(threeClasses, "label 7", "label 3"), "m.txt:9: found label 3 twice"},
 		{
 			replace(threeClasses, "label 7", "label 7.5"),
-			`m.txt:9: found label "7.5", expected a whole number from -2147483648`,
+			`m.txt:9: found label "7.5", expected an integer from -2147483648`,
 		},
 		{replace(threeClasses, "probB 0 0.5 1\n", ""), "m.txt:12: found no line probB above"},
 		{replace(threeClasses, "probA -1 -2 -3\n", ""), "m.txt:12: found no line probA above"},
@@ -156,7 +156,7 @@ func TestReadLIBSVMErrors(t *testing.T) {
 		{replace(threeClasses, "0.5 0.25 \n", "0.5\n"), `m.txt:15: found coefficient 2: "", expected 2`},
 		{replace(threeClasses, "0.5 0.25 \n", "nan 1\n"), `m.txt:15: found coefficient 1: "nan"`},
 		{replace(threeClasses, "3:-2", "1:-2"), "m.txt:14: found index 1 after 1, expected ascending indices"},
-		{replace(threeClasses, "3:-2", "3:"), `m.txt:14: found index 3: "", expected a number within float32`},
+		{replace(threeClasses, "3:-2", "3:"), `m.txt:14: found index 3: "", expected a number in the range of float32`},
 		{replace(threeClasses, "3:-2", "3:1e39"), `m.txt:14: found index 3: "1e39"`},
 		{replace(threeClasses, "3:-2", "3"), `m.txt:14: found "3", expected index:value`},
 		{
@@ -171,7 +171,7 @@ func TestReadLIBSVMErrors(t *testing.T) {
 		{threeClasses + "\n1 2 3\n", `m.txt:19: found "1 2 3", expected the end of the file after 4 support vectors`},
 		{
 			replace(regression, "nr_class 2", "nr_class 3"),
-			`m.txt:3: found nr_class "3", expected a whole number from 2 to 2`,
+			`m.txt:3: found nr_class "3", expected an integer from 2 to 2`,
 		},
 		{replace(regression, "rho 1", "label 1\nrho 1"), "m.txt:5: found label, expected no such line for epsilon_svr"},
 		{replace(oneClassText, "rho 1", "rho 1\nprobA 1"), "m.txt:6: found probA, expected no such line for one_class"},

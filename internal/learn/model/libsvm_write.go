@@ -35,7 +35,7 @@ import (
 // document is unknown, if precomputed is set; one-vs-rest of more than two classes; independent
 // labels; class names that are numbers but not integers; an index above 2³¹-1.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) (labels []int32, err error) {
-	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM's form: %w", err) }
+	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM format: %w", err) }
 	if labels, err = Labels(m.Classes); err != nil {
 		return fail(err)
 	}
@@ -45,13 +45,13 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) 
 	}
 	if !precomputed {
 		if m.Embedder.Views != nil {
-			return fail(fmt.Errorf("LIBSVM doesn't know views, expected one set of terms, or a precomputed kernel"))
+			return fail(fmt.Errorf("views aren't supported, expected documents without views or a precomputed kernel"))
 		}
 		if l.kernel, err = parseKernel(m.Kernel); err != nil {
 			return fail(err)
 		}
 		if e := m.Embedder.Embedding; e != (sparse.Embedding{}) {
-			return fail(fmt.Errorf("it has no place for the embedding %s, expected tf, or a precomputed kernel", e))
+			return fail(fmt.Errorf("embedding %s isn't supported, expected tf or a precomputed kernel", e))
 		}
 	}
 	if err := l.choose(); err != nil {
@@ -108,7 +108,7 @@ func (l *libsvmWriter) choose() error {
 	case c.Scheme == solver.OneVsRest && c.Classes == 2:
 		l.classes, l.pairs = []int{0, 1}, c.Functions[:1]
 	default:
-		return fmt.Errorf("it holds one-vs-one models, and this one is %s for %d classes", c.Scheme, c.Classes)
+		return fmt.Errorf("scheme %s with %d classes isn't supported, expected one-vs-one", c.Scheme, c.Classes)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (l *libsvmWriter) turn() error {
 					row = a
 				default:
 					return fmt.Errorf(
-						"support vector %d, in the machine for classes %q and %q, is of neither", s,
+						"support vector %d of the binary classifier for classes %q and %q has another class", s,
 						l.m.Classes[l.classes[a]], l.m.Classes[l.classes[b]],
 					)
 				}
@@ -257,7 +257,7 @@ func (l *libsvmWriter) serial(s int) error {
 	doc := l.m.SupportDoc[s]
 	if doc < 0 || doc >= math.MaxInt32 {
 		return fmt.Errorf(
-			"support vector %d is document %d, expected 0 to %d to write it as precomputed", s, doc, math.MaxInt32-1,
+			"support vector %d is document %d, expected 0 to %d for a precomputed kernel", s, doc, math.MaxInt32-1,
 		)
 	}
 	l.buf = append(l.buf, "0:"...)

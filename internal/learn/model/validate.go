@@ -16,7 +16,7 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("type %q, expected one of %q", m.Type, Types)
 	}
 	if m.Kernel == "" {
-		return fmt.Errorf("no kernel")
+		return fmt.Errorf("kernel is missing")
 	}
 	if err := m.validateClasses(); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (m *Model) Validate() error {
 			continue
 		}
 		if err := machine.Validate(m.Support.Rows()); err != nil {
-			return fmt.Errorf("machine %d: %w", i, err)
+			return fmt.Errorf("decision function %d: %w", i, err)
 		}
 	}
 	return nil
@@ -46,17 +46,17 @@ func (m *Model) validateClasses() error {
 	k, have := c.Classes, len(c.Functions)
 	if !m.Type.Classifies() {
 		if c.Scheme != solver.OneVsRest || k != 1 || have != 1 || c.Functions[0] == nil || len(m.Classes) != 0 {
-			return fmt.Errorf("%d machines (%s) for %d classes with %d names, expected for %s one machine (%s) for "+
-				"1 without names",
+			return fmt.Errorf("%d decision functions (%s) for %d classes with %d names, expected for %s 1 function (%s) for "+
+				"1 class without a name",
 				have, c.Scheme, k, len(m.Classes), m.Type, solver.OneVsRest)
 		}
 		return nil
 	}
 	if len(m.Classes) != k || k < 1 {
-		return fmt.Errorf("%d classes with %d names", k, len(m.Classes))
+		return fmt.Errorf("%d classes with %d names, expected a name per class", k, len(m.Classes))
 	}
 	if c.AtLeastOne && c.Scheme != solver.Labels {
-		return fmt.Errorf("at least one label for %s, expected %s", c.Scheme, solver.Labels)
+		return fmt.Errorf("at least one label is set for the scheme %s, expected %s", c.Scheme, solver.Labels)
 	}
 	return c.Validate()
 }
@@ -72,19 +72,20 @@ func pairs(k int) int {
 // validateSupport checks the support vectors.
 func (m *Model) validateSupport() error {
 	if m.Vocabulary != nil && m.Support.Cols > len(m.Vocabulary) {
-		return fmt.Errorf("support vectors: %d columns, the vocabulary has %d terms", m.Support.Cols, len(m.Vocabulary))
+		return fmt.Errorf("support vectors have %d columns, but the vocabulary has %d "+
+			"terms", m.Support.Cols, len(m.Vocabulary))
 	}
 	if err := m.Support.Validate(); err != nil {
 		return fmt.Errorf("support vectors: %w", err)
 	}
 	for s, doc := range m.SupportDoc {
 		if doc < -1 || m.Documents > 0 && doc >= int64(m.Documents) {
-			return fmt.Errorf("support vector %d is document %d of %d", s, doc, m.Documents)
+			return fmt.Errorf("support vector %d has document index %d, expected below %d", s, doc, m.Documents)
 		}
 	}
 	for s, class := range m.SupportClass {
 		if class < -1 || int64(class) >= int64(len(m.Classes)) {
-			return fmt.Errorf("support vector %d is of class %d of %d", s, class, len(m.Classes))
+			return fmt.Errorf("support vector %d has class index %d, expected below %d", s, class, len(m.Classes))
 		}
 	}
 	return nil

@@ -21,23 +21,23 @@ func TestValidate(t *testing.T) {
 		spoil func(m *Model)
 	}{
 		{`type "svc", expected one of ["c_svc"`, tiny, func(m *Model) { m.Type = "svc" }},
-		{"no kernel", tiny, func(m *Model) { m.Kernel = "" }},
+		{"kernel is missing", tiny, func(m *Model) { m.Kernel = "" }},
 		{"at least one label", tiny, func(m *Model) { m.Classifier.AtLeastOne = true }},
 
 		{
-			"0 machines (one-vs-rest) for 1 classes with 0 names", regression,
+			"0 decision functions (one-vs-rest) for 1 classes with 0 names", regression,
 			func(m *Model) { m.Classifier.Functions = nil },
 		},
 		{
-			"1 machines (one-vs-rest) for 1 classes", regression,
+			"1 decision functions (one-vs-rest) for 1 classes", regression,
 			func(m *Model) { m.Classifier.Functions = []*solver.DecisionFunction{nil} },
 		},
-		{"with 1 names, expected for nu_svr one machine", regression, func(m *Model) { m.Classes = []string{"a"} }},
+		{"with 1 names, expected for nu_svr 1 function", regression, func(m *Model) { m.Classes = []string{"a"} }},
 		{"(one-vs-one) for 1 classes", regression, func(m *Model) { m.Classifier.Scheme = solver.OneVsOne }},
 		{"for 2 classes", regression, func(m *Model) { m.Classifier.Classes = 2 }},
 		{"3 classes with 2 names", tiny, func(m *Model) { m.Classes = m.Classes[:2] }},
 		{"0 classes with 0 names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
-		{`two classes are called "a"`, tiny, func(m *Model) { m.Classes[1] = "a" }},
+		{`two classes are named "a"`, tiny, func(m *Model) { m.Classes[1] = "a" }},
 		{
 			"2 decision functions (one-vs-one) for 3 classes, expected 3", tiny,
 			func(m *Model) { m.Classifier.Functions = m.Classifier.Functions[:2] },
@@ -59,20 +59,20 @@ func TestValidate(t *testing.T) {
 			m.Embedder = &e
 		}},
 		{`term "one" is in the vocabulary twice`, tiny, func(m *Model) { m.Vocabulary[1] = "one" }},
-		{"has term 2, the vocabulary 2 terms", tiny, func(m *Model) { m.Vocabulary = m.Vocabulary[:2] }},
+		{"has term 2, but the vocabulary has 2 terms", tiny, func(m *Model) { m.Vocabulary = m.Vocabulary[:2] }},
 
 		{"-1 columns", tiny, func(m *Model) { m.Support = &sparse.CSR{Cols: -1, Offsets: []int64{0}} }},
-		{"4 columns, the vocabulary has 3", tiny, func(m *Model) { m.Support.Cols = 4 }},
+		{"4 columns, but the vocabulary has 3", tiny, func(m *Model) { m.Support.Cols = 4 }},
 		{"row 0: index 2 is not above 2", tiny, func(m *Model) { m.Support.Terms[0] = 2 }},
 		{"row 2, term 1: found NaN", tiny, func(m *Model) { m.Support.Values[2] = float32(math.NaN()) }},
-		{"support vector 1 is document 9 of 9", tiny, func(m *Model) { m.SupportDoc[1] = 9 }},
-		{"support vector 1 is document -2", tiny, func(m *Model) { m.SupportDoc[1] = -2 }},
-		{"support vector 2 is of class 3 of 3", tiny, func(m *Model) { m.SupportClass[2] = 3 }},
-		{"support vector 2 is of class -2", tiny, func(m *Model) { m.SupportClass[2] = -2 }},
-		{"support vector 0 is of class 0 of 0", regression, func(m *Model) { m.SupportClass[0] = 0 }},
+		{"support vector 1 has document index 9, expected below 9", tiny, func(m *Model) { m.SupportDoc[1] = 9 }},
+		{"support vector 1 has document index -2", tiny, func(m *Model) { m.SupportDoc[1] = -2 }},
+		{"support vector 2 has class index 3, expected below 3", tiny, func(m *Model) { m.SupportClass[2] = 3 }},
+		{"support vector 2 has class index -2", tiny, func(m *Model) { m.SupportClass[2] = -2 }},
+		{"support vector 0 has class index 0, expected below 0", regression, func(m *Model) { m.SupportClass[0] = 0 }},
 
 		{
-			"machine 1: solver: 2 support vectors and 1 coef", tiny,
+			"decision function 1: solver: 2 support vectors and 1 coef", tiny,
 			func(m *Model) { m.Classifier.Functions[1].Coef = []float64{1} },
 		},
 		{"support vector 3 after 0", tiny, func(m *Model) { m.Classifier.Functions[1].Support[1] = 3 }},

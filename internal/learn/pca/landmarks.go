@@ -61,11 +61,11 @@ func FitLandmarks(
 		return nil, err
 	}
 	if kernel.PropertiesOf(k).Definite == kernel.ConditionallyPositive {
-		return nil, fmt.Errorf("pca: kernel %s isn't positive definite, only conditionally, expected one that is, for "+
-			"landmarks", k)
+		return nil, fmt.Errorf("pca: kernel %s is only conditionally positive definite, but landmarks require a positive "+
+			"definite kernel", k)
 	}
 	if need := LandmarkBytes(eng, opt); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, fmt.Errorf("pca: %d components from %d landmarks need %s of memory, expected no more than %s", o.K,
+		return nil, fmt.Errorf("pca: %d components from %d landmarks need %s of memory, expected at most %s", o.K,
 			eng.Len(), run.FormatBytes(need), run.FormatBytes(opt.MemoryBytes))
 	}
 	about := eng.Info()
@@ -127,7 +127,8 @@ func (s *sketch) factorise(ctx context.Context) error {
 		return err
 	}
 	if len(s.kept) == 0 {
-		return fmt.Errorf("pca: kernel %s has no positive value k(z, z) on the landmarks, expected a positive definite one",
+		return fmt.Errorf("pca: kernel %s has no positive value k(z, z) on the landmarks, expected a positive "+
+			"definite kernel",
 			s.kernel)
 	}
 	return nil

@@ -262,7 +262,7 @@ func TestLandmarksRefused(t *testing.T) {
 	}
 	for want, f := range map[string]func() error{
 		"":                            call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
-		"expected no more":            call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
+		"expected at most 1":          call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
 		"only conditionally":          call(t.Context(), kernel.MustParse("ngd"), s.csr, Options{}),
 		"-1 components":               call(t.Context(), s.k, s.csr, Options{Components: -1}),
 		"context canceled":            call(gone, s.k, s.csr, Options{}),

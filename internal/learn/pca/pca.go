@@ -46,7 +46,7 @@ type Options struct {
 
 func (o Options) leading(n int) (spectrum.Options, error) {
 	if o.Components < 0 || o.MemoryBytes < 0 {
-		return spectrum.Options{}, fmt.Errorf("pca: %d components, a bound of %d bytes, expected neither below 0",
+		return spectrum.Options{}, fmt.Errorf("pca: %d components and a limit of %d bytes, expected no negative number",
 			o.Components, o.MemoryBytes)
 	}
 	if o.Components == 0 {
@@ -168,7 +168,7 @@ func (c *Components) take(found *spectrum.Pairs, norm float64) error {
 		c.Values = append(c.Values, v)
 	}
 	if len(c.Values) == 0 {
-		return fmt.Errorf("pca: the documents are all the same to kernel %s, expected some that differ", c.kernel)
+		return fmt.Errorf("pca: kernel %s maps all documents to the same point", c.kernel)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 	n := a.eng.Len()
 	least, most := Bytes(a.eng, opt)
 	if opt.MemoryBytes > 0 && least > opt.MemoryBytes {
-		return fmt.Errorf("pca: %d components of %d documents need %s of memory, expected no more than %s", o.K, n,
+		return fmt.Errorf("pca: %d components of %d documents need %s of memory, expected at most %s", o.K, n,
 			run.FormatBytes(least), run.FormatBytes(opt.MemoryBytes))
 	}
 	all, err := a.eng.Rectangle(a.kernel, x, math.MaxInt64/4)

@@ -129,22 +129,22 @@ func TestWarnings(t *testing.T) {
 		want []string
 	}{
 		"nothing":   {docs, Settings{Kernel: kernel.MustParse("rbf:gamma=1")}, nil},
-		"labels":    {&bare, Settings{}, []string{"3 documents without a label are left out"}},
+		"labels":    {&bare, Settings{}, []string{"3 documents without a label are ignored"}},
 		"no labels": {&bare, Settings{Scheme: solver.Labels}, nil},
-		"empty":     {&empty, Settings{}, []string{"1 documents have no terms"}},
+		"empty":     {&empty, Settings{}, []string{"1 documents are empty after embedding"}},
 		"indefinite": {
 			docs, Settings{Kernel: kernel.MustParse("sigmoid:gamma=1,r=-1")},
 			[]string{"need not be positive definite"},
 		},
 		"conditional": {
 			docs, Settings{Kernel: kernel.MustParse("ngd")},
-			[]string{"conditionally positive definite only, which is enough"},
+			[]string{"only conditionally positive definite, which suffices"},
 		},
 		"unfinished": {
-			docs, Settings{Tolerance: 1e-18}, []string{"1 of 1 machines ended before they reached the tolerance"},
+			docs, Settings{Tolerance: 1e-18}, []string{"1 of 1 decision functions did not converge"},
 		},
 		"one class": {
-			docs, Settings{Type: model.OneClass, Kernel: kernel.MustParse("ngd")}, []string{"don't add to 0"},
+			docs, Settings{Type: model.OneClass, Kernel: kernel.MustParse("ngd")}, []string{"don't sum to 0"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,8 +59,8 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 	var err error
 	switch {
 	case s.Type == model.OneClass:
-		err = fmt.Errorf("svm: cross-validation of type %s, whose documents are all of one class: "+
-			"there is nothing to compare predictions with", s.Type)
+		err = fmt.Errorf("svm: cross-validation isn't possible with type %s, because its documents have "+
+			"no labels to compare predictions with", s.Type)
 	case !s.Type.Classifies():
 		f.targets, err = p.targets()
 	case separate:

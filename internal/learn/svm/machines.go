@@ -56,7 +56,8 @@ func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int
 	if s.Calibrated && p.calibrates(&s) {
 		groups, err := p.groups(&s)
 		if err == nil && !slices.Equal(groups[0], slices.Sorted(slices.Values(machines))) {
-			err = fmt.Errorf("svm: %d machines of %d, expected all, which are calibrated together", len(machines),
+			err = fmt.Errorf("svm: %d of %d binary classifiers, expected all, because they are calibrated "+
+				"together", len(machines),
 				len(groups[0]))
 		}
 		if err != nil {
@@ -86,14 +87,14 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 	}
 	for i, part := range parts {
 		if part == nil || part.Scheme != whole.Scheme || part.Classes != whole.Classes {
-			return nil, nil, fmt.Errorf("svm: part %d isn't one of a training of %d classes, %s", i, whole.Classes,
+			return nil, nil, fmt.Errorf("svm: part %d isn't from a training with %d classes and scheme %s", i, whole.Classes,
 				whole.Scheme)
 		}
 		if whole.Functions == nil {
 			whole.Functions = make([]*solver.DecisionFunction, len(part.Functions))
 		}
 		if len(part.Functions) != len(whole.Functions) {
-			return nil, nil, fmt.Errorf("svm: part %d has %d machines, expected %d", i, len(part.Functions),
+			return nil, nil, fmt.Errorf("svm: part %d has %d binary classifiers, expected %d", i, len(part.Functions),
 				len(whole.Functions))
 		}
 		for k, machine := range part.Functions {
@@ -101,7 +102,7 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 				continue
 			}
 			if whole.Functions[k] != nil {
-				return nil, nil, fmt.Errorf("svm: machine %d is there twice, in part %d again", k, i)
+				return nil, nil, fmt.Errorf("svm: binary classifier %d of part %d is already in another part", k, i)
 			}
 			if err := machine.Validate(p.Len()); err != nil {
 				return nil, nil, fmt.Errorf("svm: machine %d of part %d: %w", k, i, err)

@@ -249,7 +249,7 @@ func (p *Problem) tooLarge(more ...Task) error {
 		}
 	}
 	if p.opt.MemoryBytes == 0 {
-		return fmt.Errorf("svm: %s needs %s for tiles and rows, expected at most %s", what,
+		return fmt.Errorf("svm: %s needs %s of memory for tiles and rows, expected at most %s", what,
 			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
 	need := z.need(&p.opt, tasks)
@@ -353,6 +353,6 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 }
 
 func (p *Predictor) tooLarge(need int64) error {
-	what := fmt.Sprintf("engine: predicting with %d support vectors", p.m.Support.Rows())
+	what := fmt.Sprintf("svm: predicting with %d support vectors", p.m.Support.Rows())
 	return &engine.MemoryError{What: what, Need: need, Limit: p.opt.MemoryBytes}
 }

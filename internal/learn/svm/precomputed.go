@@ -30,7 +30,7 @@ import (
 func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Problem, error) {
 	n, m := c.Documents.Rows(), c.Documents
 	if m.Cols != n {
-		return nil, fmt.Errorf("svm: a Gram matrix of %d rows and %d columns, expected a square one", n, m.Cols)
+		return nil, fmt.Errorf("svm: Gram matrix has %d rows and %d columns, expected a square matrix", n, m.Cols)
 	}
 	opt.Device, opt.CacheBytes = nil, 0
 	opt.least = opt.HeldBytes + m.Bytes() + mappedBytes(int64(n))
@@ -96,8 +96,8 @@ func skew(i, j int, ij, ji float32) error {
 	if i > j {
 		i, j, ij, ji = j, i, ji, ij
 	}
-	return fmt.Errorf("svm: a Gram matrix that isn't symmetric: %v in row %d, column %d, and %v in row %d, column %d, "+
-		"expected the same", ij, i+1, j+1, ji, j+1, i+1)
+	return fmt.Errorf("svm: Gram matrix isn't symmetric: %v in row %d, column %d, but %v in row %d, column %d",
+		ij, i+1, j+1, ji, j+1, i+1)
 }
 
 // precomputed prepares a predictor for a model of a precomputed kernel.
@@ -123,7 +123,7 @@ func (p *Predictor) hasColumns(docs *sparse.CSR) error {
 		if known {
 			atLeast = ""
 		}
-		return fmt.Errorf("svm: rows of %d kernel values, expected %s%d, one with each training document of the model",
+		return fmt.Errorf("svm: rows of %d kernel values, expected %s%d, one per training document of the model",
 			docs.Cols, atLeast, p.columns)
 	}
 	return nil
@@ -171,7 +171,7 @@ func (p *Predictor) kernel() (kernel.Kernel, error) {
 	}
 	k, err := kernel.Parse(spec, p.opt.Kernels...)
 	if name, _, _ := strings.Cut(spec, ":"); err != nil && !slices.Contains(kernel.Names(), name) {
-		return nil, flagtext.Errorf("svm: the model's kernel %q is unknown: give it by Options.Kernels", spec)
+		return nil, flagtext.Errorf("svm: the model's kernel %q is unknown, set it by Options.Kernels", spec)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's kernel: %w", err)

@@ -183,7 +183,7 @@ func TestPrecomputedErrors(t *testing.T) {
 	}
 	for want, c := range map[string]*corpus.Corpus{
 		"2 rows and 3 columns":                                docs(2, 3, 1, 0, 0, 0, 1, 0),
-		"0.25 in row 1, column 2, and 0.5 in row 2, column 1": docs(2, 2, 1, 0.25, 0.5, 1),
+		"0.25 in row 1, column 2, but 0.5 in row 2, column 1": docs(2, 2, 1, 0.25, 0.5, 1),
 	} {
 		if _, err := svm.NewPrecomputed(ctx, c, svm.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)

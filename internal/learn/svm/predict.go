@@ -54,7 +54,7 @@ func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor,
 	}
 	if want, have := k.Embedding(), m.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf(
-			"svm: the model's kernel %s wants documents embedded as %s, its documents are embedded as %s", k, want,
+			"svm: kernel %s requires documents embedded as %s, but the model's documents are embedded as %s", k, want,
 			have)
 	}
 	if len(columns) == 0 {

@@ -61,7 +61,7 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 		return nil, errors.New("svm: the corpus has no documents, expected at least one")
 	}
 	if name, twice := archive.Repeated(c.Classes); twice {
-		return nil, fmt.Errorf("svm: two classes of %s are called %q, expected different names", c.Source, name)
+		return nil, fmt.Errorf("svm: two classes of %s are named %q, expected unique names", c.Source, name)
 	}
 	p := &Problem{opt: opt}
 	p.bound = opt.sizes(c, embedder, c.Documents.Rows(), c.Documents.NNZ()+int64(c.Documents.EmptyRows()))
@@ -199,7 +199,7 @@ func (p *Problem) single() ([]int, error) {
 		case 1:
 			labels[i] = int(ids[0])
 		default:
-			return nil, fmt.Errorf("svm: document %d of %s has %d labels, expected one, or a machine for each label",
+			return nil, fmt.Errorf("svm: document %d of %s has %d labels, expected one label or the scheme labels",
 				p.corpus.order[i]+p.corpus.first, p.corpus.Source, len(ids))
 		}
 	}
@@ -221,13 +221,13 @@ func (p *Problem) several() [][]int {
 // targets returns the label of each document as a number, for regression.
 func (p *Problem) targets() ([]float64, error) {
 	if e := p.Embedding(); e.Supervised() {
-		return nil, fmt.Errorf("svm: a regression on the embedding %s, expected one that doesn't learn from classes", e)
+		return nil, fmt.Errorf("svm: regression with the embedding %s, expected an unsupervised embedding", e)
 	}
 	values := make([]float64, len(p.corpus.Classes))
 	for c, name := range p.corpus.Classes {
 		v, err := strconv.ParseFloat(name, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("svm: label %q of %s, expected a finite number: regression estimates the labels",
+			return nil, fmt.Errorf("svm: label %q of %s, expected a finite number for regression",
 				name, p.corpus.Source)
 		}
 		values[c] = v
@@ -240,7 +240,7 @@ func (p *Problem) targets() ([]float64, error) {
 	for i, c := range labels {
 		if c < 0 {
 			return nil, fmt.Errorf(
-				"svm: document %d of %s has no label, expected a number: regression estimates the labels",
+				"svm: document %d of %s has no label, expected a number for regression",
 				p.corpus.order[i]+p.corpus.first, p.corpus.Source)
 		}
 		targets[i] = values[c]

@@ -47,7 +47,7 @@ func (t RejectionTarget) String() string {
 // Validate returns an error unless exactly one share is above 0 and both are in range.
 func (t RejectionTarget) Validate() error {
 	if !(t.Error >= 0 && t.Error < 1 && t.Coverage >= 0 && t.Coverage <= 1) || (t.Error > 0) == (t.Coverage > 0) {
-		return fmt.Errorf("svm: an error of %v and a coverage of %v, expected one share above 0, at most 1", t.Error,
+		return fmt.Errorf("svm: error %v and coverage %v, expected exactly one of them above 0 and at most 1", t.Error,
 			t.Coverage)
 	}
 	return nil
@@ -111,7 +111,7 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 		parts[a.Part].add(a)
 	}
 	if len(parts) < 2 {
-		return nil, nil, fmt.Errorf("svm: answers of %d parts, expected two or more", len(parts))
+		return nil, nil, fmt.Errorf("svm: answers of %d parts, expected at least 2", len(parts))
 	}
 	answers = slices.Clone(answers)
 	slices.SortStableFunc(answers, func(a, b answer) int { return cmp.Compare(b.Probability, a.Probability) })
@@ -137,11 +137,11 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	if best != nil {
 		return best, others, nil
 	}
-	could := fmt.Sprintf("no other target up to 50%% is kept by %d answers, either", len(answers))
+	could := fmt.Sprintf("no other error up to 50%% can be guaranteed with %d answers", len(answers))
 	if len(others.Targets) > 0 {
 		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.Targets[0].Error, 100*others.Targets[0].Coverage)
 	}
-	return nil, nil, fmt.Errorf("svm: no threshold keeps the error of a new batch at %.6g%%: answering everything errs "+
+	return nil, nil, fmt.Errorf("svm: no threshold guarantees an error of %.6g%%: the error without a threshold is "+
 		"%.1f%%; %s",
 		100*target.Error, 100*others.ErrorOfAll, could)
 }

@@ -46,13 +46,13 @@ func TestTuneRejection(t *testing.T) {
 		answers []answer
 		target  RejectionTarget
 	}{
-		"expected one share above 0":           {wrong, RejectionTarget{}},
-		"an error of 0.1 and a cov":            {wrong, RejectionTarget{0.1, 0.5}},
-		"answers of 1 parts":                   {wrong[:1], RejectionTarget{Error: 0.1}},
-		"answer 0 has":                         {[]answer{{math.NaN(), true, 0}}, RejectionTarget{Error: 0.1}},
-		"at 10%: answering everything errs 50": {wrong, RejectionTarget{Error: 0.1}},
-		"up to 50% is kept by 2 answers":       {wrong, RejectionTarget{Error: 0.1}},
-		"0.1%: answering everything errs 5.0%; error=5% would answer": {answersOf(1, 1, 1, 1, 1),
+		"expected exactly one of them": {wrong, RejectionTarget{}},
+		"error 0.1 and cov":            {wrong, RejectionTarget{0.1, 0.5}},
+		"answers of 1 parts":           {wrong[:1], RejectionTarget{Error: 0.1}},
+		"answer 0 has":                 {[]answer{{math.NaN(), true, 0}}, RejectionTarget{Error: 0.1}},
+		"an error of 10%: the error without a threshold is 50": {wrong, RejectionTarget{Error: 0.1}},
+		"up to 50% can be guaranteed with 2 answers":           {wrong, RejectionTarget{Error: 0.1}},
+		"0.1%: the error without a threshold is 5.0%; error=5% would answer": {answersOf(1, 1, 1, 1, 1),
 			RejectionTarget{Error: 0.001}},
 	} {
 		if _, _, err := tuneRejection(c.answers, c.target); err == nil || !strings.Contains(err.Error(), what) {

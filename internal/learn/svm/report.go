@@ -58,7 +58,7 @@ func (p *Problem) after(r *Report) (warnings []string) {
 		warnings = append(
 			warnings,
 			fmt.Sprintf(
-				"%d of %d machines ended before they reached the tolerance, the greatest gap is %.3g", r.Unfinished,
+				"%d of %d decision functions did not converge (max. duality gap %.3g)", r.Unfinished,
 				r.Functions, r.Gap,
 			),
 		)

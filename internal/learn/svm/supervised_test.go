@@ -70,8 +70,8 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	}
 
 	s.Calibrated, s.Probabilities = false, true // by folds on the matrix of all documents
-	if _, _, err := p.Train(t.Context(), s); err == nil || !strings.Contains(err.Error(), "calibrate them together") {
-		t.Errorf("probabilities of machines that have seen all labels: %v", err)
+	if _, _, err := p.Train(t.Context(), s); err == nil || !strings.Contains(err.Error(), "require calibration on held-out parts") {
+		t.Errorf("probabilities of models trained on all labels: %v", err)
 	}
 
 	s = Settings{Kernel: supervised, C: 10, Scheme: solver.Labels, Thresholds: true}

@@ -45,7 +45,7 @@ type Settings struct {
 	Seed              uint64    // seed of the folds for probabilities and thresholds
 
 	// Reject leaves uncertain documents without a class. It needs one class per document.
-	Reject RejectionTarget `param:"reject" wants:"error=2%, coverage=90% or the like, a share above 0, at most 1" flag:""`
+	Reject RejectionTarget `param:"reject" wants:"error=E or coverage=C with a share in (0, 1], such as error=2%" flag:""`
 
 	steps int // maximum number of steps per problem; 0 = the solver's default
 }
@@ -161,8 +161,8 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	}
 	calibrated := s.Calibrated && only == nil && p.calibrates(s)
 	if s.rejects() && !calibrated {
-		return nil, fmt.Errorf("svm: rejection in a training on few documents, or of some machines, expected two documents " +
-			"of two classes each, five in all, and at most 2^27 decision values")
+		return nil, fmt.Errorf("svm: rejection requires training of all binary classifiers, two classes of at least two " +
+			"documents, five documents, and at most 2^27 decision values")
 	}
 	begin := time.Now()
 	known, err := p.supervised(ctx, s, calibrated) // before the matrix of all documents takes the memory
@@ -299,7 +299,7 @@ func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	for name, w := range weights {
 		c := slices.Index(p.corpus.Classes, name)
 		if c < 0 {
-			return par, fmt.Errorf("svm: a weight for class %q, which %s doesn't have", name, p.corpus.Source)
+			return par, fmt.Errorf("svm: weight of class %q, which %s doesn't have", name, p.corpus.Source)
 		}
 		par.Weights[c] = w
 	}
@@ -402,29 +402,29 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 		switch {
 		case known.Definite != kernel.ConditionallyPositive:
 			warn(
-				"the kernel %s need not be positive definite (%s): training may end at a solution that isn't optimal",
+				"the kernel %s need not be positive definite (%s): training may not reach the optimum",
 				s.Kernel, known.Doubtful())
 		case s.Type == model.OneClass:
 			warn(
-				"the kernel %s is conditionally positive definite only, and the coefficients of a machine of one "+
-					"class don't add to 0: training may end at a solution that isn't optimal",
+				"the kernel %s is only conditionally positive definite, and one-class coefficients "+
+					"don't sum to 0: training may not reach the optimum",
 				s.Kernel,
 			)
 		default:
 			warn(
-				"the kernel %s is conditionally positive definite only, which is enough: the coefficients of a "+
-					"machine add to 0",
+				"the kernel %s is only conditionally positive definite, which suffices because the "+
+					"coefficients of a decision function sum to 0",
 				s.Kernel,
 			)
 		}
 	}
 	if s.Type != model.OneClass && s.Scheme != solver.Labels {
 		if n := p.unlabelled(); n > 0 {
-			warn("%d documents without a label are left out", n)
+			warn("%d documents without a label are ignored", n)
 		}
 	}
 	if n := p.Empty(); n > 0 && p.values == nil {
-		warn("%d documents have no terms that the embedding keeps: they are all the same to the kernel", n)
+		warn("%d documents are empty after embedding, so the kernel can't distinguish them", n)
 	}
 	return warnings
 }

@@ -196,8 +196,8 @@ func TestTrainRefuses(t *testing.T) {
 		c *corpus.Corpus
 		s Settings
 	}{
-		"a weight for class":     {docs, Settings{Weights: map[string]float64{"nobody": 2}}},
-		"expected one, or a":     {several(docs), Settings{}},
+		"weight of class":        {docs, Settings{Weights: map[string]float64{"nobody": 2}}},
+		"expected one label or":  {several(docs), Settings{}},
 		"1 class":                {one, Settings{}},
 		"a finite number":        {withClasses(docs, "low", "high"), Settings{Type: model.EpsilonSVR}},
 		"nu=2":                   {docs, Settings{Type: model.NuSVC, Nu: 2}},

@@ -35,7 +35,7 @@ func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme sol
 		return nil, errors.New("the corpus has no documents, expected at least one")
 	}
 	if name, twice := archive.Repeated(c.Classes); twice {
-		return nil, fmt.Errorf("two classes of %s are called %q, expected different names", c.Source, name)
+		return nil, fmt.Errorf("two classes of %s are named %q, expected unique names", c.Source, name)
 	}
 	least := 2
 	if scheme == solver.Labels {
@@ -45,7 +45,7 @@ func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme sol
 		return nil, fmt.Errorf("%s has %d classes, expected at least %d", c.Source, len(c.Classes), least)
 	}
 	if e.Pairing != sparse.Dot {
-		return nil, fmt.Errorf("embedding %s, expected one whose documents are compared by their dot product", e)
+		return nil, fmt.Errorf("embedding %s, expected an embedding for dot products", e)
 	}
 	var rows []int
 	for i := range c.Documents.Rows() {
@@ -93,10 +93,10 @@ func Weights(
 }
 
 // CheckCs checks that values of C are positive and strictly increasing.
-func CheckCs(prices []float64) error {
-	for i, c := range prices {
-		if !(c > 0) || i > 0 && !(c > prices[i-1]) {
-			return fmt.Errorf("prices %v, expected numbers above 0 that ascend", prices)
+func CheckCs(values []float64) error {
+	for i, c := range values {
+		if !(c > 0) || i > 0 && !(c > values[i-1]) {
+			return fmt.Errorf("values of C are %v, expected positive and strictly increasing numbers", values)
 		}
 	}
 	return nil

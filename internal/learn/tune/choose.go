@@ -135,7 +135,7 @@ func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) 
 	}
 	other := func(id int32) bool { return id != c.Labels.IDs[0] }
 	if from.Measure == Accuracy && !slices.ContainsFunc(c.Labels.IDs, other) {
-		return nil, fmt.Errorf("tune: %s: the documents are of 1 class, expected two or more", c.Source)
+		return nil, fmt.Errorf("tune: %s: all documents have the same class, expected at least 2 classes", c.Source)
 	}
 	from.Terms = max(from.Terms, 1)
 	h := &choosing{c: c, from: from, on: on, cuts: map[int]*corpus.Corpus{}}
@@ -197,7 +197,7 @@ func (h *choosing) sample() (why string) {
 	case n < few && h.from.Measure == MeanSquaredError:
 		return fmt.Sprintf("%d documents are too few", n)
 	case n < few || small && h.from.Measure == Accuracy:
-		return fmt.Sprintf("%d documents are too few, with %d outside the largest class", n, n-len(classes[0]))
+		return fmt.Sprintf("%d documents, %d of them outside the largest class, are too few", n, n-len(classes[0]))
 	}
 	r := rand.New(rand.NewPCG(h.from.Seed, uint64(n)))
 	at := make(map[int]float64, n) // by document: the sample size, as a share of all, from which it is in the sample
@@ -213,7 +213,7 @@ func (h *choosing) sample() (why string) {
 	}
 	slices.SortStableFunc(h.order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
 	if h.most = h.on.Room(h.order); h.most < min(n, minSample) {
-		return "there is too little memory to choose on samples"
+		return "not enough memory for samples"
 	}
 	return ""
 }

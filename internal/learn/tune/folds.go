@@ -68,7 +68,7 @@ func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds 
 	}
 	switch {
 	case usable < 2:
-		err = fmt.Errorf("tune: %s: %s: %d, expected at least 2, for as many folds", c.Source, what, usable)
+		err = fmt.Errorf("tune: %s: number of %s is %d, expected at least 2", c.Source, what, usable)
 	case d.Folds < 2 || d.Folds > usable:
 		err = fmt.Errorf("tune: %s: %d folds of %d %s, expected 2 to %d", c.Source, d.Folds, usable, what, usable)
 	default:

@@ -326,7 +326,7 @@ func (h *choosing) compare(ctx context.Context, r *Round, some []Candidate, e Ev
 // stageOf returns the progress stage of a round.
 func stageOf(r *Round) string {
 	if r.Compares == finalRound {
-		return "choosing among the best"
+		return "comparing the best candidates"
 	}
 	return "choosing the " + r.Compares
 }
