@@ -69,11 +69,11 @@ func TestLongDocuments(t *testing.T) {
 	for _, spec := range []string{"linear", "rbf:gamma=1", "arccos:n=2"} {
 		k := parse(t, spec)
 		if _, err := newEngine(t, y, Options{}).Gram(ctx, k, nil); err == nil ||
-			!strings.Contains(err.Error(), "in row 7, expected at most 4.6") {
+			!strings.Contains(err.Error(), "in row 7; expected at most 4.6") {
 			t.Errorf("%s on long documents: error %v", spec, err)
 		}
 		if _, err := newEngine(t, x, Options{}).Rows(ctx, k, Request{Test: y}, nil); err == nil ||
-			!strings.Contains(err.Error(), "in row 7, expected at most 4.6") {
+			!strings.Contains(err.Error(), "in row 7; expected at most 4.6") {
 			t.Errorf("%s on long test documents: error %v", spec, err)
 		}
 	}
