@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/archive/archivetest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
@@ -41,10 +42,13 @@ func TestRefused(t *testing.T) {
 	c := texts(40, 3, 3, false)
 	one, none, several := texts(40, 1, 3, false), texts(40, 2, 3, false), texts(40, 3, 3, true)
 	none.Labels = sparse.Labels{Offsets: make([]int64, 41)}
+	refused := func(c *corpus.Corpus) func() error {
+		return func() error { _, err := Train(t.Context(), c, Settings{}, Options{}); return err }
+	}
 	for want, call := range map[string]func() error{
-		"expected at least 2":                     func() error { _, err := Train(t.Context(), one, Settings{}, Options{}); return err },
-		"no labelled documents":                   func() error { _, err := Train(t.Context(), none, Settings{}, Options{}); return err },
-		"expected one class or":                   func() error { _, err := Train(t.Context(), several, Settings{}, Options{}); return err },
+		"expected at least 2":                     refused(one),
+		"no labelled documents":                   refused(none),
+		"expected one class or":                   refused(several),
 		"is only conditionally positive definite": func() error { return Settings{Kernel: "ngd"}.Validate() },
 		"values of C": func() error {
 			_, err := TrainPath(t.Context(), c, Settings{}, []float64{2, 1}, Options{})

@@ -70,7 +70,7 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	}
 
 	s.Calibrated, s.Probabilities = false, true // by folds on the matrix of all documents
-	if _, _, err := p.Train(t.Context(), s); err == nil || !strings.Contains(err.Error(), "require calibration on held-out parts") {
+	if _, _, err := p.Train(t.Context(), s); err == nil || !strings.Contains(err.Error(), "require calibration") {
 		t.Errorf("probabilities of models trained on all labels: %v", err)
 	}
 
