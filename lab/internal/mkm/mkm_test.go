@@ -160,7 +160,7 @@ func TestOddDocuments(t *testing.T) {
 		s    Settings
 		want string
 	}{
-		"the same":    {of(same), s, "all the same to kernel"},
+		"the same":    {of(same), s, "to the same point"},
 		"empty":       {of(none), s, "are all empty"},
 		"one class":   {one, s, "at least two classes"},
 		"two":         {two, s, "so that one of 6 can choose"},
