@@ -171,7 +171,7 @@ func (s *search) listed(
 // searchFor checks the options and returns a search.
 func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Count < 1 {
-		return nil, fmt.Errorf("engine: Count is %d; expected at least 1", opt.Count)
+		return nil, fmt.Errorf("engine: %d neighbours per document; expected at least 1", opt.Count)
 	}
 	if kernel.IsC(k) {
 		return nil, errors.New("engine: kernel c is a distance; " +

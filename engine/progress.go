@@ -4,8 +4,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Progress describes running work: its Stage, and how many of Total units are Done. Units are
-// pairs, documents or classifiers. Total is 0 if unknown. An engine has no stages.
+// Progress describes running work: Done of Total units, such as pairs or documents, are complete.
+// Total is 0 if unknown. An engine sets neither Stage nor Details.
 type Progress = run.Progress
 
 // PanicError is the error for a panic in a caller's function. What names the function, Value is

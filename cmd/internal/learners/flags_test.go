@@ -141,7 +141,7 @@ func TestSVMScheme(t *testing.T) {
 func TestSVMUsage(t *testing.T) {
 	for line, want := range map[string]string{
 		"-s 5 a": "0, 1, 2, 3 or 4", "-t 7 a": "0, 1, 2, 3 or 4", "-t 4 -embed tf a": "precomputed",
-		"-type svm a": "one of c_svc",
+		"-type svm a": "expected an SVM type (c_svc",
 		"-w1":         "-wCLASS WEIGHT",
 		"-w1 x a":     "above 0", "-c 0 a": "-c 0", "-c NaN a": "-c NaN", "-s 1 -n 2 a": "at most 1", "-e -1 a": "-e -1",
 		"-kernel ngd -g 1 a": "applies to -t", "-r 1 a": "applies to -t", "-kernel ngd -t 1 a": "one of them",

@@ -31,7 +31,7 @@ func TestCrossOfFailingEngine(t *testing.T) {
 		k := kernel.MustParse("diffusion")
 		err := (&gram{}).writeCross(t.Context(), &cli.Progress{}, eng, embedder, k, file, row)
 		_, missing := os.Stat(row.File)
-		if (missing != nil) != closed || strings.Contains(fmt.Sprint(err), "engine: it is closed") != closed {
+		if (missing != nil) != closed || strings.Contains(fmt.Sprint(err), "engine: the engine is closed") != closed {
 			t.Errorf("engine closed: %v; error %v, file missing: %v", closed, err, missing)
 		}
 	}

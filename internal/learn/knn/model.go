@@ -30,7 +30,7 @@ type Settings struct {
 
 	// Uniform gives each neighbour one vote instead of its kernel value. Kernels such as ngd need
 	// it, because all their values are negative or 0, and only positive values are votes.
-	Uniform bool `param:"uniform" help:"weight all neighbours equally instead of by kernel value"`
+	Uniform bool `param:"uniform" help:"equal weights for all neighbours"`
 
 	// Scheme is solver.Labels for independent labels: a document gets all labels with more than
 	// half of the votes. Otherwise it gets the class with the most votes; ties go to the nearest

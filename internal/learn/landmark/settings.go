@@ -43,7 +43,7 @@ type Settings struct {
 	// Tolerance stops the search when the duality gap is at most Tolerance times the objective and
 	// the gradient norm at most Tolerance times its value at f = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
-	Iterations int     `param:"passes" default:"100" min:"1" help:"maximum number of passes over the documents"`
+	Iterations int     `param:"passes" default:"100" min:"1" help:"maximum number of passes"`
 	Seed       uint64  // seed of the landmarks
 }
 

@@ -39,12 +39,12 @@ type Settings struct {
 
 	// Intercept is B, the value of an additional term of every document; b is its weight times B.
 	// Default 1, as with LIBLINEAR -B 1 and in scikit-learn's intercept_scaling.
-	Intercept float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the constant intercept feature"`
-	NoBias    bool    `param:"origin" help:"fit no intercept: hyperplanes pass through the origin"` // as LIBLINEAR -B -1
+	Intercept float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the constant feature"`
+	NoBias    bool    `param:"origin" help:"fit no intercept"` // as LIBLINEAR -B -1
 
 	// Tolerance stops training when P - D is at most Tolerance times P.
 	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
-	Iterations int     `param:"passes" default:"1000" min:"1" help:"maximum number of passes over the documents"`
+	Iterations int     `param:"passes" default:"1000" min:"1" help:"maximum number of passes"`
 	Seed       uint64  // seed of the order of documents
 }
 

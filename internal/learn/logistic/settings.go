@@ -20,7 +20,7 @@ type Settings struct {
 	Balanced bool               `param:"balanced" flag:""`
 
 	// NoBias sets b = 0.
-	NoBias bool `param:"origin" help:"fit no intercept: hyperplanes pass through the origin"`
+	NoBias bool `param:"origin" help:"fit no intercept"`
 
 	// Tolerance stops the search when the gradient norm falls below Tolerance times its norm at w =
 	// 0 and, if C is finite, the duality gap is at most Tolerance times the objective.
