@@ -20,19 +20,19 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Candidate values for unset parameters. The first is used while other parameters are compared.
+// The first value of a list of candidates is used while other parameters are compared.
 var (
 	chosenC      = []float64{10, 1, 100}
 	chosenPrices = []float64{1, 10, 100, 0.1} // C for regression, in units of spread
-	chosenZones  = []float64{0.1, 0.3, 0.03}  // epsilon for regression, in the same units
+	chosenZones  = []float64{0.1, 0.3, 0.03}  // epsilon for regression, in units of spread
 	chosenScales = []kernel.List{
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
 
-	chosenHistograms = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // for diffusion and other histogram kernels
-	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}        // for linear and other vector kernels
+	chosenHistograms = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // embeddings for histogram kernels
+	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}        // embeddings for vector kernels
 
-	// Embeddings for documents without a vocabulary, whose values need not be counts.
+	// These embeddings are for documents without a vocabulary, whose values need not be counts.
 	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
 	plainVectors    = []string{"tf-l2", "tfidf-l2"}
 )
@@ -40,11 +40,11 @@ var (
 // supervised is the embedding whose term weights are learnt from labels.
 const supervised = "tfkl-l1-sqrt"
 
-// maxPairs is the largest number of class pairs for which one-vs-one is tried. It equals the
-// number of documents in the largest sample.
+// maxPairs is the maximum number of class pairs for which one-vs-one is tried. It equals the size
+// of the largest sample.
 const maxPairs = 6000
 
-// Constraints holds the settings that the caller fixed. The others are chosen.
+// Constraints holds the settings that the caller fixed. Other settings are chosen automatically.
 type Constraints struct {
 	solver.Regularization // 0 = chosen automatically
 
@@ -71,7 +71,7 @@ func (g *Constraints) Fixed() bool {
 	return noT != nil && noGamma != nil
 }
 
-// Candidates returns the settings from which [tune.Choose] selects for c. Fixed settings stay.
+// Candidates returns the settings from which [tune.Choose] selects. Fixed settings don't vary.
 func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, error) {
 	out := tune.Candidates{Measure: s.Measure(), C: chosenC, Nu: s.Nu, Epsilon: []float64{s.Epsilon}, Unit: 1,
 		Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed, Folds: tune.DefaultFolds}
@@ -89,14 +89,14 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // two classes: same
 		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
 		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), maxPairs) {
-			out.Schemes = out.Schemes[:1] // many binary classifiers of few documents cost more than they gain
+			out.Schemes = out.Schemes[:1] // many binary classifiers with few documents each aren't worth their cost
 		}
 	}
 	histograms, vectors := chosenHistograms, chosenVectors
 	switch {
 	case c.Vocabulary == nil:
 		histograms, vectors = plainHistograms, plainVectors
-	case c.Tokenizer.Columns().HasNumbers(): // logarithms don't damp their values below 1
+	case c.Tokenizer.Columns().HasNumbers(): // logarithms don't damp values below 1
 		histograms, vectors = []string{"tfidf-l1-sqrt", "tf-l1-sqrt"}, []string{"tfidf-l2"}
 	}
 	var err error
@@ -168,9 +168,9 @@ func times(by float64, numbers []float64) (out []float64) {
 	return out
 }
 
-// vectorKernels returns the candidate kernels for vectors, on columns that are standardized or scaled
-// as in Embeddings. Unless a scale is set or the columns need one, kernels on unscaled columns are
-// candidates too.
+// vectorKernels returns the candidate kernels for vectors, on columns that are standardized or
+// scaled as in Embeddings. Unless a scale is set or the columns need a scale, kernels on unscaled
+// columns are candidates too.
 func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error) {
 	terms, _ := c.Documents.TermFrequencies()
 	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
@@ -216,10 +216,9 @@ const (
 	sparseShare = 0.1
 )
 
-// VectorsOf returns the defaults for the vectors of a corpus, which are in a file of vectors or in
-// columns of values, or nil for text and counts. Term
-// weights get a text kernel, measurements a vector kernel. Linear models standardize measurements
-// if the scales of columns differ much.
+// VectorsOf returns the defaults for a corpus of vectors, or nil for text and counts. Vectors come
+// from a file of vectors or from columns of values. Term weights get a text kernel, measurements a
+// vector kernel. Linear models standardize measurements if the scales of columns differ much.
 func VectorsOf(c *corpus.Corpus) *Vectors {
 	if c.Tokenizer.Measured() {
 		return &Vectors{Kernel: VectorKernel, Embedding: sparse.Embedding{Weighting: sparse.Standard}}
@@ -256,7 +255,7 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 	return v
 }
 
-// suiting returns the named kernel with each text embedding that suits it and each t or gamma.
+// suiting returns the named kernel with each suitable text embedding and each t or gamma.
 func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error) {
 	k, err := kernel.Parse(name)
 	if err != nil {
@@ -273,8 +272,8 @@ func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error)
 }
 
 // with returns all combinations of names, embeddings, and values of t or gamma (for kernels that
-// have them). Kernels with the first value come first, so that a short choice compares the most
-// different kernels.
+// have them). Kernels with the first value come first, so that a choice with little work compares
+// the most different kernels.
 func with(names, embeddings []string) ([]kernel.Kernel, error) {
 	var lists [][]kernel.Kernel
 	for _, name := range names {
@@ -301,8 +300,8 @@ func with(names, embeddings []string) ([]kernel.Kernel, error) {
 // so training doesn't warn that they may not be positive definite.
 func Proposes(k kernel.Kernel) bool { return kernel.Family(k) == "diffusion" }
 
-// Near returns k with half and with twice its t or gamma, if the new value is in [1/64, 256], or in
-// [2⁻²⁰, 256] on scaled columns, of which there may be many.
+// Near returns k with half and with twice its t or gamma. New values must be in [1/64, 256], or in
+// [2⁻²⁰, 256] on scaled columns, because there may be many columns.
 func Near(k kernel.Kernel) (out []kernel.Kernel) {
 	least, most := 1.0/64, 256.0
 	if k.Embedding().Scales() {

@@ -36,8 +36,8 @@ func TestCandidatesInTurn(t *testing.T) {
 	}
 }
 
-// Supervised embeddings are tried with the requested kernel if it uses the sphere and may vary; not
-// for separate labels, numbers among the terms, vectors, or a given embedding.
+// Supervised embeddings are tried with a requested kernel that uses the sphere and may vary. They
+// aren't tried for separate labels, numbers among the terms, vectors, or a fixed embedding.
 func TestCandidatesSupervised(t *testing.T) {
 	text := func() *corpus.Corpus {
 		return &corpus.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: &sparse.CSR{Offsets: []int64{0}}}

@@ -118,7 +118,7 @@ func (p *problem) minimum(t *testing.T) float64 {
 				t.Fatal("a Hessian that isn't positive definite")
 			}
 			step, next := mat.NewVecDense(m, nil), mat.NewVecDense(m, nil)
-			_ = factor.SolveVecTo(step, g) // its condition may be bad
+			_ = factor.SolveVecTo(step, g) // the matrix may be ill-conditioned
 			slope := mat.Dot(step, g)
 			if !(slope > 1e-15*value) {
 				break
@@ -183,8 +183,8 @@ func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 }
 
 // If a binary classifier reports convergence, its objective is within the tolerance of the optimum.
-// In any case its gap bounds the difference. The optimum is from dense Newton steps, for separable
-// and other documents, small to large C, and a weight of a class.
+// In any case the reported gap bounds the difference. Dense Newton steps compute the optimum, for
+// separable and other documents, small to large C, and a class weight.
 //
 // No other test checks convergence, so every learner that reports it belongs here.
 func TestConverged(t *testing.T) {
@@ -245,7 +245,7 @@ func TestConverged(t *testing.T) {
 						bias = 0
 					}
 					p.phi, p.loss = plain(t, m.Embedder, c, bias), losses["logistic"]
-					row.Objective *= price // less ‖w‖²/2C
+					row.Objective *= price // p's objective is C times as large
 					*row.Gap *= price
 				}
 				_, cols := p.phi.Dims()
@@ -269,8 +269,8 @@ func TestConverged(t *testing.T) {
 	}
 }
 
-// Logistic regression that stops early reports it, with a gap that bounds the difference to the
-// optimum. Without regularisation, it has no gap.
+// Logistic regression that stops early reports it, with a gap that bounds the difference from the
+// optimum. Without regularisation, the model has no gap.
 func TestStoppedLogistic(t *testing.T) {
 	c := twoClasses(160, true)
 	train := func(s logistic.Settings) (*logistic.DecisionFunction, About) {

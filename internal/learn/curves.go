@@ -9,9 +9,9 @@ import (
 )
 
 // Curve describes how well a score separates the documents of a class from others at each
-// threshold. The score is the probability of the class or, without probabilities, its decision
-// value; in one-vs-one it is the mean over pairs. With TP true and FP false positives, P positives
-// and N negatives,
+// threshold. The score is the class's probability, or its decision value if there are no
+// probabilities. In one-vs-one, it is the mean over pairs. With TP true and FP false positives, P
+// positives and N negatives,
 //
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   precision and recall: (TP/P, TP/(TP+FP)),
 //	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over descending thresholds
@@ -30,7 +30,7 @@ type Curve struct {
 // maxPooled limits the decisions in a pooled curve; above it, evenly spaced documents are sampled.
 const maxPooled = 1 << 20
 
-// decision is the score of a document, and whether the document is a positive.
+// decision holds the score of a document, and whether the document is a positive.
 type decision struct {
 	score    float64
 	positive bool
@@ -80,7 +80,7 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 		}
 		return out
 	}
-	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // energies: the smallest wins
+	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // d holds energies, so the smallest energy is predicted
 		d = slices.Clone(d)
 		for k := range d {
 			d[k] = -d[k]
@@ -89,7 +89,7 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 	return d
 }
 
-// curveOf sorts decisions and returns their curve. ok is false without positives or negatives.
+// curveOf sorts decisions and returns their curve. ok is false if all decisions are of one class.
 func curveOf(name string, own []decision) (c Curve, ok bool) {
 	slices.SortFunc(own, func(a, b decision) int { return cmp.Compare(b.score, a.score) })
 	for _, d := range own {

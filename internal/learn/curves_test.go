@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Areas are compared with all pairs of a positive and a negative, precision with each document's
-// threshold, and coverage and calibration with their definitions.
+// The test compares areas with all pairs of a positive and a negative, precision with each
+// document's threshold, and coverage and calibration with their definitions.
 func TestCurves(t *testing.T) {
 	ctx := t.Context()
 	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=90,terms=40,length=5,classes=3,seed=4", corpus.Options{}))(t)

@@ -30,8 +30,8 @@ func defaults() map[string][]string {
 	return out
 }
 
-// second reports whether a node gives a parameter's field its default: by a call such as cmp.Or(s.C, 1) or
-// Float64Var(&s.C, "c", 1), or by an assignment such as s.C, s.Nu = 1, 0.5.
+// second reports whether a node sets a default of a parameter's field, by a call such as
+// cmp.Or(s.C, 1) or Float64Var(&s.C, "c", 1), or by an assignment such as s.C, s.Nu = 1, 0.5.
 func second(n ast.Node, known map[string][]string) bool {
 	is := func(field, value ast.Expr) bool {
 		if u, ok := field.(*ast.UnaryExpr); ok {

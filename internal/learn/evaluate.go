@@ -32,18 +32,18 @@ type Evaluation struct {
 	Score    *score.Score `json:"-"`
 	Outcomes []Outcome    `json:"-"` // one per document
 
-	// If each document has one class: Coverage is the error rate of the most confident documents,
-	// for each confidence. Answered is the largest share of documents with an error rate of at most
-	// 1, 2, 5 and 10%.
+	// Coverage is the error rate of the most confident documents, for each confidence. Answered is
+	// the largest share of documents with an error rate of at most 1, 2, 5 and 10%. Both are nil
+	// unless each document has one class.
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
-	// For classification: the pooled curve, then a curve per class.
+	// Curves holds the pooled curve, then a curve per class. It is set for classification.
 	Curves []Curve `json:"curves,omitempty"`
 
 	Novel []NoveltyBin `json:"by_novelty,omitempty"` // documents counted by rank, if predictions have ranks
 
-	Importance []Importance `json:"importance,omitempty"` // of the columns of a table, in descending order
+	Importance []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
 
 	Mistakes      []Mistake      `json:"mistakes"` // worst mistakes, in descending order of confidence
 	Terms         *Explanation   `json:"terms,omitempty"`
@@ -51,7 +51,7 @@ type Evaluation struct {
 	NonDuplicates *NonDuplicates `json:"without_copies,omitempty"`
 }
 
-// Outcome is a document with its prediction, and whether the prediction is right.
+// Outcome describes the prediction of a document, and whether the prediction is correct.
 type Outcome struct {
 	Row
 	Scored          bool
@@ -60,8 +60,8 @@ type Outcome struct {
 	wrong           int      // index of the most confidently wrong label; -1 = none
 	own             []string // true classes of the document, sorted for separate labels
 
-	// Probability of the prediction, or |f| without probabilities. For separate labels, the value of
-	// Mistake.Wrong; for regression, the error.
+	// Confidence is the prediction's probability, or |f| without probabilities. For separate
+	// labels, it is the confidence in Mistake.Wrong; for regression, it is the error.
 	Confidence float64
 }
 
@@ -75,8 +75,8 @@ type Coverage struct {
 // answered holds the maximum error rates of Evaluation.Answered.
 var answered = []float64{0.01, 0.02, 0.05, 0.1}
 
-// NoveltyBin counts documents by the rank of their nearest training document, see [Novelty]. Ranks are
-// at most Max and above the Max of the previous entry.
+// NoveltyBin counts documents by the rank of their nearest training document, see [Novelty]. Ranks
+// are at most Max and above the previous bin's Max.
 type NoveltyBin struct {
 	Max       float64 `json:"nearest_rank"`
 	Documents int     `json:"documents"`
@@ -118,7 +118,7 @@ type Copy struct {
 	Distance float64 `json:"c"`
 }
 
-// NonDuplicates counts the documents without near copies, and how many of them were predicted correctly.
+// NonDuplicates counts the documents without near copies, and the correct predictions among them.
 type NonDuplicates struct {
 	Documents int `json:"documents"`
 	Correct   int `json:"right"`

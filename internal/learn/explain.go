@@ -52,9 +52,9 @@ const explained flagtext.Words = "a model with weights, such as -type linear or 
 
 // Explain returns the n most positive and the n most negative terms of each class; ties are broken
 // by column. In one-vs-one, the function of a class is the mean over its binary classifiers; if
-// class isn't "", each of them has its own row. Support vector machines with a nonlinear kernel
-// have mean effects over the training documents that they store, evenly sampled if all would take
-// more than about 4·10⁸ kernel values.
+// class isn't "", each binary classifier has its own row. For SVMs with a nonlinear kernel, weights
+// are mean effects over the stored training documents. The documents are sampled evenly if all
+// would take more than about 4·10⁸ kernel values.
 //
 // It fails if n < 1 or class is unknown, if m has neither terms nor documents, or if Predict fails.
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
@@ -68,7 +68,7 @@ func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Exp
 	return machines.explain(ctx, n, class, o)
 }
 
-// explainBy is Explain for a model with weights by term. p is the prepared model, or nil.
+// explainBy implements Explain for a model with weights by term. p is the prepared model, or nil.
 func explainBy(ctx context.Context, m Model, p Predictor, n int, class string) (*Explanation, error) {
 	t, kind, err := weightsOf(ctx, m, p)
 	if err != nil {
@@ -91,7 +91,7 @@ func explainBy(ctx context.Context, m Model, p Predictor, n int, class string) (
 	return out, nil
 }
 
-// function is the mean of decision functions, each with a sign.
+// function is a signed mean of decision functions.
 type function struct {
 	class, against string
 	machines       []int
@@ -199,7 +199,7 @@ func (m KernelMachine) linear() bool {
 	return name == "linear"
 }
 
-// weightsOfMachines returns the weights of a support vector machine: own, or computed if nil.
+// weightsOfMachines returns own or, if own is nil, computes the weights of an SVM.
 func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
 	if !(KernelMachine{Model: m}).linear() {
 		return nil, "", flagtext.Errorf("the kernel %s has no term weights, expected %s", m.Kernel, explained)
@@ -225,7 +225,7 @@ func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*
 // maxValues is the approximate maximum number of kernel values that an explanation computes.
 const maxValues = 4e8
 
-// explain computes Explain by mean effects.
+// explain implements [Explain] by mean effects.
 func (m KernelMachine) explain(ctx context.Context, n int, class string, o Options) (*Explanation, error) {
 	t := m.unweighted()
 	rows, err := functionsOf(t.machines, class)
@@ -345,7 +345,7 @@ func firstBy(weights []float64, n int, order func(a, b int) int) (first []int) {
 	if n = min(n, len(weights)); n <= 0 {
 		return nil
 	}
-	last := -1 // n-th index so far, -1 if unknown
+	last := -1 // n-th index so far, or -1 if unknown
 	for j, w := range weights {
 		if w == 0 || last >= 0 && order(last, j) < 0 {
 			continue

@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ColumnEffect is the effect of a column of a row: f(x) - f(x without the terms of the column). In a
-// table of values, x without a number has the mean of the training documents in its place.
+// ColumnEffect is the effect of a column of a row: f(x) - f(x without the terms of the column). In
+// a table of values, the mean of the training documents replaces a removed number.
 type ColumnEffect struct {
 	Column string  `json:"column"` // name of the column; the columns of one text view are joined by commas
 	Value  string  `json:"value"`
@@ -31,7 +31,7 @@ func ExplainColumns(
 	return explainColumns(ctx, m, docs, raw, i, -1, o)
 }
 
-// explainColumns is ExplainColumns. label is as in explaining.
+// explainColumns implements ExplainColumns. label is as in explaining.
 func explainColumns(
 	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i, label int, o Options,
 ) ([]ColumnEffect, error) {
@@ -75,7 +75,7 @@ type termColumns struct {
 	names      []string
 	parts      [][]string     // parts[k] lists the columns of names[k]
 	place      map[string]int // index of each name
-	known      []int32        // results of of, plus 1; 0 = not computed
+	known      []int32        // results of method of, plus 1; 0 = not computed
 }
 
 // newTermColumns returns the columns of a model's terms.
@@ -138,8 +138,8 @@ func (t *termColumns) row(terms []uint32, raw corpus.Raw, i int) []ColumnEffect 
 	return out
 }
 
-// Remarks describes the values of each row of raw that training didn't have, as in "age (missing)" and
-// "price = 9 (outside of training, 1 to 5)". docs are the documents of raw.
+// Remarks describes the values of each row of raw that didn't occur in training, such as "age
+// (missing)" and "price = 9 (outside of training, 1 to 5)". docs are the documents of raw.
 func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	columns, err := newTermColumns(a)
 	if err != nil {

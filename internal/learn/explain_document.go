@@ -52,11 +52,11 @@ type SupportEffect struct {
 }
 
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
-// most, and by the n support vectors with the largest shares of f. Each term takes a prediction
-// without the term, for any learner and kernel, and is as accurate as predictions. Effects don't
+// most, and by the n support vectors with the largest shares of f. An effect takes one prediction
+// without the term, for any learner, and is as accurate as predictions. Effects don't add up to f.
 // add up to f.
 //
-// It fails if n < 1, if there is no document i, if the model is of sets or has a precomputed
+// It fails if n < 1, if document i doesn't exist, if the model is for sets or has a precomputed
 // kernel, or if a prediction fails.
 func ExplainDocument(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n int, o Options,
@@ -70,7 +70,7 @@ func ExplainDocument(
 	return explainTerms(ctx, m, docs, i, n, -1, o)
 }
 
-// explainTerms is ExplainDocument without checks. label is as in explaining.
+// explainTerms implements ExplainDocument without its checks. label is as in explaining.
 func explainTerms(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n, label int, o Options,
 ) (*DocumentExplanation, error) {
@@ -241,7 +241,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		f.first = p.Class[i]
 		f.second = greatest(f.first)
 		f.less = f.second
-		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: the smallest wins
+		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: smallest wins
 			f.sign = -1
 		}
 	}
@@ -249,7 +249,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 }
 
 // Margin returns the decision value f of document i, as in [DocumentExplanation], and the second
-// class, or "" if f depends on the label alone. It fails if a classifier has fewer than two classes.
+// class, or "" if f depends on the label alone. It fails if a classifier has only one class.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
 	if a.OneClass || a.Numbers {
 		return p.Value[i], "", nil

@@ -303,7 +303,7 @@ func TestMeanEffects(t *testing.T) {
 		want := map[string]float64{} // weights of the second class
 		value := func(docs *sparse.CSR) float64 {
 			d := musttest.Get(m.Predict(t.Context(), docs, learn.Options{}))(t).Decisions[0]
-			if scheme == solver.OneVsOne { // machines 0/1, 0/2, 1/2
+			if scheme == solver.OneVsOne { // binary classifiers 0/1, 0/2, 1/2
 				return (d[2] - d[0]) / 2
 			}
 			return d[1]

@@ -8,16 +8,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// slopes returns ∂f/∂nⱼ for the terms of a document with counts n, f(n) = Σ βₛ k(cₛ, ‖x‖, ‖s‖) + b over the support
-// vectors. With u and s the unit vectors of the document and of a support vector, v(j) the view of term j, p the
-// embedding's power, and qⱼ the derivative of the logarithm of the weighted count by the count,
+// slopes returns ∂f/∂nⱼ for the terms of a document with counts n, f(n) = Σ βₛ k(cₛ, ‖x‖, ‖s‖) + b.
+// Let u and s be unit vectors of the document and a support vector, v(j) term j's view, p the
+// embedding's power, and qⱼ the logarithmic derivative of the weighted count:
 //
 //	∂cₛ/∂nⱼ = -p qⱼ uⱼ (sⱼ - uⱼ ⟨u, s⟩ᵥ₍ⱼ₎/⟨u, u⟩ᵥ₍ⱼ₎),   ∂‖x‖/∂nⱼ = p qⱼ uⱼ² ‖x‖
 //
-// The second is used if norms differ between documents. The kernel's own derivatives are
-// [kernel.Slopes]. A support vector equal to the document contributes 0, because its c is minimal
-// there. The result is nil if histograms are paired, or if the kernel uses norms that depend on n in
-// another way.
+// The derivative of ‖x‖ is used if norms differ between documents. [kernel.Slopes] computes the
+// kernel's derivatives. A support vector equal to the document contributes 0, because its c is
+// minimal there. The result is nil if histograms are paired, or if the kernel's norms depend on n
+// in another way.
 func slopes(
 	ctx context.Context, m KernelMachine, k kernel.Kernel, beta []float64, doc *sparse.CSR,
 ) ([]float64, error) {

@@ -61,7 +61,7 @@ func TestExplainSlopes(t *testing.T) {
 				doc := docs.Documents.SelectRows([]int{i})
 				why := musttest.Get(learn.ExplainDocument(ctx, m, doc, 0, 8, ready(t, m)))(t)
 				p := musttest.Get(m.Predict(ctx, doc, learn.Options{}))(t)
-				machine, sign := 0, 0.0 // of the pairs 0/1, 0/2, 1/2
+				machine, sign := 0, 0.0 // index and sign of the binary classifier among 0/1, 0/2, 1/2
 				classes := m.Classes
 				for q, pair := range [][2]string{
 					{classes[0], classes[1]}, {classes[0], classes[2]}, {classes[1], classes[2]},

@@ -30,9 +30,9 @@ const (
 
 // ExplainText explains the prediction of a text by the n words whose removal changes f most, and
 // returns their occurrences in text order. The effect of a word is f(x) - f(text without the word),
-// whatever terms the model makes of words. It tries the first 400 distinct words, with one
-// prediction each. The result is nil for a text above 64 KiB. It fails if the model was trained on
-// vectors or precomputed kernel values, or as [ExplainDocument] does.
+// for any tokenizer. ExplainText tries the first 400 distinct words, with one prediction each. The
+// result is nil for a text above 64 KiB. It fails if the model was trained on vectors or
+// precomputed kernel values, or as [ExplainDocument] does.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {
@@ -50,7 +50,7 @@ func ExplainText(
 	return explainWords(ctx, m, counter, text, n, -1, o)
 }
 
-// explainWords is [ExplainText] with the counter of the model. label is as in explaining.
+// explainWords implements [ExplainText] with the model's counter. label is as in explaining.
 func explainWords(
 	ctx context.Context, m Model, counter *corpus.Counter, text string, n, label int, o Options,
 ) (_ *DocumentExplanation, marks []Mark, err error) {
@@ -102,7 +102,7 @@ type place struct{ word, from, to int }
 // unspaced lists scripts without spaces. Each of their letters counts as a word.
 const unspaced = `\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}`
 
-// anyWord matches such a letter with its marks, or a run of other letters, marks and digits.
+// anyWord matches an unspaced letter with its marks, or a run of other letters, marks and digits.
 var anyWord = regexp.MustCompile(`[` + unspaced + `]\pM*|(?:[^\PL` + unspaced + `]|\pN)(?:[^\PL` + unspaced +
 	`]|[\pN\pM])*`)
 

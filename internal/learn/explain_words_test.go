@@ -80,7 +80,7 @@ func TestWithoutWords(t *testing.T) {
 				}
 			}
 		}
-		if compared < 90 { // some texts have not one term
+		if compared < 90 { // some texts have no terms
 			t.Errorf("%s: %d texts compared", views, compared)
 		}
 	}

@@ -19,12 +19,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// SearchWork is the default work of a search of support vector machines, in multiples of one
-// training run. Finalists is the number of best candidates that it compares on all documents.
+// SearchWork is the default work of an SVM search, in multiples of one training run. Finalists is
+// the number of best candidates that the search compares on all documents.
 const SearchWork, Finalists = 60.0, 3
 
-// defaultLists returns the default grid of a type: t of diffusion unless a kernel is given, and nu,
-// or C unless it is given.
+// defaultLists returns the default lists of a type: t for diffusion, unless a kernel is set; nu for
+// nu_svc, and C for other types, unless C is set.
 func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
 	if !kernelGiven {
 		out = append(out, kernel.List{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
@@ -39,14 +39,14 @@ func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
 
 // Grid defines the settings to compare. [NewGrid] makes a Grid.
 type Grid struct {
-	Points  []Point       // points of learners that aren't support vector machines; each is tried with all C
+	Points  []Point       // points of learners other than SVMs; each is tried with all values of C
 	C       []float64     // nil = C of the trainer
-	Lists   []kernel.List // lists of numbers, given or by default
+	Lists   []kernel.List // lists of numbers, set by the user or by default
 	Samples bool          // try kernel, C and scheme on growing samples, instead of all combinations
 	Folds   int           // default 5
-	MinC    bool          // for support vector machines: the smallest C within one standard error of the best wins
+	MinC    bool          // for SVMs: the smallest C within one standard error of the best wins
 
-	// Corpus returns the documents from tokenizer cut < Cuts. Tokenizer 0 made the searched corpus.
+	// Corpus returns the documents from tokenizer cut < Terms. Tokenizer 0 made the searched corpus.
 	Terms  int
 	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 
@@ -74,7 +74,7 @@ func (g *Grid) Kernels() []kernel.Kernel { return g.kernels }
 // Point is a combination of settings.
 type Point struct {
 	Trainer Trainer
-	Kernel  string // "" if no kernel is given
+	Kernel  string // "" if no kernel is set
 	Spec    string // learner with the tried values, in the syntax of -type
 
 	Scheme solver.Scheme // scheme of support vector machines
@@ -239,7 +239,7 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 	return g, err
 }
 
-// combine returns all combinations of the lists of g. A missing list has the single value in s.
+// combine returns all combinations of the lists of g. A missing list stands for the value in s.
 func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
 	used, schemes := s.Used(), g.schemes
 	if schemes == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Importance is the mean drop in accuracy, or in R² of a regression, when the values of a column are
-// permuted among the scored rows. For a column that the model doesn't use, Drop is 0. Source:
+// Importance is the mean drop in accuracy, or in R² of a regression, when the values of a column
+// are permuted among the scored rows. Drop is 0 for a column that the model doesn't use. Source:
 // Breiman, Machine Learning 45 (2001), section 10.
 type Importance struct {
 	Column string  `json:"column"` // as in ColumnEffect
@@ -103,8 +103,8 @@ func quality(a *About, p *model.Prediction, i int, own []string) float64 {
 	return 0
 }
 
-// right reports whether predicted labels are right for a document of the classes own, which are
-// sorted for separate labels.
+// right reports whether predicted labels are correct. own are the document's classes, sorted for
+// separate labels.
 func right(a *About, given, own []string) bool {
 	if a.Scheme == solver.Labels {
 		slices.Sort(given)

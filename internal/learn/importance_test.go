@@ -99,7 +99,7 @@ func TestImportanceStops(t *testing.T) {
 	}
 }
 
-// A document with the terms of a column from another row is the same as the row with that value.
+// mixed gives the same document as a row with the column's value from another row.
 func TestMixed(t *testing.T) {
 	tokenizer := musttest.Get(token.ParseViews("a=words + b,c=words + a=chars:2 + d=categories"))(t)
 	rows := [][]string{{"red car", "old", "x y", "1"}, {"red bike", "", "old z", ""}, {"", "new old", "x", "2"}}

@@ -74,7 +74,7 @@ type Trainer interface {
 	Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error)
 }
 
-// Together is a Trainer that trains several models with less work than one by one.
+// Together is a Trainer that trains several models with less work than separate training runs.
 type Together interface {
 	Trainer
 

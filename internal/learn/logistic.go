@@ -28,7 +28,7 @@ type regression struct {
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-// triedC are the values of C to try if C isn't set, by cross-validation on triedOn folds.
+// If C isn't set, the values in triedC are compared by cross-validation on triedOn folds.
 var (
 	triedC  = []float64{0.1, 1, 10, 100, 1000}
 	triedOn = 3
@@ -89,7 +89,7 @@ func (r *regression) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, 
 	return each(models, func(m *logistic.Model) Model { return &Regression{m, nil} }), err
 }
 
-// Regression is a model of logistic regression.
+// Regression is a logistic regression model.
 type Regression struct {
 	*logistic.Model
 	tried *Found // comparison of values of C; nil if C was set

@@ -28,8 +28,8 @@ type Trained struct {
 	Values int64       // number of nonzero values in the training documents
 }
 
-// KernelMachineOf returns a support vector machine and, if it was just trained, its training results.
-// Both are nil for other models.
+// KernelMachineOf returns an SVM and, if it was just trained, its training results. Both are nil
+// for other models.
 func KernelMachineOf(m Model) (*model.Model, *Trained) {
 	own, _ := m.(KernelMachine)
 	return own.Model, own.Trained

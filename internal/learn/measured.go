@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vectorFamilies are the kernels of vectors, in the order in which a choice tries them. linear is
-// also a kernel of text.
+// vectorFamilies are the kernels for vectors, in the order in which a choice tries them. linear is
+// also a kernel for text.
 var vectorFamilies = []string{"rbf", "linear", "polynomial"}
 
 // NeedsVectors reports whether kernels and an embedding require the values of a table's numbers: if
@@ -35,8 +35,8 @@ func NeedsVectors(specs []string, embedding string) bool {
 }
 
 // WithVectors returns the documents with their numbers as values, if c is a table of numbers and
-// categories, and kernels or the embedding require it; otherwise it returns c. It fails if the
-// embedding scales columns of a table of other kinds, or if the rows weren't kept.
+// categories, and kernels or the embedding require values; otherwise it returns c. It fails if the
+// embedding scales columns of a table with other columns, or if the rows weren't kept.
 func WithVectors(
 	ctx context.Context, c *corpus.Corpus, specs []string, embedding string, opt corpus.Options,
 ) (*corpus.Corpus, error) {
@@ -67,8 +67,8 @@ func WithVectors(
 		others[0])
 }
 
-// valueTerms returns the terms with numbers as values, if c is a table of numbers and categories that
-// was read with default views.
+// valueTerms returns the terms with numbers as values, if c is a table of numbers and categories
+// and was read with default views.
 func valueTerms(c *corpus.Corpus) []corpus.Terms {
 	t, ok := c.Tokenizer.WithValues()
 	if !ok || !c.Inferred || c.Tokenizer.Measured() {

@@ -13,9 +13,9 @@ type Sizer interface {
 	Need(s corpus.Size, documents int64, count, folds, workers int) int64
 }
 
-// Need estimates the memory of training in bytes, documents included: with prices values of C at a
-// time or, if folds isn't 0, of cross-validation. It is used before documents are read; learners
-// check their need themselves.
+// Need estimates the memory of training in bytes, including documents, for prices values of C at a
+// time. If folds isn't 0, it estimates the memory of cross-validation. It is used before documents
+// are read; learners check their memory needs themselves.
 func (l *Learner) Need(t Trainer, s corpus.Size, prices, folds, workers int) int64 {
 	documents := s.Bytes()
 	if folds > 0 && l.Type == "" {

@@ -38,9 +38,9 @@ const (
 )
 
 // NewNovelty computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is the
-// prepared model. If training is nil, it uses the documents that the model stores; without any, it
-// returns nil. Models without a kernel compare the square roots of term shares by inner products.
-// It fails if ctx is done, or if the memory limit doesn't suffice.
+// prepared model. If training is nil, it uses the documents that the model stores; if the model
+// stores none, it returns nil. Models without a kernel compare the square roots of term shares by
+// inner products. It fails if ctx is done, or if the memory limit doesn't suffice.
 func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR, o Options) (_ *Novelty, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

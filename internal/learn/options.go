@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options control how things are computed, not what (see [Trainer]). The zero value works.
+// Options control the computation and aren't parameters of a [Trainer]. The zero value works.
 type Options struct {
 	Seed    uint64   // seed of folds, samples and learners
 	Vectors *Vectors // defaults for vectors that aren't counts; nil for text and counts
@@ -54,7 +54,7 @@ type Options struct {
 // number of columns, on columns of variance 1, as with gamma='scale' in scikit-learn.
 const VectorKernel = "rbf:embed=standard"
 
-// Embedding is the document embedding as a parameter; nil = the kernel's own, or one that suits.
+// Embedding is the document embedding as a parameter; nil means the kernel's or the default.
 type Embedding struct{ *sparse.Embedding }
 
 // UnmarshalText reads the embedding's specification.
@@ -72,8 +72,8 @@ func (e Embedding) String() string {
 	return e.Embedding.String()
 }
 
-// kernelIn returns a kernel's specification in an embedding. If given is "", it is the default for
-// vectors, if o.Vectors is set, or counts.
+// kernelIn returns a kernel's specification in an embedding. If given is "", the kernel is the
+// default for vectors if o.Vectors is set, else counts.
 func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {

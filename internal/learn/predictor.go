@@ -64,7 +64,7 @@ func (p *direct) Holding(bytes int64) Predictor {
 
 func (p *direct) Close() error { return nil }
 
-// Left returns how much of a memory limit remains after the bytes already held; 0 means no limit.
+// Left returns the part of a memory limit that remains after held bytes; 0 means no limit.
 func Left(bound, held int64) int64 {
 	if bound == 0 {
 		return 0

@@ -16,7 +16,7 @@ type Row struct {
 	Truth       string   `json:"truth,omitempty"`
 	Prediction  string   `json:"prediction"`             // labels joined by commas
 	Probability *float64 `json:"probability,omitempty"`  // probability of the prediction, if known
-	Second      string   `json:"second,omitempty"`       // second class; the likeliest class if rejected
+	Second      string   `json:"second,omitempty"`       // second class; the most probable class if rejected
 	Margin      float64  `json:"margin"`                 // decision value f, see [DocumentExplanation]
 	Nearest     *float64 `json:"nearest,omitempty"`      // largest kernel value to a training document
 	Rank        *float64 `json:"nearest_rank,omitempty"` // rank of Nearest: small means new, see [Novelty]

@@ -23,8 +23,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The smallest learner predicts the same class for each document, chosen by a rank of frequency. It
-// uses only what package learn exports, so it could be in its own folder.
+// The smallest learner predicts the same class for each document, chosen by its frequency rank. It
+// uses only exported names of package learn, so it could be in its own folder.
 var frequencyLearner = &learn.Learner{
 	Name: "frequency", Summary: "the class of a rank by its number of documents",
 	Form: frequencyForm.Name, Read: learn.Reads(&frequencyForm, func(m *frequencyModel) learn.Model { return m }),

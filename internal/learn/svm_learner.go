@@ -161,7 +161,7 @@ func (o *Options) problem(
 	return p, err
 }
 
-// given returns the settings that aren't chosen. If embeddings isn't empty, no others are tried.
+// given returns the settings that aren't chosen. If embeddings isn't empty, only these are tried.
 func (t *machines) given(o *Options, embeddings []string) *Constraints {
 	g := &Constraints{
 		Kernel: t.Kernel, Embeddings: embeddings,
@@ -309,17 +309,17 @@ func (t *machines) chosenProblem(
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// mayFall reports whether linear models may replace kernel machines: no setting requires those.
+// mayFall reports whether linear models may replace SVMs, because no setting requires an SVM.
 func (t *machines) mayFall(o *Options) bool {
 	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.Given)
 	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.Thresholds &&
 		!(t.Given("scheme") && t.Scheme == solver.OneVsOne)
 }
 
-// manyDocuments makes kernel machines far costlier than linear models: the matrix takes 1.6 GB.
+// manyDocuments makes SVMs far costlier than linear models: the matrix takes 1.6 GB.
 var manyDocuments = 20000
 
-// lines returns a trainer of linear models with the parameters of t that it has.
+// lines returns a trainer of linear models with the parameters that it shares with t.
 func (t *machines) lines() *lines {
 	l := &lines{Record: t.Record}
 	l.Weights, l.Balanced, l.Tolerance = t.Weights, t.Balanced, t.Settings.Tolerance
@@ -327,8 +327,8 @@ func (t *machines) lines() *lines {
 	return l
 }
 
-// lineAlternative cross-validates linear models on the last round's documents and folds if kernel
-// machines cost far more, and returns nil unless their mean is within a standard error of the best.
+// lineAlternative cross-validates linear models on the last round's documents and folds, if SVMs
+// cost far more. It returns nil unless their mean is within a standard error of the best.
 func (t *machines) lineAlternative(
 	ctx context.Context, c *corpus.Corpus, chosen *Chosen, o Options,
 ) (*Validation, error) {
@@ -348,8 +348,8 @@ func (t *machines) lineAlternative(
 	return v, nil
 }
 
-// linesFor trains linear models after cause, a memory error of kernel machines. If memory doesn't
-// suffice for linear models either, it returns the error with the smaller need.
+// linesFor trains linear models after cause, a memory error of an SVM. If memory doesn't suffice
+// for linear models either, it returns the error with the smaller need.
 func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
 	held := o.HeldBytes + c.Documents.Bytes()
 	o.MemoryBytes = Left(o.MemoryBytes, held)
@@ -368,8 +368,8 @@ func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, ca
 }
 
 // Train implements Trainer. For text, and for vectors that aren't counts, it selects unset
-// parameters. If memory doesn't suffice for a kernel machine on text, and no parameter requires
-// one, it trains linear models and warns. It releases the corpus before it computes the matrix.
+// parameters. If memory doesn't suffice for an SVM on text, and no parameter requires an SVM, it
+// trains linear models and warns. It releases the corpus before it computes the matrix.
 func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(&o)
 	if err == nil {

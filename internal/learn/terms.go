@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// TextsToKeep returns the maximum bytes of texts to keep for choosing terms, under a limit of
-// memory bytes (0 = no limit).
+// TextsToKeep returns the maximum size in bytes of the texts to keep for choosing terms, under a
+// limit of memory bytes (0 = no limit).
 func TextsToKeep(memory int64) int64 {
 	const most, share = 256 << 20, 16
 	if memory == 0 {
@@ -26,8 +26,8 @@ func TextsToKeep(memory int64) int64 {
 
 // DefaultTerms returns the terms to choose from if the user set none: terms as read, words with
 // word pairs, characters within words, and both. If c is nil, terms were read by the default
-// tokenizer. Tables try numbers with width 2, if no width is set; without text, the values of numbers;
-// and other terms for columns of text.
+// tokenizer. For tables, it returns numbers with width 2 if no width is set, the values of numbers
+// if there is no text, and other terms for columns of text.
 func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 	var read corpus.Tokenizer
 	if c != nil {
@@ -55,7 +55,7 @@ func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 	return terms
 }
 
-// textTerms returns other terms for columns of text: words with word pairs, and both with
+// textTerms returns other terms for columns of text: words with word pairs, without and with
 // characters within words. It returns none if no column has text, or if views were set.
 func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 	views, _ := c.Tokenizer.Split()
@@ -120,9 +120,9 @@ const fewValues = 150
 // cutBytes is the memory per value of documents that are tokenised again and embedded.
 const cutBytes = 48
 
-// over lets a choice try the terms that fit in a third of the memory, and returns them. The first
-// terms are those of c. Values are tried with kernels of vectors, if g sets no kernel or embedding.
-// opt has Workers and MemoryBytes.
+// over lets a choice try the terms that fit in a third of the memory, and returns these terms. The
+// first terms are c's own. Values are tried with kernels for vectors, if g sets no kernel or
+// embedding. opt has Workers and MemoryBytes.
 func over(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates, opt corpus.Options,
 ) ([]corpus.Terms, error) {
@@ -177,7 +177,7 @@ func over(
 	return tried, nil
 }
 
-// measured returns terms of values with the scales of all documents, and the kernels to try on them.
+// measured returns terms of values with the scales of all documents, and the kernels to try.
 func measured(
 	ctx context.Context, c *corpus.Corpus, t corpus.Terms, g *Constraints, opt corpus.Options,
 ) (corpus.Terms, []kernel.Kernel, error) {

@@ -121,7 +121,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 			t.Errorf("the first round compares %d and %d candidates by %s on %d documents, expected all kernels of both widths",
 				tried[0], tried[1], first.Compares, first.Documents)
 		}
-		prices := map[int]map[float64]bool{0: {}, 1: {}} // values of C that the round of C tries with each
+		prices := map[int]map[float64]bool{0: {}, 1: {}} // values of C that the round of C tries with each width
 		for _, r := range own.Trained.Tried.Chosen.Rounds {
 			for _, p := range r.Points {
 				if r.Compares == "C" {
@@ -224,8 +224,8 @@ func TestSearchWithoutOtherTerms(t *testing.T) {
 	}
 }
 
-// If memory doesn't suffice for the chosen machine, linear models replace it, with a warning.
-// Explicit settings are never replaced.
+// If memory doesn't suffice for the chosen SVM, linear models replace it, with a warning. Explicit
+// settings are never replaced.
 func TestTrainFallsToLinear(t *testing.T) {
 	texts, labels := inOrder(3000)
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
@@ -257,7 +257,7 @@ func TestTrainFallsToLinear(t *testing.T) {
 	}
 }
 
-// With many documents, linear models are reported if they are as good as the chosen machine.
+// With many documents, linear models are reported if they are as good as the chosen SVM.
 func TestLineAlternative(t *testing.T) {
 	before := manyDocuments
 	defer func() { manyDocuments = before }()

@@ -41,7 +41,7 @@ type Found struct {
 
 	// The following fields are for support vector machines.
 	Fits               int            // number of trained classifiers
-	DotProducts, Saved int64          // dot products computed, and those saved compared with separate fits
+	DotProducts, Saved int64          // numbers of dot products computed, and saved compared with separate fits
 	Chosen             *Chosen        // choice of a search on samples, else nil
 	Terms              []corpus.Terms // tokenizers of Chosen; nil if text wasn't tokenised again
 
@@ -323,7 +323,7 @@ func (v *folding) known(classes []string, p *model.Prediction) error {
 	return nil
 }
 
-// placed replaces the row in a value error with the row of the document in the corpus.
+// placed replaces the row in a value error with the document's row in the corpus.
 func placed(err error, docs []int) error {
 	var value *sparse.ValueError
 	var pair *sparse.PairError

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// ends returns each classifier's objective, and an upper bound of its distance to the minimum.
+// ends returns each classifier's objective, and an upper bound on its distance from the minimum.
 func ends(m Model) (objectives, gaps []float64) {
 	add := func(objective, gap float64) { objectives, gaps = append(objectives, objective), append(gaps, gap) }
 	switch m := m.(type) {
@@ -71,7 +71,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 		spec     string
 		scheme   solver.Scheme
 		kernel   string
-		distance float64 // of f, by √gap
+		distance float64 // bound on the distance of f, divided by √gap
 	}{
 		{"linear", solver.OneVsRest, "", 2}, {"linear:loss=hinge", solver.OneVsRest, "", 2},
 		{"linear:passes=100000", solver.Labels, "", 2}, {"logistic:origin=true", solver.OneVsRest, "", math.Sqrt(2 * price)},
@@ -212,7 +212,7 @@ func TestFirstBy(t *testing.T) {
 	}
 }
 
-// Equal weights are sorted by column; those against a class, in descending order.
+// Equal positive weights are in ascending order of columns, negative weights in descending order.
 func TestEqualWeights(t *testing.T) {
 	w := &weights{columns: []uint32{10, 11, 12, 13, 14, 15, 16}}
 	got := w.row(weightsOfMachine{class: "a", weights: []float64{1, -2, 1, 0, 3, -2, 1}}, 3)
