@@ -14,8 +14,8 @@ type part struct {
 	take  func([]byte) error
 }
 
-// Part describes an array of n elements of each bytes. Parts are written by write and read by take,
-// in the order of the calls. Errors for a truncated file contain the name, which needn't be unique.
+// Part describes an array of n elements; each is the element size in bytes. Parts are written and
+// read in the order of the calls. Errors for a truncated file contain the name.
 func (f *File) Part(name string, each, n int64, write func(*Writer), take func([]byte) error) {
 	if f.err == nil && (n < 0 || n > MaxBytes/each || n*each > MaxBytes-f.total) {
 		f.fail("%s: %d elements of %d bytes, expected at most %d bytes in total", name, n, each, int64(MaxBytes))
@@ -38,7 +38,7 @@ func product(shape []int) int64 {
 	return n
 }
 
-// Array describes an array of the given shape. When writing, *values must have that many elements.
+// Array describes an array of the given shape. When writing, *values must have the shape's length.
 func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 	n, v := product(shape), *values
 	if f.writing && int64(len(v)) != n {

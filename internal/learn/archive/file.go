@@ -103,7 +103,7 @@ func (f *File) unknown() {
 
 // Count describes a key whose value is an integer from 0 to most.
 func Count[T int | int64](f *File, key string, n *T, most int64) {
-	wide := int64(*n) // int64 also if int has 32 bits
+	wide := int64(*n) // int may have only 32 bits
 	f.Key(key, &wide)
 	if most = min(most, math.MaxInt); f.err == nil && (wide < 0 || wide > most) {
 		f.fail("%d %s, expected 0 to %d", wide, key, most)
@@ -113,7 +113,7 @@ func Count[T int | int64](f *File, key string, n *T, most int64) {
 	}
 }
 
-// Named describes a key whose value is one of all, stored by its name.
+// Named describes a key whose value is an element of all. The file stores the element's name.
 func Named[T interface {
 	comparable
 	fmt.Stringer

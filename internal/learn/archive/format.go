@@ -54,9 +54,9 @@ func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 	return m, nil
 }
 
-// ReadSized is [Format.Read] for a reader of size bytes, or -1 if unknown. It calls early, if not
-// nil, as soon as the tokenizer is known, even if reading fails later. The tokenizer is zero if the
-// model has none. Errors lack the package prefix.
+// ReadSized is like [Format.Read] for a reader of size bytes; size is -1 if unknown. It calls
+// early, if not nil, as soon as the tokenizer is known, even if reading fails later. The tokenizer
+// is zero if the model has none. Errors lack the package prefix.
 func (f *Format[M]) ReadSized(
 	ctx context.Context, r io.Reader, size int64, early func(corpus.Tokenizer, corpus.Form),
 ) (*M, error) {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Name is a string that needn't be UTF-8: other bytes become an object with base64 in JSON.
+// Name is a string that needn't be UTF-8. In JSON, invalid UTF-8 is stored as base64 in an object.
 type Name string
 
 type rawName struct {

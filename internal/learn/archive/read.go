@@ -15,7 +15,7 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Errors that readers wrap.
+// Readers return errors that wrap these errors.
 var (
 	// ErrFormat reports that the file has another format.
 	ErrFormat = errors.New("wrong file format")
@@ -27,7 +27,7 @@ var (
 	ErrTruncated = fmt.Errorf("%w: truncated", ErrDamaged)
 )
 
-// Limits for untrusted input.
+// These limits apply to untrusted input.
 const (
 	maxHeader = 256 << 20 // maximum size of the header in bytes
 	MaxBytes  = 1 << 49   // maximum size of all arrays in bytes
@@ -95,7 +95,7 @@ func readArrays(
 	return arrays, nil
 }
 
-// where names the part in which a file truncated to size bytes ends.
+// where returns the name of the part in which a file of size bytes ends.
 func where(parts []part, begin, size int64) string {
 	for _, p := range parts {
 		if begin += p.bytes; size < begin {

@@ -44,8 +44,8 @@ func (o *Origin) Validate(e *sparse.Embedder) error {
 	return Validate(o.Vocabulary, o.Tokenizer, e)
 }
 
-// ValidateWeights is Validate for linear functions of documents in the embedding e, which must be
-// compared by dot products. Weights must be finite.
+// ValidateWeights checks a linear model. The embedding e must be compared by dot products, and
+// weights must be finite. It also calls Validate.
 func (o *Origin) ValidateWeights(e *sparse.Embedder, weights ...[]float64) error {
 	if err := o.Validate(e); err != nil {
 		return err
@@ -258,7 +258,7 @@ func Validate(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error
 	return nil
 }
 
-// Repeated returns a name that occurs twice, and whether there is one.
+// Repeated returns a name that occurs twice, and reports whether there is such a name.
 func Repeated(names []string) (string, bool) {
 	if !slices.IsSorted(names) { // vocabularies of text are sorted already
 		names = slices.Sorted(slices.Values(names))
