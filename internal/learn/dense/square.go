@@ -3,8 +3,8 @@
 // blocked, use the products of package asm, and run on several workers. Results are bit-identical
 // for any number of workers.
 //
-// Tests compare with gonum's LAPACK, which takes about five times as long for 1,024 rows on one
-// core with AVX-512.
+// Tests compare results with gonum's LAPACK, which takes about five times as long for 1,024 rows on
+// one core with AVX-512.
 package dense
 
 import (
@@ -24,7 +24,7 @@ type Square struct {
 	data   []float64
 }
 
-// stride returns the distance between rows. It is no power of 2, because then all rows would map to
+// stride returns the distance between rows. It isn't a power of 2, so that rows don't all map to
 // the same few cache lines.
 func stride(n int) int { return (n+7)/8*8 + 8 }
 
@@ -46,18 +46,18 @@ type Do struct {
 	Workers int
 }
 
-// Block sizes: rows that are factorised at a time, rows that are eliminated at a time within them,
-// and rows of a product per task.
+// These block sizes are in rows: block rows are factorised at a time, strip rows are eliminated at
+// a time within a block, and bar rows of a product are a task.
 const (
 	block = 128
 	strip = 8
 	bar   = 64
 )
 
-// Cholesky replaces a symmetric matrix A by its factor, A = TᵀT with T upper triangular, and
-// returns the indices of the rows kept. It drops row and column i, and decreases N, if A[i][i]
-// falls below least·A[i][i] when the rows before it are eliminated, as for a copy of such a row. It
-// reads only the upper triangle, and takes N³/6 multiply-adds.
+// Cholesky replaces a symmetric matrix A by its factor T, A = TᵀT with T upper triangular, and
+// returns the indices of the remaining rows. It drops row and column i, such as a duplicate, if
+// eliminating the previous rows reduces A[i][i] to less than least times its value. It reads only
+// the upper triangle, and takes N³/6 multiply-adds.
 func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {
@@ -154,7 +154,7 @@ func (s *Square) eliminate(do Do, b0, b1, lo, hi int, least []float64) {
 	}
 }
 
-// keep removes all other rows and columns, and stores the transpose below the diagonal.
+// keep removes all rows and columns except kept, and stores the transpose below the diagonal.
 func (s *Square) keep(kept []int) {
 	if len(kept) < s.N {
 		for to, k := range kept {
