@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// texts makes documents whose terms have other frequencies in each class. Some documents are empty
-// or duplicates. With several, documents have up to two labels.
+// texts makes documents whose term frequencies differ between classes. Some documents are empty or
+// duplicates. If several is set, documents have up to two labels.
 func texts(n int, seed uint64, several bool) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(seed, 1))
 	c := &corpus.Corpus{

@@ -29,7 +29,7 @@ type Settings struct {
 	Kernel string `param:"kernel" default:"bhattacharyya" flag:""` // specification for kernel.Parse
 
 	// Uniform gives each neighbour one vote instead of its kernel value. Kernels such as ngd need
-	// it, because all their values are negative or 0, and only positive values are votes.
+	// Uniform, because their values are negative or 0, and only positive values count as votes.
 	Uniform bool `param:"uniform" help:"equal weights for all neighbours"`
 
 	// Scheme is solver.Labels for independent labels: a document gets all labels with more than
@@ -58,8 +58,8 @@ func nobody(k kernel.Kernel, where string) error {
 		"or equal weights (Uniform)", k, where)
 }
 
-// votes reports whether kernel values can be positive. It is true if that is unknown without
-// documents. A kernel that falls with c has its largest value at c = 0.
+// votes reports whether kernel values can be positive, or may be, depending on documents. A kernel
+// that decreases with c has its maximum at c = 0.
 func votes(k kernel.Kernel) bool {
 	switch p := kernel.PropertiesOf(k); {
 	case p.NonPositive:
@@ -93,10 +93,10 @@ type Model struct {
 	Labels    sparse.Labels // classes of Documents
 }
 
-// Train makes a model of a corpus, and keeps its documents, which must not be changed. Documents
-// without a class are left out, except with independent labels. Train fails if the settings are
-// invalid, if the embedding refuses a value, if there are no documents, or if a document has
-// several classes but labels aren't independent.
+// Train makes a model from a corpus. The model shares the documents, which must not be changed.
+// Documents without a class are left out, unless labels are independent. Train fails if the
+// settings are invalid, if the embedding refuses a value, if there are no documents, or if a
+// document has several classes but labels aren't independent.
 func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	s, k, err := s.resolve()
 	if err != nil {

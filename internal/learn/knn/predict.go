@@ -60,8 +60,8 @@ func vote(
 }
 
 // Predict classifies documents by the shares of their neighbours' votes, which are Decisions and,
-// unless labels are independent, Probabilities. [kernel.Opened] defines the effect of unknown terms.
-// See package task.
+// unless labels are independent, Probabilities. [kernel.Opened] defines the effect of unknown
+// terms. See package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	s, k, _ := m.Settings.resolve()
 	fitted := kernel.Opened(k, k.Embedding().Fit(m.Documents), m.Vocabulary)
