@@ -29,6 +29,6 @@
 //
 // All m×m matrices are float64. Results are bit-identical for any number of workers.
 //
-// Sources: Rudi, Carratino and Rosasco, FALKON, NeurIPS 2017, for the preconditioner, and Marteau-Ferey,
-// Bach and Rudi, Globally convergent Newton methods, NeurIPS 2019.
+// Sources: Rudi, Carratino and Rosasco, FALKON, NeurIPS 2017, for the preconditioner;
+// Marteau-Ferey, Bach and Rudi, Globally convergent Newton methods, NeurIPS 2019.
 package landmark

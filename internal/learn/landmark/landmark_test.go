@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// texts makes documents of classes with overlapping terms. One in ten is empty, and one in seven is
-// a copy of the previous one. With several, documents have up to two labels.
+// texts makes documents of classes with overlapping terms. One in ten documents is empty, and one
+// in seven is a copy of the previous document. With several, documents have up to two labels.
 func texts(n, classes int, seed uint64, several bool) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(seed, 1))
 	c := &corpus.Corpus{Source: "texts", Documents: &sparse.CSR{Cols: 60, Offsets: []int64{0}}}

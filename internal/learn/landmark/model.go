@@ -27,7 +27,7 @@ type DecisionFunction struct {
 	Bias         float64   `json:"bias"`      // sum of the coefficients
 }
 
-// mirrored returns the classifier of the other of two classes.
+// mirrored returns the negated classifier, for the second of two classes.
 func (m *DecisionFunction) mirrored() *DecisionFunction {
 	out := *m
 	out.Bias, out.Coefficients = -m.Bias, make([]float64, len(m.Coefficients))

@@ -97,8 +97,8 @@ func (p *preconditioner) lengths(ctx context.Context, columns []*column, r [][]f
 	return out, err
 }
 
-// firsts computes the gradient norms at f = 0. Their columns start there, unless they are
-// warm-started from a smaller C.
+// firsts computes the gradient norms at f = 0, where columns start unless they are warm-started
+// from a smaller C.
 func (p *preconditioner) firsts(ctx context.Context, columns []*column, gradients [][]float64) error {
 	var r [][]float64
 	for i, c := range columns {

@@ -123,8 +123,8 @@ type Passing struct {
 	q *Request
 }
 
-// NewPassing prepares documents. c and s must be the training run's; opt.ISA affects bits.
-// It fails if the request doesn't fit, or if [Train] would fail.
+// NewPassing prepares documents. c and s must equal the training run's; opt.ISA affects rounding.
+// It fails if the request doesn't fit the corpus, or if [Train] would fail.
 func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*Passing, error) {
 	s, k, err := s.resolve()
 	if err != nil {

@@ -31,9 +31,9 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Mod
 	return models[0], nil
 }
 
-// TrainPath is [Train] for each C of prices, ascending, with the same landmarks; nil stands for
-// Settings.C. With the squared loss, all classifiers share each pass over the documents; otherwise
-// each warm-starts from the next smaller C.
+// TrainPath trains a model for each C in prices, in ascending order, with the same landmarks. If
+// prices is nil, C is Settings.C. With the squared loss, all classifiers share each pass over the
+// documents; otherwise each classifier warm-starts from the next smaller C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
@@ -91,7 +91,7 @@ func newTraining(
 	if t.do, err = opt.do(); err != nil {
 		return nil, err
 	}
-	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // any embedding passes
+	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // accepts any embedding
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
 	for _, i := range t.rows {
@@ -137,8 +137,8 @@ func (o Options) do() (dense.Do, error) {
 	return do, err
 }
 
-// machines returns the number of searches. Of two classes, the second classifier is the negated
-// first.
+// machines returns the number of searches. With two classes, one search suffices, because the
+// second classifier is the negated first.
 func (t *training) machines() int {
 	if len(t.c.Classes) == 2 && t.s.Scheme != solver.Labels {
 		return 1
@@ -153,8 +153,8 @@ func (t *training) bytes() int64 {
 	return Need(s, t.s, len(t.prices), t.do.Workers)
 }
 
-// Need bounds the memory of training in addition to the corpus, without kept rows: embedded
-// documents, landmark matrices, vectors of the search, and the buffers of a pass.
+// Need bounds the memory of training in addition to the corpus, without stored kernel rows:
+// embedded documents, landmark matrices, vectors of the search, and the buffers of a pass.
 func Need(s corpus.Size, q Settings, prices, workers int) int64 {
 	n, m, p := int64(s.Documents), int64(min(max(q.Landmarks, 1), s.Documents)), int64(s.Classes)
 	if q.Loss == Square {
@@ -254,8 +254,8 @@ func (t *training) take(ctx context.Context, chosen []int) error {
 
 const unsaidBytes = 1 << 30
 
-// room returns the limit on kept rows in bytes: 90% of the remaining budget, because garbage is
-// freed late; without a limit half of the available memory, or unsaidBytes if that is unknown.
+// room returns the limit on stored kernel rows in bytes: 90% of the remaining budget, because
+// garbage is freed late. Without a limit it is half of the available memory, or unsaidBytes.
 func (t *training) room() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
 		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
