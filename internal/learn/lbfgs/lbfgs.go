@@ -23,7 +23,7 @@ type Minimum struct {
 // Stopping holds the stopping criteria of a search.
 type Stopping struct {
 	Gradient   float64 // maximum gradient norm
-	Gained     float64 // relative decrease of the value in lookBack steps
+	Gained     float64 // minimum relative decrease of the value in lookBack steps
 	Iterations int     // maximum number of iterations
 	OnStep     func()  // called before each step; nil for none
 
@@ -54,7 +54,7 @@ func (s *Stopping) At(m *Minimum) bool {
 // Memory is the number of steps from which a direction is computed.
 const Memory = 7
 
-// Constants of the line search.
+// These constants control the line search.
 const (
 	gain    = 1e-4
 	Halving = 30 // maximum number of step lengths tried
@@ -106,7 +106,7 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 		}
 		slope := -Product(g, d)
 		if !(slope < 0) {
-			s, y, rho = nil, nil, nil // rounding has spoilt the direction: restart
+			s, y, rho = nil, nil, nil // rounding errors spoilt the direction, so restart
 			copy(d, g)
 			Scale(d, 1/m.Gradient)
 			slope = -m.Gradient
