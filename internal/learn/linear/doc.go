@@ -31,6 +31,6 @@
 // bit-identical for any number of workers.
 //
 // Source: Hsieh, Chang, Lin, Keerthi and Sundararajan, A Dual Coordinate Descent Method for
-// Large-scale Linear SVM, ICML 2008. They stop at a range of projected gradients. Here, that range
-// is reduced until the gap is small enough.
+// Large-scale Linear SVM, ICML 2008. Their algorithm stops at a fixed range of projected gradients;
+// this package reduces the range until the gap is small enough.
 package linear

@@ -34,7 +34,7 @@ type dual struct {
 	alpha []float64
 	w     []float64 // weights by column of the problem
 	v     float64
-	order []uint32 // documents; the first active ones aren't skipped
+	order []uint32 // documents; the first active documents aren't skipped
 	wait  patience
 }
 
@@ -81,9 +81,9 @@ func (d *dual) sign(i uint32) float64 {
 	return -1
 }
 
-// A search ends at the range firstRange of projected gradients if the gap is small enough, else at
-// finerRange times this range, and so on. Gradients up to settled are ignored, so that every range
-// above 2·settled is reached.
+// A search ends if projected gradients span at most firstRange and the gap is small enough. If the
+// gap is too large, the range is multiplied by finerRange, and so on. Gradients up to settled are
+// ignored, so that every range above 2·settled is reached.
 const (
 	firstRange = 0.1
 	finerRange = 0.3

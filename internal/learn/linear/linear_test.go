@@ -86,8 +86,8 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// Each classifier of a path is as good as one trained alone. With the squared hinge a path takes
-// fewer passes.
+// Each classifier of a path is as good as a classifier trained alone. With the squared hinge, a
+// path takes fewer passes.
 func TestPath(t *testing.T) {
 	c := texts(t, 120, 3, 3)
 	prices := []float64{0.01, 0.1, 1, 3, 10}

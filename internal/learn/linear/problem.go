@@ -33,7 +33,7 @@ func bytesOf(rows int, values int64, cols int) int64 {
 	return 8*(values+int64(rows)) + 20*int64(rows) + 8*int64(cols)
 }
 
-// newProblem embeds the documents rows. It needs a chunk per worker in addition to the result.
+// newProblem embeds the documents rows. It needs memory for the result and for a chunk per worker.
 func newProblem(ctx context.Context, docs *sparse.CSR, rows []int, f *sparse.Embedder, workers int) (*problem, error) {
 	n := len(rows)
 	p := &problem{

@@ -27,13 +27,13 @@ func (l Loss) String() string {
 // Settings are the parameters of training. The zero value works.
 type Settings struct {
 	Loss   Loss          `param:"loss" max:"1" help:"loss of a margin"`
-	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // sums stay finite
+	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // the maximum keeps sums finite
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights are factors of C by class name, for the class's documents in its binary classifier,
-	// or for both classes of two: LIBLINEAR's -wi. Balanced weights the other classes by n /
-	// (classes · nₖ) for nₖ of n documents, like scikit-learn's class_weight='balanced', or by (n -
-	// nₖ) / nₖ with independent labels. Models don't store them. Default: 1.
+	// Weights are factors of C by class name, like LIBLINEAR's -wi, for the class's documents in
+	// its binary classifier. With two classes, both weights apply. Balanced weights other classes
+	// by n / (classes · nₖ) for nₖ of n documents, like scikit-learn's class_weight='balanced', or
+	// by (n - nₖ) / nₖ with independent labels. Models don't store weights. Default: 1.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
