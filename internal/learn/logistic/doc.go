@@ -12,8 +12,8 @@
 // # How it is computed
 //
 // A pass computes f by rows and the gradient by columns (objective.go), in O(stored values +
-// terms). Documents are stored by rows and by columns (task.Points), so that both are gathers: no
-// two workers write the same value, and the order of sums is fixed, so results are bit-identical
-// for any number of workers. The search is L-BFGS (package lbfgs). Classes are trained concurrently
+// terms). Documents are stored by rows and by columns (task.Points), so that both are gathers. No
+// two workers write the same value, and sums have a fixed order, so results are bit-identical for
+// any number of workers. The search is L-BFGS (package lbfgs). Classes are trained concurrently
 // (train.go), for ascending C with warm starts. Package learn chooses C by cross-validation.
 package logistic

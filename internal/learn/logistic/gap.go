@@ -8,8 +8,8 @@ import (
 )
 
 // bound raises dual, a lower bound on F, to the value of a dual point near the coefficients cᵢ =
-// -sᵢyᵢpᵢ of the last pass, pᵢ = 1/(1 + e^(yᵢf(xᵢ))), with the losses' weights sᵢ. It takes half a
-// pass and overwrites the coefficients.
+// -sᵢyᵢpᵢ of the last pass, where pᵢ = 1/(1 + e^(yᵢf(xᵢ))) and sᵢ are the losses' weights. It takes
+// half a pass and overwrites the coefficients.
 //
 // For all p in [0, 1] and all margins m, log(1 + e^-m) ≥ H(p) - pm with the entropy H(p) = -p log p
 // - (1-p) log(1-p). Summing over documents and minimising the right side over w,

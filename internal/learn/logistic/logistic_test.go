@@ -120,8 +120,8 @@ func TestOddInput(t *testing.T) {
 		t.Errorf("%v, expected the end of the context", err)
 	}
 
-	// Training works with a class of all documents, a class of none, an empty document, and with
-	// separable documents without regularization.
+	// Training works with a class of all documents, a class without documents, an empty document,
+	// and separable documents without regularization.
 	odd := c.Select([]int{0, 1, 2, 3, 4, 5})
 	odd.Classes = append(odd.Classes[:2:2], "all", "none")
 	labels := sparse.Labels{}

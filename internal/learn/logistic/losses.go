@@ -83,8 +83,8 @@ func (o *Losses) Reference(ctx context.Context) (float64, error) {
 	return math.Sqrt(length), err
 }
 
-// Bias returns the bias of a classifier whose documents are all of one side, by Laplace's rule of
-// succession: the correct answer has probability (n+1)/(n+2). ok is false if there are both sides.
+// Bias returns the bias of a classifier if all documents are positive or all are negative, by
+// Laplace's rule of succession: P(correct answer) = (n+1)/(n+2). Otherwise ok is false.
 func Bias(positive []bool) (bias float64, ok bool) {
 	count := 0
 	for _, is := range positive {

@@ -21,9 +21,9 @@ type DecisionFunction struct {
 	Bias        float64   `json:"bias"`        // b
 }
 
-// train trains the binary classifier of a class for each C of prices, ascending, with warm starts.
-// columns is the number of columns of the embedding. If no or every document has the class, the
-// weights are 0, see [Bias].
+// train trains the binary classifier of a class for each C in prices, in ascending order, with warm
+// starts. columns is the number of columns of the embedding. If no or every document has the class,
+// the weights are 0, see [Bias].
 func train(
 	ctx context.Context, p *task.Points, columns int, k task.Class, prices []float64, s Settings,
 ) (out []*DecisionFunction, err error) {

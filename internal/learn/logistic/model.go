@@ -56,7 +56,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 }
 
 // Probabilities sets p to the probabilities for decision values f. If one is set, because each
-// document has one class, they sum to 1.
+// document has one class, the probabilities sum to 1.
 func Probabilities(p, f []float64, one bool) {
 	sum := 0.0
 	for k, v := range f {

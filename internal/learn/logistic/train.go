@@ -22,8 +22,8 @@ func Train(
 	return models[0], nil
 }
 
-// TrainPath is [Train] for each C of prices, ascending, each warm-started from the previous one;
-// nil stands for Settings.C.
+// TrainPath trains a model for each C in prices, in ascending order. Each model warm-starts from
+// the previous model. If prices is nil, C is Settings.C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
