@@ -14,6 +14,6 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Writ
 // Read allocates as much memory as the file has bytes, a little more per binary classifier, and on
 // big-endian CPUs twice as much. A file whose header claims a huge size allocates no more.
 //
-// Errors wrap the errors of package archive and name the damaged part, or are errors of r, or
-// ctx.Err() within a second after ctx is done, unless r blocks.
+// Errors wrap the errors of package archive and name the damaged part, or are errors of r. After
+// ctx is done, Read returns ctx.Err() within a second, unless r blocks.
 func Read(ctx context.Context, r io.Reader) (*Model, error) { return Form.Read(ctx, r) }

@@ -22,7 +22,7 @@ func IsLIBSVM(begin []byte) bool {
 	return len(words) > 0 && slices.Contains(keywords, string(words[0]))
 }
 
-// SyntaxError reports where a file isn't a valid LIBSVM model.
+// SyntaxError reports the line at which a file isn't a valid LIBSVM model.
 type SyntaxError struct {
 	File     string // name of the file, as passed by the user
 	Line     int64  // line number, from 1

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Files of models with three classes, two classes in an unusual layout, and of each other type.
+// These are models with three classes, two classes in an unusual layout, and of each other type.
 const (
 	threeClasses = `svm_type c_svc
 kernel_type polynomial
@@ -42,7 +42,7 @@ SV
 
 func readText(text string) (*Model, error) { return ReadLIBSVM(ctx, strings.NewReader(text), "m.txt") }
 
-// The contents are checked by hand: the positive class of each binary classifier, and their order.
+// The expected values were computed by hand, such as the positive class of each binary classifier.
 func TestReadLIBSVM(t *testing.T) {
 	m, err := readText(threeClasses)
 	if err != nil {

@@ -50,8 +50,8 @@ func TestSVMPredictAgrees(t *testing.T) {
 	}
 }
 
-// agreeWith compares decision values with svm-predict's. Binary classifiers that are nil, and all
-// but the first of one-vs-rest, aren't in the file.
+// agreeWith compares decision values with svm-predict's. The file has no nil binary classifiers,
+// and only the first classifier of one-vs-rest.
 func agreeWith(t *testing.T, m *Model, got [][]decision, text, file string) {
 	t.Helper()
 	var kept [][]decision
@@ -67,7 +67,7 @@ func agreeWith(t *testing.T, m *Model, got [][]decision, text, file string) {
 	agree(t, kept, predictDecisions(t, text, file))
 }
 
-// Kernels, supported by LIBSVM or not, are written for kernel values from the user.
+// A model with any kernel can be written for kernel values from the user.
 func TestPrecomputed(t *testing.T) {
 	program(t, "svm-predict")
 	for _, r := range []recipe{

@@ -31,9 +31,9 @@ import (
 // kernel. A support vector is then the number of its training document, from 1. svm-predict
 // expects, for each test document, the kernel values with all training documents in order.
 //
-// Errors: LIBSVM has no such kernel or embedding, unless precomputed is set; a support vector's
-// document is unknown, if precomputed is set; one-vs-rest of more than two classes; independent
-// labels; class names that are numbers but not integers; an index above 2³¹-1.
+// It fails if LIBSVM has no such kernel or embedding (unless precomputed is set), if a support
+// vector's document is unknown (if precomputed is set), for one-vs-rest of more than two classes,
+// independent labels, class names that are numbers but not integers, and an index above 2³¹-1.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) (labels []int32, err error) {
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM format: %w", err) }
 	if labels, err = Labels(m.Classes); err != nil {

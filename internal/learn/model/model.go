@@ -9,7 +9,7 @@ import (
 // Type is the problem that a model solves, with LIBSVM's names.
 type Type string
 
-// The types.
+// These are LIBSVM's types.
 const (
 	CSVC       Type = "c_svc"
 	NuSVC      Type = "nu_svc"
@@ -54,13 +54,13 @@ type Model struct {
 	TargetMean *float64            // mean of the training targets of a regression; nil if unknown
 	Embedder   *sparse.Embedder    // fitted embedding: terms, document frequencies, weights
 
-	// Classifier holds the binary classifiers; their Support are rows of Support below. Types
-	// without classes have one, in a OneVsRest scheme of one class. Files don't store the state for
-	// warm starts.
+	// Classifier holds the binary classifiers; their Support fields are rows of Model.Support.
+	// Types without classes have one classifier, in a OneVsRest scheme of one class. Files don't
+	// store the state for warm starts.
 	Classifier solver.Classifier
 
-	// Support holds the support vectors as raw values, with terms as in the training corpus;
-	// without values if the kernel is precomputed.
+	// Support holds the support vectors as raw values, with terms as in the training corpus. It has
+	// no values if the kernel is precomputed.
 	Support *sparse.CSR
 	// SupportDoc[s] is the index of support vector s in the training corpus, or -1 if unknown.
 	SupportDoc   []int64

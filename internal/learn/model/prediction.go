@@ -1,6 +1,6 @@
 package model
 
-// Prediction is the result of a model for some documents. Its outer index is the document.
+// Prediction holds the predictions of a model. The outer index of each slice is the document.
 type Prediction struct {
 	Decisions [][]float64 // decision values by binary classifier or class; 0 for a classifier that is nil
 	Class     []int       // with one class per document: index into the model's Classes

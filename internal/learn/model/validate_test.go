@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Each rule is broken once.
+// Each case breaks a different rule.
 func TestValidate(t *testing.T) {
 	regression := func() *Model { return small()[3] }
 	for _, c := range []struct {
