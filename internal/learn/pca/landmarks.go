@@ -43,11 +43,11 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 // Landmarks that depend linearly on previous ones are dropped. If all documents are landmarks,
 // Residual is at most 10⁻⁵ of Σ k(x, x). Total is Σλ + Residual, too large by at most ‖K - K̃‖.
 //
-// It takes one pass over docs, with m² multiply-adds and m kernel values per document, and
-// LandmarkBytes of memory. Results are bit-identical for any number of workers. docs and z aren't
-// empty; z's embedder has embedded z, and embeds docs. It fails if k has another embedding or is
-// only conditionally positive definite, if an option is negative, if MemoryBytes is below
-// LandmarkBytes, if the engine fails, and within a second after ctx is done.
+// FitLandmarks takes one pass over docs, with m² multiply-adds and m kernel values per document,
+// and LandmarkBytes of memory. Results are bit-identical for any number of workers. docs and z must
+// not be empty and must have the same embedder. It fails if k has another embedding or is only
+// conditionally positive definite, if an option is negative, if MemoryBytes is below LandmarkBytes,
+// if the engine fails, and within a second after ctx is done.
 //
 // Source: Williams and Seeger, Using the Nyström method to speed up kernel machines, NIPS 2000.
 func FitLandmarks(

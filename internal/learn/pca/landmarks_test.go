@@ -201,7 +201,7 @@ func TestAllLandmarks(t *testing.T) {
 	}
 }
 
-// 200 landmarks in 12 dimensions: dependent ones are dropped, and the components are exact.
+// Of 200 landmarks in 12 dimensions, dependent landmarks are dropped, and components are exact.
 func TestLandmarksOfLowRank(t *testing.T) {
 	const n = 200
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=200,terms=12,length=8,seed=1", corpus.Options{}))(t)

@@ -158,7 +158,7 @@ func Fit(
 	return c, nil
 }
 
-// take takes the eigenvalues above rounding, for a matrix with the given norm.
+// take stores the eigenvalues above the rounding errors of a matrix with the given norm.
 func (c *Components) take(found *spectrum.Pairs, norm float64) error {
 	c.Basis = found.Basis
 	for _, v := range found.Largest {
@@ -220,8 +220,8 @@ func (c *Components) Coordinates() *mat.Dense {
 }
 
 // Project returns the coordinates of other documents, one row each. eng must be the engine of Fit
-// or FitLandmarks, and the same embedder must have embedded test. A document's coordinates don't
-// depend on the others. Project may be called concurrently.
+// or FitLandmarks, and the same embedder must have embedded test. The coordinates of a document
+// don't depend on other documents. Project may be called concurrently.
 func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *sparse.Embedded) (*mat.Dense, error) {
 	z := &mat.Dense{}
 	if test.Rows() == 0 {
