@@ -7,8 +7,8 @@ import (
 
 // Calibration measures how well probabilities match known classes.
 type Calibration struct {
-	// LogLoss is the mean of -log P(true class), P at least 10⁻¹⁵; for separate labels over all
-	// decisions, documents × labels. Classes that the model doesn't know count only in ECE.
+	// LogLoss is the mean of -log max(P(true class), 10⁻¹⁵) over documents or, for separate labels,
+	// over decisions. Classes that the model doesn't know count only in ECE.
 	LogLoss float64
 
 	// ECE is the expected calibration error: the mean over documents of the difference, in the

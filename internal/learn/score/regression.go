@@ -26,9 +26,9 @@ type Regression struct {
 	Sample []Estimate `json:"-"` // up to 1,000 evenly spaced estimates, for charts
 }
 
-// Figure is a value with its 95% confidence interval. Intervals are by Student's t distribution of
-// the mean of the figure's influence function over documents (the delta method), for the mean
-// squared error if the figure is RMSE.
+// Figure is a value with its 95% confidence interval. The interval follows from Student's t
+// distribution for the mean of the figure's influence function over documents (delta method). For
+// RMSE, it is computed for the mean squared error.
 type Figure struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -48,11 +48,11 @@ type Estimate struct {
 	Target, Value float64
 }
 
-// Maximum numbers of estimates in Worst and Sample.
+// mostWorst and mostSampled are the maximum lengths of Worst and Sample.
 const mostWorst, mostSampled = 20, 1000
 
-// Targets returns the labels of n documents as numbers, NaN for a document without a label or with several. It
-// fails if a label isn't a number.
+// Targets returns the labels of n documents as numbers, or NaN for a document without exactly one
+// label. It fails if a label isn't a number.
 func Targets(truth *corpus.Corpus, n int) ([]float64, error) {
 	out := make([]float64, n)
 	for i := range out {
@@ -68,9 +68,9 @@ func Targets(truth *corpus.Corpus, n int) ([]float64, error) {
 	return out, nil
 }
 
-// Numbers compares estimates with labels that are numbers. Documents with none or several are left
-// out. means, unless nil, holds the mean of the targets of each document's training. It fails if a
-// label isn't a number.
+// Numbers compares estimates with labels that are numbers. It skips documents without exactly one
+// label. means, unless nil, holds for each document the mean of the targets in its training data.
+// It fails if a label isn't a number.
 func Numbers(values, means []float64, truth *corpus.Corpus) (*Score, error) {
 	all, err := Targets(truth, len(values))
 	if err != nil {

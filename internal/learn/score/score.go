@@ -9,27 +9,27 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// Score compares predictions with the true labels. Figures that don't apply to the predictions, such as
-// the mean squared error of classes, are NaN.
+// Score compares predictions with the true labels. Figures that don't apply to the predictions,
+// such as the mean squared error of classes, are NaN.
 type Score struct {
 	Documents int     // number of scored documents
 	Correct   int     // number of documents with the right class, or with exactly the right labels
-	Accuracy  float64 // Right / Documents, NaN without documents; for several labels, the subset accuracy
+	Accuracy  float64 // Correct / Documents, NaN without documents; for several labels, the subset accuracy
 
-	// Classes counts by class: the model's classes in its order, then other classes of the
-	// documents.
+	// Classes holds counts per class: first for the model's classes in its order, then for other
+	// classes of the documents.
 	Classes []ClassScore
 
 	// Confusion[t][p] counts the documents of class t that were predicted as p, a class of the
 	// model; nil for separate labels.
 	Confusion [][]int
 
-	MicroF1 float64 // 2·right / (of + given), summed over the classes; the accuracy if documents have one class
-	MacroF1 float64 // mean F1 of the classes that are any document's true or predicted class
-	Hamming float64 // labels: share of wrong decisions, of documents × classes
+	MicroF1 float64 // 2·ΣTruePositives / Σ(Documents + Predicted) over classes; accuracy if documents have one class
+	MacroF1 float64 // mean F1 of the classes that occur as a true or predicted class
+	Hamming float64 // for separate labels: share of wrong decisions among documents × classes
 
-	// For regression: the mean squared error, and the squared correlation coefficient of estimates and
-	// targets, as in svm-predict.
+	// These figures are for regression: the mean squared error, and the squared correlation
+	// coefficient of estimates and targets, as in svm-predict.
 	MeanSquaredError, Correlation float64
 
 	Regression *Regression `json:",omitempty"` // further figures of a regression; else nil
@@ -45,7 +45,7 @@ type Answers struct{ Answered, Correct int }
 
 // Interval returns Wilson's 95% score interval for the accuracy,
 //
-//	(p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n),   p = Right/n, n = Documents, z = 1.959964,
+//	(p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n),   p = Correct/n, n = Documents, z = 1.959964,
 //
 // or 0 and 1 without documents. Source: Wilson, JASA 22 (1927).
 func (s *Score) Interval() (low, high float64) {
@@ -62,9 +62,9 @@ func (s *Score) Interval() (low, high float64) {
 // ClassScore counts the predictions of one class.
 type ClassScore struct {
 	Name          string `json:"class"`
-	Documents     int    `json:"documents"` // documents of the class
-	Predicted     int    `json:"predicted"` // documents predicted as the class
-	TruePositives int    `json:"right"`     // documents that are both
+	Documents     int    `json:"documents"` // number of documents of the class
+	Predicted     int    `json:"predicted"` // number of documents predicted as the class
+	TruePositives int    `json:"right"`     // number of documents of the class predicted as the class
 
 	Precision float64 `json:"precision"` // TruePositives/Predicted, 0 if Predicted is 0
 	Recall    float64 `json:"recall"`    // TruePositives/Documents, 0 if Documents is 0
@@ -76,8 +76,8 @@ type ClassScore struct {
 // isn't nil, else classes.
 //
 //   - Classes are indices into classes; -1 leaves a document out, and so do missing labels. A
-//     document with several labels counts as of the predicted class if that is among them, else as
-//     of its first.
+//     document with several labels counts for the predicted class if it has that label, else for
+//     its first label.
 //   - Separate labels are increasing indices into classes; nil leaves a document out.
 //   - Numbers are compared with labels, see [Numbers].
 //
@@ -117,8 +117,8 @@ type tally struct {
 	model int   // number of the model's classes
 	class []int // by class of truth: index in s.Classes
 	own   []int // classes of one document
-	asked int   // number of calls of of
-	met   []int // by class: the last call that met it
+	asked int   // number of calls of method of
+	met   []int // by class: the last call that returned the class
 }
 
 func newTally(classes []string, truth *corpus.Corpus) *tally {
@@ -178,7 +178,7 @@ func (t *tally) labels(predicted [][]int) {
 	t.s.Hamming = float64(wrong) / float64(t.s.Documents*len(t.s.Classes))
 }
 
-// add counts a document with its true and predicted classes, and returns how many classes are in
+// add counts a document with its true and predicted classes, and returns the number of classes in
 // only one of these lists.
 func (t *tally) add(own, given []int) (wrong int) {
 	both := 0

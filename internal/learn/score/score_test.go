@@ -20,8 +20,8 @@ func truth(classes []string, labels ...[]int32) *corpus.Corpus {
 	return c
 }
 
-// Counts are by hand. Classes are matched by name, in any order; a class that the model doesn't
-// know is always predicted wrongly.
+// Counts were computed by hand. Classes are matched by name, in any order. A class that the model
+// doesn't know is always predicted wrongly.
 func TestScoreClasses(t *testing.T) {
 	p := &model.Prediction{Class: []int{0, 0, 1, 1, 2, -1, 0, 1}}
 	s := musttest.Get(Of([]string{"a", "b", "c"}, p,
@@ -127,7 +127,7 @@ func within(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// Figures are by hand, with two bins, an unknown class, and documents without label or prediction.
+// Figures were computed by hand, with two bins, an unknown class, and missing labels.
 func TestScoreProbabilities(t *testing.T) {
 	truth := &corpus.Corpus{Classes: []string{"b", "a", "z"}, Labels: sparse.Labels{
 		Offsets: []int64{0, 1, 2, 3, 4, 4, 5}, IDs: []int32{1, 1, 0, 2, 0}}}
