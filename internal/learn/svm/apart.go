@@ -29,11 +29,11 @@ func (p *Problem) heldOut(ctx context.Context, s *Settings, d tune.Division) (f 
 	return f, t, err
 }
 
-// ofOthers holds predictions of documents by machines that neither trained on these documents nor
-// fitted their embedding to them.
+// ofOthers holds predictions by binary classifiers that were trained, with their embedding, on
+// other documents.
 type ofOthers struct {
 	thresholds *solver.Thresholds
-	parts      *folded // for a calibration; nil if that trains on the matrix of all documents
+	parts      *folded // folds for a calibration; nil if the calibration uses the matrix of all documents
 	found      *together
 }
 
@@ -62,8 +62,8 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 	return known, err
 }
 
-// apart is run for an embedding that is fitted per fold: it predicts each fold in a problem whose
-// embedding has learnt from the other folds.
+// apart is like run, for an embedding that is fitted per fold. It predicts each fold with an
+// embedding fitted to the other folds.
 func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) error {
 	f, err := p.divide(&w.Settings, w.Division, false)
 	if err != nil {

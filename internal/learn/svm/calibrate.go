@@ -20,9 +20,9 @@ var calibrationRuns = tune.Division{Folds: calibrationFolds, Runs: true}
 // thresholdFolds is the number of folds on which the thresholds of labels are tuned.
 const thresholdFolds = 3
 
-// calibrate fits the probabilities of trained machines to held-out decision values, computed on the
-// same matrix unless known has them, and tunes the rejection threshold that settings request. It
-// returns the calibration of the held-out probabilities.
+// calibrate fits probabilities of trained binary classifiers to held-out decision values, which it
+// takes from known or computes on the same matrix. It tunes the rejection threshold that settings
+// request, and returns the calibration of the held-out probabilities.
 //
 // A part is a run of each class's documents in corpus order, so that related documents, such as the
 // messages of a thread or a week, are mostly held out together, as new documents would be.
@@ -93,9 +93,9 @@ func (p *Problem) calibrates(s *Settings) bool {
 	return Calibrates(&corpus.Corpus{Documents: &p.x.CSR, Labels: p.corpus.labels, Classes: p.corpus.Classes}, s.Scheme)
 }
 
-// Calibrates reports whether probabilities of a training on corpus c can be calibrated, see
-// [Problem.Train]: two documents of each of two classes or, for separate labels, two with the same
-// first label.
+// Calibrates reports whether probabilities of a training run on corpus c can be calibrated, see
+// [Problem.Train]. It needs two documents of each of two classes or, for separate labels, two
+// documents with the same first label.
 func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 	s, documents := &Settings{Type: model.CSVC, Scheme: scheme}, c.Documents.Rows()
 	count, labelled, several := map[int32]int{}, 0, 0
@@ -113,11 +113,11 @@ func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 		(several > 1 || several > 0 && s.Scheme == solver.Labels)
 }
 
-// ways lists how decision values become probabilities: by a sigmoid for each binary classifier,
-// coupled; or with a temperature of these probabilities or of the log odds.
+// ways lists the calibration methods: coupled sigmoids of the binary classifiers, without or with a
+// temperature of the probabilities or of the log odds.
 var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
-// calibration returns the way with the smallest log loss and its calibration. Each part's
+// calibration returns the index of the best way by log loss, and its calibration. Each part's
 // probabilities are fitted on the other parts. If s.Reject is set, it also returns the answers.
 func (f *folded) calibration(
 	ctx context.Context, o *together,
@@ -201,7 +201,7 @@ func (f *folded) fit(
 	return &fit, nil
 }
 
-// temper fits the temperature of a way to the same decision values.
+// temper fits the temperature of a way to the same decision values as fit.
 func (f *folded) temper(c *solver.Classifier, decisions [][]float64, without, way int) (err error) {
 	if c.Temperature = nil; !ways[way].temperature {
 		return nil

@@ -47,7 +47,7 @@ func redrawn(f *folded, decisions [][]float64, part int) [][]float64 {
 }
 
 // Sigmoids and temperatures for a part don't depend on the part's decision values, bit for bit.
-// Those for new documents depend on all parts.
+// Sigmoids and temperatures for new documents depend on all parts.
 func TestCalibrationIsOfOtherParts(t *testing.T) {
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
 		f, c, decisions := divided(scheme, 3)

@@ -134,7 +134,7 @@ func maxECE(c *score.Calibration) float64 {
 	return mean + 3*math.Sqrt(variance)
 }
 
-// Thresholds of labels, which are part of the machines, don't change their probabilities.
+// Thresholds of labels, which are part of decision functions, don't change the probabilities.
 func TestCalibratedThresholds(t *testing.T) {
 	c := read(t, "synthetic:docs=600,terms=800,length=12,classes=4,seed=8", corpus.Options{})
 	var first [][]float64

@@ -160,7 +160,7 @@ func TestChooseOthers(t *testing.T) {
 	}
 }
 
-// Many small classes suffice for a choice, but a few documents besides one large class don't.
+// Many small classes suffice for a choice, but one large class with a few other documents doesn't.
 func TestChooseSmallClasses(t *testing.T) {
 	musttest.SkipRace(t)
 	for _, q := range []struct {
@@ -272,7 +272,7 @@ func TestChooseStuck(t *testing.T) {
 	}
 }
 
-// nearC lets candidates go beyond only the list of C.
+// nearC returns no kernels, so that only values of C may lie beyond the list.
 func nearC(kernel.Kernel) []kernel.Kernel { return nil }
 
 // If most targets are equal, a regression is still chosen. With few documents, nothing is compared.

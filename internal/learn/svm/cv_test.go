@@ -33,7 +33,7 @@ func noisy(t testing.TB) *corpus.Corpus {
 type validated struct {
 	tune.Point
 	DotProducts int64
-	Fold, Class []int // -1 where a document is left out
+	Fold, Class []int // -1 if a document is left out
 	Labels      [][]int
 	Value       []float64
 }

@@ -43,7 +43,7 @@ func TestModelIsDetermined(t *testing.T) {
 			}
 			n := int64(c.Documents.Rows())
 			for _, part := range []int64{2, 1} { // the whole matrix, and half of it in tiles and rows
-				opt := Options{CacheBytes: 2 * n * n * part, Workers: 2} // each takes scratch space of it
+				opt := Options{CacheBytes: 2 * n * n * part, Workers: 2} // each worker takes scratch space from it
 				p := problem(t, c, kernel.MustParse(DefaultKernel), opt)
 				_, small, err := p.Train(t.Context(), s)
 				if err != nil {

@@ -1,5 +1,5 @@
-// Package svm trains support vector machines on sparse documents and predicts with them. It binds
-// package engine, which computes the kernels, to package solver, which knows matrices only.
+// Package svm trains support vector machines on sparse documents and predicts with them. It
+// connects package engine, which computes kernels, with package solver, which works on matrices.
 //
 // A [Problem] holds an embedded training corpus, sorted by class, and a cache of tiles of c = 1 -
 // cosine. Training ([Problem.Train]) and cross-validation ([Evaluator]) share the tiles: each dot

@@ -28,14 +28,13 @@ func (s *Settings) Measure() tune.Measure {
 // Evaluator is a [tune.Evaluator] of support vector machines on shared tiles.
 //
 // idf weights are computed from all documents, so that folds can share dot products. Column scales
-// and weights from labels are computed from the other folds only, so folds can't share dot products
-// then.
+// and weights from labels are computed from the training folds, so folds can't share dot products.
 //
 // If the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c,
-// each computed once. Each problem of a kernel and a fold is solved for all C on the same rows; each
-// C warm-starts from the solution for the previous C. Kernels that differ in one number are evaluated
-// in its order, widest first, and warm-start from the previous solutions. Results equal those of a
-// candidate evaluated alone, up to the tolerance.
+// each computed once. Each problem of a kernel and a fold is solved for all C on the same rows;
+// each C warm-starts from the solution for the previous C. Kernels that differ in one number are
+// evaluated in order, widest first, and warm-start from the previous solutions. Results equal a
+// separate evaluation of each candidate, up to the tolerance.
 type Evaluator struct {
 	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	tune.Division
@@ -238,7 +237,7 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 	return nil
 }
 
-// first returns the cell that the solver takes first, from which the next kernel warm-starts.
+// first returns the cell that the solver solves first, from which the next kernel warm-starts.
 func (w *work) first() int {
 	best := 0
 	for i, c := range w.cells {

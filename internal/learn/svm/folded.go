@@ -22,7 +22,7 @@ type folded struct {
 	folds int
 
 	order  []int // document i is order[i] of the problem
-	corpus []int // and corpus[i] of the corpus
+	corpus []int // document i is corpus[i] of the corpus
 	parts  []int // fold of each document, -1 if it is left out
 
 	labels  []int     // one class per document
@@ -39,8 +39,8 @@ type folded struct {
 // mappedBytes returns the memory of a matrix of n documents in the order of folds.
 func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
 
-// fold divides a problem. With together, the documents of a fold are contiguous within their class,
-// if there is memory for rows in that order.
+// fold divides a problem. If together is set, the documents of a fold are contiguous within their
+// class, unless there is too little memory for rows in that order.
 func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, error) {
 	inMemory := p.cached.Whole() && p.spare() >= mappedBytes(int64(p.Len()))
 	f, err := p.divide(s, d, inMemory && together)

@@ -10,8 +10,8 @@ import (
 )
 
 // ClassPairs returns the indices of a training's binary classifiers, in groups that are independent
-// of each other, see [solver.Training.Groups]. One-vs-one has a group for each pair of classes;
-// classifiers that can't be separated, such as those calibrated together, are one group. It
+// of each other, see [solver.Training.Groups]. One-vs-one has a group for each pair of classes.
+// Classifiers that depend on each other, such as by a common calibration, are one group. It
 // computes no kernel values. It returns the errors of [Problem.Train] about settings and labels.
 func (p *Problem) ClassPairs(s Settings) ([][]int, error) {
 	s, err := p.resolve(s)
@@ -43,9 +43,9 @@ func (p *Problem) inMemory() bool {
 	return p.values != nil || p.opt.Once && p.cached.Whole()
 }
 
-// TrainFunctions is [Problem.Train] for some binary classifiers: whole groups of [Problem.ClassPairs].
-// They are the same bit for bit as from Train. Other classifiers are nil; support vectors are
-// numbered as in the problem. [Problem.Assemble] makes a model from all of them.
+// TrainFunctions trains some binary classifiers: whole groups of [Problem.ClassPairs]. They equal
+// the classifiers of [Problem.Train] bit for bit. Other classifiers are nil. Support vectors have
+// the problem's indices. [Problem.Assemble] makes a model from all classifiers.
 //
 // For classifiers of few classes, it computes only the matrix of their documents.
 func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
@@ -69,9 +69,9 @@ func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int
 }
 
 // Assemble makes a model of binary classifiers that [Problem.TrainFunctions] trained with the same
-// settings, on this problem or on others of the same corpus. The model and the report on
-// classifiers are those of [Problem.Train], bit for bit. It fails if a classifier is missing,
-// repeated or of other documents, if a part has another scheme, or if Machines fails.
+// settings, on this problem or on others of the same corpus. The model and its report equal the
+// results of [Problem.Train] bit for bit. It fails if a classifier is missing, repeated or of other
+// documents, if a part has another scheme, or if ClassPairs fails.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {

@@ -96,7 +96,7 @@ func TestAssemble(t *testing.T) {
 	}
 }
 
-// Machines of other documents can't be assembled.
+// Binary classifiers of other documents can't be assembled.
 func TestAssembleRefuses(t *testing.T) {
 	ctx := context.Background()
 	docs := read(t, "synthetic:docs=90,terms=100,length=10,classes=3,seed=3", corpus.Options{})

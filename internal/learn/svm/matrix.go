@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gram is the Gram matrix of a kernel on a problem's documents. Only its diagonal is computed yet.
+// gram is the Gram matrix of a kernel on a problem's documents. At first it has only a diagonal.
 type gram struct {
 	p    *Problem
 	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel

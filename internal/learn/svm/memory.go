@@ -71,11 +71,11 @@ func (s *Settings) machines(classes int64) (each, all int64) {
 type sizes struct {
 	n, values, classes, panel, workers int64
 
-	held   int64 // held by the process, with the problem's copies from the corpus other than embedded documents
+	held   int64 // held by the process, including the problem's copies from the corpus except embedded documents
 	engine int64
-	kept   int64 // estimate of engine, once it is made
+	kept   int64 // engine's own estimate, once the engine exists
 	making int64 // peak before the engine exists
-	apart  int64 // of the problem, while problems of folds are made from it; 0 if it serves all folds
+	apart  int64 // memory of the problem while folds make their own problems; 0 if it serves all folds
 
 	supervised bool // thresholds and calibrations make problems of folds, too
 }
@@ -129,14 +129,14 @@ func (z *sizes) fixed() int64 {
 	return z.held + z.engine + (documentBytes*z.n+max(gatherLeast, 4*gatherRows*z.n))*z.workers
 }
 
-// beside returns the share of the memory for rows that a task takes. A training takes lists of
+// beside returns the share of the memory for rows that a task takes. Training takes lists of
 // documents and classifiers and, if thresholds are tuned, decision values and values near 0. A
 // validation takes
 //
-//   - a coefficient and its document, 16 bytes, for each document in each machine that it could be
-//     a support vector of, for all cells and, for one cell, for two kernels before;
-//   - for a prediction its columns, 80 bytes per document and 4 per coefficient;
-//   - in each worker a panel of kernel values and the sums of the machines.
+//   - a coefficient and its document, 16 bytes, for each document in each binary classifier that
+//     may use it, for all cells of a kernel and for one cell of the two kernels before;
+//   - 80 bytes per document and 4 per coefficient, for the columns of a prediction;
+//   - a panel of kernel values and the sums of the binary classifiers, in each worker.
 func (z *sizes) beside(t Task) int64 {
 	each, machines := t.Settings.machines(z.classes)
 	if t.Folds == 0 {
@@ -259,8 +259,8 @@ func (p *Problem) tooLarge(more ...Task) error {
 	return &run.MemoryError{What: "svm: " + what, Need: need, Limit: p.opt.MemoryBytes, Enough: true}
 }
 
-// solverOptions returns the solver options for a task. Rows get their budget, less the memory of
-// the task beyond spare memory.
+// solverOptions returns the solver options for a task. The memory for rows is its budget, minus the
+// part of the task's memory that exceeds spare memory.
 func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 	k, _ := kernels(p.opt.ISA) // the engine has checked it
 	opt := solver.Options{

@@ -30,14 +30,14 @@ type Options struct {
 	// corpus. It counts against MemoryBytes.
 	HeldBytes int64
 
-	// Tasks are the intended uses of the problem. Memory is divided so that all of them fit, and
-	// errors of NewProblem name the memory that suffices for all. Choose fails at the start if
-	// documents need more memory for Tasks. Default: any that turn out to fit.
+	// Tasks are the intended uses of the problem. Memory is divided so that all tasks fit, and
+	// errors of NewProblem name the memory that suffices for all tasks. Choose fails at the start
+	// if documents need more memory for Tasks. Default: any tasks that fit.
 	Tasks []Task
 	least int64 // minimum of MemoryBytes for a precomputed matrix, which is kept whole
 
-	// CacheBytes limits tiles and rows together, for measurements and tests. Default: what
-	// MemoryBytes leaves, or as much as helps.
+	// CacheBytes limits tiles and rows together, for measurements and tests. Default: the rest of
+	// MemoryBytes, or as much as helps.
 	CacheBytes int64
 
 	// Once means that the problem serves only one training: it keeps values of its kernel instead
@@ -46,7 +46,7 @@ type Options struct {
 	Once bool
 
 	// Unnamed is set if a program chose, or may have chosen, the kernel. Reports then don't warn
-	// that it may not be positive definite.
+	// that the kernel may not be positive definite.
 	Unnamed bool
 
 	// Progress is called at least once a second, never concurrently. If it panics, the work ends

@@ -13,13 +13,13 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// FoldOutcome holds the predictions of a fold by machines trained on the other folds, by document
-// of the fold.
+// FoldOutcome holds the predictions for a fold's documents by binary classifiers trained on the
+// other folds.
 type FoldOutcome struct {
 	Class     []int       `json:",omitempty"`
 	Labels    [][]int     `json:",omitempty"`
 	Values    []float64   `json:",omitempty"`
-	Decisions [][]float64 `json:",omitempty"` // for probabilities and thresholds
+	Decisions [][]float64 `json:",omitempty"` // decision values for probabilities and thresholds
 	Missing   []int       `json:",omitempty"` // binary classifiers that had no documents
 
 	Support    int // number of distinct support vectors

@@ -70,12 +70,11 @@ func (p *path) add(k kernel.Kernel, v *solver.Validation) {
 	p.kernels[0], p.found[0] = k, v
 }
 
-// farthest limits how far a path is extrapolated beyond the last kernel, in steps from the last but
-// one to the last.
+// farthest limits how far a path is extrapolated beyond the last kernel, in units of the last step.
 const farthest = 2
 
-// lead returns warm starts for kernel k: from the last kernel's solutions, if the two kernels
-// differ in only one number; and extrapolated from the kernel before, if that differs in the same
+// lead returns warm starts for kernel k: the last kernel's solutions, if the kernels differ in only
+// one number; and an extrapolation from the last two kernels, if all three differ in the same
 // number. Steps of positive numbers are measured by logarithms.
 //
 // Measured on 20 Newsgroups with the diffusion kernel, eight values of t from 0.1 to 2, five folds,

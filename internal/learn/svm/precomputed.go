@@ -22,9 +22,9 @@ import (
 // [kernel.Precomputed], their default here. To predict a document, pass the row of its kernel
 // values with all training documents.
 //
-// A matrix from [engine.Engine.Gram] gives the same machines, bit for bit, as training on the
-// documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the largest absolute value; the value in
-// the earlier row is used for both. opt.Device and opt.CacheBytes are ignored.
+// A matrix from [engine.Engine.Gram] gives the same binary classifiers, bit for bit, as training on
+// the documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the largest absolute value; the
+// value in the earlier row is used for both. opt.Device and opt.CacheBytes are ignored.
 //
 // It fails if the matrix isn't square or isn't symmetric, or if NewProblem fails.
 func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Problem, error) {
@@ -47,7 +47,7 @@ func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Proble
 	return p, err
 }
 
-// asymmetry is the maximum difference of values that should be equal, relative to the largest.
+// asymmetry is the maximum relative difference of equal values, relative to the largest value.
 const asymmetry = 1e-5
 
 // square returns m as a dense symmetric matrix, with rows and columns in the given order.

@@ -61,9 +61,9 @@ func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
 	return p
 }
 
-// Training on a kernel matrix gives the same machines bit for bit as training on documents, also
-// through both file formats. Predictions agree within the error of kernel values: the predictor of
-// documents has an engine of only the support vectors, which rounds differently.
+// Training on a kernel matrix gives the same binary classifiers bit for bit as training on
+// documents, also through both file formats. Predictions agree within the error of kernel values:
+// the predictor of documents has an engine of only the support vectors, which rounds differently.
 func TestPrecomputed(t *testing.T) {
 	ctx := context.Background()
 	for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2"} {

@@ -25,9 +25,9 @@ type Predictor struct {
 	opt Options
 	k   kernel.Kernel
 	p   *solver.Predictor // its columns are the support vectors
-	w   *Weights          // weights of linear machines; nil if kernel values decide
+	w   *Weights          // weights for inner products; nil if predictions use kernel values
 
-	rows, columns int // for a precomputed kernel: documents decided together, kernel values per document
+	rows, columns int // for a precomputed kernel: documents per batch, kernel values per document
 
 	own *supportEngine // shared with predictors from Holding
 }
@@ -104,7 +104,7 @@ func (p *Predictor) Holding(bytes int64) *Predictor {
 // Model returns the model.
 func (p *Predictor) Model() *model.Model { return p.m }
 
-// Weights returns the weights that decide, or nil if kernel values decide.
+// Weights returns the weights that predictions use, or nil if predictions use kernel values.
 func (p *Predictor) Weights() *Weights { return p.w }
 
 // Kernel returns the kernel, with all its parameters.
@@ -157,7 +157,7 @@ func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.D
 // predicting is the state of a prediction.
 type predicting struct {
 	*Predictor
-	e      *engine.Engine // nil if kernel values don't decide
+	e      *engine.Engine // nil if predictions don't use kernel values
 	docs   *sparse.CSR
 	out    *model.Prediction
 	report *run.Reporter
@@ -233,7 +233,7 @@ func (s *summing) end(panel, width int) {
 	delete(s.under, panel)
 }
 
-// decides returns the engine whose kernel values decide, or nil.
+// decides returns the engine whose kernel values predictions use, or nil.
 func (p *Predictor) decides() *engine.Engine {
 	if p.w != nil {
 		return nil
@@ -325,7 +325,7 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 	})
 }
 
-// results sets the decision values and predictions of documents from first on, given their sums.
+// results sets the decision values and predictions of documents from first on, from their sums.
 func (p *predicting) results(sums *solver.Sums, first, documents int) error {
 	for r := range documents {
 		sums.Result(r, p.out.Decisions[first+r])

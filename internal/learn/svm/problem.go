@@ -32,7 +32,7 @@ type Problem struct {
 	training atomic.Bool // the solver reports progress, so the engine's is ignored
 }
 
-// dataset holds what is kept of the training corpus, except documents, which are in Problem.x.
+// dataset holds the stored parts of the training corpus except documents, which are in Problem.x.
 type dataset struct {
 	archive.Origin
 	first   int           // number of the first document in messages

@@ -77,8 +77,8 @@ const rejectionLevels = 50
 
 // tuneRejection finds the lowest threshold that reaches a target (coverage or error E) on k parts.
 //
-// An error is tested at coverages fixed beforehand, from the strictest threshold on. A threshold with w wrong of a
-// answers passes at level α if a new batch of m = a/k answers has more than E·m wrong ones with probability at most α:
+// An error is tested at fixed coverages, strictest threshold first. A threshold with w of a answers
+// wrong passes at level α if the number X of wrong answers in a new batch of m = a/k answers has
 //
 //	P(X > E·m) <= α,   X ~ BetaBinomial(m, w + 1, a - w)
 //
@@ -87,11 +87,11 @@ const rejectionLevels = 50
 // dispersion, Pearson's χ²/(k-1) over all answers.
 //
 // The fallback procedure (Wiens, Pharmaceutical Statistics 2, 2003) has an α of 5% for all
-// thresholds: 3% for the strictest that would pass with two wrong answers (or one, or none), and
-// 0.5% each for those of 40, 60, 80 and 100% coverage. A threshold that passes leaves its α to the
-// next.
+// thresholds: 3% for the strictest threshold that would pass with two wrong answers (or one, or
+// none), and 0.5% each for the thresholds of 40, 60, 80 and 100% coverage. A threshold that passes
+// leaves its α to the next threshold.
 //
-// The alternatives are the nearest errors below and above that are kept with another coverage.
+// The alternatives are the nearest smaller and larger errors that other coverages reach.
 //
 // It fails for an invalid target or probability, for fewer than two parts, or if no threshold
 // passes.
@@ -194,7 +194,7 @@ type rejectionTest struct {
 	levels        []level
 }
 
-// at returns the lowest threshold that keeps an error, or nil.
+// at returns the lowest threshold that meets an error target, or nil.
 func (t *rejectionTest) at(target float64) (best *solver.Rejection) {
 	passes := func(given, wrong, alpha float64) bool {
 		m := math.Floor(given / t.dispersion / t.k)
@@ -236,7 +236,7 @@ func exceeds(target, m, w, a float64) float64 {
 	return 1 - within
 }
 
-// alternatives returns the errors nearest to target that are kept with another coverage.
+// alternatives returns the errors nearest to target that other coverages reach.
 func (t *rejectionTest) alternatives(target float64, best *solver.Rejection) (out []Alternative) {
 	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
 	other := func(e float64) bool {

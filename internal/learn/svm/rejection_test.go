@@ -29,7 +29,7 @@ func TestTuneRejection(t *testing.T) {
 	if got.Coverage != 0.9 || got.Error != 20./450 || others.ErrorOfAll != 0.05 || !slices.Equal(others.Targets, want) {
 		t.Errorf("%+v, %+v, expected 90 %%, and %v", got, others, want)
 	}
-	// If the same errors are in one part, χ²/(k-1) is 26.3, and no target of a few percent is kept.
+	// If the same errors are in one part, χ²/(k-1) is 26.3, and no target of a few percent is met.
 	if less, _, err := tuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{Error: 0.1}); err == nil {
 		t.Errorf("%+v of parts that differ, expected none", less)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Report describes a training.
+// Report describes a training run.
 type Report struct {
 	Functions  int // number of binary classifiers
 	Support    int // number of distinct support vectors
@@ -22,10 +22,10 @@ type Report struct {
 	Gram  time.Duration // time to compute tiles before the solver starts
 	Solve time.Duration // time of the solver, including the rows it requests
 
-	Thresholds *solver.Thresholds // for labels, if Settings request them
+	Thresholds *solver.Thresholds // thresholds of labels, if Settings request them
 
-	// For calibrated probabilities: temperature and rejection threshold, or nil; calibration on
-	// held-out parts; other thresholds.
+	// These fields are for calibrated probabilities: temperature and rejection threshold, or nil;
+	// calibration on held-out parts; other thresholds.
 	Temperature  *solver.Temperature
 	Rejection    *solver.Rejection
 	Calibration  *score.Calibration

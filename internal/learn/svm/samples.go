@@ -32,7 +32,7 @@ type problems struct {
 	cut    int // tokenizer of last
 }
 
-// next returns the problem for a tokenizer and embedding, and closes the last if it was another.
+// next returns the problem for a tokenizer and embedding, and closes a different previous problem.
 func (o *problems) next(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error) {
 	if o.last != nil && o.cut == cut && o.last.Embedding() == e {
 		return o.last, nil
@@ -62,8 +62,8 @@ func (o *problems) close() error {
 	return e.Close()
 }
 
-// If C is too large for noisy targets, a regression takes steps without end. In a choice, a fit
-// stops after stepsEach steps per document, or minSteps if that is more, and ranks below fits
+// If C is too large for noisy targets, training a regression takes very many steps. In a choice, a
+// fit stops after stepsEach steps per document, or minSteps if that is more, and ranks below fits
 // that reach the tolerance.
 const stepsEach, minSteps = 200, 50_000
 
@@ -92,18 +92,18 @@ func (m *Samples) Open(
 	}
 }
 
-// Work is in kernel values. Dot products of all documents, for both halves of the matrix, cost one
-// value each, and mapping them to a kernel half. Linear terms are for embedding and tokenising.
+// Work is in kernel values. A dot product costs one value per element of the matrix, and its
+// mapping to a kernel half a value. Linear terms are for embedding and tokenising.
 var (
 	dotWork    = tune.Work{Square: 1, Linear: 500}
 	kernelWork = tune.Work{Square: 0.5}
 	countWork  = tune.Work{Linear: 12} // per term
 )
 
-// fitWork estimates the work of a solver. One-vs-one reads each value about once; one-vs-rest reads
-// it three times for 20 classes, and more for more. Each step also costs as much as a few hundred
-// values: in one-vs-one, every document is in a binary classifier for each other class, whose steps
-// are short. Measured on 20 Newsgroups, WebKB, and synthetic documents of 4, 20 and 200 classes.
+// fitWork estimates the work of a solver. One-vs-one reads each value about once. One-vs-rest reads
+// each value three times for 20 classes, and more often for more classes. Each step also costs a
+// few hundred values. In one-vs-one, every document has a classifier for each other class, with
+// short steps. Measured on 20 Newsgroups, WebKB, and synthetic documents of 4, 20 and 200 classes.
 func (m *Samples) fitWork(scheme solver.Scheme) tune.Work {
 	k := float64(len(m.Corpus.Classes))
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Adding a constant to a kernel doesn't change a machine with a bias. So a conditionally positive
+// Adding a constant to a kernel doesn't change an SVM with a bias. So a conditionally positive
 // definite kernel trains like its positive definite shift: ngd and ngd:shift=pi, the arcsine kernel
 // and twice the arc-cosine kernel of degree 0. Source: Zhang, Chen and Lee, SIGIR 2005, §3; Cho's
 // thesis, §2.1.2.

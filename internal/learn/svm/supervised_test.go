@@ -55,7 +55,7 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	c := lottery(300, 0)
 	s := Settings{Kernel: supervised, C: 10, Scheme: solver.OneVsRest}
 	p := problem(t, c, supervised, Options{})
-	if got := crossValidate(t, p, s, 5, 1).Mean; !(got < 0.45) { // 1/3, with a deviation of .03
+	if got := crossValidate(t, p, s, 5, 1).Mean; !(got < 0.45) { // 1/3, with a standard deviation of .03
 		t.Errorf("%v of the drawn labels are predicted by folds", got)
 	}
 	p.apart = true

@@ -14,8 +14,8 @@ type supportEngine struct {
 	e  *engine.Engine
 }
 
-// SupportEngine returns the engine of the support vectors, and makes it if weights decide and
-// nothing has requested kernel values yet. It is nil for models of sets, precomputed kernels, and
+// SupportEngine returns the engine of the support vectors. If predictions use weights, the first
+// call makes the engine. The engine is nil for a model of sets, with a precomputed kernel, or
 // without support vectors. It fails if memory doesn't suffice, if a device fails, and when ctx is
 // done.
 func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
@@ -44,8 +44,8 @@ func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 // keptBytes is the maximum memory for dense support vectors. 20 Newsgroups needs 44 MiB.
 const keptBytes = 256 << 20
 
-// Engine returns the engine of the support vectors, whose Stats count dot products. It is nil if
-// the model has no support vectors or, until [Predictor.SupportEngine] makes it, if weights decide.
+// Engine returns the engine of the support vectors, whose Stats count dot products. It is nil
+// without support vectors or, until [Predictor.SupportEngine] makes it, if predictions use weights.
 func (p *Predictor) Engine() *engine.Engine {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()

@@ -33,8 +33,8 @@ func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.E
 	return t
 }
 
-// paths divides the kernels of a part, which are in path order, wherever a kernel has no lead from
-// the previous one.
+// paths divides the kernels of a part, which are in path order, before each kernel without a warm
+// start from the previous kernel.
 func (p *part) paths() (paths []*part) {
 	begin := 0
 	for i := 1; i <= len(p.kernels); i++ {

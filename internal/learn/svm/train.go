@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Settings defines the machine to train.
+// Settings are the parameters of training.
 type Settings struct {
 	Type   model.Type    // default c_svc
 	Kernel kernel.Kernel // default diffusion:t=0.5
@@ -38,10 +38,10 @@ type Settings struct {
 
 	Tolerance         float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
 	Shrinking         Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
-	Probabilities     bool      // by a sigmoid for each binary classifier, as in LIBSVM: solver.Parameters
+	Probabilities     bool      // as in LIBSVM, by a sigmoid for each binary classifier: solver.Parameters
 	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated together, see Problem.Train
-	Thresholds        bool      `param:"thresholds" wants:"0 or 1" flag:""`    // for labels: tuned on folds
-	IndependentLabels bool      // for solver.Labels: each label is trained alone wherever rows are, see solver.Training
+	Thresholds        bool      `param:"thresholds" wants:"0 or 1" flag:""`    // thresholds of labels, tuned on folds
+	IndependentLabels bool      // for solver.Labels: trains each label as a separate problem, see solver.Training
 	Seed              uint64    // seed of the folds for probabilities and thresholds
 
 	// Reject leaves uncertain documents without a class. It needs one class per document.
@@ -50,7 +50,7 @@ type Settings struct {
 	steps int // maximum number of steps per problem; 0 = the solver's default
 }
 
-// Shrinking is 1, its zero value, if the solver sets aside documents at a bound, or 0 if not.
+// Shrinking is 1, its zero value, if the solver shrinks problems, or 0 if not.
 type Shrinking int
 
 // String implements fmt.Stringer.
@@ -338,7 +338,7 @@ func (p *Problem) weights(s *Settings) map[string]float64 {
 	return out
 }
 
-// model makes a model of a classifier with all data that predictions need.
+// model makes a model with all data that predictions need.
 func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	rows := c.Support()
 	at := make(map[int]int, len(rows))

@@ -36,7 +36,7 @@ func dense(t *testing.T, c *corpus.Corpus, k kernel.Kernel) *solver.Dense {
 	return m
 }
 
-// learnt returns the machines that package solver trains on the same corpus.
+// learnt returns the binary classifiers that package solver trains on the same corpus.
 func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solver.DecisionFunction {
 	t.Helper()
 	n := m.Len()
@@ -112,10 +112,10 @@ func several(c *corpus.Corpus) *corpus.Corpus {
 	return &out
 }
 
-// Every type and scheme is compared with package solver on a float64 matrix in another document
-// order. Both stop at a violation of 10⁻⁵ on matrices that differ by at most 10⁻⁵ per value, so
-// that objectives agree to about 10⁻⁴ of the sum of their coefficients. The test allows 10⁻⁴ of the
-// objective, and 5·10⁻³ for decision values.
+// The test compares every type and scheme with package solver on a float64 matrix in another
+// document order. Both stop at a violation of 10⁻⁵ on matrices that differ by at most 10⁻⁵ per
+// value, so objectives agree to about 10⁻⁴ of the sum of their coefficients. The test allows 10⁻⁴
+// of the objective, and 5·10⁻³ for decision values.
 func TestTrainEveryType(t *testing.T) {
 	docs := read(t, "synthetic:docs=420,terms=600,length=25,classes=3,seed=5", corpus.Options{})
 	cases := map[string]struct {
@@ -188,7 +188,7 @@ func TestTrainEveryType(t *testing.T) {
 	}
 }
 
-// Invalid trainings fail with these messages.
+// Invalid training runs fail with these messages.
 func TestTrainRefuses(t *testing.T) {
 	docs := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=6", corpus.Options{})
 	one := docs.Select([]int{0, 2, 4}) // classes take turns

@@ -13,14 +13,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Weights are weights of machines whose kernel is an inner product, so that a machine decides by
-// one vector instead of its support vectors s,
+// Weights are the weights of decision functions with an inner product as kernel. Predictions use
+// one vector w per decision function instead of its support vectors s,
 //
 //	f(x) = Σ α⟨s, x⟩ - rho = ⟨w, x⟩ - rho,   w = Σ α s
 //
 // for an embedded document x; x and s may be scaled to length 1.
 type Weights struct {
-	At        []float64 // weight of each column and machine, at index column·Machines + machine
+	At        []float64 // weight of each column and function, at index column·Functions + function
 	Functions int
 	Unit      bool // x and s are scaled to length 1
 }
@@ -33,7 +33,7 @@ func (w *Weights) Bytes() int64 {
 	return 8 * int64(len(w.At))
 }
 
-// Linear reports whether the machines of a model may have [Weights].
+// Linear reports whether the decision functions of a model may have [Weights].
 func Linear(m *model.Model) bool {
 	k, err := kernel.Parse(m.Kernel)
 	if err != nil {
@@ -43,7 +43,7 @@ func Linear(m *model.Model) bool {
 	return ok
 }
 
-// maxWeights limits the bytes of weights without MemoryBytes: 190 machines of 1.4 million columns.
+// maxWeights limits the bytes of weights without MemoryBytes: 190 classifiers, 1.4 million columns.
 var maxWeights int64 = 2 << 30
 
 // weightRows is the number of support vectors that are added up at a time.
@@ -52,8 +52,8 @@ const weightRows = 512
 // maxParts is the maximum number of parts into which columns are divided.
 const maxParts = 64
 
-// hasWeights reports whether weights decide. Weights need an inner product, no device, and memory
-// for an engine and as much again.
+// hasWeights reports whether predictions use weights. Weights need an inner product, no device, and
+// memory for an engine and as much again.
 func (p *Predictor) hasWeights() bool {
 	m, most := p.m, maxWeights
 	if _, ok := kernel.InnerProduct(p.k); !ok || p.opt.Device != nil {
@@ -69,10 +69,10 @@ func (p *Predictor) hasWeights() bool {
 	return int64(len(m.Classifier.Functions))*int64(m.Embedder.Cols()) <= most/8
 }
 
-// WeightsOf adds up the weights of a model's machines for its kernel, which must be an inner
-// product, with the given number of workers (0 = one per CPU). Sums are in float64 in the order of
-// support vectors, each operation rounded separately: results are the same bit for bit with any
-// number of workers. It fails if a support vector can't be embedded, and when ctx is done.
+// WeightsOf adds up the weights of a model's decision functions for its kernel, which must be an
+// inner product, with the given number of workers (0 = one per CPU). Sums are in float64 in the
+// order of support vectors, without fused operations, so results are bit-identical for any number
+// of workers. It fails if a support vector can't be embedded, and when ctx is done.
 func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {
 	unit, _ := kernel.InnerProduct(k)
 	machines := m.Classifier.Functions
@@ -95,7 +95,7 @@ type weighing struct {
 	m       *model.Model
 	w       *Weights
 	workers int
-	done    []int       // by machine: number of coefficients added so far
+	done    []int       // by binary classifier: number of coefficients added so far
 	of      [][]share   // by support vector of the current batch
 	vectors [][]float64 // by support vector of the current batch
 }

@@ -62,7 +62,7 @@ func emptied(c *corpus.Corpus, every int) *corpus.Corpus {
 }
 
 // Weights give the same decisions as support vectors. With u = 2⁻²⁴, a stored value of a unit
-// vector has a relative error of u, and the norm one of 2⁻⁵², so that the error of ⟨w, x⟩ is u
+// vector has a relative error of u, and its norm has an error of 2⁻⁵², so the error of ⟨w, x⟩ is u
 // Σ|α|‖s‖‖x‖; float64 sums add far less. float32 kernel values with c within 10⁻⁶ (docs/design.md)
 // add a few u, and 10⁻⁶ of the same sum.
 func TestWeightsDecideAsSupportVectors(t *testing.T) {
@@ -136,7 +136,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 	}
 }
 
-// If weights leave no memory for the engine, kernel values decide; else it is made on request.
+// Kernel values are used unless memory suffices for weights and an engine, made on request.
 func TestWeightsLeaveRoom(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=300,terms=3000,length=30,classes=20,seed=1", corpus.Options{}))
 	m, _ := train(t, learn, Settings{Kernel: kernel.MustParse("linear:embed=tfidf-l2")}, Options{})
