@@ -1,5 +1,5 @@
-// Package task contains code shared by learners with one binary classifier per class: the selection
-// of training documents, class weights, the loop over classes, and predictions from decision values.
+// Package task contains code shared by learners with one binary classifier per class: selection of
+// training documents, class weights, the loop over classes, and predictions from decision values.
 //
 // Train and TrainPath of these learners neither change nor keep the corpus. They train on documents
 // with a class, or on all documents with independent labels. They fail if the corpus has no

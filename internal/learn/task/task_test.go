@@ -87,7 +87,7 @@ func TestNumbers(t *testing.T) {
 }
 
 // Balanced weights equal scikit-learn's n / (classes · nₖ), or balance a label's documents with the
-// others. Weights by name take precedence.
+// other documents. Weights by name take precedence.
 func TestWeights(t *testing.T) {
 	c := &corpus.Corpus{Classes: []string{"a", "b", "c"}}
 	for _, k := range []int32{0, 0, 0, 0, 1, 1, 2, 0, 0, 0} { // 7, 2 and 1 of 10 documents

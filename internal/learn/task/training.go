@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Training trains a binary classifier for each class of a corpus. Of two classes with one label per
-// document, only the first is trained, because the second is its negation.
+// Training trains a binary classifier for each class of a corpus. With two classes and one label
+// per document, only the first classifier is trained, because the second is its negation.
 type Training struct {
 	Options
 	Name   string // package name, for errors
@@ -27,8 +27,8 @@ type Training struct {
 	ClassWeights    []float64 // factors of C, see [Weights]
 }
 
-// Check sets the training documents and weights, see [Check] and [Weights]. Without Prices, c is the
-// only value of C.
+// Check sets the training documents and weights, see [Check] and [Weights]. Without Prices, c is
+// the only value of C.
 func (t *Training) Check(
 	ctx context.Context, e sparse.Embedding, c float64, given map[string]float64, balanced bool,
 ) (err error) {
