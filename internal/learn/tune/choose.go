@@ -32,8 +32,8 @@ type Candidates struct {
 	Terms  int
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
 
-	// Alike is set if tokenizers cost about the same, such as forms of numbers. Each is then compared
-	// with all its kernels: Own[i] if tokenizer i has it, or else Kernels. Own requires Alike or Final.
+	// Alike is set if tokenizers cost about the same, such as forms of numbers. Each tokenizer is then
+	// compared with all its kernels: Own[i] if set, or else Kernels. Own requires Alike or Final.
 	Alike bool
 	Own   map[int][]kernel.Kernel
 
@@ -42,17 +42,17 @@ type Candidates struct {
 	Values, Counted []float64
 
 	// Near, if not nil, returns neighbours of a kernel, such as kernels with half and twice its
-	// parameter. A round continues with neighbours of its best kernel, or best C, until these
-	// aren't better.
+	// parameter. A round continues with neighbours of its best kernel, or best C, until no
+	// neighbour is better.
 	Near func(k kernel.Kernel) []kernel.Kernel
 
 	// Finer, if not nil, returns neighbours of the best kernel that the round of C tries, too.
 	Finer func(k kernel.Kernel) []kernel.Kernel
 
 	// Supervised are kernels whose embeddings learn from labels, see [sparse.Embedding.Supervised].
-	// They are compared last, with the first C, unless Final is set: each fold needs its own dot
-	// products. On m of n documents, one of these kernels wins only if it is better by √(n/m)
-	// standard errors.
+	// They are compared last, with the first C, unless Final is set, because each fold needs
+	// separate dot products. On m of n documents, a supervised kernel wins only if it is better by
+	// √(n/m) standard errors.
 	Supervised []kernel.Kernel
 
 	// Final is the number of candidates in a last round, which uses Folds folds of all documents.
@@ -118,7 +118,7 @@ type Choice struct {
 // stratified samples. Rounds compare one parameter each:
 //
 //   - terms, with the first kernel;
-//   - kernels, on the best terms, and those of the first other family on the second best;
+//   - kernels, on the best terms, and kernels of the first other family on the second best terms;
 //   - schemes, then epsilon, then C, for the best candidates so far;
 //   - kernels that learn from labels, see [Candidates.Supervised].
 //

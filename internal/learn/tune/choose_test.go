@@ -15,7 +15,7 @@ import (
 // costs implements Samples without training. In one-vs-one, each kernel value is read once.
 type costs struct {
 	classes float64
-	room    int // documents; 0 for all
+	room    int // number of documents that fit; 0 for all
 }
 
 func (m *costs) Open(

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// DefaultFolds is the number of folds if none is given.
+// DefaultFolds is the default number of folds.
 const DefaultFolds = 5
 
 // Strata returns the first class of each of n documents. A document without a class gets the class

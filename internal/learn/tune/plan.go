@@ -25,7 +25,7 @@ func (w *Work) Add(times float64, of Work, share float64) {
 	w.Linear += times * of.Linear * share
 }
 
-// The scheme round compares keptKernels kernels, later rounds the keptSchemes best candidates.
+// The scheme round compares keptKernels kernels; later rounds compare keptSchemes candidates.
 const keptKernels, keptSchemes = 3, 2
 
 // finalRound and weighting are the names of the last round of a search, and of the round of kernels
@@ -109,8 +109,8 @@ func (g *Candidates) kernelsOn(cut int) []kernel.Kernel {
 	return g.Kernels
 }
 
-// everywhere returns q with each kernel on each tokenizer. Tokenizers that are alike alternate, because
-// a choice may compare only the first candidates.
+// everywhere returns q with each kernel on each tokenizer. Tokenizers that are alike alternate,
+// because a choice may compare only the first candidates.
 func (g *Candidates) everywhere(q Candidate) (out []Candidate) {
 	lists := make([][]Candidate, g.Terms)
 	for q.Terms = range g.Terms {
@@ -124,8 +124,8 @@ func (g *Candidates) everywhere(q Candidate) (out []Candidate) {
 	return run.InTurn(lists...)
 }
 
-// kept returns the first n of the best candidates. If tokenizers have kernels of their own, it adds the
-// best candidate of the others, because one round alone favours the longer list of kernels.
+// kept returns the first n of the best candidates. If tokenizers have kernels of their own, it adds
+// the best candidate of other tokenizers, because a round favours the longer list of kernels.
 func (g *Candidates) kept(best []Candidate, n int) []Candidate {
 	kept := slices.Clone(best[:min(len(best), n)])
 	for _, own := range []bool{false, true} {
@@ -137,8 +137,8 @@ func (g *Candidates) kept(best []Candidate, n int) []Candidate {
 	return kept
 }
 
-// on returns the best candidate on another tokenizer. If the kernel doesn't suit, it returns the best
-// of the candidates that were tried there, or the first one.
+// on returns the best candidate on another tokenizer. If the kernel doesn't suit, it returns the
+// best candidate that was tried there, or the first candidate.
 func (g *Candidates) on(best []Candidate, cut int) Candidate {
 	q := best[0]
 	if g.Own[cut] == nil && g.Own[q.Terms] == nil {
@@ -200,8 +200,8 @@ const nearlyAll = 0.9
 // a tenth of a second.
 const maxOver, minWork = 2.5, 24e6
 
-// minTraining is the minimum work of a training if terms are chosen, about a second of one core;
-// minAlike if cuts are alike.
+// minTraining is the minimum work of training if terms are chosen, about a second on one core.
+// minAlike is the minimum if tokenizers are alike.
 const minTraining, minAlike = 6e8, 1.5e8
 
 // mayTake returns the work of a training on n documents, or a minimum if terms are chosen.
@@ -226,8 +226,8 @@ func (h *choosing) least() int {
 }
 
 // planned returns the candidates that a round compares, and its sample size, which is at least the
-// previous one. If the smallest sample is too much work for all candidates, the round keeps the
-// first, and then in order each that still fits into the work. A search keeps all.
+// previous size. If the smallest sample is too much work for all candidates, the round keeps the
+// first, and then each that fits into the work. A search keeps all candidates.
 func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.from.Work * h.mayTake(n) / float64(rounds)

@@ -129,7 +129,7 @@ func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ 
 	return r, nil
 }
 
-// ofNumbers scores estimates, beside the mean of the targets of the other folds.
+// ofNumbers scores estimates, and for comparison the mean target of the other folds.
 func ofNumbers(c *corpus.Corpus, values []float64, fold []int, folds int) (*score.Score, error) {
 	targets, err := score.Targets(c, len(values))
 	if err != nil {

@@ -63,9 +63,9 @@ func (h *choosing) run(ctx context.Context) error {
 	return nil
 }
 
-// preferOwn chooses the best candidate of tokenizers with kernels of their own, unless another is
-// better by half of Chance, or by Chance for a mean squared error. Those others are more, so that the
-// best of them more often seems better by chance.
+// preferOwn chooses the best candidate of tokenizers with kernels of their own, unless another
+// candidate is better by half of Chance, or by Chance for a mean squared error. There are more
+// other candidates, so their best more often seems better by chance.
 func (h *choosing) preferOwn(r *Round) {
 	best, margin := -1, r.Chance()/2
 	if h.from.Measure == MeanSquaredError {

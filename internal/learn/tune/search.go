@@ -27,7 +27,7 @@ func (q Candidate) Same(o Candidate) bool {
 	return q.SameKernel(o) && q.Scheme == o.Scheme && q.Regularization == o.Regularization
 }
 
-// Combine returns all combinations of lists, ordered by cut, scheme, kernel, nu, epsilon, C.
+// Combine returns all combinations, ordered by tokenizer, scheme, kernel, nu, epsilon, C.
 func Combine(cuts int, schemes []solver.Scheme, kernels []kernel.Kernel, nu, epsilon, c []float64) (all []Candidate) {
 	for cut := range cuts {
 		for _, scheme := range schemes {
@@ -72,10 +72,10 @@ func (f *Found) Fits() (n int) {
 	return n
 }
 
-// Search compares candidates. With minC, the best point is the one with the smallest C among
-// those that differ from the best only in C and aren't worse by more than the standard error of the
-// difference by fold. If ctx is done, or after another error, the result has the completed points.
-// each, if not nil, is called with each completed point.
+// Search compares candidates. With minC, the best point is the point with the smallest C that
+// differs from the best only in C and is worse by at most the standard error of the difference by
+// fold. If ctx is done, or after another error, the result has the completed points. each, if not
+// nil, is called with each completed point.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, minC bool, each func(Point),
 ) (*Found, error) {
@@ -111,10 +111,9 @@ func compare(points []Point, best int) {
 	}
 }
 
-// smallestC returns the index of the point with the smallest C among those that differ from the
-// best only in C and whose mean is worse by at most the standard error of the difference by fold,
-// and by at most most, because few folds estimate that error badly. best is the index of the best
-// point.
+// smallestC returns the index of the point with the smallest C that differs from the best only in
+// C, and whose mean is worse by at most the standard error of the difference by fold and by at most
+// most, because few folds estimate that error badly. best is the index of the best point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
