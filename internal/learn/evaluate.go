@@ -30,7 +30,7 @@ type EvaluateOptions struct {
 // Evaluation compares predictions of a model with the labels of documents.
 type Evaluation struct {
 	Score    *score.Score `json:"-"`
-	Outcomes []Outcome    `json:"-"` // one per document
+	Outcomes []Outcome    `json:"-"` // one outcome per document
 
 	// Coverage is the error rate of the most confident documents, for each confidence. Answered is
 	// the largest share of documents with an error rate of at most 1, 2, 5 and 10%. Both are nil
@@ -106,15 +106,15 @@ type Mistake struct {
 	Why   *DocumentExplanation `json:"why,omitempty"`   // explanation by words of the text, or else by terms
 	Marks []Mark               `json:"marks,omitempty"` // positions of these words in the text
 
-	Columns []ColumnEffect `json:"columns,omitempty"` // columns of a table's row, if rows were kept
+	Columns []ColumnEffect `json:"columns,omitempty"` // effects of columns of a table's row, if rows were kept
 }
 
 // Copy is a document with a nearly identical training document: c = 1 − cosine of the square roots
 // of their term shares is at most 0.02, about two words in a hundred. If texts were kept, all their
 // words count, else only the terms that the model knows.
 type Copy struct {
-	Document int     `json:"document"` // from 1
-	Training int     `json:"training"` // nearest training document, from 1
+	Document int     `json:"document"` // number of the document, from 1
+	Training int     `json:"training"` // number of the nearest training document, from 1
 	Distance float64 `json:"c"`
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Explanation lists the terms by which a model decides.
+// Explanation lists the terms with the largest weights in a model's decisions.
 type Explanation struct {
 	Kind string      `json:"kind"` // description of the model and of its weights
 	Rows []Explained `json:"rows"`
@@ -35,8 +35,8 @@ type Explanation struct {
 type Explained struct {
 	Class    string       `json:"class"`
 	Against  string       `json:"against,omitempty"` // "" for all other classes
-	Positive []TermWeight `json:"terms_for"`         // positive, in descending order
-	Negative []TermWeight `json:"terms_against"`     // negative, in ascending order
+	Positive []TermWeight `json:"terms_for"`         // positive weights, in descending order
+	Negative []TermWeight `json:"terms_against"`     // negative weights, in ascending order
 	Known    int          `json:"terms"`             // number of terms with a nonzero weight
 	Norm     float64      `json:"length"`            // √Σ weight²
 }

@@ -20,7 +20,7 @@ type ColumnEffect struct {
 	Value  string  `json:"value"`
 	Note   string  `json:"note,omitempty"` // remark on a missing, unseen or extrapolated value
 	Effect float64 `json:"effect"`
-	For    string  `json:"-"` // as in TermEffect
+	For    string  `json:"-"` // label or direction, as in TermEffect
 }
 
 // ExplainColumns explains the prediction of document i, which is row i of raw, by its columns, in

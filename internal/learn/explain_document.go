@@ -33,7 +33,7 @@ type DocumentExplanation struct {
 // TermEffect is the effect of a term, f(x) - f(x without the term). Positive effects favour Label.
 type TermEffect struct {
 	Term   string  `json:"term"`
-	Count  float64 `json:"count"` // occurrences in the document
+	Count  float64 `json:"count"` // number of occurrences in the document
 	Effect float64 `json:"effect"`
 	For    string  `json:"-"` // label or direction that the effect favours, see [DocumentExplanation.side]
 
@@ -46,9 +46,9 @@ type TermEffect struct {
 type SupportEffect struct {
 	Document int64   `json:"document"` // number in the training corpus, from 1; 0 if unknown
 	Class    string  `json:"class,omitempty"`
-	Kernel   float64 `json:"kernel"` // k(s, x)
+	Kernel   float64 `json:"kernel"` // kernel value k(s, x)
 	Effect   float64 `json:"effect"`
-	For      string  `json:"-"` // as in TermEffect
+	For      string  `json:"-"` // label or direction, as in TermEffect
 }
 
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f

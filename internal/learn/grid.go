@@ -40,10 +40,10 @@ func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
 // Grid defines the settings to compare. [NewGrid] makes a Grid.
 type Grid struct {
 	Points  []Point       // points of learners other than SVMs; each is tried with all values of C
-	C       []float64     // nil = C of the trainer
+	C       []float64     // values of C; nil = C of the trainer
 	Lists   []kernel.List // lists of numbers, set by the user or by default
-	Samples bool          // try kernel, C and scheme on growing samples, instead of all combinations
-	Folds   int           // default 5
+	Samples bool          // compare kernel, C and scheme on growing samples, instead of all combinations
+	Folds   int           // number of folds, default 5
 	MinC    bool          // for SVMs: the smallest C within one standard error of the best wins
 
 	// Corpus returns the documents from tokenizer cut < Terms. Tokenizer 0 made the searched corpus.
@@ -60,7 +60,7 @@ type Grid struct {
 	embeddings  []string // embeddings to try on samples
 }
 
-// Total returns the number of points, or 0 with Samples.
+// Total returns the number of points, or 0 if Samples is set.
 func (g *Grid) Total() int {
 	if g.machines == nil {
 		return len(g.Points) * max(len(g.C), 1)

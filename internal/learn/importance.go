@@ -21,16 +21,16 @@ import (
 // are permuted among the scored rows. Drop is 0 for a column that the model doesn't use. Source:
 // Breiman, Machine Learning 45 (2001), section 10.
 type Importance struct {
-	Column string  `json:"column"` // as in ColumnEffect
+	Column string  `json:"column"` // column name, as in ColumnEffect
 	Drop   float64 `json:"drop"`
-	SE     float64 `json:"standard_error"` // over rows; for R², the variance of the targets counts as known
+	SE     float64 `json:"standard_error"` // standard error over rows; for R², the targets' variance counts as known
 }
 
-// Limits on the work of Importance.
+// These constants limit the work of Importance.
 const (
-	permutedAtOnce = 4096    // rows per prediction
+	permutedAtOnce = 4096    // number of rows per prediction
 	mostPermuted   = 200_000 // maximum number of predictions; above it, rows are sampled
-	leastPermuted  = 200     // rows that are used even if this exceeds mostPermuted
+	leastPermuted  = 200     // minimum number of rows, even if this exceeds mostPermuted
 )
 
 // importance sets v.Importance; p holds the predictions for c.

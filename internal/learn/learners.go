@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Learner is a kind of model.
+// Learner describes a learning algorithm and its models.
 type Learner struct {
 	Name    string     // value of -type, optionally followed by parameters: NAME:parameter=value,...
 	Summary string     // description in one line
@@ -112,7 +112,7 @@ type About struct {
 	archive.Origin // classes and vocabulary of the training documents
 
 	Type      string // learner with all parameters, in the syntax of -type
-	Kernel    string // specification of the kernel; "" if there is none, or if Text names it
+	Kernel    string // specification of the kernel; "" without a kernel, or if Text names it
 	Embedding string // embedding of the documents; "" if they aren't embedded
 	Scheme    solver.Scheme
 	solver.Regularization

@@ -13,7 +13,7 @@ import (
 
 // Novelty measures how much documents x differ from a model's training documents s₁, …, sₙ:
 //
-//	v(x) = max k(x, sᵢ),   v(sᵢ) = max k(sᵢ, sⱼ) over j ≠ i,   rank(x) = (1 + #{i: v(sᵢ) <= v(x)}) / (n + 1)
+//	v(x) = max k(x, sᵢ),  v(sᵢ) = max_{j≠i} k(sᵢ, sⱼ),  rank(x) = (1 + #{i: v(sᵢ) <= v(x)})/(n + 1)
 //
 // A small rank means that x is new: of documents like the training documents, a share of r has a
 // rank of at most r. To compute v(sᵢ), sᵢ loses the terms that the model would not know without sᵢ,
@@ -33,8 +33,8 @@ type Novelty struct {
 }
 
 const (
-	maxOwn      = 2000 // documents for which v(sᵢ) is computed
-	noveltyRows = 1024 // documents per batch
+	maxOwn      = 2000 // maximum number of documents for which v(sᵢ) is computed
+	noveltyRows = 1024 // number of documents per batch
 )
 
 // NewNovelty computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is the

@@ -24,13 +24,13 @@ type Options struct {
 	Seed    uint64   // seed of folds, samples and learners
 	Vectors *Vectors // defaults for vectors that aren't counts; nil for text and counts
 
-	// Work is the time budget for choosing unset parameters, in multiples of one training run. 0 =
-	// choose none.
+	// Work is the time budget for choosing unset parameters, in multiples of one training run. If
+	// Work is 0, nothing is chosen.
 	Work float64
 
-	ISA         string // "" = best available
-	Workers     int    // 0 = one per CPU
-	MemoryBytes int64  // 0 = no limit
+	ISA         string // instruction set; "" = best available
+	Workers     int    // number of goroutines; 0 = one per CPU
+	MemoryBytes int64  // memory limit in bytes; 0 = no limit
 	HeldBytes   int64  // bytes held elsewhere in the process, for predictors and support vector machines, see [Ready]
 
 	// Device is as in engine.Options, for predictions and support vector machines; nil = no device.
@@ -45,8 +45,8 @@ type Options struct {
 	Prepared func(p *svm.Problem, kernels []kernel.Kernel) error
 
 	Solver   func(svm.Progress)                                       // replaces Progress for SVMs; may be nil
-	Progress func(stage string, done, total int64, details ...string) // may be nil
-	Warn     func(format string, args ...any)                         // may be nil
+	Progress func(stage string, done, total int64, details ...string) // receives progress; may be nil
+	Warn     func(format string, args ...any)                         // receives warnings; may be nil
 	Say      func(format string, args ...any)                         // receives intermediate results; may be nil
 }
 

@@ -81,8 +81,8 @@ func (m *frequencyModel) Predict(_ context.Context, d *sparse.CSR, _ learn.Optio
 	return p, nil
 }
 
-// One line registers a learner, which is then parsed, described, searched, written and loaded like
-// others.
+// One line registers a learner. The learner is then parsed, described, searched, written and loaded
+// like other learners.
 func TestSmallestLearner(t *testing.T) {
 	defer func(all []*learn.Learner) { learn.All = all }(learn.All)
 	learn.All = slices.Clip(learn.All)

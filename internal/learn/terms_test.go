@@ -79,8 +79,8 @@ func TestTrainChoosesTerms(t *testing.T) {
 	}
 }
 
-// If numbers have no width, training chooses one: the larger width for a smooth target. Scales are
-// from all documents.
+// If numbers have no width, training chooses a width: the larger width for a smooth target. Scales
+// are from all documents.
 func TestTrainChoosesWidth(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var labels []string

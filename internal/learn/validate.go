@@ -23,7 +23,7 @@ type Validation struct {
 	Point
 	*tune.Result
 	About About // model of the last fold; for support vector machines, the settings
-	Ended Ended // sums over all binary classifiers
+	Ended Ended // totals over all binary classifiers
 
 	// The following fields are for support vector machines that are validated alone.
 	DotProducts int64 // number of computed dot products
@@ -133,7 +133,7 @@ type folding struct {
 	o        Options
 	folds    int
 	measure  tune.Measure
-	trainers []Point // one per candidate
+	trainers []Point // one trainer per candidate
 	together int     // number of candidates that a [Together] trains at a time
 	eighths  int     // eighths of each fold's training documents to use; 0 = all
 
@@ -298,7 +298,7 @@ func (v *folding) taken(train []int) []int {
 	return out
 }
 
-// known replaces the class indices of the model with those of the corpus.
+// known replaces the model's class indices with the corpus's class indices.
 func (v *folding) known(classes []string, p *model.Prediction) error {
 	if slices.Equal(classes, v.c.Classes) {
 		return nil
