@@ -114,9 +114,9 @@ func (r *reference) gradient(m *Model, c float64) (g *mat.VecDense, objective fl
 	return g, objective, &w
 }
 
-// With a tolerance of 10⁻⁸, the gradient in dense float64 is 0 within this tolerance, the objective
-// is the reported one, and predictions are Kα. This holds for all losses and kernels, and for
-// several C.
+// With a tolerance of 10⁻⁸, the gradient in dense float64 is 0 within this tolerance, the model
+// reports the same objective, and predictions are Kα. This holds for all losses and kernels, and
+// for several C.
 func TestOptimal(t *testing.T) {
 	musttest.SkipRace(t)
 	c := texts(300, 3, 1, false)
