@@ -27,7 +27,7 @@
 // D).
 //
 // Classes are trained concurrently. For ascending C, each search is warm-started from the previous
-// one. The order of documents depends only on the seed and the class, so that results are
+// solution. The order of documents depends only on the seed and the class, so that results are
 // bit-identical for any number of workers.
 //
 // Source: Hsieh, Chang, Lin, Keerthi and Sundararajan, A Dual Coordinate Descent Method for

@@ -19,9 +19,9 @@ type entry struct {
 // most used weights are adjacent.
 type problem struct {
 	entries []entry
-	begin   []int64   // first entry by document
-	count   []uint32  // number of entries by document
-	norm2   []float64 // Σ value² by document, without the intercept
+	begin   []int64   // index of each document's first entry
+	count   []uint32  // number of entries of each document
+	norm2   []float64 // Σ value² of each document, without the intercept
 	place   []uint32  // column of the problem by column of the embedding
 }
 
