@@ -38,7 +38,7 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// value returns the objective at w and sets g to its gradient. Sums over documents are by fixed
+// value returns the objective at w and sets g to its gradient. Sums over documents use fixed
 // blocks, so that they are bit-identical for any number of workers.
 func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) {
 	n, b := len(o.Terms), 0.0
