@@ -24,7 +24,7 @@ import (
 //
 // LIBSVM's models are one-vs-one. For one-vs-rest of two classes, it writes the first binary
 // classifier; the second is its negative, up to the tolerance of training. Classes without
-// documents are left out. Sigmoids are written if all binary classifiers have one, without a
+// documents are left out. Sigmoids are written if all binary classifiers have a sigmoid, without
 // temperature.
 //
 // If precomputed is set, it writes a model for kernel values from the user, which supports any

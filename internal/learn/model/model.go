@@ -25,7 +25,7 @@ var Types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 // function, whose value is the result.
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 
-// Used returns the parameters that the type uses, and 0 for the others.
+// Used returns the parameters that the type uses, and 0 for other parameters.
 func (t Type) Used(n solver.Regularization) solver.Regularization {
 	switch t {
 	case NuSVC, OneClass:

@@ -3,8 +3,8 @@ package model
 // Prediction holds the predictions of a model. The outer index of each slice is the document.
 type Prediction struct {
 	Decisions [][]float64 // decision values by binary classifier or class; 0 for a classifier that is nil
-	Class     []int       // with one class per document: index into the model's Classes
-	Labels    [][]int     // with independent labels: indices into Classes, ascending
+	Class     []int       // index into the model's Classes, with one class per document
+	Labels    [][]int     // ascending indices into Classes, with independent labels
 
 	// Value is the estimate of a regression, or the decision value of a one-class model, which is
 	// positive for documents like the training documents.
