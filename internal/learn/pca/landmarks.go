@@ -22,7 +22,7 @@ const (
 	independent = 1e-5
 
 	passRows = 512 // maximum number of documents per block of a pass
-	bar      = 64  // rows of S per task
+	bar      = 64  // number of rows of S per task
 )
 
 // atOnce returns the number of vectors that are multiplied by triangular factors of m rows between
@@ -246,7 +246,7 @@ func (s *sketch) components(ctx context.Context, o spectrum.Options) (*Component
 	return c, nil
 }
 
-// square is a matrix as an operator.
+// square implements spectrum.Operator for a stored matrix.
 type square struct{ m mat.Dense }
 
 // Len implements spectrum.Operator.

@@ -31,8 +31,8 @@ import (
 
 // Options are the options of Fit and FitLandmarks. The zero value works.
 type Options struct {
-	Components  int     // default 2; fewer if the matrix has a smaller rank
-	Tolerance   float64 // of residuals, relative to each eigenvalue; default as in spectrum.Lanczos
+	Components  int     // number of components, default 2; fewer if the matrix has a smaller rank
+	Tolerance   float64 // tolerance of residuals, relative to each eigenvalue; default as in spectrum.Lanczos
 	MemoryBytes int64   // limit on memory in addition to documents and engine; 0 for none
 	Seed        uint64  // seed of the first block
 
