@@ -50,8 +50,8 @@ func (r *Reliability) AddLabels(p []float64, own []int) {
 	}
 }
 
-// Add adds a document with the probabilities of classes, and its true classes: the most probable
-// class counts if it is among them, else the first. Classes that the model doesn't know have
+// Add adds a document with the probabilities of classes, and its true classes. If the most probable
+// class isn't among them, the first true class counts. Classes that the model doesn't know have
 // indices from len(p). Add returns the largest probability, and whether that class is right.
 func (r *Reliability) Add(p []float64, own []int) (confidence float64, right bool) {
 	best := 0

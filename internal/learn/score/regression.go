@@ -44,7 +44,7 @@ type Means struct {
 
 // Estimate is an estimate for a document.
 type Estimate struct {
-	Document      int // index
+	Document      int // index of the document
 	Target, Value float64
 }
 
@@ -139,8 +139,8 @@ func meanOf(values []float64, f func(v float64) float64) float64 {
 	return sum / float64(len(values))
 }
 
-// interval returns a figure with its interval from its influence function for each of n documents,
-// up to a constant.
+// interval returns a figure with its confidence interval. influence is the figure's influence
+// function for each of n documents, up to a constant.
 func interval(value float64, n int, influence func(i int) float64) Figure {
 	all := make([]float64, n)
 	for i := range all {
