@@ -75,7 +75,7 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, k
 	}
 	defer func(only []int) { w.only = only }(w.only)
 	w.left += len(kernels) * (len(folds) - 1)
-	found := make([][]*outcome, len(kernels)) // by kernel and cell
+	found := make([][]*outcome, len(kernels)) // outcomes by kernel and cell
 	for _, fold := range folds {
 		w.only = []int{fold}
 		err := w.without(ctx, p, f, kernels, func(_ *folded, k int, out []*outcome) error {

@@ -108,7 +108,7 @@ func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 		}
 	}
 	_, machines := s.machines(int64(len(c.Classes)))
-	const most = 1 << 27 // decision values, 1 GiB
+	const most = 1 << 27 // number of decision values, 1 GiB
 	return labelled >= calibrationFolds && machines*int64(documents) <= most &&
 		(several > 1 || several > 0 && s.Scheme == solver.Labels)
 }
@@ -166,8 +166,8 @@ func (f *folded) calibration(
 	return way, found, answers, nil
 }
 
-// fit returns a classifier with sigmoids fitted to the decision values of all parts except one (-1
-// for none).
+// fit returns a classifier with sigmoids fitted to the decision values of all parts except without.
+// If without is -1, it uses all parts.
 func (f *folded) fit(
 	ctx context.Context, c *solver.Classifier, decisions [][]float64, without int,
 ) (*solver.Classifier, error) {
@@ -217,7 +217,7 @@ func (f *folded) temper(c *solver.Classifier, decisions [][]float64, without, wa
 }
 
 // signs yields each binary classifier m with a function that returns 1 for documents of its
-// positive class, -1 for its negative class, and 0 for others.
+// positive class, -1 for its negative class, and 0 for other documents.
 func (f *folded) signs(scheme solver.Scheme, classes int) func(func(m int, of func(i int) int) bool) {
 	return func(yield func(m int, of func(i int) int) bool) {
 		if scheme == solver.OneVsOne {

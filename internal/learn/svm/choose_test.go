@@ -77,7 +77,7 @@ func untimed(c *choice) *choice {
 }
 
 // A choice compares kernels, then schemes, then C, takes the best of each, and is the same for any
-// number of workers. Its figures equal those of a validation.
+// number of workers. Its figures equal a validation's figures.
 func TestChoose(t *testing.T) {
 	c := noisy(t)
 	var first *choice
@@ -132,8 +132,8 @@ func TestChooseNothing(t *testing.T) {
 	}
 }
 
-// Too few documents get the first candidates, unless it is a search. Labels are compared by micro
-// F1.
+// With too few documents, a choice returns the first candidates, unless it has a last round. Labels
+// are compared by micro F1.
 func TestChooseOthers(t *testing.T) {
 	got, err := choose(t.Context(), sixty(t), Settings{}, choices, Options{})
 	if err != nil || got.Why == "" || got.Settings.Kernel != choices.Kernels[0] || got.Settings.C != 10 {

@@ -176,7 +176,7 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 	}
 }
 
-// memoryFor returns a memory limit in which the matrix of c fits, but not a second one.
+// memoryFor returns a memory limit in which one matrix of c fits, but not two matrices.
 func memoryFor(t testing.TB, c *corpus.Corpus, k kernel.Kernel) int64 {
 	t.Helper()
 	p := problem(t, c, k, Options{})

@@ -60,7 +60,7 @@ type part struct {
 	scheme    solver.Scheme
 	cells     []solver.Regularization
 	kernels   []kernel.Kernel
-	at        [][]int // by kernel and cell: index of the candidate
+	at        [][]int // index of the candidate by kernel and cell
 }
 
 // partsOf groups candidates by tokenizer, embedding, scheme, and cells of the kernel.

@@ -32,7 +32,7 @@ const (
 	// of all problems.
 	smallRows = 512 << 20
 
-	// setRows is the maximum number of rows in a working set: the solver is slow with fewer.
+	// setRows is the maximum number of rows in a working set; fewer rows make the solver slow.
 	setRows = 256
 
 	// One part in garbagePart of the memory is left for uncollected garbage: without it, a limit of
@@ -44,7 +44,7 @@ const (
 	// their size; its index in the model.
 	machineBytes = 9 + 2*16 + 8
 
-	termBytes = 24 // per term of the vocabulary
+	termBytes = 24 // memory per term of the vocabulary
 )
 
 // Task describes a use of a problem that needs memory.
@@ -66,7 +66,7 @@ func (s *Settings) machines(classes int64) (each, all int64) {
 	return max(classes, 1), max(classes, 1)
 }
 
-// sizes determines the memory of a problem, or of documents that will be one. Unknown sizes are
+// sizes determines the memory of a problem, possibly before the problem exists. Unknown sizes are
 // replaced by upper bounds.
 type sizes struct {
 	n, values, classes, panel, workers int64
@@ -186,7 +186,7 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 		}
 	}
 	bytes := z.fixed() + z.model() + z.shared(tasks)
-	if o.least > 0 { // the matrix is kept whole
+	if o.least > 0 { // the matrix is stored whole
 		bytes += z.whole()
 	}
 	making := z.making
@@ -196,9 +196,9 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 	return max(making, bytes+bytes/(garbagePart-1)+1)
 }
 
-// plan divides the remaining memory. A matrix that fits is kept whole. Otherwise rows, which become
-// short when documents are left out, get as much as tiles, which all problems share, or more if the
-// tasks need it.
+// plan divides the remaining memory. A matrix that fits is stored whole. Otherwise rows, which
+// become short when documents are left out, get as much as tiles, which all problems share. Rows
+// get more if the tasks need more.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	z := &p.bound
 	z.engine = e.Info().Bytes
@@ -253,7 +253,7 @@ func (p *Problem) tooLarge(more ...Task) error {
 			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
 	need := z.need(&p.opt, tasks)
-	for _, t := range more { // plan doesn't know more: rows may get only half of what is left
+	for _, t := range more { // plan ignores more, so rows may get only half of the remaining memory
 		need += z.beside(t) + z.beside(t)/(garbagePart-1)
 	}
 	return &run.MemoryError{What: "svm: " + what, Need: need, Limit: p.opt.MemoryBytes, Enough: true}

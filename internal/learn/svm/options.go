@@ -34,7 +34,7 @@ type Options struct {
 	// errors of NewProblem name the memory that suffices for all tasks. Choose fails at the start
 	// if documents need more memory for Tasks. Default: any tasks that fit.
 	Tasks []Task
-	least int64 // minimum of MemoryBytes for a precomputed matrix, which is kept whole
+	least int64 // minimum of MemoryBytes for a precomputed matrix, which is stored whole
 
 	// CacheBytes limits tiles and rows together, for measurements and tests. Default: the rest of
 	// MemoryBytes, or as much as helps.
@@ -58,7 +58,7 @@ type Options struct {
 type Progress struct {
 	Stage       string          // "computing tiles", "training", …
 	Done, Total int64           // pairs of documents or solved problems of the stage; Total is 0 if unknown
-	Part        float64         // estimate of the work done beyond Done
+	Part        float64         // estimated work done beyond Done
 	Solver      solver.Progress // set during training
 	HitRate     float64         // share of requested rows that were cached, NaN if none were requested
 }

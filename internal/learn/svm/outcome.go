@@ -72,7 +72,7 @@ func (f *folded) outcome(v *solver.Validation) *outcome {
 type together struct {
 	model.Prediction
 	thresholds *solver.Thresholds
-	fits       []*solver.Classifier // by fold: which binary classifiers exist
+	fits       []*solver.Classifier // classifier of each fold, which shows the binary classifiers that exist
 }
 
 // together merges the folds of an outcome, and tunes the thresholds that settings request.

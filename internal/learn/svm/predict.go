@@ -86,7 +86,7 @@ func (p *Predictor) Close() error {
 	return e.Close()
 }
 
-// kernels returns the loops of an instruction set; "" is the best one.
+// kernels returns the loops of an instruction set; "" stands for the best instruction set.
 func kernels(isa string) (*asm.Kernels, error) {
 	if isa == "" {
 		return asm.Best(), nil
@@ -205,7 +205,7 @@ type summing struct {
 
 	mu    sync.Mutex
 	under map[int]*solver.Sums
-	free  map[int][]*solver.Sums // by width
+	free  map[int][]*solver.Sums // unused sums by width
 }
 
 // of returns the sums of a panel of up to width documents, reset if begins is true.

@@ -36,11 +36,11 @@ type Problem struct {
 type dataset struct {
 	archive.Origin
 	first   int           // number of the first document in messages
-	labels  sparse.Labels // in the order of the problem
-	weights []float64     // in the order of the problem; nil if all are 1
-	groups  []int64       // in the order of the corpus; nil without groups
+	labels  sparse.Labels // labels in the order of the problem
+	weights []float64     // document weights in the order of the problem; nil if all are 1
+	groups  []int64       // groups in the order of the corpus; nil without groups
 	order   []int         // document i of the problem is order[i] of the corpus
-	cols    int           // columns of the corpus
+	cols    int           // number of columns of the corpus
 }
 
 // NewProblem embeds a corpus and makes an engine for it. It computes no kernel values yet. It
@@ -189,7 +189,7 @@ func (p *Problem) Build(ctx context.Context) error {
 	return p.cached.Build(ctx)
 }
 
-// single returns the class of each document, or -1 for none. It fails if a document has several.
+// single returns the class of each document, or -1 for none. It fails for several classes.
 func (p *Problem) single() ([]int, error) {
 	labels := make([]int, p.Len())
 	for i := range labels {

@@ -146,7 +146,7 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 		100*target.Error, 100*others.ErrorOfAll, could)
 }
 
-// answered counts answers and the wrong ones among them.
+// answered counts answers, and wrong answers among them.
 type answered struct{ given, wrong float64 }
 
 func (c *answered) add(a answer) {

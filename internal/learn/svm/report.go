@@ -16,7 +16,7 @@ type Report struct {
 	Bounded    int // number of coefficients at a bound, over all binary classifiers
 	Iterations int64
 	Unfinished int     // number of binary classifiers that didn't reach the tolerance
-	Objective  float64 // sum over the binary classifiers
+	Objective  float64 // sum of the objectives of the binary classifiers
 	Gap        float64 // largest gap of a binary classifier
 
 	Gram  time.Duration // time to compute tiles before the solver starts

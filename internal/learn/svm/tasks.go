@@ -67,7 +67,7 @@ type TaskOutcome struct {
 	// matrix. All tasks of an evaluation must have the same value.
 	Sorted bool
 
-	Fits [][]*FoldOutcome // by kernel of the path and cell
+	Fits [][]*FoldOutcome // outcomes of the fold by kernel and cell
 }
 
 // Do runs a task on a problem, which must have the embedding that Needs returns.

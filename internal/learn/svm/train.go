@@ -19,14 +19,14 @@ import (
 
 // Settings are the parameters of training.
 type Settings struct {
-	Type   model.Type    // default c_svc
-	Kernel kernel.Kernel // default diffusion:t=0.5
+	Type   model.Type    // type of SVM, default c_svc
+	Kernel kernel.Kernel // kernel, default diffusion:t=0.5
 	Scheme solver.Scheme `param:"scheme" max:"2" flag:""` // documents with several labels need solver.Labels
 
 	// C is multiplied by the weights of a document (corpus.Corpus) and of its class.
 	C       float64 `param:"c" default:"1" above:"0" flag:""`
-	Nu      float64 `param:"nu" default:"0.5" above:"0" max:"1" flag:""` // for nu_svc, one_class, nu_svr
-	Epsilon float64 `param:"epsilon" default:"0.1" above:"0" flag:""`    // for epsilon_svr, in units of the targets
+	Nu      float64 `param:"nu" default:"0.5" above:"0" max:"1" flag:""` // nu of nu_svc, one_class and nu_svr
+	Epsilon float64 `param:"epsilon" default:"0.1" above:"0" flag:""`    // epsilon of epsilon_svr, in the targets' unit
 
 	// Weights are multiples of C by class name. Default: 1.
 	Weights map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
@@ -38,7 +38,7 @@ type Settings struct {
 
 	Tolerance         float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
 	Shrinking         Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
-	Probabilities     bool      // as in LIBSVM, by a sigmoid for each binary classifier: solver.Parameters
+	Probabilities     bool      // probabilities by a sigmoid for each binary classifier, as in LIBSVM
 	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated together, see Problem.Train
 	Thresholds        bool      `param:"thresholds" wants:"0 or 1" flag:""`    // thresholds of labels, tuned on folds
 	IndependentLabels bool      // for solver.Labels: trains each label as a separate problem, see solver.Training

@@ -76,8 +76,8 @@ func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solv
 	return musttest.Get(solver.Train(ctx, m, training, solver.Options{Tolerance: s.Tolerance}))(t).Functions
 }
 
-// numbered labels each document with its number of terms. several gives some documents a second
-// label and some none.
+// numbered labels each document with its number of terms. several adds a second label to some
+// documents and removes the label of some documents.
 func numbered(c *corpus.Corpus) *corpus.Corpus {
 	out := &corpus.Corpus{Source: "numbered", Documents: c.Documents, Vocabulary: c.Vocabulary}
 	at := map[string]int32{}

@@ -96,8 +96,8 @@ type weighing struct {
 	w       *Weights
 	workers int
 	done    []int       // by binary classifier: number of coefficients added so far
-	of      [][]share   // by support vector of the current batch
-	vectors [][]float64 // by support vector of the current batch
+	of      [][]share   // coefficients by support vector of the current batch
+	vectors [][]float64 // values by support vector of the current batch
 }
 
 // share is a coefficient of a support vector.
