@@ -28,8 +28,8 @@ import (
 )
 
 // Check returns the training documents: documents with a class, or all documents with independent
-// labels. It fails if there are none, if class names repeat, if there are too few classes, or if
-// the embedding isn't compared by dot products.
+// labels. It fails if there are no such documents, if class names repeat, if there are too few
+// classes, or if the embedding isn't compared by dot products.
 func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
 	if c.Documents.Rows() == 0 {
 		return nil, errors.New("the corpus has no documents, expected at least one")

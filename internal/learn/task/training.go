@@ -60,7 +60,7 @@ type Class struct {
 	Positive []bool     // by row: whether the document has the class
 	Weights  [2]float64 // factors of C for negative and for positive documents
 	Workers  int        // number of goroutines for this class
-	Step     func()     // counts a step for the progress
+	Step     func()     // counts a step for progress reports
 }
 
 // Each calls train for the classes, several at a time.
