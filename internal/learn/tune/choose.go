@@ -23,8 +23,8 @@ type Candidates struct {
 	Schemes []solver.Scheme // solver.Labels must be the only one
 	Epsilon []float64
 
-	// Unit is the unit of C and Epsilon, for a regression about the standard deviation of the
-	// targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
+	// Unit is the unit of C and Epsilon; for a regression, it is about the standard deviation of
+	// the targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
 	Unit float64
 
 	// Terms is the number of tokenizers. The corpus is from tokenizer 0. Corpus returns documents
@@ -107,7 +107,7 @@ type Round struct {
 // Choice is the result of [Choose].
 type Choice struct {
 	Candidate                // chosen candidate
-	Corpus    *corpus.Corpus // all documents from tokenizer Cut; nil if Cut is 0, or if they aren't tokenised yet
+	Corpus    *corpus.Corpus // all documents from tokenizer Terms; nil if Terms is 0, or if they aren't tokenised yet
 	Rounds    []Round        // empty if nothing was compared
 	Sample    []int          // documents of the last round, in ascending order
 	Why       string         // reason why nothing was compared, without a full stop
@@ -123,7 +123,7 @@ type Choice struct {
 //   - kernels that learn from labels, see [Candidates.Supervised].
 //
 // A search with a last round, or with tokenizers that are alike, compares all kernels on all terms
-// at once. Each sample contains the previous one. Rounds with fewer candidates get larger samples.
+// at once. Samples are nested. Rounds with fewer candidates have larger samples.
 //
 // Work is limited by counts instead of time, so that the choice is the same for any number of
 // workers and in every run with the same instruction set, unless memory limits the samples. With
@@ -159,7 +159,7 @@ type choosing struct {
 	order []int // documents, ordered so that each prefix is a sample
 	most  int   // number of documents that fit into memory
 
-	cuts map[int]*corpus.Corpus // documents of a sample, or all, by tokenizer other than 0
+	cuts map[int]*corpus.Corpus // documents of a sample or all documents, by tokenizer other than 0
 
 	done, total float64 // work of the rounds
 	now         float64 // work of the current comparison

@@ -14,7 +14,7 @@ type Work struct{ Square, Linear float64 }
 // On returns the work on n documents.
 func (w Work) On(n float64) float64 { return (w.Square*n + w.Linear) * n }
 
-// documents returns the number of documents on which the work equals much.
+// documents returns the number of documents for which the work is much.
 func (w Work) documents(much float64) float64 {
 	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Square*much))
 }
@@ -164,7 +164,7 @@ func extended(all []Candidate, first, values int, set func(q *Candidate, i int))
 }
 
 // onSecond returns the second best terms, if any, with the kernels of the second family, because
-// terms that help one family don't always help the other.
+// terms that help one kernel family may not help another family.
 func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Terms != best[0].Terms })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {

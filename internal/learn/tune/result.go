@@ -71,18 +71,18 @@ func (m Measure) Of(s *score.Score) float64 {
 // Result holds the figures of a candidate, on folds that all candidates of a comparison share.
 type Result struct {
 	Measure  Measure
-	Figures  []float64 // one per fold
+	Figures  []float64 // one figure per fold
 	Mean, SD float64   // mean and standard deviation of the figures (n-1 in the denominator)
 	SE       float64   // standard error of the mean: SD / √folds
 	ToBest   *Difference
 
 	// Score covers all documents. Its Calibration is for probabilities fitted on the other folds.
 	Score  *score.Score
-	ByFold []*score.Score // one per fold; an evaluator may omit it
+	ByFold []*score.Score // one score per fold; an evaluator may omit ByFold
 
-	Elapsed time.Duration // for all folds; on shared tiles, the time of workers that solved the candidate's problems
+	Elapsed time.Duration // time for all folds; on shared tiles, the time of workers that solved its problems
 
-	Unfinished int // binary classifiers whose training stopped before it converged
+	Unfinished int // number of binary classifiers whose training stopped before it converged
 
 	// The following fields are for support vector machines.
 	Iterations    int64

@@ -307,7 +307,7 @@ func (h *choosing) compare(ctx context.Context, r *Round, some []Candidate, e Ev
 	if len(r.Points) > 0 {
 		h.total += h.now // neighbours weren't planned
 	}
-	h.total = max(h.total, h.done+h.now) // other terms than the first may cost more
+	h.total = max(h.total, h.done+h.now) // terms other than the first may cost more
 	points := make([]Point, len(some))
 	err := e.Evaluate(ctx, some, func(i int, p Point) {
 		p.Candidate = some[i] // the corpus, not the sample, resolves gamma

@@ -111,9 +111,9 @@ func compare(points []Point, best int) {
 	}
 }
 
-// smallestC returns the index of the point with the smallest C that differs from the best only in
-// C, and whose mean is worse by at most the standard error of the difference by fold and by at most
-// most, because few folds estimate that error badly. best is the index of the best point.
+// smallestC returns the index of the point with the smallest C that differs from best only in C and
+// is worse by at most the standard error of the difference by fold, and by at most most, because
+// few folds estimate that error badly. best is the index of the best point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
