@@ -32,13 +32,13 @@ type Evaluation struct {
 	Score    *score.Score `json:"-"`
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
-	// Coverage is the error rate of the most confident documents, for each confidence. Answered is
-	// the largest share of documents with an error rate of at most 1, 2, 5 and 10%. Both are nil
-	// unless each document has one class.
+	// Coverage is the error rate of the most confident documents, for each confidence. Answered is the
+	// largest share of documents with an error rate of at most 1, 2, 5 and 10%. Both are nil for
+	// regression and separate labels.
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
-	// Curves holds the pooled curve, then a curve per class. It is set for classification.
+	// Curves holds the pooled curve, then a curve per class; nil for regression and one-class models.
 	Curves []Curve `json:"curves,omitempty"`
 
 	Novel []NoveltyBin `json:"by_novelty,omitempty"` // documents counted by rank, if predictions have ranks

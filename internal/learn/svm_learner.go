@@ -309,14 +309,14 @@ func (t *machines) chosenProblem(
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// mayFall reports whether linear models may replace SVMs, because no setting requires an SVM.
+// mayFall reports whether no setting requires an SVM, so that linear models may replace it.
 func (t *machines) mayFall(o *Options) bool {
 	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.Given)
 	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.Thresholds &&
 		!(t.Given("scheme") && t.Scheme == solver.OneVsOne)
 }
 
-// manyDocuments makes SVMs far costlier than linear models: the matrix takes 1.6 GB.
+// With manyDocuments, SVMs cost far more than linear models: the matrix takes 1.6 GB.
 var manyDocuments = 20000
 
 // lines returns a trainer of linear models with the parameters that it shares with t.
