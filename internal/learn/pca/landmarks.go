@@ -45,7 +45,7 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 //
 // FitLandmarks takes one pass over docs, with m² multiply-adds and m kernel values per document,
 // and LandmarkBytes of memory. Results are bit-identical for any number of workers. docs and z must
-// not be empty and must have the same embedder. It fails if k has another embedding or is only
+// not be empty, and z's embedder embeds docs. It fails if k has another embedding or is only
 // conditionally positive definite, if an option is negative, if MemoryBytes is below LandmarkBytes,
 // if the engine fails, and within a second after ctx is done.
 //
