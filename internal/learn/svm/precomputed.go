@@ -47,7 +47,7 @@ func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Proble
 	return p, err
 }
 
-// asymmetry is the maximum relative difference of equal values, relative to the largest value.
+// asymmetry is the maximum difference of symmetric values, relative to the largest value.
 const asymmetry = 1e-5
 
 // square returns m as a dense symmetric matrix, with rows and columns in the given order.
