@@ -14,7 +14,7 @@ type Work struct{ Square, Linear float64 }
 // On returns the work on n documents.
 func (w Work) On(n float64) float64 { return (w.Square*n + w.Linear) * n }
 
-// documents returns the number of documents for which the work is much.
+// documents returns the number of documents at which the work reaches much.
 func (w Work) documents(much float64) float64 {
 	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Square*much))
 }
