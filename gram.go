@@ -1,8 +1,8 @@
 // Package gram compares documents by kernels of information geometry, and trains, applies and tunes
 // classifiers with them.
 //
-// It is the module's interface for Go programs. Each function does the same as a command of the
-// program gram, and zero options are the command's defaults.
+// It is the module's interface for Go programs. Each function corresponds to a command of the
+// program gram and has the same defaults.
 //
 //	c, err := gram.Read(ctx, "mail/", gram.ReadOptions{})       // a folder with a sub-folder per class
 //	m, err := gram.Train(ctx, c, gram.TrainOptions{})           // chooses terms, kernel and C by cross-validation
@@ -28,17 +28,17 @@
 //	pca         PCA, Components.Project
 //
 // A [corpus.Corpus] holds documents: rows of counts, the texts of their terms, and their classes.
-// [Read], [ReadFrom], [Texts], [Table], [Terms], [FromMatrix] and [Rows] make one. A file or a list of
-// texts without any document is an error. A corpus of [Rows] may be empty, and gives empty matrices,
-// neighbours and predictions. Documents and columns are numbered from 0. Messages about a file
-// number its lines from 1, or its documents if these aren't lines.
+// [Read], [ReadFrom], [Texts], [Table], [Terms], [FromMatrix] and [Rows] make corpora. A file or a
+// list of texts without any document is an error. A corpus of [Rows] may be empty; its matrices,
+// neighbours and predictions are then empty. Documents and columns are numbered from 0. Messages
+// about a file number its lines from 1, or its documents if these aren't lines.
 //
 // Package engine computes rows of a matrix on demand, and package solver trains on any matrix that
 // serves rows.
 //
 // Results don't depend on the number of workers, and are reproducible on one instruction set.
-// Functions may be called concurrently. They return within a second after their context is done,
-// with its error. They compute on the CPU.
+// Functions may be called concurrently. When their context is done, they return its error within a
+// second. They compute on the CPU.
 package gram
 
 import (
@@ -92,7 +92,7 @@ type Progress struct {
 	Done, Total int64  // of bytes, documents, pairs or binary classifiers; Total is 0 if unknown
 }
 
-// check checks options that lower packages name differently.
+// check validates the options whose names differ in lower-level packages.
 func (o *Options) check() error {
 	if o.Workers < 0 {
 		return fmt.Errorf("gram: Workers %d, expected at least 1, or 0 for one per CPU", o.Workers)
@@ -126,7 +126,7 @@ var (
 	ErrTruncated = archive.ErrTruncated // the file ends early; wraps ErrDamaged
 )
 
-// fieldError is an error of a lower package with the prefix "gram: ".
+// fieldError is an error of a lower-level package with the prefix "gram: ".
 type fieldError struct{ error }
 
 func (e fieldError) Error() string {
@@ -156,7 +156,7 @@ func facade(err *error) {
 	*err = inFields(*err)
 }
 
-// kernel returns the kernel of a specification, which may be user-defined.
+// kernel returns the kernel of a specification, which may name a user-defined kernel.
 func (o *Options) kernel(spec string) (kernel.Kernel, error) {
 	return kernel.Parse(spec, o.Kernels...)
 }

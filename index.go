@@ -26,22 +26,22 @@ type IndexOptions struct {
 // Match is a document of an index with its distance c = 1 − cosine in float32.
 type Match = engine.Match
 
-// Index finds the documents nearest to a text, exactly, while documents are added and removed.
-// Documents are numbered from 0 in order of insertion. Numbers aren't reused.
+// Index is an exact nearest-neighbour index of texts. Documents can be added and removed. Documents
+// are numbered from 0 in order of insertion. Numbers aren't reused.
 //
-// Results are the same as of a new index of the present documents with the term weights of the last
-// build: idf doesn't change until [Index.Refit]. A term that is new since the build counts as a
-// term of one document.
+// Results equal the results of a new index of the current documents with the term weights of the
+// last build: idf doesn't change until [Index.Refit]. A term added after the build has the weight
+// of a term of one document.
 //
 // A query compares recently added documents one by one, in less than a microsecond each. When there
 // are more than 1,024 plus eight times the square root of all documents, Add rebuilds the index,
-// with the same results. For a million short texts this takes some seconds, once in 9,000 calls. An
-// index holds about 100 bytes per document, 8 bytes per term of a document, the memory of
+// with the same results. For a million short texts this takes some seconds, once per 9,000 added
+// texts. An index holds about 100 bytes per document, 8 bytes per term of a document, the memory of
 // [engine.NewIndex], and 300 bytes per distinct term. Once more than half of the documents are
 // removed, Remove frees their memory.
 //
-// An Index may be used concurrently. Queries run during changes, and each text of a query sees all
-// or nothing of a call of Add or Remove.
+// An Index may be used concurrently. Queries run during changes, and each text of a query sees a
+// call of Add or Remove completely or not at all.
 type Index struct {
 	o         IndexOptions
 	embedding sparse.Embedding
@@ -56,7 +56,7 @@ type Index struct {
 	state   *indexState
 }
 
-// indexState is immutable. A change makes a new state.
+// indexState is an immutable state of an index. A change makes a new state.
 type indexState struct {
 	near      *engine.Index    // index of the documents of the build
 	embedder  *sparse.Embedder // embedder with columns for future terms
@@ -74,7 +74,7 @@ func (s *indexState) has(at int) bool {
 	return at/64 >= len(s.removed) || s.removed[at/64]>>(at%64)&1 == 0
 }
 
-// present returns the documents that haven't been removed.
+// present returns the documents that aren't removed.
 func (s *indexState) present() (documents []indexed) {
 	for at, d := range s.documents {
 		if s.has(at) {
@@ -127,7 +127,7 @@ func (s *indexState) weights() sparse.Embedder {
 	return out
 }
 
-// rebuild builds the index with its present weights, with room for the given number of new terms.
+// rebuild rebuilds the index with its current weights. room is the number of columns for new terms.
 func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexState, error) {
 	names, documents, err := x.living(s, s.known)
 	if err != nil {
@@ -143,9 +143,9 @@ func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexSta
 	return x.state, nil
 }
 
-// NewIndex makes an index of texts, which may be none. [Index.Add] adds others. With idf, terms in
-// an index without documents have the weight 0, and all texts are equal, until [Index.Refit]. It
-// fails if the embedding is unknown, scales columns or requires labels, or as [Texts] does.
+// NewIndex makes an index of texts, possibly none. [Index.Add] adds texts. With idf, terms in an
+// index without documents have the weight 0, and all texts are equal, until [Index.Refit]. It fails
+// if the embedding is unknown, scales columns or requires labels, or as [Texts] does.
 func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
 	defer facade(&err)
 	x := &Index{o: o, embedding: sparse.Sphere, made: true}
@@ -193,7 +193,7 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 }
 
 // build makes the state of documents, whose terms are columns of names. It fits the embedding if
-// weights is nil. The index gets spare columns, and room for the given number of new terms.
+// weights is nil. The index has spare columns, and room more columns for new terms.
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexed, weights *sparse.Embedder, next, room int, age IndexAge,
 ) error {
@@ -415,7 +415,7 @@ func (x *Index) Age() IndexAge {
 	return age
 }
 
-// Refit rebuilds the index from its present documents with new term weights. Documents keep their
+// Refit rebuilds the index from its current documents with new term weights. Documents keep their
 // numbers. Queries may run during the rebuild. After an error the index is unchanged.
 func (x *Index) Refit(ctx context.Context) (err error) {
 	defer facade(&err)
@@ -431,7 +431,7 @@ func (x *Index) Refit(ctx context.Context) (err error) {
 	return x.build(ctx, names, documents, nil, s.next, 0, IndexAge{Documents: len(documents)})
 }
 
-// living returns the present documents, and the names of their columns: the first columns, then
+// living returns the current documents and the names of their columns: the first columns, then
 // other columns with values. If first is 0, the names are sorted.
 func (x *Index) living(s *indexState, first int) (names []string, documents []indexed, err error) {
 	documents = s.present()

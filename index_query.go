@@ -53,8 +53,7 @@ func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]
 	return out, nil
 }
 
-// inState returns the state of the index, with enough columns, and the counts in the order of
-// columns.
+// inState returns the index state, extended if terms are new, and the columns and counts of terms.
 func (x *Index) inState(
 	ctx context.Context, terms []string, counts []float32,
 ) (*indexState, []uint32, []float32, error) {

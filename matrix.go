@@ -22,7 +22,7 @@ import (
 // diffusion:t=0.5. The matrix takes 4n² bytes. Each pair is computed once in float32, with an
 // absolute error of at most 2.7·10⁻⁶ in c = 1 − cosine.
 //
-// It fails if the kernel is unknown, if its embedding refuses a value, if the memory doesn't
+// It fails if the kernel is unknown, if its embedding rejects a value, if the memory doesn't
 // suffice, or if a value isn't finite.
 func Gram(ctx context.Context, c *corpus.Corpus, kernel string, o Options) (*engine.Symmetric, error) {
 	return o.gram(ctx, c, kernel, nil)
@@ -56,9 +56,9 @@ func (o *Options) gram(
 //
 // as a mat.Matrix with one row per document of rows. Parameters of the embedding, such as idf, are
 // fitted to columns. Terms that occur in only one of the two corpora contribute to the norms of its
-// documents, see [corpus.NewSpace]. Accuracy and errors are the same as of [Gram]. It also fails if
-// text is compared with vectors, if vectors have different numbers of columns, or if texts were
-// tokenised differently.
+// documents, see [corpus.NewSpace]. Accuracy and errors are as for [Gram]. It also fails if text is
+// compared with vectors, if vectors have different numbers of columns, or if texts were tokenised
+// differently.
 func Cross(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
 	return o.cross(ctx, rows, columns, kernel, nil)
 }
@@ -165,7 +165,7 @@ func checked(ctx context.Context, c *corpus.Corpus) error {
 	return inFields(c.Validate())
 }
 
-// mixed returns the error for two sources of which only one has text.
+// mixed returns the error for comparing text with vectors.
 func mixed(a, b string, text bool) error {
 	if text {
 		a, b = b, a

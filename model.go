@@ -70,8 +70,8 @@ func (m *Model) With(o Options) *Model {
 // WithNovelty returns a copy of the model whose predictions include [Predictions.Nearest] and
 // Ranks, which measure the novelty of documents. training are the model's training documents; if it
 // is nil, the documents that the model stores are used, such as support vectors. The first
-// prediction compares up to 2,000 training documents with all of them, and each prediction takes as
-// many kernel values again. The copy prepares its own state for predictions.
+// prediction compares up to 2,000 training documents with all of them, and each prediction computes
+// twice as many kernel values. The copy prepares its own state for predictions.
 func (m *Model) WithNovelty(training *corpus.Corpus) *Model {
 	if m.made() != nil {
 		return m
@@ -95,7 +95,7 @@ func (m *Model) is() *learn.About {
 	if m.made() != nil {
 		return &learn.About{}
 	}
-	m.once.Do(func() { m.about = m.m.About() }) // names of 11,175 binary classifiers for 150 classes
+	m.once.Do(func() { m.about = m.m.About() }) // on demand: 150 classes have 11,175 binary classifiers with names
 	return &m.about
 }
 
@@ -215,7 +215,7 @@ func (m *Model) explain(
 	return documentExplanationOf(x, columns), err
 }
 
-// Write writes the model in the format of model files, for [LoadFrom].
+// Write writes the model in the format of model files. [LoadFrom] reads it.
 func (m *Model) Write(ctx context.Context, w io.Writer) (err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -258,7 +258,7 @@ func (m *Model) predictor(ctx context.Context) (learn.Predictor, error) {
 	return m.ready, nil
 }
 
-// learn converts the options to package learn's.
+// learn converts the options to [learn.Options].
 func (o *Options) learn() learn.Options {
 	return learn.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Kernels: o.Kernels,

@@ -36,7 +36,7 @@ type Neighbour struct {
 // texts and the smallest with all others. Terms that occur only in c or only in Of are treated as
 // by [Cross].
 //
-// Errors are the same as of [Cross].
+// Errors are as for [Cross].
 func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
 	defer facade(&err)
 	k, err := o.kernel(cmp.Or(o.Kernel, "bhattacharyya"))

@@ -40,8 +40,8 @@ type Predictions struct {
 	// documents to compare with.
 	Nearest, Ranks []float64
 
-	// Remarks name the values of each row of a table that training didn't have, as in "age (missing)"
-	// and "price = 9 (outside of training, 1 to 5)"; nil for texts.
+	// Remarks list the values of each table row that didn't occur in training, as in "age
+	// (missing)" and "price = 9 (outside of training, 1 to 5)"; nil for texts.
 	Remarks [][]string
 
 	// Known is the number of distinct known words by document. Words are word n-grams of the
@@ -74,8 +74,8 @@ func (p *Predictions) Label(i int) string {
 // [Terms] are matched by name, columns of vectors by number. It warns of values in columns that
 // didn't occur in training.
 //
-// It fails if text is passed to a model of vectors or the reverse, if text was tokenised
-// differently and not kept, if the embedding refuses a value, or if the memory doesn't suffice.
+// It fails if text is passed to a model of vectors or vice versa, if text was tokenised differently
+// and not kept, if the embedding rejects a value, or if the memory doesn't suffice.
 func (m *Model) Predict(ctx context.Context, c *corpus.Corpus) (_ *Predictions, err error) {
 	defer facade(&err)
 	if c != nil && c.Kept() && c.Vocabulary != nil && m.is().Vocabulary != nil {
@@ -234,7 +234,7 @@ func notWord(t corpus.Tokenizer, vocabulary []string) (term string, err error) {
 	return term, nil
 }
 
-// PredictTerms predicts documents given as lists of terms, as for [Terms].
+// PredictTerms predicts documents that are lists of terms, as for [Terms].
 func (m *Model) PredictTerms(ctx context.Context, documents [][]string) (_ *Predictions, err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -264,8 +264,8 @@ func (m *Model) columnsOf(vocabulary []string) map[string]uint32 {
 	return m.columns
 }
 
-// predict predicts documents in the model's columns. words tells which columns are words; nil means
-// all.
+// predict predicts documents in the model's columns. words reports which columns are words; nil
+// means all columns.
 func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Counter) (*Predictions, error) {
 	p, err := m.predictor(ctx)
 	if err != nil {
@@ -343,7 +343,7 @@ func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words 
 	return out
 }
 
-// EvaluateOptions select the results of [Model.Evaluate] besides scores. The zero value works.
+// EvaluateOptions select results of [Model.Evaluate] in addition to scores. The zero value works.
 type EvaluateOptions struct {
 	Mistakes int            // number of mistakes to explain, the most confident first; default 20, negative for none
 	Terms    int            // number of terms per mistake and per class; default 10

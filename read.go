@@ -49,7 +49,7 @@ type ReadOptions struct {
 	like corpus.Form // form of a model's training documents
 }
 
-// sparse converts the options to package corpus's.
+// sparse converts the options to [corpus.Options].
 func (o *ReadOptions) sparse() corpus.Options {
 	return corpus.Options{
 		Form: corpus.Form{Format: o.Format, Encoding: o.Encoding, LabelColumn: o.LabelColumn, TextColumn: o.TextColumn,
@@ -62,7 +62,7 @@ func (o *ReadOptions) sparse() corpus.Options {
 	}
 }
 
-// keepTexts returns how many bytes of text to keep, so that [Train] can choose terms; 0 keeps none.
+// keepTexts returns the maximum size of texts to keep in bytes, so that [Train] can choose terms.
 func (o *ReadOptions) keepTexts() int64 {
 	if !o.KeepTexts && (o.Tokenizer != (corpus.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
 		return 0
@@ -74,7 +74,7 @@ func (o *ReadOptions) keepTexts() int64 {
 // local Go sources) or "synthetic:docs=…", see [corpus.Read]. Warnings of the reader are also in
 // the corpus.
 //
-// Errors state file, line, what was found and what was expected.
+// Errors state the file, the line, the invalid input and the expected input.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	c, err := corpus.Read(ctx, source, o.sparse())
@@ -92,7 +92,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *
 // commas; "" or "-" for none. If labels is nil, the corpus has no labels.
 //
 // By default terms that occur in only one text are dropped, as for files. If these are nearly all
-// terms, as of a few texts, there is a warning.
+// terms, as in a small corpus, there is a warning.
 func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	c, err := corpus.FromTexts(ctx, texts, labels, o.sparse())
@@ -128,7 +128,7 @@ func (o *ReadOptions) told(c *corpus.Corpus, err error) (*corpus.Corpus, error) 
 	return c, nil
 }
 
-// Terms makes documents from the terms of the caller's own tokenizer. labels is as for [Texts].
+// Terms makes documents from the terms of a user-defined tokenizer. labels is as for [Texts].
 // [Model.PredictTerms] predicts such documents.
 func Terms(documents [][]string, labels []string) (_ *corpus.Corpus, err error) {
 	defer facade(&err)

@@ -68,7 +68,7 @@ type Score struct {
 	R2                 float64 // coefficient of determination, 1 - MeanSquaredError / variance of the labels
 	SquaredCorrelation float64 // squared correlation of estimates and labels, as printed by LIBSVM's svm-predict
 
-	Regression *Regression // further figures of a regression; else nil
+	Regression *Regression // further measures of a regression; nil for classification
 
 	LogLoss float64 // mean of -log of the true class's probability, clipped to at least 10⁻¹⁵
 	ECE     float64 // expected calibration error over 15 bins (Guo et al., ICML 2017)
@@ -194,7 +194,7 @@ type DocumentExplanation struct {
 	Value   float64 `json:"value"`             // f(x)
 	Known   int     `json:"terms_known"`       // number of distinct terms of the document that the model knows
 
-	Columns []ColumnEffect  `json:"columns,omitempty"`         // descending by |Effect|; of a row of a table
+	Columns []ColumnEffect  `json:"columns,omitempty"`         // for a table row; descending by |Effect|
 	Terms   []TermEffect    `json:"terms"`                     // descending by |Effect|
 	Support []SupportEffect `json:"support_vectors,omitempty"` // descending by |Effect|; for SVMs
 }
@@ -246,7 +246,7 @@ type Evaluation struct {
 	Mistakes []Mistake  // most confident mistakes, in descending order of confidence
 	Copies   []Copy     // near copies of training documents, ascending
 
-	Importance []Importance // of the columns of a table, in descending order; else nil
+	Importance []Importance // importances of table columns in descending order; nil without a table
 }
 
 // Importance is the mean drop in accuracy, or in R² of a regression, when the values of a column are
@@ -266,8 +266,8 @@ type Outcome struct {
 	Confidence        float64 // probability of the prediction or, without probabilities, |Margin|; for regression |error|
 }
 
-// Coverage is the share of Documents whose confidence is at least Confidence, and the Error rate on
-// these.
+// Coverage holds the share of documents whose confidence is at least Confidence, and their error
+// rate.
 type Coverage struct{ Confidence, Documents, Error float64 }
 
 // Curve describes how well scores separate documents of a class from all others, over all

@@ -15,7 +15,7 @@ import (
 )
 
 // ValidateOptions are the options of [CrossValidate]. The zero value is a support vector machine
-// with the kernel diffusion:t=0.5 and C = 1, as in gram cv: nothing is chosen.
+// with the kernel diffusion:t=0.5 and C = 1, as in gram cv: nothing is chosen automatically.
 type ValidateOptions struct {
 	TrainOptions // ChooseWork is ignored
 
@@ -92,7 +92,7 @@ type SearchResult struct {
 	Measure   string        // see Validation
 	Points    []SearchPoint // evaluated combinations; for a search on samples, the combinations of its last round
 	Best      int           // index of the best of Points, ties broken by index; -1 if there is none
-	Why       string        // why nothing was compared, if documents are too few; Train then has the first candidate
+	Why       string        // reason why nothing was compared, such as few documents; Train is then the first candidate
 	Ablations []Ablation    // comparisons by part of the terms, if several tokenizers were compared
 	Train     TrainOptions  // options that train the best point
 }
@@ -196,7 +196,7 @@ func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Option
 	return g, nil
 }
 
-// with returns the options that train with a point.
+// with returns the training options of a point.
 func (o *SearchOptions) with(l *learn.Learner, p *learn.Validation) TrainOptions {
 	own := o.TrainOptions
 	own.Kernel, own.C = p.Kernel, cmp.Or(p.C, o.C)

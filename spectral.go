@@ -35,7 +35,7 @@ type SpectrumOptions struct {
 // [spectrum.Rounding] plus a few times n·2⁻⁵³ of the largest. Package spectrum computes extreme
 // eigenvalues of larger matrices.
 //
-// Errors are the same as of [Gram].
+// Errors are as for [Gram].
 func Spectrum(ctx context.Context, c *corpus.Corpus, o SpectrumOptions) (_ []float64, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {

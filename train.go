@@ -97,7 +97,7 @@ type TrainOptions struct {
 //
 // It fails if an option is out of range or doesn't apply to the Type, if documents have no labels
 // or a single class, if labels are many different numbers and Type is empty, if the embedding
-// refuses a value, or if the memory doesn't suffice.
+// rejects a value, or if the memory doesn't suffice.
 func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
