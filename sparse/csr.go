@@ -144,8 +144,8 @@ const MaxCols = 1 << 32
 
 // Validate returns an error if the matrix violates the rules of [CSR]. It checks the matrix as a
 // whole, then each row in order. A value that isn't finite is a [*ValueError]. A valid matrix can
-// be read without going out of bounds. Validate never panics. It takes one pass, with several
-// goroutines if there are many values.
+// be read without going out of bounds. Validate never panics. It reads all values once, with
+// several goroutines if there are many.
 func (m *CSR) Validate() error {
 	if err := m.validateShape(); err != nil {
 		return err

@@ -34,7 +34,7 @@ type Digester struct {
 	buffer *bufio.Writer
 }
 
-// NewDigester returns a digester of no data.
+// NewDigester returns an empty digester.
 func NewDigester() *Digester {
 	h := sha256.New()
 	return &Digester{h, bufio.NewWriterSize(h, 32<<10)}

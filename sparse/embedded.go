@@ -133,7 +133,7 @@ func (w *weigher) weighted(column uint32, raw float32) float64 {
 	return float64(v * weight)
 }
 
-// factors is [Embedder.Factors].
+// factors is [Embedder.Factors] with cached damped counts.
 func (w *weigher) factors(column uint32, raw float32) (v, weight float64) {
 	f := w.f
 	if !f.Weighting.Damped() || int(column) >= len(f.Terms) {
@@ -262,7 +262,7 @@ const MaxNorm = 0x1p62
 
 // Validate checks the matrix as [CSR.Validate] does, that rows are unit vectors or histograms, and
 // that columns match the embedder. Norms may be nil, because kernels of the cosine don't use them.
-// It takes one pass.
+// It reads all values once.
 func (x *Embedded) Validate() error {
 	if err := x.validateShape(); err != nil {
 		return err

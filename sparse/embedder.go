@@ -113,7 +113,7 @@ func (f *Embedder) Bytes() int64 {
 
 // RestoreEmbedder returns the embedder with the exported fields of from, which were stored earlier.
 // It embeds documents bit for bit as the original did. It keeps the slices, which must not be
-// changed. It fails if the fields contradict each other.
+// changed. It fails if the fields are inconsistent.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &from
 	f.columns, f.filled, f.err = nil, nil, nil
@@ -135,7 +135,7 @@ func (f *Embedder) Width() int {
 }
 
 // Validate returns the error of [Embedding.Fit], or an error if fields were set directly. It takes
-// no pass.
+// constant time.
 func (f *Embedder) Validate() error {
 	switch {
 	case f == nil:

@@ -200,8 +200,8 @@ func (e Embedding) validate() error {
 // general reports whether the power is neither 0 nor the square root.
 func (e Embedding) general() bool { return e.Power != 0 && e.Power != Root }
 
-// wantsNonNegative returns why the embedding requires values of at least 0 or 1, or "" if it
-// accepts negative values.
+// wantsNonNegative returns the reason why the embedding requires values of at least 0 or 1, or ""
+// if it accepts negative values.
 func (e Embedding) wantsNonNegative() string {
 	switch {
 	case e.Weighting.Damped():

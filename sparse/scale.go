@@ -181,10 +181,10 @@ const (
 	Fractions = "fractions"
 )
 
-// NoCounts returns why values aren't term counts, or "" if they may be counts. Reasons are
-// [Negative], [Fractions], "columns of unlike scales" (standard deviations that differ by a factor
-// of more than 30), and "one column", which only has the length of a vector. It checks the same
-// columns as [CSR.Unscaled].
+// NoCounts returns the reason why values aren't term counts, or "" if they may be counts. Reasons
+// are [Negative], [Fractions], "columns of unlike scales" (standard deviations that differ by a
+// factor of more than 30), and "one column", because such vectors differ only in length. It checks
+// the same columns as [CSR.Unscaled].
 func (m *CSR) NoCounts() string {
 	fractions, several := false, false
 	for k, v := range m.Values {
@@ -206,7 +206,7 @@ func (m *CSR) NoCounts() string {
 	return ""
 }
 
-// Unscaled returns why columns should be scaled before vectors are compared, or "". Reasons are
+// Unscaled returns the reason for scaling columns before vectors are compared, or "". Reasons are
 // standard deviations that differ by a factor of more than 30 from each other or from 1, and a mean
 // of more than 30 standard deviations. Only columns with values in at least half of the rows count,
 // and only if they hold half of all values, because the columns of sparse terms always differ.

@@ -20,7 +20,7 @@ type View struct {
 
 // validateViews checks the views of a matrix with the given number of columns.
 func validateViews(views []View, columns int) error {
-	const most = 9 // as for a tokenizer
+	const most = 9 // maximum number of views of a tokenizer
 	if len(views) > most {
 		return fmt.Errorf("sparse: %d views, expected at most %d", len(views), most)
 	}
