@@ -139,7 +139,7 @@ type table struct {
 
 	label, text, group, id, weight int       // column indices, -1 if there is none
 	row                            []int     // columns of the tokenizer; nil if text is the document
-	tokenizer                      Tokenizer // with views of the columns that were found, else zero
+	tokenizer                      Tokenizer // with views of the detected columns, else zero
 	inferred                       bool      // texts have the default terms
 }
 
@@ -202,7 +202,7 @@ func index(of map[string]int, name string) int {
 	return -1
 }
 
-// take sets the kind of the column given by an option, unless given is empty, and returns its
+// take sets the kind of the column that an option names, unless given is empty, and returns its
 // index.
 func (t *table) take(given string, kind Kind, option string) int {
 	if given == "" || t.bad != nil {

@@ -112,7 +112,7 @@ func (c *Corpus) Fold(documents []int) *Corpus {
 
 // Validate checks documents as [sparse.CSR.Validate] does, and labels as [sparse.Labels.Validate]
 // does. Unless nil, the vocabulary must have a term per column, and names, groups and weights one
-// element per document. It takes one pass.
+// element per document. It reads all values once.
 func (c *Corpus) Validate() error {
 	if c == nil {
 		return fmt.Errorf("corpus: corpus is nil")

@@ -19,10 +19,9 @@ import (
 //	Weights, where one isn't 1                           bits of float64
 //	"groups\n" and Groups, if there are any               int64
 //
-// with little-endian numbers. A corpus without labels counts as one whose Labels.Offsets are all 0,
-// a corpus without Labels.Offsets as one with 0 rows, and a corpus without documents as one with an
-// empty matrix. Source, Names and Warnings are ignored, so that the location of the documents
-// doesn't matter.
+// with little-endian numbers. Missing Labels.Offsets are hashed as zeros, missing Documents.Offsets
+// as a single 0, and missing Documents as an empty matrix. Source, Names and Warnings are ignored,
+// so that the location of the documents doesn't matter.
 func (c *Corpus) Digest() [32]byte {
 	d := sparse.NewDigester()
 	m := c.Documents

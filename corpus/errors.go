@@ -124,8 +124,8 @@ type warnings []Warning
 // warn returns the warnings of the corpus for appending.
 func (c *Corpus) warn() *warnings { return (*warnings)(&c.Warnings) }
 
-// add adds count occurrences of a warning; first is the position of the first one. Calls must be in
-// the order of the source.
+// add adds count occurrences of a warning; first is the position of the first occurrence. Calls
+// must be in the order of the source.
 func (w *warnings) add(message string, count int64, first string) {
 	w.warn(Warning{Message: message, Count: count, First: first})
 }
@@ -144,18 +144,18 @@ func (w *warnings) warn(what Warning) {
 	*w = append(*w, what)
 }
 
-// addOption is add for a warning that a field of Options avoids.
+// addOption is like add, for a warning that a field of Options avoids.
 func (w *warnings) addOption(message string, count int64, first, field, does string) {
 	w.warn(Warning{Message: message, Count: count, First: first, Option: field, Remedy: does})
 }
 
-// badBytes is add for invalid bytes.
+// badBytes adds a warning for invalid bytes.
 func (w *warnings) badBytes(count int64, first string) {
 	w.addOption("byte that is not text, which separates terms", count, first,
 		"Encoding", "names the encoding, such as windows-1252")
 }
 
-// lines is add for a tally of a block of lines that starts at firstLine.
+// lines adds a warning for a tally of a block of lines that starts at firstLine.
 func (w *warnings) lines(message string, t tally, file string, firstLine int64) {
 	w.add(message, t.count, place(file, firstLine+int64(t.first)))
 }
@@ -224,7 +224,7 @@ func (c *Corpus) NameValue(err error) error {
 	return err
 }
 
-// NamesOnly returns the corpus without documents, texts and labels, for NameValue.
+// NamesOnly returns the corpus without documents, texts and labels, for [Corpus.NameValue].
 func (c *Corpus) NamesOnly() *Corpus {
 	out := *c
 	out.Documents, out.Raw, out.Labels = nil, Raw{}, sparse.Labels{}
@@ -260,7 +260,7 @@ func (c *Corpus) classSizes() []int64 {
 	return count
 }
 
-// single counts the documents without another document in their classes, and returns the first.
+// single returns the number of documents that are alone in their classes, and the first of them.
 func (c *Corpus) single() (n int64, first int) {
 	count := c.classSizes()
 	for i := range c.Documents.Rows() {

@@ -57,7 +57,7 @@ func (f *fileFormat) begins(head []byte) bool {
 	})
 }
 
-// findFormat returns the first format for which is returns true, or nil.
+// findFormat returns the first format that satisfies is, or nil.
 func findFormat(is func(f *fileFormat) bool) *fileFormat {
 	if at := slices.IndexFunc(formats, func(f fileFormat) bool { return is(&f) }); at >= 0 {
 		return &formats[at]

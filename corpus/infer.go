@@ -74,7 +74,7 @@ func (t *table) infer(opt *Options) {
 	if t.header {
 		t.inferID()
 	}
-	switch { // if one of two columns is the label, the other is the text, and the reverse
+	switch { // if one of two columns is the label, the other is the text, and vice versa
 	case n != 2 || rows || t.noLabels || t.keys:
 	case t.label < 0 && t.text >= 0:
 		t.set(1-t.text, KindLabel)

@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// noLabel stands for "no class" in formats that need a value.
+// noLabel means "no class" in formats that require a value.
 const noLabel = "-"
 
 // nameTable numbers distinct names in order of occurrence.
@@ -24,7 +24,7 @@ type nameTable struct {
 	index map[string]int32
 }
 
-// id returns the number of a name, and whether the name is new.
+// id returns the number of a name, and reports whether the name is new.
 func (t *nameTable) id(name string) (id int32, isNew bool) {
 	id, ok := t.index[name]
 	if !ok {
@@ -43,7 +43,7 @@ type labelPiece struct {
 	numeric bool // numbers are compared by value, as in svm-train: "+1" and "1.0" are "1"
 
 	separator string // between labels; "" for a comma
-	split     bool   // some field has several labels
+	split     bool   // a field has several labels
 	spaced    string // first field with a comma and a space, which may be part of a name
 	memory    *allowance
 
@@ -145,7 +145,7 @@ func oneLine(name []byte) string {
 	return strings.Join(strings.Fields(string(name)), " ")
 }
 
-// end closes the document whose labels start at index start.
+// end completes the document whose labels start at index start.
 func (p *labelPiece) end(start int) {
 	p.last, p.lastN = append(p.last[:0], noLabel...), 0
 	p.counts = append(p.counts, int32(len(p.ids)-start))

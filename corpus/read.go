@@ -36,9 +36,9 @@ type Options struct {
 	VocabularyLater func() ([]string, error)
 
 	// Tokenizer divides text into terms. Letter tokens always get Pairs, and Corpus.Tokenizer has
-	// Pairs if the text contains a script without spaces. TokenizerLater, if not nil, is called for
-	// a tokenizer before the first text is divided, as of a model that is read in the meantime. Its
-	// tokenizer is used unchanged. If it fails, Read returns its error.
+	// Pairs if the text contains a script without spaces. TokenizerLater, if not nil, is called
+	// before the first text is divided, and returns the tokenizer to use unchanged, such as a
+	// model's that is read meanwhile. If it fails, Read returns its error.
 	Tokenizer      Tokenizer
 	TokenizerLater func() (Tokenizer, error)
 

@@ -32,9 +32,9 @@ type parser[P sized] func(data []byte) (P, *SyntaxError)
 // scanBlocks divides the rest of a file into blocks of whole lines, which workers parse. collect
 // receives the pieces in file order with the number of their first line.
 //
-// The error is that of the first invalid line, independent of scheduling; all pieces before it have
-// been collected. Pieces count against opt.memory when they are made. If it is exceeded, workers
-// stop, and the error names the first block that isn't collected.
+// The error is the error of the first invalid line, independent of scheduling. All pieces before
+// that line have been collected. Pieces count against opt.memory when they are made. If it is
+// exceeded, workers stop, and the error names the first block that isn't collected.
 func scanBlocks[P sized](
 	ctx context.Context, in *input, opt *Options, newParser func(worker int) parser[P],
 	collect func(piece P, firstLine int64) error,

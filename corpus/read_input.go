@@ -18,13 +18,13 @@ import (
 	"github.com/gramengine/gram/corpus/internal/compressed"
 )
 
-// input is an open file. It is decompressed if its first bytes are those of gzip or zstd.
+// input is an open file. It is decompressed if it begins with gzip's or zstd's magic number.
 type input struct {
 	name    string // name as given by the user
 	file    io.Closer
 	r       *bufio.Reader
 	line    int64 // number of the next line, from 1
-	stream  bool  // a stream, whose name isn't a file's
+	stream  bool  // a stream, whose name isn't the name of a file
 	quoted  byte  // field separator of records whose quotes may hold line ends; 0 for lines
 	form    form
 	meter   *meter
@@ -62,7 +62,7 @@ func openInput(
 	return in, nil
 }
 
-// decode makes in read from r, decompressed if its first bytes are those of a compressed file.
+// decode makes in read from r, and decompresses the data of a compressed file.
 func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	if buffer == nil {
 		buffer = bufio.NewReaderSize(nil, 64<<10)

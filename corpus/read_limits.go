@@ -90,7 +90,7 @@ const (
 )
 
 // whole estimates the memory of reading the whole source, and its size, from the share that was
-// read. If the share is unknown, it is 0, and bytes are those counted so far.
+// read. If the share is unknown, it is 0, and bytes is the number counted so far.
 func (a *allowance) whole() (bytes int64, size Size, share float64) {
 	if share = a.meter.share(); share == 0 {
 		return a.held.Load(), Size{}, 0

@@ -103,7 +103,7 @@ func parseUint(token []byte) (x uint64, ok bool) {
 }
 
 // parseFloat reads a whole token as a float32, correctly rounded. A number too small for float32
-// becomes 0. One that is too large, NaN and Inf are errors.
+// becomes 0. A number too large for float32, NaN and Inf are errors.
 func parseFloat(token []byte) (float32, *SyntaxError) {
 	if v, n, ok := scanFloat(token); ok && n == len(token) {
 		return v, nil

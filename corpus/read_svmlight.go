@@ -280,7 +280,7 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	return c, nil
 }
 
-// joinVectors joins the pieces to a matrix, and frees their terms and values.
+// joinVectors joins the pieces into a matrix, and frees their terms and values.
 func joinVectors(ctx context.Context, opt *Options, pieces []*vectorPiece) (*sparse.CSR, error) {
 	var rows int
 	var nnz int64

@@ -322,7 +322,7 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 const aFileBytes = 128
 
 // readFiles reads one document per file. Binary files are skipped unless all is set. The error is
-// that of the first file with an error, independent of scheduling.
+// the error of the first file with an error, independent of scheduling.
 func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, all bool) error {
 	counters, err := newCounters(ctx, opt)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // keptTexts keeps the texts of documents up to a limit. It may be used concurrently. A nil
 // keptTexts keeps nothing.
 type keptTexts struct {
-	all    bool // keep all texts, whatever their size
+	all    bool // keep all texts, of any size
 	left   atomic.Int64
 	memory *allowance
 }
@@ -189,8 +189,8 @@ func ParseTerms(s string) (Terms, error) {
 	return t, err
 }
 
-// Retokenize returns a corpus with its texts tokenised by t. It uses Workers and MemoryBytes of opt.
-// Errors are the same as of [Corpus.Retokenize].
+// Retokenize returns a corpus with its texts tokenised by t. It uses Workers and MemoryBytes of
+// opt. Errors are as for [Corpus.Retokenize].
 func (t Terms) Retokenize(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	return c.Retokenize(ctx, nil, opt)

@@ -172,7 +172,7 @@ func (c *termCounter) addRowTerms(terms []token.RowTerm) {
 	c.memory.add(taken)
 }
 
-// id returns the number of a term. It adds the memory of a new term to taken.
+// id returns the number of a term. If the term is new, it adds its memory to taken.
 func (c *termCounter) id(term []byte, taken *int64) uint32 {
 	id := c.terms.ID(term)
 	if int(id) == len(c.met) {
@@ -202,7 +202,7 @@ func blankDigest(h hash.Hash) string {
 	return digest
 }
 
-// closeTerms returns first followed by the terms of the open document, and clears the document.
+// closeTerms returns first followed by the terms of the open document, and empties the document.
 func (c *termCounter) closeTerms(first []termCount) []termCount {
 	n := len(first) + c.openedTerms()
 	if n > len(c.rest) {

@@ -333,7 +333,7 @@ func (s *Scanner) char() bool {
 
 var oneSpace = []byte{' '}
 
-// grams makes n-grams of the words or characters (units) of a document. All n-grams that end at the
+// grams forms n-grams of the words or characters (units) of a document. All n-grams that end at the
 // last unit must be read before the next unit is added.
 type grams struct {
 	least, most int
@@ -341,7 +341,7 @@ type grams struct {
 	pairs       bool // least and most were 1; joined units form pairs
 
 	buf    []byte // text of the last units
-	starts []int  // start of each in buf
+	starts []int  // start of each unit in buf
 	n      int    // length of the next n-gram; 0 for none
 	joined bool   // there is nothing between the last unit and the previous one
 	given  bool   // an n-gram of these units was returned

@@ -75,8 +75,8 @@ const spacedHangul = 12
 // start of a text.
 type characters struct {
 	script script // of the last character
-	size   int    // its length
-	end    int    // its end in the text
+	size   int    // length of the last character
+	end    int    // end of the last character in the text
 	before int    // length of the adjacent character before it, 0 for none
 	spaced int    // Hangul before this index has spaces
 }

@@ -25,7 +25,7 @@ var lists = map[string]func(word string) bool{
 // github.com/kljensen/snowball. [Tokenizer.StopWords] selects a list by @ and its language.
 func StopLists() []string { return slices.Sorted(maps.Keys(lists)) }
 
-// stopWords are words to drop: given words and lists.
+// stopWords are the words to drop: single words and lists.
 type stopWords struct {
 	words map[string]bool
 	lists []func(word string) bool

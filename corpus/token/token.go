@@ -1,9 +1,9 @@
 // Package token divides text into terms.
 //
-// A [Tokenizer] describes the terms: words, characters or n-grams of these, and how text is changed
-// before. It is a plain value with a text form ([Tokenizer.String], [Parse]), so that corpora and
-// models can store it, and test documents are divided like training documents. A [Scanner] applies
-// it to one document after another.
+// A [Tokenizer] describes the terms: words, characters or n-grams of these, and the preceding
+// changes of the text. It is a plain value with a text form ([Tokenizer.String], [Parse]), so that
+// corpora and models can store it, and test documents are divided like training documents. A
+// [Scanner] applies it to one document after another.
 package token
 
 import (
@@ -55,7 +55,7 @@ type Tokenizer struct {
 	// Pairs, and keep it if the text contains such scripts.
 	Pairs bool `json:",omitempty"`
 
-	// Pattern is a regular expression in Go's syntax (RE2) for words, or with a group for words
+	// Pattern is a regular expression in Go's syntax (RE2) that matches words, or whose group does
 	// (token_pattern). It is applied to each line. \w and \d match all scripts, as in Python; \b
 	// only matches ASCII, except in scikit-learn's default (?u)\b\w\w+\b and in \b\w+\b.
 	Pattern string
@@ -74,7 +74,7 @@ type Tokenizer struct {
 	// number of the view, from 1, as a byte. Embeddings give each view its share of a document by
 	// weight, whatever its number of terms. If documents are rows, views start with column names
 	// and =, as in "title=words + body=words:1..2 + price,age=numbers"; see [Numbers].
-	Views string `json:",omitempty"` // stores of cluster jobs know only the other fields
+	Views string `json:",omitempty"` // omitted if empty, because stores of cluster jobs only know the other fields
 }
 
 // maxN bounds n-grams; larger values are probably mistakes.

@@ -17,8 +17,8 @@ type plain struct {
 	pair  bool // the pair that ends with the last character is next
 }
 
-// plainWord returns the next word of the text by the default's rules, or nil at the end of the
-// text. It searches runs of ASCII letters and non-ASCII bytes, which contain whole words.
+// plainWord returns the next word of the text by the default rules, or nil at the end of the text.
+// It searches for runs of ASCII letters and non-ASCII bytes, which contain whole words.
 func (s *Scanner) plainWord() []byte {
 	text, p := s.text, &s.plain
 	for {
@@ -156,8 +156,8 @@ func (s *Scanner) runWord() []byte {
 }
 
 // word returns the next word of the prepared line: letters, and digits if Digits is set, with the
-// combining marks that follow. It may also be a character; joined reports whether this is adjacent
-// to the previous one. It returns nil at the end.
+// combining marks that follow. It may also be a character; joined reports whether it is adjacent to
+// the previous character. It returns nil at the end.
 func (s *Scanner) word() (word []byte, joined bool) {
 	start := -1
 	for i := s.at; i < len(s.line); {

@@ -89,7 +89,7 @@ func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, 
 	return bufio.NewReaderSize(out, 64<<10), nil
 }
 
-// decoder decompresses.
+// decoder is a decompressor.
 type decoder interface {
 	io.Reader
 	begin() error
@@ -161,7 +161,7 @@ var errTail = errors.New("other data after the gzip data")
 type gzipReader struct {
 	r   *bufio.Reader
 	gz  gzip.Reader
-	err error // error after the data, which reading ahead may have found earlier
+	err error // error after the data; reading ahead may detect it earlier
 }
 
 // Read implements io.Reader.
