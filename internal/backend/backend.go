@@ -21,7 +21,7 @@ import (
 // CUDA denotes the GPU in lists of instruction sets.
 const CUDA asm.ISA = "cuda"
 
-// AutoSeconds is the minimum time on the CPU, in seconds, for which -backend auto chooses the GPU.
+// AutoSeconds is the minimum estimated CPU time in seconds for which -backend auto chooses the GPU.
 // Opening a device takes about as long, and 2 s more if its driver has to compile the kernels.
 var AutoSeconds = 0.5 // a variable for tests
 
@@ -31,7 +31,7 @@ const autoRate = 2e8
 // Compute holds the flags for the back end.
 type Compute struct {
 	Limits
-	ISA       string // "" for the best
+	ISA       string // "" for the fastest
 	Backend   string // auto, cpu or cuda
 	GPUMemory cli.ByteSize
 	GPUTensor bool
@@ -239,7 +239,7 @@ func (c *Compute) Pairs(pairs float64) asm.ISA {
 	return CUDA
 }
 
-// Why returns the reason for the choice of -backend auto, or "" if it had no choice.
+// Why returns the reason for the choice of -backend auto, or "" if there was no choice.
 func (c *Compute) Why() string { return c.gpu.why }
 
 // WithWhy returns the name of a back end with the reason from [Compute.Why].

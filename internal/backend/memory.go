@@ -71,8 +71,8 @@ func (l *Limits) NumWorkers() int {
 	return l.Workers
 }
 
-// bounds returns the memory limits of the process: of the machine, its control groups, and the
-// process alone.
+// bounds returns the memory limits of the process: including the host and control groups, and of
+// the process alone.
 func bounds() (all, process run.Bound) { return run.AvailableBound(), run.ProcessBound() }
 
 // Run runs a program and returns its exit status. It fails if the limits of the process leave too
@@ -119,8 +119,8 @@ func (l *Limits) bound() (int64, string) {
 }
 
 // Budget returns the command's memory limit in bytes: -m, else three quarters of the memory that
-// the machine, the control groups and the limits of the process leave at the first call. It is 0 if
-// that is unknown.
+// the host, the control groups and the process limits leave at the first call. It is 0 if that is
+// unknown.
 func (l *Limits) Budget() int64 {
 	limit, _ := l.bound()
 	return limit
@@ -142,9 +142,8 @@ func (l *Limits) Limit() int64 {
 	return limit
 }
 
-// Fits returns an error if need exceeds the budget. what names the need. later are lower bounds of
-// later needs: if one of them exceeds the budget, the error names that amount, so that it suffices
-// for all.
+// Fits returns an error if need exceeds the budget. what names the computation. later are lower
+// bounds of later needs. The error names the maximum of all needs, so that it suffices for all.
 func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	limit, says := l.bound()
 	if limit == 0 || need <= limit {
@@ -156,8 +155,8 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	return &run.MemoryError{What: what, Need: need, Limit: limit, By: says, Enough: true}
 }
 
-// Refusal has the memory error of a step name the amount for -m, and returns other errors as they
-// are. What the process holds beside the step is the difference of the budget and the step's limit.
+// Refusal returns the memory error of a step with the amount for -m, and other errors unchanged.
+// The memory outside the step is the difference of the budget and the step's limit.
 func (l *Limits) Refusal(err error) error {
 	limit, says := l.bound()
 	memory := (*run.MemoryError)(nil)
@@ -211,7 +210,7 @@ func ProcBytes(file, key string) int64 {
 func ResetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // PeakBytes returns the peak resident memory of the process since [ResetPeak] on Linux, and
-// elsewhere the memory that the Go runtime holds now.
+// elsewhere the current memory of the Go runtime.
 func PeakBytes() int64 {
 	if n := ProcBytes("/proc/self/status", "VmHWM:"); n > 0 {
 		return n

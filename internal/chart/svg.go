@@ -100,7 +100,7 @@ func (d *drawing) chart(c *Chart, x, width, height float64) {
 	if c.Y.Label != "" {
 		top += lineHeight
 		d.text(x+gap, top, "start", c.Y.Label, "")
-		top += gap // keeps the label apart from the highest tick's, because small screens enlarge text
+		top += gap // space between the label and the highest tick label, because small screens enlarge text
 	}
 	box := box{c: c, left: x + gap, right: x + width - 2*gap, top: top + gap, bottom: height - gap}
 	longest := 0.0

@@ -68,7 +68,7 @@ func (f *Flags) Pages() {
 	f.checkEnding(&f.Page, "report", ".html")
 }
 
-// WritePage writes the page of a report if -report asks for it.
+// WritePage writes the page of a report if -report is set.
 func (f *Flags) WritePage(r report.Report) error {
 	if f.Page == "" {
 		return nil
@@ -287,7 +287,7 @@ func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
 		some = some || len(files[i]) > 0
 	}
 	for _, in := range f.inputs {
-		if !some || *in.value == "" { // a missing file is no input
+		if !some || *in.value == "" { // a missing file isn't an input
 			continue
 		}
 		read := there(in.files(ctx)...)

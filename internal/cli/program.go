@@ -105,7 +105,7 @@ func (e *Env) tell(format string, args ...any) {
 // Warn prints a warning on standard error. It prints the same warning only once.
 func (e *Env) Warn(format string, args ...any) { e.Say("warning: "+format, args...) }
 
-// UsageError is an error in the command line.
+// UsageError is an error in the arguments of the command line.
 type UsageError struct{ Err error }
 
 func (u UsageError) Error() string { return u.Err.Error() }

@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// LogEvery is the interval between progress lines if standard error is no terminal; a variable for
-// tests.
+// LogEvery is the interval between progress lines if standard error isn't a terminal; a variable
+// for tests.
 var LogEvery = 10 * time.Second
 
 // Watch is called with all progress, such as "pass 2 50% (1 of 2), loss 3", even if it isn't shown.
@@ -53,7 +53,7 @@ func (e *Env) Progress(log bool) *Progress {
 	return &Progress{}
 }
 
-// Columns returns the width of a terminal, or 0 if w is no terminal.
+// Columns returns the width of a terminal, or 0 if w isn't a terminal.
 func Columns(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -93,7 +93,7 @@ func (p *Progress) Tell(stage string, done, total int64, details []string) {
 	p.TellPart(stage, done, total, 0, details)
 }
 
-// TellPart is like Tell, where part is the estimated progress of the current unit.
+// TellPart is like Tell. part is the estimated progress of the current unit, from 0 to 1.
 func (p *Progress) TellPart(stage string, done, total int64, part float64, details []string) {
 	p.mu.Lock()
 	if p.name != stage && p.bar != nil {

@@ -1,5 +1,5 @@
-// Package flagtext words errors for two readers. Formats name flags, as users of the command know them. Go programs
-// get the same text with fields of options instead. What is formatted, such as the name of a file, stays as it is.
+// Package flagtext formats errors that name flags. Go programs get the same text with fields of
+// options. Arguments, such as file names, are unchanged.
 package flagtext
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// toFields turns flags of own words into fields of package gram.
+// toFields replaces flags by fields of package gram.
 var toFields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kernel ", "Kernel ",
 	"-embed ", "Embedding ", "-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ",
 	"-reject ", "Reject ",
@@ -20,10 +20,10 @@ var toFields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kerne
 // Words are the program's own words, which may name flags: in the arguments of [Errorf] fields stand for these, too.
 type Words string
 
-// InFields returns words that name fields.
+// InFields returns the text with fields in place of flags.
 func (w Words) InFields() string { return toFields.Replace(string(w)) }
 
-// worded is an error in both forms.
+// worded is an error with both texts.
 type worded struct{ flags, fields error }
 
 func (e *worded) Error() string { return e.flags.Error() }
@@ -34,12 +34,12 @@ func Errorf(format string, args ...any) error {
 	return &worded{fmt.Errorf(format, args...), fmt.Errorf(Words(format).InFields(), fields(args)...)}
 }
 
-// Sprintf is [fmt.Sprintf] with fields in place of the flags that a format and errors of [Errorf] name.
+// Sprintf is [fmt.Sprintf] with fields in place of flags in the format and in errors of [Errorf].
 func Sprintf(format string, args ...any) string {
 	return fmt.Sprintf(Words(format).InFields(), fields(args)...)
 }
 
-// fields returns arguments that name fields.
+// fields returns the arguments with fields in place of flags.
 func fields(args []any) []any {
 	args = slices.Clone(args)
 	for i, arg := range args {
@@ -73,8 +73,8 @@ var packages = regexp.MustCompile(`^((corpus|cuda|device|engine|geometry|gram|jo
 // TrimPackages returns the text of an error without the names of packages before it.
 func TrimPackages(text string) string { return text[len(packages.FindString(text)):] }
 
-// Plain returns the text of an error for users of a program: neither it nor an error that it wraps begins with the name
-// of a package, and files that can't be opened are named without the system call.
+// Plain returns the text of an error for users of a program. It removes package names before the
+// error and the errors that it wraps, and the names of system calls that failed to open files.
 func Plain(err error) string {
 	text := err.Error()
 	each(err, func(e error) bool {
@@ -91,7 +91,7 @@ func Plain(err error) string {
 	return text
 }
 
-// each visits an error, and those that it wraps if visit returns true.
+// each visits an error and, if visit returns true, the errors that it wraps.
 func each(err error, visit func(e error) bool) {
 	if err == nil || !visit(err) {
 		return

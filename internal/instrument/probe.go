@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Probe measures the machine's peak rates, for comparison with kernels. Each measurement takes some
-// milliseconds per worker. Workers run concurrently, and their rates are added.
+// Probe measures the computer's peak rates, for comparison with kernels. Each measurement takes
+// some milliseconds per worker. Workers run concurrently, and their rates are added.
 type Probe struct {
-	Best   *asm.Kernels // kernels with the fastest reads, because bandwidth doesn't depend on who uses it
+	Best   *asm.Kernels // kernels with the fastest reads, which measure bandwidth for all instruction sets
 	Buffer []float32    // of length MemoryFloats, with every page touched
 }
 

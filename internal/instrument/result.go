@@ -31,7 +31,7 @@ type Row struct {
 	Unit     string  `json:"unit"`
 	Units    float64 `json:"units"` // per pass
 	Digest   string  `json:"digest"`
-	Known    bool    `json:"digest_known"` // the digest equals that of other machines with the same instruction set
+	Known    bool    `json:"digest_known"` // the digest equals the known digest for the instruction set
 	Error    Error   `json:"error"`
 
 	Seconds []float64 `json:"seconds"` // time of each pass, in the order of the rounds

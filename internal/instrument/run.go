@@ -17,7 +17,7 @@ import (
 // Options are the options of [Run].
 type Options struct {
 	ISA       asm.ISA       // instruction set; default the fastest
-	Workers   []int         // numbers of workers; each gives a row per workload
+	Workers   []int         // numbers of workers, with a row per workload for each
 	Bound     time.Duration // time limit of the rounds
 	Workloads []*Workload   // default all
 	Stage     func(string)  // called with the current stage; default none
@@ -90,8 +90,7 @@ var KnownDigests = func() (known map[string]string) {
 	return known
 }()
 
-// KnownCaches are the cache sizes for KnownDigests, because the head, and so the bits, depend on
-// them.
+// KnownCaches are the cache sizes for KnownDigests. The head, and so the bits, depend on them.
 var KnownCaches = asm.Caches{L1: 32 << 10, L2: 1 << 20}
 
 // DigestName returns the key of a workload in KnownDigests.
@@ -183,7 +182,7 @@ func (m *measuring) rounds(ctx context.Context, o *Options) error {
 
 // measure adds a pass.
 func (r *Row) measure(ctx context.Context, j *job) error {
-	runtime.GC() // so that the pass doesn't pay for earlier garbage
+	runtime.GC() // so that the pass doesn't collect earlier garbage
 	begin := time.Now()
 	if err := j.pass(ctx); err != nil {
 		return fmt.Errorf("%s: %w", r, err)

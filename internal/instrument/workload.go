@@ -2,8 +2,8 @@
 // and their results are checked before their times count. Rounds are repeated until the medians are
 // precise. Results are written in Go's benchmark format, which benchstat compares.
 //
-// [Run] measures the workloads, and [Probe] the machine's peak rates. The command has flags, tables
-// and pages.
+// [Run] measures the workloads, and [Probe] the computer's peak rates. The command's flags, tables
+// and pages are elsewhere.
 package instrument
 
 import (
@@ -21,7 +21,7 @@ type Workload struct {
 	Name    string
 	Version int
 	What    string // what a pass computes
-	Unit    string // unit that it counts
+	Unit    string // unit of work in a pass
 
 	prepare preparation
 }

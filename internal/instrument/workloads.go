@@ -18,8 +18,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Corpora of the workloads. Text has Zipf frequencies. Short documents are mostly tail, dense
-// documents only head.
+// Corpora of the workloads. Terms of text have Zipf frequencies. Terms of short documents are
+// mostly in the tail, and terms of dense documents in the head.
 const (
 	textCorpus   = "docs=6144,terms=40000,length=200,seed=1"
 	shortCorpus  = "docs=12288,terms=16000,length=12,seed=2"
@@ -88,7 +88,7 @@ func tilesOf(parameters string) preparation {
 	}
 }
 
-// prepareMap maps blocks of c repeatedly, as after a panel.
+// prepareMap maps blocks of c repeatedly, as an engine does after each panel.
 func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	const block, blocks, times = 1 << 15, 64, 8
 	table, err := asm.For(on.isa)
@@ -228,7 +228,7 @@ func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, err
 	}, nil
 }
 
-// prepareRead makes lines of a label and words, and reads them.
+// prepareRead makes lines with a label and words, and reads them.
 func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
 	c, err := d.corpus(ctx, readCorpus)
 	if err != nil {

@@ -7,7 +7,7 @@ import "strconv"
 //	label index₀:value₀ index₁:value₁ ...
 //
 // Column j has index j+1. columns and values must have the same length, columns must ascend, and
-// values must be finite; zeros are left out. bits is 32 or 64: a value has the smallest number of
+// values must be finite. Zeros are omitted. bits is 32 or 64: a value has the smallest number of
 // digits that identifies the float32 or float64.
 func AppendVector(b []byte, label string, columns []uint64, values []float64, bits int) []byte {
 	b = append(b, label...)

@@ -1,5 +1,4 @@
-// Package musttest provides helpers for tests: values without their error, and slices by a
-// function.
+// Package musttest provides helpers for tests, such as functions that return values without errors.
 package musttest
 
 import (
@@ -26,7 +25,7 @@ func Do(t testing.TB, err error) {
 	}
 }
 
-// Written returns what write writes, or ends the test with its error.
+// Written returns the output of write, or ends the test with its error.
 func Written(t testing.TB, write func(context.Context, io.Writer) error) string {
 	t.Helper()
 	var b strings.Builder

@@ -31,7 +31,7 @@ type field struct {
 	value reflect.Value
 }
 
-// Hiding is implemented by structs that hide parameters of their embedded structs.
+// Hiding is implemented by structs that hide some parameters of their embedded structs.
 type Hiding interface{ Hidden() []string }
 
 // Record contains the names of the parameters that [Set] has set in the struct that embeds it.
@@ -195,7 +195,7 @@ func With[T any](of T, values map[string]any) (T, error) {
 	return out, nil
 }
 
-// cut splits a list at the first comma outside of parentheses.
+// cut splits a list at the first comma outside parentheses.
 func cut(list string) (one, rest string) {
 	depth := 0
 	for i, r := range list {

@@ -19,7 +19,7 @@ type Document struct {
 	parts   []part
 }
 
-// part is a line, a named fact, or a section.
+// part is a line, a fact with its name, or a section.
 type part struct {
 	name, text string
 	*Section

@@ -24,7 +24,7 @@ func NewTable(titles ...string) *Table {
 	return t
 }
 
-// Column is a column of a table of rows. A title that begins with '>' aligns it to the right.
+// Column is a column of a table of rows. It is aligned to the right if its title begins with '>'.
 type Column[R any] struct {
 	Title string
 	Cell  func(row R) string

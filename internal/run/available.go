@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Bound is the memory that a process can still allocate, and what limits it.
+// Bound is the memory that a process can still allocate, and the source of this limit.
 type Bound struct {
 	Bytes int64
 	By    string // source of the limit: "the machine", "ulimit -v", "memory.max of a control group", …; "" for no limit
 	Limit int64  // limit in bytes, including used memory; 0 for the machine
 }
 
-// unbounded is no limit.
+// unbounded is the bound without a limit.
 var unbounded = Bound{Bytes: math.MaxInt64}
 
 // least returns the smaller of two bounds, or the first if they are equal.
@@ -39,7 +39,7 @@ func available(root fs.FS) Bound {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path
 		switch {
 		case len(parts) != 3:
-		case parts[1] == "": // version 2; above memory.high the kernel throttles a process
+		case parts[1] == "": // version 2; the kernel throttles a process above memory.high
 			for _, mount := range []string{"sys/fs/cgroup", "sys/fs/cgroup/unified"} {
 				for _, limit := range []string{"memory.max", "memory.high"} {
 					least = least.least(roomInGroups(root, mount, parts[2], limit, "memory.current",

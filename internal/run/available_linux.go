@@ -6,7 +6,7 @@ import (
 )
 
 // Available returns the number of bytes that this process can still allocate: the minimum for the
-// machine, the control groups of the process (such as a container's) and the limits of the process
+// host, the control groups of the process (such as a container's) and the limits of the process
 // (ulimit -v and -d), minus what Go's runtime reserves. It returns false if that is unknown. Memory
 // that the runtime caches counts as used. It takes about 100 µs and may be called concurrently.
 func Available() (bytes int64, known bool) {

@@ -12,7 +12,7 @@ type MemoryError struct {
 	Source      string // source of documents being read, or file:line; "" for other computations
 	Need, Limit int64  // in bytes
 	By          string // source of the limit, such as "-m allows 60 MiB"; "" for an option of a call
-	Machine     bool   // Limit is the memory left by the machine, its container or a process limit (ulimit)
+	Machine     bool   // Limit is the memory left by the host, its container or a process limit (ulimit)
 	Enough      bool   // Need suffices for the whole computation, not only for one step
 }
 
@@ -30,8 +30,8 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%s needs %s%s of memory, %s", e.What, more, FormatNeed(e.Need), limit)
 }
 
-// Fits returns a MemoryError if need, which is enough for the whole work, is above limit. A limit
-// of 0 means none. what describes the work, with the package name.
+// Fits returns a MemoryError if need, which suffices for the whole work, exceeds limit. A limit of
+// 0 means none. what describes the work, with the package name.
 func Fits(need, limit int64, what string, args ...any) error {
 	if limit == 0 || need <= limit {
 		return nil

@@ -61,8 +61,8 @@ func Guard(name string, f func() error) (err error) {
 	return f()
 }
 
-// Rethrow must be deferred by functions that return no error and call a callback. It converts a
-// panic to one with a [PanicError] with the callback's name.
+// Rethrow must be deferred by functions that return no error and call a callback. It replaces the
+// value of a panic by a [PanicError] with the callback's name.
 func Rethrow(name string) {
 	if v := recover(); v != nil {
 		panic(NewPanicError(name, v))

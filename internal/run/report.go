@@ -63,8 +63,8 @@ func StartReporter(ctx context.Context, name string, report func(done int64)) (c
 // Add adds n to the count.
 func (r *Reporter) Add(n int64) { r.done.Add(n) }
 
-// Finish makes the last report and returns when it is done. If a report panicked, Finish sets *err
-// to the error. Defer it in a function whose named result is err.
+// Finish makes the last report and returns when the report is done. If a report panicked, Finish
+// sets *err to the error. Defer it in a function whose named result is err.
 func (r *Reporter) Finish(err *error) {
 	close(r.stop)
 	r.ended.Wait()

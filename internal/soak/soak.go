@@ -3,9 +3,9 @@
 // Sources: Hochschild and others, Cores that don't count, HotOS 2021; Dixit and others, Silent data
 // corruptions at scale, 2021.
 //
-// [Run] repeats tasks on all cores at once, and for a part of the time on a single core. It compares
-// each value with the first result. Tasks compute tiles, maps and panels with every instruction set.
-// One corpus is larger than the last-level cache. Tasks are in work.go.
+// [Run] repeats tasks on all cores at once, and for a part of the time on a single core. It
+// compares each value with the first result. Tasks (work.go) compute tiles, maps and panels with
+// every instruction set. One corpus is larger than the last-level cache.
 package soak
 
 import (
@@ -141,7 +141,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return s.end(ctx), nil
 }
 
-// goes reports whether there is time left.
+// goes reports whether the time limit isn't reached and ctx isn't done.
 func (s *state) goes(ctx context.Context) bool {
 	return ctx.Err() == nil && (s.o.For == 0 || time.Since(s.begin) < s.o.For)
 }

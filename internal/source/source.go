@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Documents holds the flags that select the documents and how they are read.
+// Documents holds the flags that select documents and control reading.
 type Documents struct {
 	In, Format   string
 	MinDF, MaxDF int
@@ -154,7 +154,7 @@ func Missing(what string) error {
 	)
 }
 
-// sparseFormat converts -format to package corpus's type.
+// sparseFormat converts -format to a [corpus.Format].
 func (d *Documents) sparseFormat() corpus.Format {
 	switch d.Format {
 	case "auto":
@@ -272,7 +272,7 @@ func nameFlags(err error) error {
 // minReading is the number of bytes to read before the memory for the whole source is estimated.
 const minReading = 1 << 20
 
-// Bytes returns the memory limit for reading: the budget without the program; 0 for none.
+// Bytes returns the memory limit for reading: the budget minus the program; 0 for none.
 func (d *Documents) Bytes() int64 {
 	limit := d.limits.Budget()
 	if limit == 0 {

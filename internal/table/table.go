@@ -24,8 +24,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Column is a column of a table with rows of type R. One of its functions returns the value of a
-// row, or false if the row has none.
+// Column is a column of a table with rows of type R. One of its functions is set. It returns the
+// value of a row, or false if the row has none.
 type Column[R any] struct {
 	Name  string
 	Text  func(r *R) (string, bool)
@@ -62,7 +62,7 @@ func Whole[R any](name string, of func(r *R) int) Column[R] {
 // Formats lists the formats of [Write], which are also file extensions.
 var Formats = []string{"csv", "tsv", "jsonl", "parquet"}
 
-// FormatOf returns the format for a file's extension, or "" if it is none of [Formats].
+// FormatOf returns the format for a file's extension, or "" if the extension isn't in [Formats].
 func FormatOf(path string) string {
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	if slices.Contains(Formats, ending) {

@@ -23,7 +23,7 @@ func Programs(name string, main, change func()) map[string]func() {
 }
 
 // heedsWithin is the maximum time for a command to end after a signal: a hundred times the time on
-// an idle machine, and less than the command's work.
+// an idle host, but less than the command's work takes.
 const heedsWithin = 15 * time.Second
 
 // heeds SIGNAL SECONDS PATTERN ARGS... runs a command and sends a signal some seconds after its
