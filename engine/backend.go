@@ -13,16 +13,16 @@ import (
 type (
 	Device = device.Backend // back end that computes c in place of the CPU
 	Stats  = device.Stats   // counters of computations since the engine was made
-	Roles  = panel.Roles    // whether rows or columns are dense panels
+	Roles  = panel.Roles    // choice of dense rows or dense columns
 )
 
-// Head is a choice of dense terms: Terms is the number of terms, the most frequent ones, Segments
-// the number of segments they are divided into, and Roles whether rows or columns are dense.
-// Predicted is the estimated time in which one core computes all dot products of the symmetric half.
+// Head is a choice of dense terms. Terms is the number of these most frequent terms, Segments is
+// the number of their segments, and Roles determines whether rows or columns are dense. Predicted
+// is the estimated time in which one core computes all dot products of the symmetric half.
 type Head = panel.Head
 
-// DenseRows makes each panel of rows dense, and all columns stream past it. DenseColumns makes all
-// columns dense, and rows stream past them.
+// With DenseRows, each panel of rows is dense, and all columns stream past it. With DenseColumns,
+// all columns are dense, and rows stream past them.
 const (
 	DenseRows    Roles = panel.DenseRows
 	DenseColumns Roles = panel.DenseColumns

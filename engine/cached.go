@@ -26,13 +26,13 @@ type CachedOptions struct {
 	TileColumns int
 }
 
-// Cached serves rows of Gram matrices of an engine's documents. It stores tiles of c, which all
+// Cached provides rows of Gram matrices of an engine's documents. It stores tiles of c, which all
 // kernels share, and applies the kernel when a row is read. If c of all pairs fits into CacheBytes,
 // the first use computes all of it. Otherwise rows are computed on demand, and the least recently
 // used tiles are dropped.
 //
-// Values have the bits of [Engine.Gram]; with a device they may differ by Kernel.Error. It may be
-// used concurrently.
+// Values equal the values of [Engine.Gram] bit for bit; with a device they may differ by
+// Kernel.Error. It may be used concurrently.
 type Cached struct {
 	e *Engine
 	c *cache.Cache
@@ -142,7 +142,7 @@ func (m *Matrix) Len() int { return m.c.Len() }
 // Diagonal returns the diagonal, which must not be changed.
 func (m *Matrix) Diagonal() []float32 { return m.diagonal }
 
-// Rows writes rows of the matrix, as [Cached.Rows].
+// Rows writes rows of the matrix, as [Cached.Rows] does.
 func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
 	if err := m.c.e.open(); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	}
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
 	defer report.Finish(&err)
-	for lo, hi := 0, 0; lo < n; lo = hi { // documents lo to hi-1 against each other and against earlier documents
+	for lo, hi := 0, 0; lo < n; lo = hi { // pairs of documents lo to hi-1, and their pairs with earlier documents
 		for hi = lo + 1; hi < n && docs[hi] == docs[hi-1]+1; hi++ {
 		}
 		first, end := docs[lo], docs[hi-1]+1
@@ -213,7 +213,7 @@ type Ready struct {
 // than on rows that are mapped at each read. It returns nil if the matrix doesn't fit into
 // CacheBytes, or if c is already stored.
 //
-// Until it is closed, the matrix takes up the part of CacheBytes that is meant for c. Only one such
+// Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Only one such
 // matrix exists at a time. Ready waits for a running Build. If the cache is used in the meantime,
 // CachedStats.Bytes may exceed CacheBytes.
 func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {

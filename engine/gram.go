@@ -42,7 +42,7 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *S
 
 // Rows returns the values that q selects, one row per row of q. It writes to to, or to a new matrix
 // if to is nil. With q.Test it returns rows of the cross matrix, otherwise rows of the Gram matrix.
-// Errors are the same as of [Engine.Gram].
+// Errors are as for [Engine.Gram].
 func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense) (_ *Dense, err error) {
 	if k, err = e.resolve(k, &q); err != nil {
 		return nil, err

@@ -62,8 +62,8 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 
 // EachNear calls copies with the documents of each class of identical documents, in ascending
 // order. It calls near for all other pairs with c of at most a bound, as in [CrossWithin], in
-// unspecified order, by one goroutine at a time. The first document of a class stands for all of
-// it: pairs is the number of pairs that it stands for, and same reports c = 0. Pairs are found by a
+// unspecified order, by one goroutine at a time. The first document of a class represents the
+// class: pairs is the number of represented pairs, and same reports c = 0. Pairs are found by a
 // join or by tiles, whichever is faster; tiles don't find classes.
 func EachNear(
 	ctx context.Context, x *sparse.Embedded, c float64, opt Options, copies func(list []uint32) error,

@@ -148,7 +148,7 @@ func (x *Index) Nearest(
 
 // Within returns the documents whose c with document i of q is at most c, as defined by
 // [CrossWithin], in the order of Nearest. If allowed isn't nil, only documents that it accepts are
-// returned. It fails as Nearest, or if c is negative or NaN.
+// returned. It fails as Nearest does, or if c is negative or NaN.
 func (x *Index) Within(
 	ctx context.Context, q *sparse.Embedded, i int, c float64, allowed func(doc int) bool,
 ) ([]Match, error) {
@@ -204,8 +204,8 @@ func (x *Index) check(ctx context.Context, q *sparse.Embedded, i int) error {
 	return q.Validate()
 }
 
-// CompareRows returns c of row i of x and row j of y, and whether c is within a bound. x and y
-// must be valid and have the same embedder.
+// CompareRows returns c of row i of x and row j of y, and reports whether c is within a bound. x
+// and y must be valid and have the same embedder.
 func CompareRows(
 	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,
 ) (c float32, within bool, err error) {

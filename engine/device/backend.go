@@ -48,7 +48,7 @@ type Accelerator interface {
 	BatchRows() int
 }
 
-// Preparer is a [Backend] that can convert rows' documents to its own form once for many requests.
+// Preparer is a [Backend] that can convert the documents of rows once for many requests.
 type Preparer interface {
 	Backend
 
@@ -73,12 +73,12 @@ type Counter interface {
 // ErrMemory reports that a request exceeds the back end's memory; one with fewer documents may fit.
 var ErrMemory = errors.New("too little memory on the device")
 
-// Stats counts what was computed. Times are sums over workers.
+// Stats holds counters of computations. Times are sums over workers.
 type Stats struct {
 	Pairs       int64 // dot products
 	Recomputed  int64 // pairs recomputed by the exact difference formula
-	HeadValues  int64 // values multiplied with a panel: times Kernels.Panel, the head's multiply-adds
-	TailMatches int64 // the tail's multiply-adds
+	HeadValues  int64 // values multiplied with a panel: Kernels.Panel multiply-adds each
+	TailMatches int64 // multiply-adds of the tail
 
 	// Counters of neighbour search on the CPU: values below the limit of a list, and insertions
 	// into lists, up to two per value. With several workers both vary between runs.

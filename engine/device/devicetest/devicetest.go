@@ -1,4 +1,4 @@
-// Package devicetest contains a minimal back end. It shows what a back end must implement, and
+// Package devicetest contains a minimal back end. It shows the required methods of a back end, and
 // serves tests of packages that use back ends.
 package devicetest
 

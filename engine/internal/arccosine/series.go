@@ -28,7 +28,7 @@ type series struct {
 // terms is the number of terms for x <= ½. The remaining terms are below 2⁻⁵⁶ of the sum.
 const terms = 60
 
-// nearPole is the largest |ε| for which pairs use logarithms. Farther away the difference loses
+// nearPole is the largest |ε| for which pairs use logarithms. For larger |ε| the difference loses
 // less than 3 bits.
 const nearPole = 0.25
 

@@ -37,7 +37,7 @@ func Biased(c, x, y, b float64) float64 {
 }
 
 // Differ returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), which is four times the probability that a
-// random threshold separates x and y on a given side. For equal norms it has full relative
+// random threshold separates x and y on the same fixed side. For equal norms it has full relative
 // accuracy for small c.
 func Differ(c, x, y, b float64) float64 {
 	h, k := math.Abs(b)/x, math.Abs(b)/y

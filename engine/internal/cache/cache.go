@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Cache serves rows of Gram matrices from stored tiles of c. It may be used concurrently.
+// Cache provides rows of Gram matrices from stored tiles of c. It may be used concurrently.
 type Cache struct {
 	*compute.Computer
 	limit int64

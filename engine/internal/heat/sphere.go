@@ -110,7 +110,7 @@ func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 // > 0.
 func LogConstant(n int, t float64) float64 { return -float64(n) / 2 * math.Log(4*math.Pi*t) }
 
-// places returns x = arccos(1-c), y = x²/π² and 1-y, each within a few ulp for c in [0, 2].
+// places returns x = arccos(1-c), y = x²/π² and 1-y with errors of a few ulp for c in [0, 2].
 func places(c float64) (x, y, rest float64) {
 	if c <= 1 {
 		x = 2 * math.Asin(math.Sqrt(max(c, 0)/2))

@@ -69,7 +69,7 @@ type Counts struct {
 	Checked  float64 // fraction of matches that must be checked, from a sample
 }
 
-// ErrFar reports that the bound is too large to leave out any column.
+// ErrFar reports that the bound is too large to skip any column.
 var ErrFar = errors.New("join: the bound is too large to skip any column")
 
 // New prepares the search for pairs of x and y within a bound on c; y is nil for pairs of

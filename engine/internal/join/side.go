@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// side is one of the two sets of documents.
+// side is a set of documents: the rows or the columns of a join.
 type side struct {
 	x        *sparse.Embedded
 	distinct []uint32 // documents that aren't copies of earlier documents
