@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// allocated returns the bytes that f allocates, freed ones included.
+// allocated returns the bytes that f allocates, including freed memory.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -17,8 +17,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The same documents with columns close together and far apart must have the same frequencies, and
-// the far ones must not cost a table.
+// Documents have the same frequencies if their columns are close together or far apart. Columns far
+// apart don't need memory for a table.
 func TestTermFrequencies(t *testing.T) {
 	const terms, stride = 500, 8_000_000
 	near := &CSR{Cols: terms, Offsets: []int64{0}}

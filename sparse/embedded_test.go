@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// A document without known terms is the zero vector, and a point of its own on the sphere.
+// A document without known terms is the zero vector, or a separate point on the sphere.
 func TestVector64OfNothing(t *testing.T) {
 	m := csrOf([][]float32{{1, 2}, {}})
 	for e, want := range map[Embedding]float64{{}: 0, {TF, NormNone, Root, Dot, 0, 0}: 0, {TF, NormL1, 0, Dot, 0, 0}: 0,
@@ -16,8 +16,8 @@ func TestVector64OfNothing(t *testing.T) {
 	}
 }
 
-// Documents with proportional counts are the same histogram to the bit, and one without terms is
-// that of the last column.
+// Documents with proportional counts have the same histogram bit for bit. A document without terms
+// has the histogram of the last column.
 func TestHistograms(t *testing.T) {
 	m := csrOf([][]float32{{1, 3, 0, 7}, {3, 9, 0, 21}, {}})
 	for _, p := range []Pairing{ChiSquare, JensenShannon} {
@@ -34,7 +34,7 @@ func TestHistograms(t *testing.T) {
 	}
 }
 
-// No share is 0 in float32, however small.
+// Shares of any size are nonzero in float32.
 func TestLeastShare(t *testing.T) {
 	m := csrOf([][]float32{{1e-30, 3e30}, {1, 1e-10}})
 	x := mustTransform(t, Embedding{Norm: NormL1, Pairing: ChiSquare}.Fit(m), m)

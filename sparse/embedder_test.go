@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// fields returns what is exported of an embedder, in slices of its own.
+// fields returns the exported fields of an embedder, with copies of the slices.
 func fields(f *Embedder) Embedder {
 	return Embedder{
 		Embedding: f.Embedding, Documents: f.Documents, Terms: slices.Clone(f.Terms), DF: slices.Clone(f.DF),
@@ -20,7 +20,7 @@ func fields(f *Embedder) Embedder {
 
 func TestRestoredEmbedderGivesTheSameBits(t *testing.T) {
 	train := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {0, 0, 7, 1}, {4, 0, 1, 0}})
-	hashed := *train // terms so far apart that they are searched and not looked up
+	hashed := *train // terms so far apart that binary search finds them, not a table
 	hashed.Cols, hashed.Terms = math.MaxInt32+1, slices.Clone(train.Terms)
 	for k, term := range hashed.Terms {
 		hashed.Terms[k] = term * (math.MaxInt32 / 3)
@@ -44,8 +44,7 @@ func TestRestoredEmbedderGivesTheSameBits(t *testing.T) {
 	}
 }
 
-// With training documents, inner products and distances of an open embedder are those of the whole
-// documents.
+// With an open embedder, inner products and distances to training documents include all terms.
 func TestOpenEmbedder(t *testing.T) {
 	train := csrOf([][]float32{{1, 0, 3, 0}, {2, 5, 0, 0}, {}})
 	test := csrOf([][]float32{{1, 2, 3, 4, -5}, {0, 0, 0, 2}, {}, {0, 0, 0, 0, 0, 7}, {1, 1, 1}})
@@ -78,8 +77,8 @@ func TestOpenEmbedder(t *testing.T) {
 	for i := range test.Rows() {
 		for j := range train.Rows() {
 			a, b := dense(test, i), dense(train, j)
-			// The values are below 10, of which a unit vector times its norm gives back all but a
-			// few roundings.
+			// The values are below 10. A unit vector times its norm equals the vector up to some
+			// roundings.
 			if got, want := dot(vector(y, i), vector(x, j)), dot(a, b); !(math.Abs(got-want) <= 1e-13) {
 				t.Errorf("test document %d, training document %d: inner product %v, expected %v", i, j, got, want)
 			}

@@ -34,7 +34,7 @@ func mustTransform(t *testing.T, f *Embedder, m *CSR) *Embedded {
 	return x
 }
 
-// Each embedding against the definition, written out densely in float64.
+// Each embedding agrees with the definition, computed from dense rows in float64.
 func TestTransformDefinition(t *testing.T) {
 	rows := [][]float32{{1, 0, 3, 2.1}, {2, 5, 0, 0}, {0, 0, 7, 1}, {4, 0, 1, 0}}
 	df := []float64{3, 1, 3, 2}
@@ -86,9 +86,9 @@ func TestTransformDefinition(t *testing.T) {
 					t.Errorf("%v: row %d, column %d is %v before it is scaled, expected %v", e, i, terms[k], got, want)
 				}
 			}
-			// The definition above takes about 20 roundings and two powers; 10⁻¹⁴ holds them.
+			// 10⁻¹⁴ bounds the error of about 20 roundings and two powers.
 			norm := length(v, 2)
-			if e.Pairing != Dot { // a histogram is its own row
+			if e.Pairing != Dot { // the row is the histogram itself
 				norm = 1
 			}
 			if err := math.Abs(x.Norms[i]-norm) / norm; !(err <= 1e-14) {
@@ -115,7 +115,7 @@ func TestTransformDocumentsWithoutTerms(t *testing.T) {
 		f := e.Fit(train)
 		x := mustTransform(t, f, test)
 		last := uint32(f.Cols() - 1)
-		for _, i := range []int{0, 1} { // only unknown terms, none at all
+		for _, i := range []int{0, 1} { // only unknown terms; no terms
 			if terms, values := x.Row(i); !slices.Equal(terms, []uint32{last}) || values[0] != 1 {
 				t.Errorf("%v: row %d is %v %v, expected the last column alone", e, i, terms, values)
 			}
@@ -126,8 +126,8 @@ func TestTransformDocumentsWithoutTerms(t *testing.T) {
 		if terms, values := x.Row(2); len(terms) != 1 || terms[0] != 0 || values[0] != 1 {
 			t.Errorf("%v: the unknown terms of row 2 aren't left out: %v %v", e, terms, values)
 		}
-		// Term 2 is in both training documents: its idf is 0, so a document of it alone has nothing
-		// left.
+		// Term 2 is in both training documents, so its idf is 0, and a document with only this term
+		// is empty.
 		if terms, _ := x.Row(3); (terms[0] == last) != (e.Weighting == TFIDF) {
 			t.Errorf("%v: row 3 has columns %v", e, terms)
 		}
@@ -140,7 +140,7 @@ func TestTransformDocumentsWithoutTerms(t *testing.T) {
 	}
 }
 
-// Indices far above the number of values must cost no memory in proportion to the index.
+// Memory isn't proportional to indices that are far above the number of values.
 func TestFitHashedIndices(t *testing.T) {
 	m := &CSR{
 		Cols:    math.MaxUint32,
@@ -164,9 +164,8 @@ func TestFitHashedIndices(t *testing.T) {
 	mustTransform(t, f, m)
 }
 
-// Derived: f carries 2 roundings, the series about 1 more in its leading term and e·ln 2 two; after
-// cancellation between e·ln 2 and log m (|log m| <= 0.35 < ln 2 / 2·1.001, so at most a factor 2) 4
-// ulp hold.
+// The tolerance of 4 ulp: f has 2 roundings, the leading term of the series about 1 more, and e·ln
+// 2 has 2. Cancellation of e·ln 2 and log m, with |log m| <= 0.35, at most doubles the error.
 func TestLogRatio(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100000 {
@@ -177,7 +176,7 @@ func TestLogRatio(t *testing.T) {
 			t.Fatalf("logRatio(%v, %v) = %v, expected %v", a, b, logRatio(a, b), want)
 		}
 	}
-	// An independent value: log 2 to 60 bits, as Σ 1/(k 2ᵏ).
+	// log 2 = Σ 1/(k 2ᵏ) to 60 bits is an independent value.
 	sum, p := new(big.Rat), big.NewRat(1, 1)
 	for k := int64(1); k < 80; k++ {
 		p.Mul(p, big.NewRat(1, 2))
@@ -188,14 +187,14 @@ func TestLogRatio(t *testing.T) {
 	}
 }
 
-// The digest is part of file names and of results that people compare across machines, so it may
-// not change unnoticed.
+// The digest is part of file names and of results that are compared between computers, so a change
+// must be noticed.
 func TestEmbeddedDigest(t *testing.T) {
 	m := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}})
 	want := map[string]string{
 		"tf-l1-sqrt":    "10e72a322811e7ccb933271412db0f7d03d8e06afbd08278e22961106024c55d",
 		"tfidf-l1-sqrt": "837f7ca570f31c271a778d886cce519657b36a518649bf270e0b6d134ce6e299",
-		// A power's bits are the same on every platform.
+		// Powers are the same bit for bit on every platform.
 		"tfidf-l1-pow0.7": "13bf4c749dbbf916bc9c2c8666a6e671615e7c5da6f3a23bca37b667ea93ccd5",
 	}
 	for name, digest := range want {

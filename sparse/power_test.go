@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// withPowers lists embeddings of every kind of power: those of Embeddings, and each weighting and
-// normalisation with powers that aren't the square root.
+// withPowers returns the result of Embeddings, and each weighting and normalisation with powers
+// other than the square root.
 func withPowers() []Embedding {
 	all := Embeddings()
 	for _, e := range Embeddings() {
@@ -27,7 +27,7 @@ func withPowers() []Embedding {
 	return all
 }
 
-// Powers whose 16th multiple is whole, from exact products and correctly rounded roots of 200 bits.
+// Powers that are multiples of 1/16 agree with exact products and correctly rounded 200-bit roots.
 func TestPower(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
@@ -65,8 +65,8 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// Documents with proportional counts have the same unit rows to the bit, so that their distance is
-// exactly 0, and values of any size keep in range.
+// Documents with proportional counts have the same unit rows bit for bit, so their distance is
+// exactly 0. Values of any size stay in range.
 func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 	m := csrOf([][]float32{{1, 2, 3}, {7, 14, 21}, {3, 6, 9}, {1e-38, 1e38, 1}})
 	for _, p := range []float64{MinPower, 0.3, Root, 0.75, 2, MaxPower} {
@@ -88,7 +88,7 @@ func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 	}
 }
 
-// Names are read, and print as themselves or in their one form.
+// Names are parsed, and String returns their canonical form.
 func TestEmbeddingNames(t *testing.T) {
 	names := map[string]string{"tf-l1-pow0.5": "tf-l1-sqrt", "tf-l1-pow1": "tf-l1", "tf-l1-pow7.5e-1": "tf-l1-pow0.75"}
 	for _, e := range withPowers() {
@@ -119,7 +119,7 @@ func TestEmbeddingNames(t *testing.T) {
 	}
 }
 
-// A value that an embedding can't take is named with its place.
+// The error for a value that an embedding rejects contains its row and column.
 func TestValuesAreRefused(t *testing.T) {
 	const negative, counts = "not below 0, for the embedding", "of at least 1, for the embedding"
 	for _, c := range []struct {
@@ -156,8 +156,8 @@ func TestValuesAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever is written: an error, or an embedding that prints as something that parses to the same
-// and can embed.
+// Any text gives an error, or an embedding that works and whose String parses to the same
+// embedding.
 func FuzzParseEmbedding(f *testing.F) {
 	for _, e := range withPowers() {
 		f.Add(e.String())

@@ -22,7 +22,7 @@ func TestByRankRefuses(t *testing.T) {
 	}
 }
 
-// A transpose has the values of the matrix, in memory of another one, larger or smaller, from any number of workers.
+// A transpose has the values of the matrix, also in the memory of another matrix of any size.
 func TestByRankReuses(t *testing.T) {
 	into, many := &CSR{}, drawn(4000, 500, 100)
 	if many.NNZ() < 3*minWorkerValues {
@@ -46,7 +46,7 @@ func TestByRankReuses(t *testing.T) {
 			if into.Cols != n || into.Rows() != m.Cols || into.NNZ() != m.NNZ() {
 				t.Fatalf("%d documents: a transpose of %d × %d with %d values", n, into.Rows(), into.Cols, into.NNZ())
 			}
-			at := make([]int, n) // in each row of m; columns come in the order of rank
+			at := make([]int, n) // position in each row of m; columns come in the order of rank
 			for j := range m.Cols {
 				docs, values := into.Row(int(rank[j]))
 				for k, d := range docs {

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// scaledByHand is the value of row i and column j by the definition, in sums of its own.
+// scaledByHand computes the value of row i and column j independently from the definition.
 func scaledByHand(e Embedding, rows [][]float32, i, j int) float64 {
 	least, most, sum, df := math.Inf(1), math.Inf(-1), 0.0, 0
 	for _, r := range rows {
@@ -31,8 +31,8 @@ func scaledByHand(e Embedding, rows [][]float32, i, j int) float64 {
 	return v / math.Sqrt(squares/n)
 }
 
-// Zeros count as values, whether they are stored or not, a constant column becomes 0, and what is
-// restored embeds to the same bits, with the raw values that it was made of.
+// Stored and absent zeros count as values, and a constant column becomes 0. A restored embedder
+// gives the same bits and raw values.
 func TestScaledColumns(t *testing.T) {
 	rows := [][]float32{{1, -5, 0, 7, 0}, {3, 0, 0, 7, 2}, {2, 5, 4, 7, 0}, {9, 1, 0, 7, -2}, {5, 3, 0, 7, 0}}
 	m := csrOf(rows)
@@ -59,7 +59,7 @@ func TestScaledColumns(t *testing.T) {
 				if j != 3 {
 					want = scaledByHand(e, rows, i, j)
 				}
-				// A dozen roundings of numbers below 10.
+				// The tolerance bounds a dozen roundings of numbers below 10.
 				if err := math.Abs(got[j] - want); !(err <= 1e-14) {
 					t.Errorf("%s: row %d, column %d is %v, expected %v", name, i, j, got[j], want)
 				}
@@ -70,7 +70,7 @@ func TestScaledColumns(t *testing.T) {
 			t.Errorf("%s: raw values %v of %v make other bits", name, raw.Values, m.Values)
 		}
 	}
-	// Sparse columns keep their zeros under Standard, and under a range from 0 without values below.
+	// Sparse columns keep their zeros with Standard, and with a range from 0 for values from 0.
 	if f := (Embedding{Weighting: Standard}).Fit(m); f.Filled() != 2 {
 		t.Errorf("standard fills %d columns, expected those of 5 and 4 values", f.Filled())
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// twoClasses returns labels of two classes in turn; the first document has both.
+// twoClasses returns alternating labels of two classes; the first document has both.
 func twoClasses(documents int) (l Labels) {
 	for i := range documents {
 		if i == 0 {
@@ -23,10 +23,10 @@ func twoClasses(documents int) (l Labels) {
 	return l
 }
 
-// fit fits embeddings of every kind.
+// fit fits any embedding.
 func fit(e Embedding, m *CSR) *Embedder { return e.FitLabels(m, twoClasses(m.Rows()), 2) }
 
-// divergenceByHand is the weight of a term, straight from the definition.
+// divergenceByHand computes the weight of a term directly from the definition.
 func divergenceByHand(m *CSR, l Labels, classes int, term uint32) float64 {
 	has, of, all, labels := make([]float64, classes), make([]float64, classes), 0.0, 0.0
 	for i := range m.Rows() {
@@ -51,7 +51,7 @@ func divergenceByHand(m *CSR, l Labels, classes int, term uint32) float64 {
 	return sum
 }
 
-// Documents of one class, of several and of none, classes without documents, zeros that are stored.
+// Weights are correct for documents with any number of classes, empty classes and stored zeros.
 func TestSupervised(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	e := Embedding{Weighting: TFKL, Norm: NormL1, Power: Root}
@@ -59,7 +59,7 @@ func TestSupervised(t *testing.T) {
 		const classes = 5 // without documents of class 3
 		m, labels := &CSR{Cols: 30, Offsets: []int64{0}}, Labels{}
 		for i := range 2 + r.IntN(60) {
-			for term := range uint32(29) { // 29 is nowhere, 0 everywhere
+			for term := range uint32(29) { // term 29 is in no document, term 0 in all
 				if term == 0 || r.IntN(6) == 0 {
 					m.Terms = append(m.Terms, term)
 					m.Values = append(m.Values, float32(1+r.IntN(3)))
@@ -83,7 +83,7 @@ func TestSupervised(t *testing.T) {
 		f := e.FitLabels(m, labels, classes)
 		musttest.Do(t, f.Validate())
 		for j, term := range f.Terms {
-			// Some 5 classes of terms below 100·ln 100, whose roundings the division by n leaves near 2⁻⁵².
+			// 5 summands are below 100·ln 100; divided by n, their rounding errors are about 2⁻⁵².
 			if want := max(divergenceByHand(m, labels, classes, term), 1e-12); !(math.Abs(f.Weights[j]-want) <= 1e-13) {
 				t.Fatalf("trial %d: the weight of term %d is %v, expected %v", trial, term, f.Weights[j], want)
 			}
@@ -102,7 +102,7 @@ func TestSupervised(t *testing.T) {
 	}
 }
 
-// Without labels of two classes there is an error that says so, not other weights.
+// Without labels of two classes there is an error, not other weights.
 func TestSupervisedRefuses(t *testing.T) {
 	m := csrOf([][]float32{{1, 2, 0}, {0, 1, 1}, {3, 0, 1}})
 	e := Embedding{Weighting: TFKL, Norm: NormL1, Power: Root}

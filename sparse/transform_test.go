@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// drawn returns documents whose values are small counts of terms, the first terms more often than the last.
+// drawn returns documents with small counts of terms; the first terms are the most frequent.
 func drawn(documents, terms, length int) *CSR {
 	r := rand.New(rand.NewPCG(3, 4))
 	m := &CSR{Cols: terms, Offsets: []int64{0}}
@@ -27,7 +27,7 @@ func drawn(documents, terms, length int) *CSR {
 	return m
 }
 
-// Rows in any order, on any number of goroutines, are those of the whole.
+// Rows in any order, from any number of goroutines, equal the rows of the whole matrix.
 func TestTransformRows(t *testing.T) {
 	m := drawn(1500, 400, 12)
 	for _, e := range withPowers() {

@@ -10,8 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// randomMatrix draws a matrix of any fields: mostly rows in order, then a few things that don't
-// belong there.
+// randomMatrix draws a matrix with mostly valid rows, then adds some faults.
 func randomMatrix(r *rand.Rand) *CSR {
 	m := &CSR{Cols: r.IntN(9), Offsets: []int64{0}}
 	for range r.IntN(9) {
@@ -47,7 +46,7 @@ func randomMatrix(r *rand.Rand) *CSR {
 	return m
 }
 
-// valid says by the definition, without haste, whether a matrix is as the comment of CSR wants it.
+// valid reports whether a matrix satisfies the rules of CSR, by their definition.
 func valid(m *CSR) bool {
 	if m.Cols < 0 || int64(m.Cols) > 1<<32 || len(m.Offsets) == 0 || m.Offsets[0] != 0 ||
 		len(m.Terms) != len(m.Values) || !slices.IsSorted(m.Offsets) ||
@@ -65,8 +64,8 @@ func valid(m *CSR) bool {
 	return true
 }
 
-// FuzzMatrix takes matrices of any fields to every function of them: none panics but those that say
-// so, none accepts what Validate refuses, and what comes out of them is valid.
+// FuzzMatrix passes arbitrary matrices to every function: only documented panics occur, every
+// matrix that Validate rejects is an error, and results are valid.
 func FuzzMatrix(f *testing.F) {
 	for seed := range uint64(2000) {
 		f.Add(seed)
@@ -132,7 +131,7 @@ func FuzzMatrix(f *testing.F) {
 	})
 }
 
-// validateRaw checks values and norm of a row against what its raw values make in float64.
+// validateRaw compares values and norm of a row with values computed from raw values in float64.
 func (x *Embedded) validateRaw(i int) error {
 	_, values := x.Row(i)
 	for k, u := range x.Unit64(i, nil) {

@@ -13,7 +13,7 @@ import (
 
 var nan = float32(math.NaN())
 
-// handFilled returns a valid matrix of four rows, the third of them empty, in slices of its own.
+// handFilled returns a new valid matrix of four rows, of which the third is empty.
 func handFilled() *CSR {
 	return &CSR{
 		Cols:    5,
@@ -23,7 +23,7 @@ func handFilled() *CSR {
 	}
 }
 
-// badMatrices are matrices that somebody may fill by hand, and what is said of them.
+// badMatrices are invalid matrices with their errors.
 var badMatrices = map[string]struct {
 	spoil func(m *CSR)
 	want  string
@@ -70,7 +70,7 @@ var badMatrices = map[string]struct {
 	},
 }
 
-// Every function that takes a matrix and returns an error refuses what Validate refuses.
+// Every function with a matrix argument and an error result rejects what Validate rejects.
 func TestMatricesAreRefused(t *testing.T) {
 	train := handFilled()
 	musttest.Do(t, train.Validate())
@@ -86,10 +86,10 @@ func TestMatricesAreRefused(t *testing.T) {
 		}
 		says("Validate", m.Validate(), c.want)
 		_, err := f.TransformRows(t.Context(), m, []int{3, 2, 1, 0}, 1)
-		if name != "nothing" && name != "no offsets" { // then row 3 comes first
+		if name != "nothing" && name != "no offsets" { // row 3 is then the first of the selected rows
 			says("TransformRows", err, "sparse: ")
 		}
-		if _, err = f.Transform(m); !strings.Contains(c.want, "row 0: index 3") { // f knows where its columns are
+		if _, err = f.Transform(m); !strings.Contains(c.want, "row 0: index 3") { // f has the column numbers already
 			says("Transform", err, c.want)
 		}
 		bad := Sphere.Fit(m)
@@ -114,7 +114,7 @@ func TestMatricesAreRefused(t *testing.T) {
 	}
 }
 
-// The first bad row is reported however many goroutines look at rows.
+// The first bad row is reported for any number of goroutines.
 func TestValidateManyRows(t *testing.T) {
 	const n = 40000
 	m := &CSR{Cols: 3, Offsets: make([]int64, n+1), Terms: make([]uint32, 2*n), Values: make([]float32, 2*n)}
@@ -141,14 +141,14 @@ func TestTransformRowsThatAreNotThere(t *testing.T) {
 			t.Errorf("rows %v: %v", rows, err)
 		}
 	}
-	// A row that nobody asks for isn't read.
+	// A row that isn't requested isn't read.
 	m.Values[0] = nan
 	if x, err := f.TransformRows(t.Context(), m, []int{1, 3}, 1); err != nil || x.Rows() != 2 {
 		t.Errorf("good rows of a matrix with a bad one: %v", err)
 	}
 }
 
-// An embedder whose fields contradict each other, or that Fit has refused, can't embed or be restored.
+// An embedder with inconsistent fields, or with an error of Fit, can't embed or be restored.
 func TestEmbeddersThatCannotEmbed(t *testing.T) {
 	m := handFilled()
 	good := Embedding{Weighting: TFIDF}.Fit(m)
@@ -190,7 +190,7 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		refused("Transform", want, second(f.Transform(m)))
 		refused("RestoreEmbedder", want, second(RestoreEmbedder(fields(f))))
 	}
-	for want, spoil := range map[string]func(f *Embedder){ // which takes a pass
+	for want, spoil := range map[string]func(f *Embedder){ // found by a pass over the fields
 		"term 1 is not above 1":    func(f *Embedder) { f.Terms[0] = 1 },
 		"term 1 is in 0 documents": func(f *Embedder) { f.DF[1] = 0 },
 		"term 1 is in 5 documents": func(f *Embedder) { f.DF[1] = 5 },
@@ -212,7 +212,7 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		refused("Validate", want, f.Validate())
 		refused("Transform", want, second(f.Transform(m)))
 	}
-	// Weights that are finite may still be too great, or too small, for a length.
+	// Finite weights may be too large or too small for a finite nonzero length.
 	for _, w := range []float64{1e300, 1e-300, -1e250} {
 		own := fields(good)
 		for j := range own.Weights {
@@ -234,7 +234,7 @@ func altered(f *Embedder, alter func(f *Embedder)) *Embedder {
 
 func second[T any](_ T, err error) error { return err }
 
-// Embedded documents that don't fit together or aren't unit vectors are refused, for every embedding.
+// Inconsistent embedded documents, and rows that aren't unit vectors, are rejected.
 func TestEmbeddedIsRefused(t *testing.T) {
 	m := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}, {4, 0, 1, 0}, {1, 1e-4, 2e4}})
 	counts := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}, {4, 0, 1, 0}, {1, 3, 2e4}})

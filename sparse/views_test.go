@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The similarity of documents is the mean of their views' similarities by weight, and a document without a
-// view is that of the others.
+// The similarity of documents is the weighted mean over their views. A document without a view
+// consists of its other views.
 func TestViews(t *testing.T) {
 	const split = 3 // columns of the first view
 	rows := [][]float32{{1, 2, 0, 4, 0, 0, 9}, {0, 3, 5, 1, 70, 2, 0}, {7, 0, 1, 0, 0, 3, 3}, {1, 1, 0, 0, 0, 0, 0},
@@ -58,10 +58,10 @@ func TestViews(t *testing.T) {
 					}
 				}
 				if share[0] == 0 || share[1] == 0 {
-					continue // no terms of any weight
+					continue // no terms of nonzero weight
 				}
 				if want = all / math.Sqrt(share[0]*share[1]); e.Pairing != Dot && share[0] != share[1] {
-					continue // histograms of different shares: no such sum
+					continue // for histograms of different shares the mean doesn't hold
 				}
 				// Raw values are scaled in float32.
 				if got := similarity(x, i, j); !(math.Abs(got-want) <= 1e-6) {
@@ -75,7 +75,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// What a model keeps of its documents has the same bits when it is embedded again.
+// The documents that a model stores have the same bits when they are embedded again.
 func TestViewsKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	rows := make([][]float32, 300)
@@ -100,7 +100,7 @@ func TestViewsKept(t *testing.T) {
 	}
 }
 
-// A value that a view's share would make 0 stays: rows have as many values as they had.
+// A value that a view's share would round to 0 stays nonzero, so rows keep their number of values.
 func TestViewsLeast(t *testing.T) {
 	m := csrOf([][]float32{{math.SmallestNonzeroFloat32, 1, 1e-3}, {1, 1, 1}})
 	m.Views = []View{{0, 0.01}, {2, 1}}
@@ -114,8 +114,8 @@ func TestViewsLeast(t *testing.T) {
 	}
 }
 
-// A word among thousands of characters has its share under damped counts, too, and keeps its bits; counts that
-// aren't are refused.
+// With damped counts, a word among thousands of characters also has its share and keeps its bits.
+// Values below 1 are rejected.
 func TestViewsDamped(t *testing.T) {
 	const chars = 5000
 	row := slices.Repeat([]float32{3}, 1+chars)
@@ -137,7 +137,7 @@ func TestViewsDamped(t *testing.T) {
 		if e.Pairing != Dot {
 			share = unit[0]
 		}
-		// Damped counts are least 80/20,000 here, which float32 holds to 2⁻²⁴·250 = 1.5e-5 of them.
+		// Damped counts are at least 80/20,000, with a relative float32 error of 2⁻²⁴·250 = 1.5e-5.
 		if !(math.Abs(share-0.25) <= 3e-5) {
 			t.Errorf("%s: the word has a share of %v, expected 0.25", name, share)
 		}
@@ -149,7 +149,7 @@ func TestViewsDamped(t *testing.T) {
 	}
 }
 
-// keptBy returns the documents as a model keeps them.
+// keptBy returns the documents as a model stores them.
 func keptBy(x *Embedded) *CSR {
 	m := &CSR{Cols: x.Embedder.Width(), Offsets: []int64{0}}
 	for i := range x.Rows() {
@@ -159,7 +159,7 @@ func keptBy(x *Embedded) *CSR {
 	return m
 }
 
-// similarity is that of the embedding's pairing, in float64.
+// similarity computes the similarity of the embedding's pairing in float64.
 func similarity(x *Embedded, i, j int) (s float64) {
 	a, b := x.Unit64(i, nil), x.Unit64(j, nil)
 	at := map[uint32]float64{}
