@@ -122,7 +122,7 @@ func TestNumericTable(t *testing.T) {
 	}{
 		{"a,b,c,class\n" + rows, "a,b,c=numbers", Options{}},
 		{"a;b;c;class\n" + strings.ReplaceAll(rows, ",", ";"), "a,b,c=numbers", Options{}},
-		{",b,c,Class\n" + rows, "b,c=numbers", Options{}}, // row numbers, as written by pandas
+		{",b,c,Class\n" + rows, "b,c=numbers", Options{}}, // column of row numbers, as written by pandas
 		{"a,b,\"c, d\",y\n" + rows, "a,b,\"c, d\"=numbers", Options{Form: Form{LabelColumn: "y"}}},
 		{"a,b,c,y\n" + rows, "a,b,c=numbers", Options{Form: Form{LabelColumn: "4"}}},
 		{"a,class\n1,x\n2,y\n", "a=numbers", Options{}},
@@ -151,7 +151,7 @@ func TestNumericTable(t *testing.T) {
 		opt           Options
 	}{
 		{"a,b,c\n1,2,x\n", "the name of the label column", Options{}},     // no label
-		{"1,2,class\n1,2,x\n", "the name of the label column", Options{}}, // numbers of columns
+		{"1,2,class\n1,2,x\n", "the name of the label column", Options{}}, // column numbers instead of names
 		{"a,a,class\n1,2,x\n", "the name of the label column", Options{}}, // not unique
 		{"text,1,class\nx y,b c,x\n", `a column called "1", expected a name that isn't the number`, Options{}},
 		{"text,a,a\n1,2,x\n", `two columns called "a", expected different names`, Options{}},
@@ -387,7 +387,7 @@ func TestViewsWithoutTerms(t *testing.T) {
 	}
 }
 
-// A row of the wrong length gives an error, not a panic.
+// A row of the wrong length gives an error instead of a panic.
 func TestShortRow(t *testing.T) {
 	tokenizer := musttest.Get(token.Parse("a=word + b=word"))(t)
 	const want = "row 1: 1 fields, expected 2"

@@ -44,7 +44,7 @@ func TestCounter(t *testing.T) {
 		countedAs(t, tokenizer, c.Vocabulary, texts)
 	}
 	countedAs(t, Tokenizer{}, []string{"rain", "away"}, texts) // in another order
-	// Documents that fill several pages of terms, and vocabularies of several words of bits.
+	// These documents fill several pages of terms, and the vocabulary has several words of bits.
 	words, many := make([]string, pageTerms/3), make([]string, 12)
 	for i := range words {
 		words[i] = strings.Map(func(r rune) rune { return r + 'a' - '0' }, strconv.Itoa(i))

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// Texts in memory, with words and word pairs as terms.
+// This example reads texts in memory, with words and word pairs as terms.
 func ExampleFromTexts() {
 	tokenizer, err := corpus.ParseTokenizer("word:ngrams=1..2")
 	if err != nil {
@@ -23,7 +23,7 @@ func ExampleFromTexts() {
 	// Output: [neg pos] bad, good, good not, not, not bad, not good
 }
 
-// A table from a stream; its first line names the columns.
+// This example reads a table from a stream. Its first line names the columns.
 func ExampleReadFrom() {
 	const table = "stars,review\n5,\"good, very good\"\n1,bad\n"
 	c, err := corpus.ReadFrom(context.Background(), strings.NewReader(table), "reviews.csv",

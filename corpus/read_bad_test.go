@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// TestBadInput checks each message exactly: it must contain the file, the line, what was found and
-// what was expected.
+// TestBadInput checks each message exactly: it must contain the file, the line, the invalid input
+// and the expected input.
 func TestBadInput(t *testing.T) {
 	const (
 		finite  = "a finite number"
@@ -259,7 +259,7 @@ func TestLongLine(t *testing.T) {
 		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
-	// Both readers together; the first may have read as far as the second.
+	// The limit is for both readers together, because the first may read as far as the second.
 	if got := after.TotalAlloc - before.TotalAlloc; got > 2*3*limit+16*blockBytes {
 		t.Errorf("%d bytes allocated for lines of at most %d", got, limit)
 	}

@@ -108,8 +108,7 @@ func TestCancelSources(t *testing.T) {
 	}
 }
 
-// TestProgress checks that progress grows, is never reported concurrently, and ends with
-// everything.
+// TestProgress checks that progress grows, is never reported concurrently, and ends at the total.
 func TestProgress(t *testing.T) {
 	documents := 4000
 	if testing.Short() {

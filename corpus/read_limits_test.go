@@ -157,7 +157,7 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 	if !errors.As(err, &memory) || !strings.HasSuffix(memory.What, ": the whole") || got > 20<<20 {
 		t.Errorf("%d bytes allocated, error %v", got, err)
 	}
-	// Too many terms for this number of classes: not even the tables fit.
+	// With this many terms and classes not even the tables fit.
 	got = allocatedBy(func() {
 		_, err = Read(context.Background(), "synthetic:docs=10,terms=4000000,classes=200",
 			Options{MemoryBytes: 100 << 20})
@@ -173,7 +173,7 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 		if !errors.As(err, &memory) {
 			t.Fatal(err)
 		}
-		// 9 bytes per value while pieces are joined, as many again for grown slices, and tables.
+		// Joining takes 9 bytes per value, and up to 9 more for grown slices, plus tables.
 		if values := c.Documents.NNZ(); memory.Need < 9*values || memory.Need > 18*values+30000*120 {
 			t.Errorf("%s: %d bytes foretold for %d values", source, memory.Need, values)
 		}

@@ -33,7 +33,7 @@ func TestParseFloat(t *testing.T) {
 		"1.1754943e-38", "1.1754942e-38",
 		"3.4028235e38", "3.4028236e38", "34028235677973366e22", "1e400", "1e-400", "1e22", "1e23", "nan", "-inf",
 		"Infinity", "0x1p3", "1_000", "1e99999999999999999999",
-		// Midpoints, plus or minus less than float64 resolves.
+		// These are midpoints plus or minus less than the float64 resolution.
 		"1.000000059604644775390625", "1.00000005960464477", "1.0000000596046448", "1.00000005960464478",
 		"1.000000178813934326171875", "1.0000001788139343",
 	} {

@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Files written by NumPy 2.4 and SciPy 1.17, dense and sparse, in both orders, read as files and as
-// streams.
+// Dense and sparse files in both orders, written by NumPy 2.4 and SciPy 1.17, are read as files and
+// as streams.
 func TestReadNumPy(t *testing.T) {
 	const want = " 0:1 2:2.5\n\n 1:3\n 0:4 2:7\n"
 	for _, file := range []string{"c.npy", "fortran.npy", "csr.npz", "plain.npz", "unsorted.npz"} {
@@ -78,7 +78,7 @@ func npy(descr, shape, values string) string {
 		fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape), values)
 }
 
-// Values of all types and byte orders.
+// Values of all types and byte orders are read.
 func TestNumPyTypes(t *testing.T) {
 	for descr, c := range map[string]struct{ values, want string }{
 		"|b1": {"\x00\x01", " 1:1\n"}, "|u1": {"\x00\xff", " 1:255\n"}, "|i1": {"\x01\xff", " 0:1 1:-1\n"},

@@ -111,7 +111,7 @@ func TestSyntheticCopies(t *testing.T) {
 			t.Errorf("document %d has %v words that no other has", i, least)
 		}
 	}
-	if copies != 39 { // a tenth, except document 0
+	if copies != 39 { // a tenth of the documents, except document 0
 		t.Errorf("%d copies, expected 39", copies)
 	}
 }

@@ -29,7 +29,7 @@ func texts(t *testing.T, file, content string, opt Options) *Corpus {
 	return readWhole(t, writeFile(t, file, content), opt)
 }
 
-// The same four documents in all formats of texts.
+// All text formats give the same four documents.
 func TestTables(t *testing.T) {
 	const want = "pos fine:1 good:1\nneg bad:1\npos good:1 line:1 other:1\n say:1\n"
 	for _, c := range []struct {

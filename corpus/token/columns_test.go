@@ -99,7 +99,7 @@ func check(t *testing.T, from Tokenizer, text string) (missing int, err error) {
 	return musttest.Get(from.NewScanner())(t).FeedRow(fields)
 }
 
-// A category is a single term, whatever it contains, also with other views of the same column.
+// A category with any content is a single term, also with other views of the same column.
 func TestCategories(t *testing.T) {
 	_, err := Parse("a=categories:2")
 	if err == nil || !strings.Contains(err.Error(), `"2" after categories, expected nothing`) {

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Terms of each script, by the fast path and the general path.
+// The fast path and the general path give the correct terms for each script.
 func TestPairs(t *testing.T) {
 	long := strings.Repeat("가", 12)
 	for _, c := range []struct {

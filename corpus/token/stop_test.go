@@ -20,7 +20,7 @@ func TestStopLists(t *testing.T) {
 		{"@english", "The engine AND its cars", "engine cars"},
 		{"@english Cars", "The engine AND its cars", "engine"},
 		{"@french @english", "le moteur and the car", "moteur car"},
-		{"@klingon english", "the english klingon", "the"}, // no such list: two words
+		{"@klingon english", "the english klingon", "the"}, // no such list, so these are two words
 		{"@", "the english", "the english"},
 	} {
 		if got := cut(c.stop, c.text); got != c.want {

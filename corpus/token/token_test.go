@@ -74,7 +74,7 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%s: %v", c.tokenizer, err)
 			continue
 		}
-		for i, got := range terms(t, tokenizer, c.text, c.text) { // the second after the first
+		for i, got := range terms(t, tokenizer, c.text, c.text) { // the second text after the first
 			if !slices.Equal(got, c.want) {
 				t.Errorf("%s of %q: %q, expected %q (document %d)", c.tokenizer, c.text, got, c.want, i)
 			}
@@ -178,7 +178,7 @@ func FuzzScanner(f *testing.F) {
 			tokenizer.Pairs = least%4 != 0
 		}
 		s := musttest.Get(tokenizer.NewScanner())(t)
-		// Both share the preparation of text; the test compares the terms.
+		// Both methods share the preparation of text; the test compares the terms.
 		var prepared []byte
 		for line := range bytes.Lines([]byte(text)) {
 			prepared = append(prepared, s.prepare(line)...)

@@ -34,7 +34,7 @@ func packed(t testing.TB, text string, opt ...zstd.EOption) string {
 	return b.String()
 }
 
-// read reads all.
+// read reads all data.
 func read(r io.Reader, window int64) (string, error) {
 	in, err := NewReader(r, bufio.NewReader(nil), window)
 	if err != nil {
@@ -120,7 +120,7 @@ func TestWindow(t *testing.T) {
 		fault.Expected != "a window of at most 1024 KiB" {
 		t.Errorf("a window of 1 MiB: %v", err)
 	}
-	for _, window := range []int64{1, MaxWindow + 1, math.MaxInt64} { // the closest that zstd allows
+	for _, window := range []int64{1, MaxWindow + 1, math.MaxInt64} { // the closest windows that zstd allows
 		if got, err := read(strings.NewReader(packed(t, text)), window); err != nil || got != text {
 			t.Errorf("a window of %d: %q, %v", window, got, err)
 		}
