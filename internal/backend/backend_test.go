@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Files, folders and what isn't a file at all give the same once more, streams don't.
+// Files, folders and generated sources can be read twice, streams can't.
 func TestRereadable(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "a.tsv")

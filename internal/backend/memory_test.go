@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// The budget is -m, within what the limits of the process leave, or three quarters of the least of
-// machine, control groups and limits; an error says which it was, and the system is asked once.
+// The budget is -m within the process limits, or three quarters of the minimum for the host,
+// control groups and process limits. Errors name the limit, which is read once.
 func TestBudget(t *testing.T) {
 	none := run.Bound{}
 	machine := run.Bound{Bytes: 4000 << 20, By: "the machine"}

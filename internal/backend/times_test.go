@@ -10,14 +10,14 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// some is a report.
+// some is a minimal report.
 type some struct {
 	Rows int `json:"rows"`
 }
 
 func (s *some) Describe(d *report.Document) { d.Linef("rows %d", s.Rows) }
 
-// The times follow the text of a report, and are part of its object.
+// The times follow the text of a report, and are included in its JSON object.
 func TestTimes(t *testing.T) {
 	r := &timed{&some{3}, []cuda.KernelTime{{Kernel: "panels", Launches: 1200, Seconds: 0.5}}}
 	text := report.Text(r)

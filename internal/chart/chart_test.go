@@ -27,8 +27,8 @@ func labels(a Axis) (string, int) {
 	return strings.Join(of, " "), len(ticks)
 }
 
-// Ticks are multiples of round steps, 0 among them where the axis has it; of a logarithmic axis they are all digits of
-// all decades, with labels at powers of ten.
+// Ticks are multiples of round steps, including 0 if it is on the axis. A logarithmic axis has
+// ticks at all digits of all decades, with labels at powers of ten.
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		axis  Axis
@@ -109,7 +109,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// A file is well-formed, too, and has each shape, the charts side by side with their titles.
+// A file is well-formed XML, too, with each shape, and with charts and titles side by side.
 func TestSave(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.svg")
 	c := New("shapes", "x", "y")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Details are left out as a whole if they don't fit.
+// A detail is omitted completely if it doesn't fit.
 func TestDetailsFit(t *testing.T) {
 	parts := []string{"gap 0.012", "123 k steps", "1,000 of 1,131 active", "88% of rows at hand"}
 	whole := describe("training", parts, 1000)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Own words name fields, and what was formatted into them stays.
+// Texts of the program name fields, and formatted arguments are unchanged.
 func TestInFields(t *testing.T) {
 	inner := Errorf("-grid %s: %w", "a-type b", fs.ErrNotExist)
 	for want, err := range map[string]error{

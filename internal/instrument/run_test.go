@@ -53,7 +53,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// An error is relative to its tolerance, and NaN is wrong.
+// An error is relative to its tolerance, and NaN exceeds every tolerance.
 func TestError(t *testing.T) {
 	var e Error
 	e.add(0, 0)
@@ -107,7 +107,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A workload with a wrong digest, or none, has no times.
+// A workload with a wrong or missing digest has no times.
 func TestWrongResults(t *testing.T) {
 	w := few()[0]
 	name, own := DigestName(w, asm.Best().ISA), KnownDigests[DigestName(w, asm.Best().ISA)]

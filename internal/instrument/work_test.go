@@ -148,7 +148,7 @@ func TestRateOf(t *testing.T) {
 	}
 }
 
-// Summaries are by field.
+// Each field is summarised separately.
 func TestOver(t *testing.T) {
 	type figures struct{ A, B float64 }
 	rounds := []figures{{1, 5}, {9, 4}, {2, 7}}

@@ -7,8 +7,8 @@ import (
 	"testing/fstest"
 )
 
-// The result is the minimum for the machine and all control groups of the process, in both versions
-// of control groups.
+// The result is the minimum for the host and all control groups of the process, in both versions of
+// control groups.
 func TestAvailable(t *testing.T) {
 	const mem = "proc/meminfo=MemTotal:       1000 kB\nMemFree:        100 kB\nMemAvailable:    800 kB\n"
 	for name, c := range map[string]struct {
@@ -56,7 +56,7 @@ func TestAvailable(t *testing.T) {
 	}
 }
 
-// Limits of the process are reduced by used memory and by what the runtime reserves.
+// Limits of the process are reduced by the used memory and the runtime's reserve.
 func TestLimited(t *testing.T) {
 	const status = "Name:\tgram\nVmSize:\t 1000 kB\nVmData:\t  300 kB\nThreads:\t5\n"
 	const mib = 1 << 20

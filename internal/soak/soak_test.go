@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// here returns the processors that the test may use.
+// here returns the logical CPUs that the test may use.
 func here() []int {
 	ids, err := allowed()
 	if err != nil {
@@ -25,8 +25,8 @@ func here() []int {
 	return ids
 }
 
-// Every flipped bit is found, in tiles, maps and panels of each instruction set, on the core that has it and on no
-// other. Tried again without flips, nothing differs.
+// Every flipped bit in tiles, maps and panels of each instruction set is found, and only on its
+// core. Repetitions without flips have no differences.
 func TestEveryFlipIsFound(t *testing.T) {
 	bad, flips := here()[len(here())-1], 0
 	r := musttest.Get(Run(t.Context(), Options{Turns: 3, Alone: 0.3, Corpus: 1 << 20, Seed: 5,
@@ -58,7 +58,7 @@ func TestEveryFlipIsFound(t *testing.T) {
 	}
 }
 
-// A machine whose bits are right has no difference.
+// Correct cores have no differences.
 func TestNoFalseDifference(t *testing.T) {
 	musttest.SkipRace(t)
 	r, err := Run(t.Context(), Options{Turns: 2, Corpus: 1 << 20, Seed: 6})
@@ -67,7 +67,7 @@ func TestNoFalseDifference(t *testing.T) {
 	}
 }
 
-// A core that always computes another bit is tried again there, where it differs, and elsewhere, where it doesn't.
+// Tasks of a core with a stuck bit differ when repeated on this core, but not on another core.
 func TestStuckBit(t *testing.T) {
 	s := &state{report: &Report{}, o: Options{Stage: func(string) {}}}
 	for id := range 2 {
@@ -78,7 +78,7 @@ func TestStuckBit(t *testing.T) {
 		out[2] = math.Float32frombits(uint32(at))
 	}}
 	wrong.want = make([]float32, 4)
-	// The stuck one is whoever computes while at is 1: here the first core, whose retries come before the other's.
+	// The core that computes while at is 1 is stuck: the first core, whose repetitions come first.
 	at = 1
 	calls := 0
 	inner := wrong.plain
@@ -96,7 +96,7 @@ func TestStuckBit(t *testing.T) {
 	if d.Core != 0 || d.Other != 1 || d.Again != tries || d.Elsewhere != 0 || d.Got != 1 || d.Place != "value 2" {
 		t.Errorf("%+v", d)
 	}
-	// What fails is a difference, too.
+	// An error is also a difference.
 	s.do(t.Context(), s.cores[1], &task{kind: kindTile, isa: asm.Generic, values: 1, want: []float32{0},
 		tiles: func(context.Context, []float32) error { return fmt.Errorf("an index out of range") }})
 	if s.report.Found != 2 || !strings.Contains(s.report.Differences[1].Error, "out of range") {
@@ -104,7 +104,7 @@ func TestStuckBit(t *testing.T) {
 	}
 }
 
-// A run ends with its context, and says what it did; wrong processors are refused.
+// A run ends when its context is done, and reports its work. Invalid CPUs are rejected.
 func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	turns := 0
@@ -123,7 +123,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Cores compute alone for the part of the time that was asked for: none, or about a tenth.
+// Single cores compute for the requested share of the time: none, or about a tenth.
 func TestAlone(t *testing.T) {
 	for _, part := range []float64{0, 0.1} {
 		together, alone := 0, 0
@@ -166,7 +166,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// Values differ if their bits do: -0 from 0, a NaN only from another NaN.
+// Values differ if their bits differ: -0 differs from 0, and NaN only from other NaNs.
 func TestDifferences(t *testing.T) {
 	nan, minusZero := float32(math.NaN()), float32(math.Copysign(0, -1))
 	if got := differences([]float32{0, nan, 1}, []float32{minusZero, nan, 1}); !slices.Equal(got, []int{0}) {
@@ -174,7 +174,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// Every value of half a matrix has its place.
+// Every value of half a matrix has the correct position.
 func TestPlaces(t *testing.T) {
 	half := &task{values: rowStart(40), half: true}
 	at := 0
@@ -191,7 +191,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// What is computed tile by tile is the half of the whole matrix, whichever documents are dense.
+// Tiles give the half of the whole matrix, for dense rows and dense columns.
 func TestTileTask(t *testing.T) {
 	k := kernel.MustParse("c")
 	for _, length := range []int{12, 150} {
@@ -213,7 +213,7 @@ func TestTileTask(t *testing.T) {
 	}
 }
 
-// A run that was too short for a processor names it.
+// If a run is too short for a CPU, the error names the CPU.
 func TestIdle(t *testing.T) {
 	r := &Report{Cores: []Core{{ID: 0, Values: 5}, {ID: 3}}}
 	if err := r.Idle(); err == nil || err.Error() != "processor 3 compared no value" {
