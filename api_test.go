@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// What a public package exports has types that other modules can name, and go doc shows their fields. An exported
-// function, method or field mentions no type of an internal package, but by an alias whose comment names all fields.
+// Exported identifiers of public packages don't mention types of internal packages, except through
+// aliases whose comments name all fields.
 func TestExportedTypesArePublic(t *testing.T) {
 	musttest.SkipRace(t)
 	const module = "github.com/gramengine/gram"

@@ -21,7 +21,7 @@ import (
 
 var errCallback = errors.New("broken")
 
-// panicsIn is a matrix, an operator and a reader whose methods panic.
+// panicsIn is a matrix, an operator and a reader. Its methods panic.
 type panicsIn struct{ *solver.Dense }
 
 func (panicsIn) Rows(context.Context, []int, [][2]int, [][]float32) error { panic(errCallback) }
@@ -36,14 +36,14 @@ func (panicsIn) Read([]byte) (int, error)                                 { pani
 // rowsOnly hides Row, so that the solver calls Rows.
 type rowsOnly struct{ solver.Matrix }
 
-// The panic of a callback is a PanicError whose text names the callback, whichever package called it.
+// The panic of a callback becomes a PanicError that names the callback, whichever package calls it.
 func TestPanicsOfCallbacks(t *testing.T) {
 	ctx, c := t.Context(), few(t)
 	x := musttest.Get(sparse.Sphere.Fit(c.Documents).Transform(c.Documents))(t)
 	e := musttest.Get(engine.New(x, engine.Options{}))(t)
 	defer e.Close()
 	in := panicsIn{musttest.Get(solver.NewDense(3, make([]float32, 9)))(t)}
-	// Panics from c = 0.3 to 0.9, so that kernel.New, which tries 0, 0.25 and 1, takes it.
+	// It panics from c = 0.3 to 0.9, so that kernel.New accepts it after trying 0, 0.25 and 1.
 	own := musttest.Get(kernel.New(kernel.Custom{Name: "mine", Embedding: sparse.Sphere,
 		Eval: func(c, _, _ float64) float64 {
 			if c > 0.3 && c < 0.9 {

@@ -27,12 +27,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// maxAfterTheEnd is what a call whose context has ended may allocate, in bytes: far less than the
-// work takes here that it is not to begin.
+// maxAfterTheEnd is the maximum number of bytes that a call with a done context may allocate. The
+// work itself would allocate far more.
 const maxAfterTheEnd = 512 << 10
 
-// TestEnded has all long work begin with a context that has ended: it returns that error, and before
-// it allocates what the work takes. Filling that with zeros took 48 s for 40,000 documents.
+// TestEnded calls all long work with a done context. The call must return the context's error
+// before it allocates memory for the work: zeroing it took 48 s for 40,000 documents.
 func TestEnded(t *testing.T) {
 	live := context.Background()
 	c := gram.Must(corpus.Read(live, "synthetic:docs=4000,terms=4000,length=40,classes=4", corpus.Options{}))
@@ -65,7 +65,7 @@ func TestEnded(t *testing.T) {
 	matrix := gram.Must(solver.NewDense(square.N, square.Data))
 
 	many := engine.NeighbourOptions{Count: 200}
-	work := [][]any{ // functions with their arguments, but for the context; those after are the zero value
+	work := [][]any{ // functions with their arguments except the context; missing arguments are zero values
 		{engine.NewContext, x}, {e.Gram, k}, {e.Rows, k, engine.Request{Test: x}}, {e.Digest, k},
 		{e.Each, k, engine.Request{Half: true}, func(*engine.Tile) error { return nil }},
 		{e.Multiply, k, (*sparse.Embedded)(nil), vectors, product}, {e.Multiply, k, x, vectors, product},

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// mixed are documents of three classes, whose words overlap so that some are predicted wrongly.
+// mixed returns documents of three classes with common words, so that some predictions are wrong.
 func mixed(t *testing.T, from, n int) *corpus.Corpus {
 	t.Helper()
 	var texts, labels []string
@@ -36,8 +36,8 @@ func labelsOf(c *corpus.Corpus) (labels []string) {
 	return labels
 }
 
-// The figures of an evaluation are what their definitions say of the predictions, and an effect of a word is
-// the decision value less that of the text without it.
+// The figures of an evaluation agree with their definitions, and the effect of a word is the change
+// of the decision value when the word is removed.
 func TestEvaluate(t *testing.T) {
 	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
 	for _, o := range []gram.TrainOptions{
@@ -46,7 +46,7 @@ func TestEvaluate(t *testing.T) {
 		{Kernel: "diffusion:t=2", C: 10, Scheme: "one-vs-rest", Embedding: "tfidf-l1-sqrt"},
 	} {
 		m := gram.Must(gram.Train(t.Context(), train, o))
-		if o.Embedding != "" { // a model that cuts words into characters, too
+		if o.Embedding != "" { // a model that also has character n-grams
 			views := gram.ReadOptions{Tokenizer: gram.Must(token.ParseViews("words + chars:2..3"))}
 			m = gram.Must(gram.Train(t.Context(), gram.Must(gram.Texts(t.Context(), train.Texts, labelsOf(train), views)), o))
 		}
@@ -107,7 +107,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// checkWords compares the effect of a word with what the model says of the text without it.
+// checkWords compares the effect of a word with the prediction for the text without the word.
 func checkWords(t *testing.T, m *gram.Model, text, word, label, against string, effect float64) {
 	t.Helper()
 	var rest []string
@@ -124,7 +124,7 @@ func checkWords(t *testing.T, m *gram.Model, text, word, label, against string, 
 	}
 }
 
-// A mistake of several labels is the one that the model is surest of, and that label is explained.
+// For label sets, a mistake is the most confident wrong label, and this label is explained.
 func TestEvaluateLabels(t *testing.T) {
 	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
 	several := func(c *corpus.Corpus) *corpus.Corpus {
@@ -177,7 +177,7 @@ func TestEvaluateLabels(t *testing.T) {
 	}
 }
 
-// Copies of training documents are named.
+// Copies of training documents are reported.
 func TestEvaluateCopies(t *testing.T) {
 	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
 	texts := append(slices.Clone(test.Texts), strings.ToUpper(train.Texts[7]), "nothing known",
@@ -185,7 +185,7 @@ func TestEvaluateCopies(t *testing.T) {
 	labels := musttest.Make(len(texts), func(i int) string { return fmt.Sprintf("class%d", i%3) })
 	more := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
 	m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Kernel: "linear", C: 1}))
-	// A text of training without a known word is like no other.
+	// A training text without known words isn't near any other text.
 	all := gram.Must(gram.Texts(t.Context(), append(slices.Clone(train.Texts), "unheard of"),
 		append(labelsOf(train), "class0"), gram.ReadOptions{}))
 	v := gram.Must(m.Evaluate(t.Context(), more, gram.EvaluateOptions{Mistakes: -1, Training: all}))

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram"
 )
 
-// Counts that the program has, such as those of events, as they come from a channel.
+// This example builds documents from counts of events that arrive on a channel.
 func ExampleNewRows() {
 	const login, search, order, refund, columns = 0, 1, 2, 3, 4
 	type visit struct {
@@ -32,17 +32,17 @@ func ExampleNewRows() {
 	ctx, rows := context.Background(), gram.NewRows(columns)
 	for v := range visits {
 		if err := rows.Add(v.columns, v.counts, v.class); err != nil {
-			fmt.Println(err) // the document is left out, the others stay
+			fmt.Println(err) // this document is skipped, the others remain
 		}
 	}
 	m := gram.Must(gram.Train(ctx, rows.Corpus(), gram.TrainOptions{Kernel: "diffusion:t=2", C: 10}))
 
-	rows.Add([]uint32{search, order}, []float64{1, 4}) // Corpus has taken the others
+	rows.Add([]uint32{search, order}, []float64{1, 4}) // Corpus has removed the other rows
 	fmt.Println(gram.Must(m.Predict(ctx, rows.Corpus())).Label(0))
 	// Output: buyer
 }
 
-// A Gram matrix of counts that the program has, as a mat.Symmetric, and its eigenvalues.
+// This example computes a Gram matrix of counts, as a mat.Symmetric, and its eigenvalues.
 func ExampleGram() {
 	rows := gram.NewRows(4)
 	rows.Add([]uint32{0, 1}, []float64{2, 2})
@@ -60,7 +60,7 @@ func ExampleGram() {
 	// [0.000 1.000 2.000]
 }
 
-// The nearest other document of each, exactly; with MinDF 1 rare words count.
+// This example finds the nearest other document of each. With MinDF 1 rare words count.
 func ExampleNeighbours() {
 	ctx := context.Background()
 	texts := []string{"the cat sat on the mat", "a dog barked", "the cat sat on a mat"}
@@ -78,7 +78,7 @@ func ExampleNeighbours() {
 	// Output: "the cat sat on a mat", cosine 0.90
 }
 
-// Which of the texts that come in are nearly the same as one that is there. Those that aren't are added.
+// This example finds incoming texts that are near copies of indexed texts, and adds the others.
 func ExampleIndex() {
 	ctx := context.Background()
 	archive := []string{"the cat sat on the mat", "a dog barked at night"}
@@ -100,7 +100,7 @@ func ExampleIndex() {
 	// "A zebra laughed, and ran" is "a zebra laughed and ran"
 }
 
-// An index that begins empty, forgets a text, and goes on after the program ends.
+// This example starts with an empty index, removes a text, and saves and loads the index.
 func ExampleIndex_Save() {
 	ctx, dir := context.Background(), gram.Must(os.MkdirTemp("", "index"))
 	defer os.RemoveAll(dir)
@@ -113,6 +113,6 @@ func ExampleIndex_Save() {
 	}
 	index = gram.Must(gram.LoadIndex(ctx, path, gram.Options{}))
 	near := gram.Must(index.Query(ctx, []string{"the cat and the dog"}, gram.IndexQuery{K: 1}))
-	fmt.Println(near[0][0].Document) // numbers stay
+	fmt.Println(near[0][0].Document) // numbers are unchanged
 	// Output: 1
 }

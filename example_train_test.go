@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Settings that are chosen, and a model of texts in memory.
+// This example trains a model of texts in memory with automatically chosen settings.
 func ExampleTrain() {
 	ctx, texts := context.Background(), []string{"my password", "reset password", "pay an invoice", "the invoice"}
 	c := gram.Must(gram.Texts(ctx, texts, []string{"login", "login", "billing", "billing"}, gram.ReadOptions{}))
@@ -30,7 +30,7 @@ func ExampleTrain() {
 	// Output: billing
 }
 
-// A support vector machine from texts in memory.
+// This example trains a support vector machine on texts in memory.
 func ExampleTexts() {
 	ctx, texts := context.Background(), []string{"a good film", "a good book", "a bad film", "a bad book"}
 	c := gram.Must(gram.Texts(ctx, texts, []string{"yes", "yes", "no", "no"}, gram.ReadOptions{}))
@@ -46,7 +46,7 @@ const (
 	testTSV = "yes\tbest acting\nyes\ta good plot\nyes\tno dull moment\nno\ta bad and dull plot\n"
 )
 
-// How good a model is on documents that it didn't learn from, and what it gets wrong.
+// This example evaluates a model on test documents and lists its mistakes.
 func ExampleModel_Evaluate() {
 	ctx := context.Background()
 	c := gram.Must(gram.ReadFrom(ctx, strings.NewReader(trainTSV), "train.tsv", gram.ReadOptions{MinDF: 1}))
@@ -55,7 +55,7 @@ func ExampleModel_Evaluate() {
 	test := gram.Must(gram.ReadFrom(ctx, strings.NewReader(testTSV), "test.tsv", m.ReadOptions()))
 	v := gram.Must(m.Evaluate(ctx, test, gram.EvaluateOptions{}))
 	fmt.Printf("%d of %d right, macro F1 %.2f\n", v.Score.Correct, v.Score.Documents, v.Score.MacroF1)
-	for _, wrong := range v.Mistakes { // the worst first
+	for _, wrong := range v.Mistakes { // the most confident first
 		fmt.Printf("document %d isn't %s, in spite of %q\n", wrong.Document, wrong.Why.Label, wrong.Why.Terms[0].Term)
 	}
 	// Output:
@@ -63,7 +63,7 @@ func ExampleModel_Evaluate() {
 	// document 2 isn't no, in spite of "dull"
 }
 
-// Which terms speak for the classes, and which for the prediction of a text.
+// This example lists the strongest terms of each class, and of the prediction for a text.
 func ExampleModel_Explain() {
 	ctx := context.Background()
 	c := gram.Must(gram.ReadFrom(ctx, strings.NewReader(trainTSV), "train.tsv", gram.ReadOptions{MinDF: 1}))
@@ -73,14 +73,14 @@ func ExampleModel_Explain() {
 		fmt.Println("for", row.Class, row.Positive[0].Term, row.Positive[1].Term, "against", row.Negative[0].Term,
 			row.Negative[1].Term)
 	}
-	why := gram.Must(m.ExplainText(ctx, "a dull but good plot", 1)) // of any model
+	why := gram.Must(m.ExplainText(ctx, "a dull but good plot", 1)) // for any model
 	fmt.Println(why.Label, "because of", why.Terms[0].Term)
 	// Output:
 	// for yes good at against dull no
 	// no because of dull
 }
 
-// How good a training is, by cross-validation.
+// This example measures accuracy by cross-validation.
 func ExampleCrossValidate() {
 	ctx := context.Background()
 	c := gram.Must(gram.Read(ctx, "synthetic:docs=200,terms=500,classes=2", gram.ReadOptions{}))
@@ -91,7 +91,7 @@ func ExampleCrossValidate() {
 	// Output: accuracy 1.00 ± 0.00 of 4 folds
 }
 
-// The best of a list of C, and a model of it.
+// This example finds the best of several values of C and trains a model with it.
 func ExampleSearch() {
 	ctx := context.Background()
 	c := gram.Must(gram.Read(ctx, "synthetic:docs=200,terms=500,classes=2", gram.ReadOptions{}))
@@ -108,7 +108,7 @@ func ExampleSearch() {
 	// [class1 class2]
 }
 
-// A search that tells its progress, and is cancelled half-way.
+// This example cancels a search from its progress callback.
 func ExampleSearchOptions() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := gram.Must(gram.Read(ctx, "synthetic:docs=200,terms=500,classes=2", gram.ReadOptions{}))
@@ -132,7 +132,7 @@ Flat,flat wanted near the river,900,wanted
 House,house wanted by the sea,1500,wanted
 `
 
-// Columns of a table as views: their texts and numbers make one kernel.
+// This example reads columns of a table as views: one kernel compares their texts and numbers.
 func ExampleReadFrom_columns() {
 	ctx := context.Background()
 	views := gram.Must(corpus.ParseTokenizer("title=words + body=words:1..2 + price=numbers"))
@@ -149,7 +149,7 @@ func ExampleReadFrom_columns() {
 	// wanted title: house
 }
 
-// A tokenizer of the program's own, here the parts of paths.
+// This example uses its own tokenizer, which splits paths.
 func ExampleTerms() {
 	cut := func(paths ...string) (documents [][]string) {
 		for _, p := range paths {
@@ -166,7 +166,7 @@ func ExampleTerms() {
 	// Output: code text
 }
 
-// A kernel of the program's own, by which a model is trained, saved, loaded and used.
+// This example trains, saves, loads and applies a model with a user-defined kernel.
 func ExampleOptions() {
 	student := gram.Must(kernel.New(kernel.Custom{
 		Name:      "student", // stored in models, so it should contain all parameters
@@ -188,19 +188,19 @@ func ExampleOptions() {
 	// Output: yes
 }
 
-// service answers a text with its class. Requests run concurrently, on a model that can be replaced
-// meanwhile.
+// service predicts the class of a text. Requests run concurrently, and the model can be replaced in
+// the meantime.
 type service struct{ model atomic.Pointer[gram.Model] }
 
-// use loads a model of any kind, warms it up and lets the next requests have it. Requests under way
-// end with the model that they began with; where use fails, the old model stays.
+// use loads and warms a model of any kind for later requests. Running requests keep their model. If
+// use fails, the old model remains.
 func (s *service) use(ctx context.Context, path string) error {
 	m, err := gram.Load(path)
 	if err != nil {
 		return err
 	}
 	m = m.With(gram.Options{Workers: 1}) // one goroutine per request
-	if err := m.Warm(ctx); err != nil {  // or the first requests would be slow
+	if err := m.Warm(ctx); err != nil {  // otherwise the first requests would be slow
 		return err
 	}
 	s.model.Store(m)
@@ -224,7 +224,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A service of any model, which is replaced while it serves.
+// This example replaces the model of a service while requests run.
 func ExampleModel_PredictTexts() {
 	s, answers, clients := new(service), make(chan string, 100), sync.WaitGroup{}
 	for i := range 10 {
@@ -250,7 +250,7 @@ func ExampleModel_PredictTexts() {
 	// Output: map[200 cats:100]
 }
 
-// A stream of 1,000,000 lines is classified a thousand lines at a time. All predictions together would take 185 MB.
+// This example classifies a stream of 1,000,000 lines in batches of a thousand.
 func ExampleModel_PredictTexts_stream() {
 	stream := strings.NewReader(strings.Repeat("milk and a purr\na bark at night\n", 500_000))
 	ctx, m, lines := context.Background(), gram.Must(gram.Load("testdata/words.model")), bufio.NewScanner(stream)
@@ -274,7 +274,7 @@ func ExampleModel_PredictTexts_stream() {
 	// Output: map[cats:500000 dogs:500000] true
 }
 
-// Errors that a program may want to tell apart.
+// This example distinguishes errors.
 func Example_errors() {
 	texts, all := []string{"red green", "red blue", "salt sugar"}, []string{"all", "all", "all"}
 	report := func(err error) {

@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// trainings are the errors of training, validating and searching with the same options.
+// trainings returns the errors of training, cross-validation and search with the same options.
 func trainings(t *testing.T, c *corpus.Corpus, o gram.TrainOptions) []error {
 	_, trained := gram.Train(t.Context(), c, o)
 	_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
@@ -28,7 +28,7 @@ func trainings(t *testing.T, c *corpus.Corpus, o gram.TrainOptions) []error {
 	return []error{trained, validated, searched}
 }
 
-// Documents without labels, and a model that nobody made, are errors that say so.
+// Documents without labels and zero models give errors that report this.
 func TestNothingToLearnFrom(t *testing.T) {
 	texts, _ := ordered(200)
 	for _, labels := range [][]string{nil, make([]string, 200)} {
@@ -60,7 +60,7 @@ func TestNothingToLearnFrom(t *testing.T) {
 	}
 }
 
-// Rows come with their columns in any order; what is wrong with them is said by column.
+// Rows may have their columns in any order. Errors name the column.
 func TestRowsOfTables(t *testing.T) {
 	columns, labels := []string{"title", "price", "zip"}, []string{"a", "b", "a", "b"}
 	rows := [][]string{{"red bike", "1", "07"}, {"a house", "9", "11"}, {"blue bike", "", "07"}, {"a flat", "8", "11"}}
@@ -126,7 +126,7 @@ func TestErrorsNameFields(t *testing.T) {
 	}
 }
 
-// Names of files stay what they are, even where they look like flags.
+// File names are unchanged in errors, even if they look like flags.
 func TestErrorsLeaveNames(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "a-type -grid b")
 	_, read := gram.Read(t.Context(), folder, gram.ReadOptions{})
@@ -233,7 +233,7 @@ func TestOptionsApply(t *testing.T) {
 	}
 }
 
-// A model whose own kernel the program doesn't bring says what to do.
+// The error for a missing user-defined kernel of a model suggests a remedy.
 func TestKernelOfModelUnknown(t *testing.T) {
 	own := gram.Must(kernel.New(kernel.Custom{Name: "cauchy-3", Embedding: sparse.Sphere,
 		Eval: func(c, _, _ float64) float64 { return 1 / (1 + c) }}))
@@ -246,7 +246,7 @@ func TestKernelOfModelUnknown(t *testing.T) {
 	}
 }
 
-// Rows without NewRows are an error, and no documents give empty results.
+// Rows that NewRows didn't make give an error, and no documents give empty results.
 func TestNoRows(t *testing.T) {
 	var zero gram.Rows
 	err := zero.Add([]uint32{0}, []float64{1})
@@ -270,8 +270,8 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { panic("out of order") }
 
-// A stream that says nothing doesn't outlast its context, one that panics ends no program, and memory bounds what is
-// read.
+// Reading ends with its context if a stream blocks. A panic of a stream becomes an error. The
+// memory limit bounds reading.
 func TestStreams(t *testing.T) {
 	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Kernel: "linear", C: 1}))
 	x := gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{}))
@@ -295,7 +295,7 @@ func TestStreams(t *testing.T) {
 		asked, other := io.Pipe()
 		ended := make(chan error, 1)
 		go func() { ended <- read(ctx, asked, 0) }()
-		_, _ = other.Write([]byte("gram ")) // it reads now, and waits for more
+		_, _ = other.Write([]byte("gram ")) // the reader now waits for more
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, expected that it was cancelled", name, err)

@@ -21,12 +21,12 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A model may be used concurrently: everybody gets what one alone gets.
+// A model may be used concurrently: predictions are the same as in sequential use.
 func TestModelPredictsConcurrently(t *testing.T) {
 	for _, o := range []gram.TrainOptions{{Kernel: "diffusion:t=1", C: 1}, {Type: "logistic"}, {Type: "knn:k=1"}} {
 		m := gram.Must(gram.Train(t.Context(), few(t), o))
 		want := gram.Must(m.PredictTexts(t.Context(), fewTexts))
-		m = m.With(gram.Options{Workers: 1}) // nothing is ready
+		m = m.With(gram.Options{Workers: 1}) // nothing is prepared
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
@@ -40,7 +40,7 @@ func TestModelPredictsConcurrently(t *testing.T) {
 	}
 }
 
-// Texts are kept where a training may choose terms: where nothing says them, or of numbers no width.
+// Texts are kept if no option sets their terms, or the width of number views.
 func TestReadKeepsTexts(t *testing.T) {
 	table := "title,price,class\n" + strings.Repeat("red,1,x\nblue,2,y\n", 3)
 	for views, kept := range map[string][2]bool{"": {true, false}, "title=words": {false, false},
@@ -58,8 +58,7 @@ func TestReadKeepsTexts(t *testing.T) {
 	}
 }
 
-// Warm makes what the first predictions would make, so that the first costs what the tenth does; a model of
-// vectors can be warmed, too.
+// Warm prepares the state that the first predictions would prepare, also for a model of vectors.
 func TestModelWarm(t *testing.T) {
 	var texts, labels []string
 	for i := range 600 {
@@ -90,7 +89,7 @@ func TestModelWarm(t *testing.T) {
 	}
 }
 
-// The margin of a prediction is what explains it: by pairs, by class, of labels and of nearest neighbours.
+// The margin of a prediction equals the explained value, for all schemes and nearest neighbours.
 func TestMarginsAreExplained(t *testing.T) {
 	c := gram.Must(gram.Texts(t.Context(), fewTexts, []string{"a", "a", "b", "b", "c", "c"}, gram.ReadOptions{MinDF: 1}))
 	for _, o := range []gram.TrainOptions{
@@ -108,7 +107,7 @@ func TestMarginsAreExplained(t *testing.T) {
 	}
 }
 
-// Predictions say how many words of a text the model knows, however it cuts text.
+// Predictions count the known words of a text, for any tokenizer.
 func TestPredictTextsKnown(t *testing.T) {
 	labels := []string{"colour", "colour", "colour", "spice", "spice", "spice"}
 	texts := []string{"", "xygrez plughe", "green green salt", "plughe salt ale"}
@@ -145,7 +144,7 @@ func TestPredictTextsKnown(t *testing.T) {
 	}
 }
 
-// A few texts that MinDF 2 leaves empty are a warning, and none where MinDF is given.
+// If MinDF 2 removes all terms of a few texts, there is a warning, unless MinDF is set.
 func TestTextsWarn(t *testing.T) {
 	for minDF, want := range map[int]bool{0: true, 1: false, 2: false} {
 		var warnings []string
@@ -171,7 +170,7 @@ func TestLoadLIBSVM(t *testing.T) {
 	}
 }
 
-// The facade builds for WebAssembly, and takes no command, plots or GPU along.
+// The facade builds for WebAssembly, and doesn't import commands, plots or GPU code.
 func TestImportsOfTheFacade(t *testing.T) {
 	musttest.SkipRace(t)
 	if _, err := exec.LookPath("go"); err != nil {
@@ -186,7 +185,7 @@ func TestImportsOfTheFacade(t *testing.T) {
 	for path := range strings.Lines(string(out)) {
 		switch name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(path), "github.com/gramengine/gram/internal/"),
 			"/"); name {
-		case "run", "flagtext", "params", "learn": // progress and cancellation, the words of errors, learners
+		case "run", "flagtext", "params", "learn": // progress and cancellation, error texts, learners
 			continue
 		}
 		for _, other := range []string{"gonum.org/v1/plot", "gram/internal/", "gram/cuda", "gram/cmd", "gram/cluster",
@@ -198,7 +197,7 @@ func TestImportsOfTheFacade(t *testing.T) {
 	}
 }
 
-// ordered are texts whose classes differ in the order of words alone.
+// ordered returns texts whose classes differ only in word order.
 func ordered(n int) (texts, labels []string) {
 	for i := range n {
 		text, label := "red fox", "odd"
@@ -210,7 +209,7 @@ func ordered(n int) (texts, labels []string) {
 	return texts, labels
 }
 
-// A model that chose its terms predicts any corpus as it predicts its texts, or says why it can't.
+// A model with chosen terms predicts any corpus as its texts, or returns an error.
 func TestPredictCutsAsTraining(t *testing.T) {
 	texts, labels := ordered(200)
 	read := func(o gram.ReadOptions) *corpus.Corpus { return gram.Must(gram.Texts(t.Context(), texts, labels, o)) }
@@ -240,7 +239,7 @@ func TestPredictCutsAsTraining(t *testing.T) {
 	}
 }
 
-// A kernel that may not be positive definite is a warning, unless a choice may take its family.
+// A kernel that may not be positive definite gives a warning, unless its parameter is chosen.
 func TestWarnsOfNamedKernels(t *testing.T) {
 	texts, labels := ordered(200)
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{Tokenizer: corpus.Tokenizer{MinN: 2}}))
@@ -255,7 +254,7 @@ func TestWarnsOfNamedKernels(t *testing.T) {
 	}
 }
 
-// Of vectors, too, Known counts the columns that a model knows, whatever its type.
+// Known also counts the known columns of vectors, for models of every type.
 func TestPredictKnownColumns(t *testing.T) {
 	train := gram.Must(gram.FromMatrix(mat.NewDense(6, 5, []float64{
 		9, 1, 0, 0, 2, 8, 2, 0, 0, 1, 7, 1, 0, 0, 1,
@@ -277,8 +276,8 @@ func TestPredictKnownColumns(t *testing.T) {
 	}
 }
 
-// A value in a column that training never had counts in distances of all learners of kernels, for novelty, too, and is
-// warned of.
+// Values in columns that don't occur in training count in distances, for all kernel learners and
+// for novelty, and give a warning.
 func TestPredictUnseenColumns(t *testing.T) {
 	points := mat.NewDense(4, 2, []float64{1, 0, 1.1, 0, 0, 1, 0, 1.2})
 	train := gram.Must(gram.FromMatrix(points, []string{"a", "a", "b", "b"}))
@@ -306,8 +305,8 @@ func TestPredictUnseenColumns(t *testing.T) {
 	}
 }
 
-// Of text whose columns are numbered otherwise, and which has words that the model doesn't know, terms are matched by
-// name; text that was read with the model's options is predicted as it is.
+// Terms of text with other column numbers and unknown words are matched by name. Text that was read
+// with the model's options is predicted unchanged.
 func TestPredictColumnsByName(t *testing.T) {
 	var texts, labels []string
 	for i := range 24 {
@@ -320,7 +319,7 @@ func TestPredictColumnsByName(t *testing.T) {
 	want := gram.Must(m.PredictTexts(t.Context(), test))
 	for _, o := range []gram.ReadOptions{{MinDF: 1}, m.ReadOptions()} {
 		c := gram.Must(gram.Texts(t.Context(), test, nil, o))
-		c.Texts = nil // which would be cut anew
+		c.Texts = nil // which would be tokenised again
 		got := gram.Must(m.Predict(t.Context(), c))
 		if !slices.Equal(got.Margins, want.Margins) || !slices.Equal(got.Known, want.Known) {
 			t.Errorf("%d columns: margins %v, known %v, expected %v and %v", c.Documents.Cols, got.Margins, got.Known,
@@ -329,7 +328,7 @@ func TestPredictColumnsByName(t *testing.T) {
 	}
 }
 
-// With probabilities predictions, explanations and evaluations have the most probable class, whatever the votes say.
+// Predictions, explanations and evaluations use the most probable class, not votes.
 func TestMostProbable(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed="
 	train := musttest.Get(gram.Read(t.Context(), source+"8", gram.ReadOptions{}))(t)
@@ -370,8 +369,8 @@ func TestMostProbable(t *testing.T) {
 	}
 }
 
-// Texts for a model of terms that can't be words are a warning that names PredictTerms. Texts of which the model knows
-// nothing are one at each call.
+// Texts for a model of terms that can't be words give a warning that names PredictTerms. Texts
+// without known terms give a warning at each call.
 func TestPredictTextsOfTerms(t *testing.T) {
 	labels := []string{"x", "y"}
 	for term, want := range map[string]bool{"net/http": true, "net": false} {
@@ -385,7 +384,7 @@ func TestPredictTextsOfTerms(t *testing.T) {
 		gram.Must(m.Predict(t.Context(), gram.Must(gram.Texts(t.Context(), []string{"of"}, nil, gram.ReadOptions{MinDF: 1}))))
 		gram.Must(m.PredictTerms(t.Context(), [][]string{{"of"}}))
 		all := strings.Join(warnings, "\n")
-		empty := 3 // calls
+		empty := 3 // number of calls
 		if want {
 			empty = 5
 		}
@@ -396,7 +395,7 @@ func TestPredictTextsOfTerms(t *testing.T) {
 	}
 }
 
-// A text of which the second view alone knows terms isn't empty.
+// A text isn't empty if only its second view has known terms.
 func TestEmptyByAllViews(t *testing.T) {
 	cut := corpus.Tokenizer{Views: "word + char_wb:ngrams=2..3"}
 	texts := []string{"rivers and capitals", "poets and painters", "rivers and lakes", "poets and authors"}

@@ -25,7 +25,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// drawTexts draws texts of words by Zipf's law, with copies of which a word or two are changed.
+// drawTexts draws texts of words by Zipf's law, with copies in which one or two words are changed.
 func drawTexts(r *rand.Rand, n, words int) (texts []string) {
 	word := func() string {
 		return string(rune('a'+r.IntN(3))) + "w" + strings.Repeat("x", r.IntN(words)*r.IntN(words)/words)
@@ -47,12 +47,12 @@ func drawTexts(r *rand.Rand, n, words int) (texts []string) {
 	return texts
 }
 
-// After any sequence of calls an index answers as a fresh one, up to rounding where columns are in another
-// order; and the same to the bit once it is saved and loaded.
+// After any sequence of calls an index answers like a new index, up to rounding if columns have
+// another order. A saved and loaded index gives the same results bit for bit.
 func TestIndexSequences(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
-		seeds = 3 // each embedding once
+		seeds = 3 // one for each embedding
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -82,7 +82,7 @@ func TestIndexSequences(t *testing.T) {
 				}
 				delete(living, number)
 			case 3:
-				if r.IntN(5) == 0 || emb == "tfidf-l2" { // whose weights are those of the build
+				if r.IntN(5) == 0 || emb == "tfidf-l2" { // its weights come from the build
 					musttest.Do(t, x.Refit(t.Context()))
 				}
 			}
@@ -116,7 +116,7 @@ func TestIndexSequences(t *testing.T) {
 				of.Allowed = func(at int) bool { return even(numbers[at]) }
 			}
 			if of.K > 0 {
-				of.K++ // the last place may be that of the next document, if both are equally near
+				of.K++ // the last document may be replaced by the next, if both are equally near
 			}
 			want := gram.Must(fresh.Query(t.Context(), queries, of))
 			for i := range got {
@@ -127,7 +127,7 @@ func TestIndexSequences(t *testing.T) {
 				if len(got[i]) != places {
 					t.Fatalf("seed %d, %q: %v, expected %v", seed, queries[i], got[i], want[i])
 				}
-				apart := func(k, l int) bool { // c of two places differs by more than rounding
+				apart := func(k, l int) bool { // c at two ranks differs by more than rounding
 					return l < 0 || l >= len(want[i]) || math.Abs(float64(want[i][k].C-want[i][l].C)) > 1e-6
 				}
 				for k, m := range got[i] {
@@ -143,7 +143,7 @@ func TestIndexSequences(t *testing.T) {
 	}
 }
 
-// Queries go on while documents come and go.
+// Queries run concurrently with changes.
 func TestIndexConcurrently(t *testing.T) {
 	texts := drawTexts(rand.New(rand.NewPCG(9, 9)), 120, 40)
 	x := gram.Must(gram.NewIndex(t.Context(), texts[:60], gram.IndexOptions{}))
@@ -182,7 +182,7 @@ func TestIndexConcurrently(t *testing.T) {
 	}
 }
 
-// Files that Save didn't write are errors, and never more.
+// Files that Save didn't write give an error, never a panic.
 func FuzzLoadIndex(f *testing.F) {
 	x := gram.Must(gram.NewIndex(f.Context(), []string{"a b c", "a b d", "e"}, gram.IndexOptions{Embedding: "tfidf-l2"}))
 	path := filepath.Join(f.TempDir(), "a.index")
@@ -192,7 +192,7 @@ func FuzzLoadIndex(f *testing.F) {
 	f.Add(whole[head+8+sha256.Size:])
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, rest []byte) {
-		sum := sha256.Sum256(rest) // so that what is behind the checksum is tried
+		sum := sha256.Sum256(rest) // so that the data with a valid checksum are tested
 		size := binary.LittleEndian.AppendUint64(nil, uint64(len(rest)))
 		path := filepath.Join(t.TempDir(), "b.index")
 		musttest.Do(t, os.WriteFile(path, slices.Concat(whole[:head], size, sum[:], rest), 0o600))
@@ -204,7 +204,7 @@ func FuzzLoadIndex(f *testing.F) {
 	})
 }
 
-// A file with a sum that is right and a next number that can't be is an error.
+// A file with a valid checksum and an invalid next number gives an error.
 func TestLoadIndexNext(t *testing.T) {
 	x := gram.Must(gram.NewIndex(t.Context(), nil, gram.IndexOptions{}))
 	var file bytes.Buffer
@@ -235,7 +235,7 @@ func TestLoadIndexNext(t *testing.T) {
 	}
 }
 
-// Errors for files that can't be read can be told apart, and name the file: models and indexes alike.
+// Errors for unreadable models and indexes are distinguishable and name the file.
 func TestDamageIsToldApart(t *testing.T) {
 	texts, labels := ordered(40)
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
@@ -287,7 +287,7 @@ func TestDamageIsToldApart(t *testing.T) {
 	}
 }
 
-// An index may begin without texts.
+// An index may be empty at first.
 func TestIndexOfNothing(t *testing.T) {
 	fewTexts := append(slices.Clone(fewTexts), "手机 手机壳", "这是手机")
 	for _, o := range []gram.IndexOptions{{}, {Embedding: "tfidf-l2"}, {Tokenizer: corpus.Tokenizer{MinN: 1, MaxN: 2}}} {
@@ -313,7 +313,7 @@ func TestIndexOfNothing(t *testing.T) {
 	}
 }
 
-// What an index holds beside its engine counts, and so does a file before it is read.
+// The memory limit includes the data of an index outside its engine, and a file before it is read.
 func TestIndexMemory(t *testing.T) {
 	o := gram.Options{MemoryBytes: 16 << 20}
 	x := gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{Options: o}))
@@ -330,7 +330,7 @@ func TestIndexMemory(t *testing.T) {
 	}
 }
 
-// ending is a context that ends when it is asked for the twentieth time, and then calls do.
+// ending is a context that is done at the twentieth call of Err, and then calls do.
 type ending struct {
 	context.Context
 	asked int
@@ -347,7 +347,7 @@ func (e *ending) Err() error {
 	return context.Canceled
 }
 
-// The end of a context ends a query in the middle of a text, while which the index may change.
+// A query ends in the middle of a text when its context is done. Meanwhile the index may change.
 func TestIndexQueryEnds(t *testing.T) {
 	x := gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{}))
 	removed := errors.New("the context was not asked")
@@ -359,7 +359,7 @@ func TestIndexQueryEnds(t *testing.T) {
 	}
 }
 
-// Removing documents one by one takes a bit for each that there was, not a map.
+// Removing documents one by one takes one bit per document, not a map.
 func TestIndexRemoveMany(t *testing.T) {
 	const n = 1000
 	x := gram.Must(gram.NewIndex(t.Context(), slices.Repeat([]string{"a b"}, n), gram.IndexOptions{}))
@@ -378,7 +378,7 @@ func TestIndexRemoveMany(t *testing.T) {
 	}
 }
 
-// The loop for incoming texts goes on for any number of new words, with the answers of a new index.
+// The loop for incoming texts supports any number of new words, with the results of a new index.
 func TestIndexGrows(t *testing.T) {
 	musttest.SkipRace(t)
 	const n, fresh = 4500, 20
@@ -413,7 +413,7 @@ func TestIndexGrows(t *testing.T) {
 	if age := x.Age(); age.Documents != n-copies || age.Added != age.Documents || age.NewTerms < n*9/10*fresh {
 		t.Errorf("%+v after %d texts", age, n)
 	}
-	// A text with more new words than there are columns for.
+	// This text has more new words than there are spare columns.
 	var words []string
 	for k := range 300_000 {
 		words = append(words, fmt.Sprint("other", k))
@@ -426,7 +426,7 @@ func TestIndexGrows(t *testing.T) {
 	}
 }
 
-// Once most documents are removed, their memory is free, and the answers are as before.
+// Once most documents are removed, their memory is freed, and results are unchanged.
 func TestIndexRemovedIsFree(t *testing.T) {
 	const n = 1500
 	texts := make([]string, n)
@@ -440,7 +440,7 @@ func TestIndexRemovedIsFree(t *testing.T) {
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // what pools held
+		runtime.GC() // frees the memory of pools
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// wordsOf draws a text of words, which are in order and often of the vocabulary of other texts.
+// wordsOf draws a text of sorted words, many of which occur in other texts.
 func wordsOf(r *rand.Rand, own string) string {
 	var words []string
 	for range r.IntN(12) {
@@ -29,7 +29,7 @@ func wordsOf(r *rand.Rand, own string) string {
 	return strings.Join(words, " ")
 }
 
-// bhattacharyya is Σ√(θθ′) of two texts in float64; equal texts without words have 1, others 0.
+// bhattacharyya returns Σ√(θθ′) of two texts in float64: 1 for equal texts without words.
 func bhattacharyya(a, b string) float64 {
 	counts := func(text string) map[string]float64 {
 		n, words := map[string]float64{}, strings.Fields(text)
@@ -48,20 +48,20 @@ func bhattacharyya(a, b string) float64 {
 	return sum
 }
 
-// Neighbours among others, an index, a matrix of two sets and duplicates -of agree on words that only one set has, with
-// c in float64.
+// Neighbours in another set, an index, a cross matrix and duplicates -of agree with c in float64
+// for words of only one set.
 func TestOneSpace(t *testing.T) {
 	r := rand.New(rand.NewPCG(58, 2))
 	read := gram.ReadOptions{MinDF: 1, Tokenizer: corpus.NearTokenizer}
 	var of, in []string
-	for i := range 32 { // so 1,024 pairs
+	for i := range 32 { // 1,024 pairs in total
 		of = append(of, wordsOf(r, "old"))
 		in = append(in, wordsOf(r, "new"))
 		if i%8 == 0 {
 			in[i] = of[i]
 		}
 	}
-	of[3], in[3], of[4], in[5] = "- -", "!", "", "" // without words: fields that no word is in
+	of[3], in[3], of[4], in[5] = "- -", "!", "", "" // texts without words
 	columns := musttest.Get(gram.Texts(t.Context(), of, nil, read))(t)
 	rows := musttest.Get(gram.Texts(t.Context(), in, nil, read))(t)
 	near := musttest.Get(gram.Neighbours(t.Context(), rows, gram.NeighbourOptions{K: len(of), Of: columns}))(t)
@@ -70,7 +70,7 @@ func TestOneSpace(t *testing.T) {
 	found := musttest.Get(index.Query(t.Context(), in, gram.IndexQuery{K: len(of)}))(t)
 	_, x, y, err := source.EmbedTogether(t.Context(), columns, rows, sparse.Sphere, true, 2)
 	musttest.Do(t, err)
-	const within = 0.7931 // no c of these texts
+	const within = 0.7931 // no pair of these texts has this c
 	leaks := map[[2]int]float64{}
 	_, err = engine.CrossWithin(t.Context(), y, x, within, engine.Options{}, func(i, j int, c float64) error {
 		leaks[[2]int{i, j}] = c
@@ -90,7 +90,7 @@ func TestOneSpace(t *testing.T) {
 			} {
 				text := of[int(v[0])]
 				if what == "matrix" && !words(text) && !words(in[i]) {
-					continue // all texts without words are one point to kernels
+					continue // for kernels all texts without words are equal
 				}
 				if want := bhattacharyya(in[i], text); !(math.Abs(v[1]-want) <= 1e-6) {
 					t.Errorf("%s of %q and %q: %v, expected %v", what, in[i], text, v[1], want)
@@ -105,7 +105,7 @@ func TestOneSpace(t *testing.T) {
 	}
 }
 
-// Squares of columns that one side lacks belong to distances; matrices have as many columns.
+// Distances include the squares of columns that only one set has; matrices have as many columns.
 func TestOneSpaceOfVectors(t *testing.T) {
 	rows := func(columns int, values ...float64) *corpus.Corpus {
 		r := gram.NewRows(columns)
@@ -133,7 +133,7 @@ func TestOneSpaceOfVectors(t *testing.T) {
 	}
 }
 
-// Equal texts are duplicates, whatever the terms.
+// Equal texts are duplicates, even without terms.
 func TestDuplicatesOfEqualTexts(t *testing.T) {
 	cut := corpus.Tokenizer{MinN: 3, MaxN: 3}
 	c := musttest.Get(gram.Texts(t.Context(), []string{"cat", "dog", "cat", "a b c", "", "a b c", ""}, nil,

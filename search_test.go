@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A search of texts finds the terms, too, and its options train with them.
+// A search on texts also chooses the terms, and its options train with them.
 func TestSearchOfTexts(t *testing.T) {
 	texts, labels := ordered(120)
 	ctx := t.Context()
@@ -30,7 +30,7 @@ func TestSearchOfTexts(t *testing.T) {
 		}
 	}
 	for _, terms := range []*corpus.Terms{found.Train.Terms, nil} {
-		what := "word " // and no more
+		what := "word " // only words
 		if terms != nil {
 			what = "word:ngrams=1..2"
 		}
@@ -47,7 +47,7 @@ func TestSearchOfTexts(t *testing.T) {
 	}
 }
 
-// A search of documents of one class is the error that training and validation are.
+// A search on documents of one class gives the error of training and validation.
 func TestSearchOfOneClass(t *testing.T) {
 	texts, _ := ordered(120)
 	labels := musttest.Make(len(texts), func(i int) string { return "all" })
@@ -61,8 +61,8 @@ func TestSearchOfOneClass(t *testing.T) {
 	}
 }
 
-// A regression of texts chooses their terms, too; CrossValidate with what Search found has its figure, in the unit of
-// the targets, and a training without options is as good.
+// A search for a regression also chooses terms. CrossValidate with its options gives the same
+// error, in the unit of the targets, and Train without options is as good.
 func TestSearchOfNumbers(t *testing.T) {
 	texts, _ := ordered(150)
 	labels := musttest.Make(150, func(i int) string { return fmt.Sprint(1000*(i%2) + 200*(i%7)) })
@@ -84,8 +84,8 @@ func TestSearchOfNumbers(t *testing.T) {
 	}
 }
 
-// On tf-idf vectors of real messages no default is more than two points below the linear kernel, and a warning says
-// what they were taken for.
+// On tf-idf vectors of real messages, defaults are at most two points below the linear kernel, and
+// a warning names the detected kind of values.
 func TestWeightsOfTerms(t *testing.T) {
 	musttest.SkipRace(t)
 	path := filepath.Join("..", "shared", "data", "20news-bydate", "train.tsv.gz")
@@ -93,11 +93,11 @@ func TestWeightsOfTerms(t *testing.T) {
 		t.Skip("20 Newsgroups isn't here: ", err)
 	}
 	whole := musttest.Get(gram.Read(t.Context(), path, gram.ReadOptions{MinDF: 2}))(t)
-	var part [2]*gram.Rows // to train and to test
+	var part [2]*gram.Rows // training and test documents
 	for k := range part {
 		var rows []int
 		for i := range 2000 {
-			rows = append(rows, i*whole.Documents.Rows()/2000+k) // of all classes, which follow each other
+			rows = append(rows, i*whole.Documents.Rows()/2000+k) // of all classes; the corpus is sorted by class
 		}
 		part[k] = weighted(t, whole, rows)
 	}

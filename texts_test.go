@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// Labels mean the same of texts, of terms and of numbers.
+// Labels have the same meaning for texts, terms and numbers.
 func TestLabelsAreAlike(t *testing.T) {
 	labels := []string{"a,b", " b , a", "-", "", " ", "a"}
 	var texts []string
@@ -31,7 +31,7 @@ func TestLabelsAreAlike(t *testing.T) {
 	}
 }
 
-// namesOf are the labels of a document, sorted.
+// namesOf returns the sorted labels of a document.
 func namesOf(c *corpus.Corpus, i int) (names []string) {
 	for _, id := range c.Labels.Of(i) {
 		names = append(names, c.Classes[id])

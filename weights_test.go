@@ -11,10 +11,10 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// plainTF is a kernel whose documents don't depend on the others, as those of idf weights do.
+// plainTF is a kernel whose embedding doesn't depend on other documents, unlike idf weights.
 const plainTF = "diffusion:t=0.5,embed=tf-l1-sqrt"
 
-// weighable are options of learners that take weights of documents.
+// weighable returns options of learners that support document weights.
 func weighable() map[string]gram.TrainOptions {
 	return map[string]gram.TrainOptions{
 		"one-vs-one":       {Kernel: plainTF, C: 0.3, Scheme: "one-vs-one", Probabilities: true},
@@ -34,7 +34,7 @@ func weighable() map[string]gram.TrainOptions {
 	}
 }
 
-// drawn are documents of three classes; of regression the classes are numbers.
+// drawn returns documents of three classes. For regression the classes are numbers.
 func drawn(t *testing.T, kind string) *corpus.Corpus {
 	t.Helper()
 	const source = "synthetic:docs=%d,terms=80,length=10,classes=3,seed=5"
@@ -50,7 +50,7 @@ func drawn(t *testing.T, kind string) *corpus.Corpus {
 	return c
 }
 
-// Weights of 1 give the bits of none, and a weight of 0 those of a corpus without the document.
+// Weights of 1 give the same bits as no weights, and a weight of 0 the bits without the document.
 func TestDocumentWeightsInBits(t *testing.T) {
 	musttest.SkipRace(t)
 	for name, o := range weighable() {
@@ -83,8 +83,8 @@ func TestDocumentWeightsInBits(t *testing.T) {
 	}
 }
 
-// Folds are trained with the weights of their documents, and scores count documents alike: of equal texts a quarter
-// has one label and by far the most weight, which the others are taken for.
+// Training runs on folds use the document weights, but scores are unweighted: of equal texts a
+// quarter has one label and most of the weight, and all are predicted with this label.
 func TestDocumentWeightsInFolds(t *testing.T) {
 	var texts, labels, numbers []string
 	var weights []float64
@@ -98,7 +98,7 @@ func TestDocumentWeightsInFolds(t *testing.T) {
 	}
 	for name, o := range weighable() {
 		if name == "one_class" || name == "nu_svc" || name == "balanced" || name == "hinge" {
-			continue // no folds; a bound on ν; classes that weigh the same
+			continue // no folds; a bound on ν; classes of equal weight
 		}
 		own := labels
 		if strings.HasSuffix(name, "svr") {
@@ -107,7 +107,7 @@ func TestDocumentWeightsInFolds(t *testing.T) {
 		c := gram.Must(gram.Texts(t.Context(), texts, own, gram.ReadOptions{MinDF: 1}))
 		o.DocumentWeights, o.Probabilities, o.Reject, o.Thresholds = weights, false, "", false
 		check := func(what string, mean float64, err error) {
-			// Of 240 documents 60 are right, and of as many labels; squared errors of the others are those of about 1 for 0.
+			// 60 of 240 documents are predicted correctly; regression estimates 1 for the 0s.
 			want, within := 0.25, 1e-9
 			if strings.HasSuffix(name, "svr") {
 				want, within = 0.75, 0.1
