@@ -82,7 +82,7 @@ func (x *Index) Len() int {
 	return x.e.Len()
 }
 
-// row returns c of document i of q with all documents, with the bits of tiles.
+// row returns c of document i of q with all documents, bit-identical to tiles.
 func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32, error) {
 	row := x.spare.Get().(*[]float32)
 	one := *q // a copy, so that the stored panels are used even for the engine's documents

@@ -53,7 +53,7 @@ const (
 )
 
 // planned returns the join that finds pairs within s.most, or nil if tiles are as fast. If valued
-// is set, keys must have the bits of tiles. held is the caller's memory in bytes, without the
+// is set, keys must be bit-identical to tiles. held is the caller's memory in bytes, without the
 // engine's.
 func (s *search) planned(
 	ctx context.Context, rows *sparse.Embedded, valued bool, held int64,
@@ -164,8 +164,8 @@ func (e *Engine) tileSeconds(pairs float64) float64 {
 	return ns / float64(e.c.Workers) / 1e9
 }
 
-// closeC is the largest c that tiles certainly compute from the difference of the vectors in
-// float64, as a join does.
+// closeC is the largest c that tiles always compute from the difference of the vectors in float64,
+// as a join does.
 const closeC = device.CloseC - 2*device.ErrorC
 
 // checker recomputes c in float64 for the candidate pairs of a join.
@@ -251,8 +251,8 @@ func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 	return sum <= most
 }
 
-// join calls visit for all wanted pairs, by one goroutine at a time. Keys are below closeC and have
-// the bits of tiles. If a class of identical documents has more members than copies, the later
+// join calls visit for all wanted pairs, by one goroutine at a time. Keys are below closeC and
+// bit-identical to tiles. If a class of identical documents has more members than copies, the later
 // members are paired only with the first ones of each class.
 func (s *search) join(
 	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, copies int,

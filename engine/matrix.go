@@ -51,10 +51,10 @@ func (d *Dense) T() mat.Matrix { return mat.Transpose{Matrix: d} }
 func (d *Dense) Row(i int) []float32 { return d.Data[i*d.Cols:][:d.Cols:d.Cols] }
 
 // Symmetric is a symmetric n×n matrix with all n² values stored, row-major; it implements
-// mat.Symmetric, so that gonum's Cholesky and eigenvalue routines take it.
+// mat.Symmetric, for gonum's Cholesky and eigenvalue routines.
 type Symmetric struct {
 	N    int
-	Data []float32 // N*N values; those at (i, j) and (j, i) have the same bits
+	Data []float32 // N*N values; the values at (i, j) and (j, i) are bit-identical
 }
 
 // newSymmetric returns a matrix of zeros, or the error of ctx.

@@ -19,10 +19,9 @@ type MemoryError = run.MemoryError
 // float32.
 var ErrNotFinite = sparse.ErrNotFinite
 
-// NewBytes bounds the memory of New in bytes for rows documents with cols columns and a total of
-// values values.
-// in all. It includes the embedded documents, the back end's form of them and temporary copies, but
-// not the workers' scratch space. New compares it with Options.MemoryBytes.
+// NewBytes bounds the memory of New in bytes for rows documents with cols columns and values values
+// in total. It includes the embedded documents, the back end's copy of them and temporary copies,
+// but not the workers' scratch space. New compares it with Options.MemoryBytes.
 func NewBytes(rows, cols int, values int64) int64 {
 	if float64(values)*40+float64(rows)*56+float64(cols)*(28+float64(rows)/(1<<14)) >= math.MaxInt64/2 {
 		return math.MaxInt64

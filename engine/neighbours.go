@@ -45,7 +45,7 @@ type Neighbours struct {
 	plan  *JoinPlan
 }
 
-// Plan returns how neighbours were found; nil if blocks were merged.
+// Plan returns the search method, or nil if blocks were merged.
 func (n *Neighbours) Plan() *JoinPlan { return n.plan }
 
 // Len returns the number of lists.
@@ -58,7 +58,7 @@ func (n *Neighbours) Of(i int) []Neighbour { return n.lists.Of(i) }
 // if these are at least Min. Lists are in descending order, with ties broken by document number. It
 // fails if a value isn't finite.
 //
-// On the CPU values have the bits of [Engine.Gram], from any number of workers. If the kernel
+// On the CPU values are bit-identical to [Engine.Gram], for any number of workers. If the kernel
 // decreases in c alone, documents are chosen by the smallest c, and equal values are ordered by c,
 // then by number. If c of two documents differs by less than twice its error ([device.ErrorC]),
 // their order may depend on the instruction set. [Index.Nearest] orders by c in float64.

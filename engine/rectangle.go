@@ -32,7 +32,7 @@ type Rectangle struct {
 	readyBytes int64       // memory of one prepared block
 }
 
-// readyRows are the documents of a block and the back end's form of them.
+// readyRows holds the documents of a block and their prepared form.
 type readyRows struct {
 	from *sparse.Embedded
 	form device.Prepared // nil before the first product
@@ -130,7 +130,7 @@ func (r *Rectangle) longest() (most int64) {
 }
 
 // Multiply computes dst = K V for p vectors, the columns of v. v is Len × p and dst is Rows × p;
-// they must not overlap. Accuracy, memory and errors are the same as of [Rectangle.Pass].
+// they must not overlap. Accuracy, memory and errors are as for [Rectangle.Pass].
 func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 	if err := r.e.open(); err != nil {
 		return err

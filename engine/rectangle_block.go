@@ -132,7 +132,7 @@ func (b *rectangleBlock) complete(first, count int) error {
 	return nil
 }
 
-// again is run for rows whose values are stored.
+// again is like run, for rows whose values are stored.
 func (b *rectangleBlock) again(ctx context.Context, report *run.Reporter) error {
 	e, stride := b.r.e, b.r.stride
 	n, width := e.Len(), e.c.Kernels.Panel

@@ -39,7 +39,7 @@ type Request struct {
 	Documents []int
 
 	// Half leaves out pairs whose values follow by symmetry. Without ranges each pair i <= j is in
-	// one tile, as row j and column i or the reverse. A block that ends on the diagonal leaves out
+	// one tile, as row j and column i or vice versa. A block that ends on the diagonal leaves out
 	// some pairs with i < j.
 	Half    bool
 	Workers int // number of goroutines that call visit; default Options.Workers
@@ -47,8 +47,8 @@ type Request struct {
 
 // Each computes values of k, or of c if k is nil, and calls visit for each tile. Tiles are
 // transposed: a tile's rows are columns of the request, and its columns are rows of the request.
-// Values have the bits of [Engine.Gram]. Columns[0] must be a multiple of [device.Columns], and so
-// must Columns[1] unless it is Len. Wide blocks take less time per pair than narrow ones.
+// Values are bit-identical to [Engine.Gram]. Columns[0] must be a multiple of [device.Columns], and
+// so must Columns[1] unless it is Len. Wide blocks take less time per pair than narrow ones.
 //
 // Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request follow
 // each other with ascending columns; with one worker, rows are ascending, too. If visit fails or

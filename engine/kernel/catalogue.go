@@ -83,7 +83,7 @@ type param struct {
 // families are the registered kernels, by position.
 var families []*family
 
-// register adds a family. Each family's file calls it when the package is initialised.
+// register adds a family. The file of each family calls it when the package is initialised.
 func register(f family) {
 	at, _ := slices.BinarySearchFunc(families, f.place, func(f *family, place int) int { return f.place - place })
 	families = slices.Insert(families, at, &f)

@@ -76,7 +76,7 @@ func newOwn(c Custom) *kernel {
 const precomputedName = "precomputed"
 
 // Precomputed returns the kernel of a Gram matrix that another program computed, as for LIBSVM's -t
-// 4. Its values are NaN, and engines refuse it.
+// 4. Its values are NaN, and engines reject it.
 func Precomputed() Kernel { return precomputed() }
 
 // IsPrecomputed reports whether k is [Precomputed].

@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// formula describes a kernel with given parameters. With k(x, y) = ⟨φ(x), φ(y)⟩,
+// formula describes a kernel with its parameters. With k(x, y) = ⟨φ(x), φ(y)⟩,
 //
 //	c2 = 1 - k(x, y) / √(k(x, x) k(y, y)),   x2 = √k(x, x),   y2 = √k(y, y)
 //

@@ -24,7 +24,7 @@
 // # Families
 //
 // To add a kernel, add a file that registers a family when it is initialised: name, formula and
-// source, parameters with ranges and defaults, and a function that returns the expression for given
+// source, parameters with ranges and defaults, and a function that returns the expression for its
 // parameters. cosine_power.go is an example.
 package kernel
 
@@ -50,7 +50,7 @@ type Kernel interface {
 
 	// Eval returns the kernel's value in float64 for c in [0, 2] and the norms x and y of the two
 	// documents. It is the reference: accurate to a few float64 ulp of the largest term of its
-	// formula, for small c as for large. It is NaN while a gamma is not resolved.
+	// formula, for small and large c. It is NaN while a gamma is not resolved.
 	Eval(c, x, y float64) float64
 
 	// Error bounds the absolute error of a value that [Apply] computes from exact float32 c, x and

@@ -13,8 +13,8 @@ const chunk = 256
 // plan assigns registers to the nodes of an expression.
 type plan struct {
 	e        *expr
-	register []int  // register of each node; -1: none, for c that only tables read, or for a value in float32
-	column   []bool // whether a node is the same for all rows
+	register []int  // register of each node; -1 for none: c that only tables read, or a value in float32
+	column   []bool // the node is the same for all rows
 	count    int    // number of registers
 }
 
@@ -23,7 +23,7 @@ func newPlan(e *expr) *plan {
 	n := len(e.nodes)
 	p := &plan{e: e, register: make([]int, n), column: make([]bool, n)}
 	last := make([]int, n)  // last node that uses a node
-	wide := make([]bool, n) // whether a user of a node needs float64
+	wide := make([]bool, n) // a user of the node needs float64
 	for i := range e.nodes {
 		for _, of := range e.nodes[i].operands() {
 			last[of] = i

@@ -18,7 +18,7 @@ import (
 //	ngd:shift=pi,embed=tfidf-l1-sqrt
 //	polynomial:gamma=1,r=1,degree=2
 //
-// or kernels made of others, nested at will, such as
+// or combinations of kernels, nested arbitrarily, such as
 //
 //	0.5*diffusion:t=0.5 + 0.5*linear
 //	compose(arccos:n=1,arccos:n=0):layers=3
@@ -27,7 +27,7 @@ import (
 // [Catalogue] lists names, keys, defaults and ranges. A number is written in decimal, optionally
 // with an exponent, or is pi. Every kernel has the key embed, an embedding for
 // sparse.ParseEmbedding. All parts of a kernel share one embedding, by default the first part's; if
-// several parts name one, it must be the same.
+// several parts name an embedding, it must be the same.
 //
 // Parse(k.String()) returns k again. An invalid specification is a [*SpecError]. A specification
 // may name kernels of [New] that are passed as own, such as sum(mine,linear). Parse fails if a
@@ -318,7 +318,7 @@ func (p *parser) keys(f *family) (values []float64, written []part) {
 	return values, written
 }
 
-// embeddingOf reads an embedding. If it isn't valid, it returns what is allowed.
+// embeddingOf reads an embedding. If it isn't valid, it returns the allowed embeddings.
 func (p *parser) embeddingOf(f *family, text string) (ok bool, allowed string) {
 	e, err := sparse.ParseEmbedding(text)
 	if err != nil {
@@ -364,7 +364,7 @@ func (q param) allows(v float64) bool {
 	return v >= q.min && v <= q.max && (!q.whole || v == math.Trunc(v))
 }
 
-// accept steps over spaces and the byte b if b comes next.
+// accept skips spaces and the byte b if b comes next.
 func (p *parser) accept(b byte) bool {
 	at := p.pos
 	p.space()

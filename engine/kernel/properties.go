@@ -26,7 +26,7 @@ func (d Definiteness) String() string {
 // Properties are the known properties of a kernel with its parameters.
 type Properties struct {
 	Definite  Definiteness // in exact arithmetic; rounding adds eigenvalues of about ±10⁻⁷ times the largest
-	Unrefuted bool         // nothing is proven, but no matrix with a negative eigenvalue beyond rounding is known
+	Unrefuted bool         // not proven, but no matrix with a negative eigenvalue beyond rounding is known
 	Condition string       // condition of Definite, or further knowledge; may be empty
 	Source    string       // source of the proof
 
@@ -142,7 +142,7 @@ const (
 )
 
 // VariableOf returns the variable of k. Unless it is OfAll, [Apply] takes norms of 1 and the c
-// given at the constants, even beyond 2 or below 0.
+// defined at the constants, even above 2 or below 0.
 func VariableOf(k Kernel) Variable {
 	if of, own := k.(*kernel); own {
 		return of.variable

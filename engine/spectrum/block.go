@@ -26,7 +26,7 @@ type blockSpace struct {
 	scale      float64 // lower bound of the matrix norm
 }
 
-// fresh adds a block of random directions: the first block, or another when the space is exhausted.
+// fresh adds a block of random directions at the start, and when the space is exhausted.
 func (s *blockSpace) fresh(width int) error {
 	width = min(width, s.most-s.count)
 	w := mat.NewDense(width, s.n, nil)
@@ -256,7 +256,7 @@ func (r *ritz) unit(column int, opt Options) float64 {
 // rounding bounds the rounding errors of products, which residuals don't include.
 func (s *blockSpace) rounding() float64 { return 0x1p-50 * s.scale * math.Sqrt(float64(s.n)) }
 
-// result turns eigenvectors of T into those of the matrix.
+// result converts eigenvectors of T to eigenvectors of the matrix.
 func (s *blockSpace) result(found *ritz, opt Options) (*Pairs, error) {
 	out := &Pairs{Vectors: mat.NewDense(s.n, opt.K, nil), Basis: s.count}
 	rows := mat.NewDense(opt.K, s.n, nil) // in ascending order
@@ -289,7 +289,7 @@ func (s *blockSpace) result(found *ritz, opt Options) (*Pairs, error) {
 	return out, nil
 }
 
-// greatest returns the value with the largest absolute value, the first of equals.
+// greatest returns the value with the largest absolute value, ties broken by index.
 func greatest(v []float64) (most float64) {
 	for _, x := range v {
 		if math.Abs(x) > math.Abs(most) {

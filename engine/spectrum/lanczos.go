@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Operator is a symmetric matrix A, given by its products with vectors.
+// Operator is a symmetric matrix A, defined by its products with vectors.
 type Operator interface {
 	// Len returns the number of rows.
 	Len() int
@@ -34,7 +34,7 @@ type Options struct {
 	// 10⁻⁴, or with Smallest relative to the largest absolute value, default 2⁻²⁴. Errors are about
 	// Tolerance² for values, Tolerance over the relative gap to the next value for vectors.
 	Tolerance float64
-	Seed      uint64 // for the first block
+	Seed      uint64 // seed of the first block
 
 	// Progress, if not nil, is called after each product with the size of the basis, its maximum,
 	// and the largest relative residual, NaN if unknown.
@@ -108,7 +108,7 @@ type Pairs struct {
 // an orthonormal basis Q of the Krylov space that b random vectors span with A, A², …, and returns
 // eigenpairs of T = Qᵀ A Q, each with its residual ‖A y - θ y‖. Each new block is orthogonalised
 // twice against all previous blocks. Lanczos ends when all residuals are within the tolerance, or
-// when the dimension of the space reaches Vectors or that of the matrix.
+// when the dimension of the space reaches Vectors or the matrix dimension.
 //
 // If Apply returns the same bits, results have the same bits for any number of CPUs. Vectors are
 // orthogonal to 10⁻¹³. The i-th largest value is at most the i-th eigenvalue, the i-th smallest at

@@ -66,7 +66,7 @@ func TestWork(t *testing.T) {
 				for _, j := range order[:max(head, 0)] {
 					inHead[j] = true
 				}
-				// Common terms of different documents, and of each document with itself.
+				// These count common terms of different documents, or of a document with itself.
 				var headUseful, tailUseful, tailSelf int64
 				values := make([]int64, n) // number of values of each document in the head
 				for i := range n {

@@ -12,16 +12,16 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// A panel with a single document, such as a text to predict, would be nearly empty, and all
-// columns would stream past it. So for single documents the roles are swapped: the columns are the
-// dense panels, stored from the second such request on, and the document streams past them. Only
-// the panel rows of its terms are read. Sums have the same terms in the same order, so they have
-// the bits of panel.run.
+// A panel with a single document, such as a text to predict, would be nearly empty, and all columns
+// would stream past it. So for single documents the roles are swapped: the columns are the dense
+// panels, stored from the second such request on, and the document streams past them. Only the
+// panel rows of its terms are read. Sums have the same terms in the same order, so they are
+// bit-identical to panel.run.
 
 // fewest is the maximum number of documents in a request that is computed document by document.
 const fewest = 4
 
-// kept holds the columns as dense panels.
+// kept stores the columns as dense panels.
 type kept struct {
 	limit  int64 // maximum memory in bytes
 	asked  atomic.Int64
@@ -65,8 +65,8 @@ func (b *Backend) keptBytes() int64 {
 	return 4 * int64((b.own.x.Rows()+width-1)/width) * int64(b.layout.head()*width)
 }
 
-// Keep makes the dense panels now if they are within Options.KeptBytes and fits returns true.
-// Otherwise they are never made.
+// Keep makes the dense panels if they are within Options.KeptBytes and fits returns true. Otherwise
+// they are never made.
 func (b *Backend) Keep(fits func(bytes int64) bool) {
 	if bytes := b.keptBytes(); !b.denseColumns && (bytes > b.kept.limit || !fits(bytes)) {
 		b.kept.limit = -1
@@ -94,7 +94,7 @@ func (b *Backend) makeKept() {
 	})
 }
 
-// few computes the rows of a request one by one.
+// few computes the rows of a request separately.
 func (b *Backend) few(
 	ctx context.Context, r *device.Request, panels [][]float32, visit func(t *device.Tile) error,
 ) error {

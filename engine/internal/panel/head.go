@@ -39,7 +39,7 @@ const (
 // assumes.
 const usuallyInSegment = 20
 
-// A Head is a choice of the terms in dense panels, with the cost model's prediction.
+// Head is a choice of the terms in dense panels, with the cost model's prediction.
 type Head struct {
 	Roles     Roles         // DenseRows or DenseColumns
 	Terms     int           // number of terms, the most frequent ones
@@ -229,7 +229,7 @@ func best(heads []Head) Head {
 	return slices.MinFunc(heads, func(a, b Head) int { return cmp.Compare(a.Predicted, b.Predicted) })
 }
 
-// layoutFor chooses the head for the columns, by the cost model or with a given number of terms;
+// layoutFor chooses the head for the columns, by the cost model or with a fixed number of terms;
 // negative means no head.
 func (b *Backend) layoutFor(
 	ctx context.Context, x *sparse.Embedded, terms int, roles Roles,

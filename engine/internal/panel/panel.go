@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// blockDocs is the number of documents whose dot products with a panel are computed together.
-// Their tile of c has 512 × 64 values or 128 KiB, and fits in the L2 cache. blockDocs is a
-// multiple of sparse.Block. The tail uses larger blocks, because each posting list costs a
-// mispredicted branch or two per block; see TailDocs.
+// blockDocs is the number of documents whose dot products with a panel are computed together. Their
+// tile of c has 512 × 64 values or 128 KiB, and fits in the L2 cache. blockDocs is a multiple of
+// sparse.Block. The tail uses larger blocks, because each posting list costs one or two
+// mispredicted branches per block; see TailDocs.
 const blockDocs = 4 * sparse.Block
 
 // groupSegments is the number of segments of the head, or of groups of segments, that are summed

@@ -10,8 +10,8 @@ import (
 
 // For short documents the roles are swapped: the columns are dense, 64 at a time, and a panel's
 // documents stream past them. The tail sums of a document are already in its row, so nothing is
-// transposed. Short documents have a small head, so the dense columns are small. Sums have the
-// same terms in the same order, so they have the bits of panel.dots.
+// transposed. Short documents have a small head, so the dense columns are small. Sums have the same
+// terms in the same order, so they are bit-identical to panel.dots.
 
 // Roles selects the documents that are dense; the others stream past them.
 type Roles int
@@ -35,7 +35,7 @@ type stream struct {
 // different cache sets.
 const tileStride = blockDocs + sparse.Block/8
 
-// pack takes the head of documents, which must have one segment.
+// pack copies the head of documents, which must have one segment.
 func (s *stream) pack(from *side, docs []int) {
 	seg := &from.head[0]
 	count := func(r uint8) int64 {

@@ -26,7 +26,7 @@ const (
 // The seventh coefficient of each row is a bound on the row's error, measured when the table is
 // made. A table of log g may have holes above c = 1, which only documents with negative values
 // reach: intervals in which g isn't positive. Values in holes are computed by g. If no table is
-// accurate, all values are.
+// accurate, all values are computed by g.
 type Piecewise struct {
 	Rows [][8]float32
 	Bits uint
@@ -44,7 +44,7 @@ const (
 	minBits   = 3 // intervals per power of 2: at least 2³, at most 2⁸
 	maxBits   = 8
 	logBits   = 6         // above it log g is tried
-	roughness = 64 * Unit // relative to size, or to the largest |g| of the interval
+	roughness = 64 * Unit // maximum error relative to size, or to the largest |g| of the interval
 )
 
 // noValue is the row of a hole.
@@ -143,9 +143,9 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 // places are the sampling points in the interval [-1, 1].
 var places = interpolate.Chebyshev(nodes)
 
-// interval returns the row of the interval around the mantissa mid, and whether interpolation is
-// accurate there. f returns the function near a mantissa, and the mantissa at which it was
-// evaluated.
+// interval returns the row of the interval around the mantissa mid, and reports whether
+// interpolation is accurate. f returns the function near a mantissa, and the mantissa at which it
+// was evaluated.
 func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8]float32, bool) {
 	half := math.Ldexp(1, -int(t.Bits)-1)
 	var x, p [nodes]float64
