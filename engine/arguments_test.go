@@ -21,8 +21,8 @@ import (
 // of returns only the error.
 func of(_ any, err error) error { return err }
 
-// No way into an engine takes documents that contradict themselves: unsorted terms gave a wrong
-// value in silence, and the reference had the same.
+// Every function of an engine rejects invalid documents. With unsorted terms, engine and reference
+// would silently return the same wrong value.
 func TestDocumentsAreChecked(t *testing.T) {
 	x := embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 1))
 	e, k, ctx := newEngine(t, x, Options{}), parse(t, "linear"), t.Context()
@@ -54,8 +54,8 @@ func TestDocumentsAreChecked(t *testing.T) {
 	}
 }
 
-// Norms whose squares float32 can't hold are refused by kernels that look at them, for training and
-// for test documents.
+// Kernels that use norms reject norms whose squares overflow float32, for training and test
+// documents.
 func TestLongDocuments(t *testing.T) {
 	m := zipf(30, 50, 10, 1)
 	long := &sparse.CSR{Cols: m.Cols, Offsets: m.Offsets, Terms: m.Terms, Values: slices.Clone(m.Values)}
@@ -82,7 +82,7 @@ func TestLongDocuments(t *testing.T) {
 	}
 }
 
-// Tiles are as wide as the documents are many, whatever number was asked for.
+// The tile width is at most the number of documents, for any requested width.
 func TestWidestTiles(t *testing.T) {
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(1000, 50, 10, 1)), Options{Workers: 1})
 	c := newCached(t, e, CachedOptions{CacheBytes: 2 << 20, TileColumns: math.MaxInt})
@@ -91,7 +91,7 @@ func TestWidestTiles(t *testing.T) {
 	}
 }
 
-// An engine that is closed says so, whatever it is asked for, and is closed once.
+// Every method of a closed engine returns an error, and Close is idempotent.
 func TestClosedEngine(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(20, 50, 10, 1))
 	k, ctx := parse(t, "diffusion:t=0.5"), t.Context()
@@ -120,7 +120,7 @@ func TestClosedEngine(t *testing.T) {
 	}
 }
 
-// A report that panics ends a long computation, which nobody would look at any more.
+// A panic in the progress callback ends a long computation.
 func TestReportThatPanicsEndsTheComputation(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -132,7 +132,7 @@ func TestReportThatPanicsEndsTheComputation(t *testing.T) {
 	}
 }
 
-// Pairs are counted without going beyond int64.
+// The number of pairs is computed without overflow of int64.
 func TestPairsOf(t *testing.T) {
 	for n, want := range map[int]int64{0: 0, 1: 1, 2: 3, 3: 6, 4: 10, 1<<32 - 1: 1<<63 - 1<<31} {
 		if got := compute.PairsOf(n); got != want {

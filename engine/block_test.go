@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Blocks of all places and shapes have the bits of Gram, of each pair once and only above a diagonal on
-// which they end of none: on the diagonal, beside it, across the seam of tails, of any number of rows,
-// with tails that go straight into a tile and those that don't.
+// Blocks of all positions and shapes are bit-identical to Gram, with each pair once: on and off the
+// diagonal, across the boundary of tail blocks, for any number of rows, and for tails that are
+// summed in a tile directly or not.
 func TestBlocksSameBits(t *testing.T) {
 	const n = SeamDocuments + 700
 	lengths := []int{8, 60}
@@ -23,7 +23,7 @@ func TestBlocksSameBits(t *testing.T) {
 		k := parse(t, "diffusion:t=0.5")
 		isas := enginetest.ISAs()
 		for in, isa := range isas {
-			workers := 1 + 2*((at+in+1)%2) // each set sees both numbers
+			workers := 1 + 2*((at+in+1)%2) // each set is tested with both numbers
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
 			want := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 			for _, at := range [][2][2]int{

@@ -9,8 +9,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What the heap really holds stays within the bound, tiles, their administration and scratch space
-// together.
+// The heap stays within the bound, including tiles, their metadata and scratch space.
 func TestCachedHeap(t *testing.T) {
 	n := 1500
 	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
@@ -24,7 +23,7 @@ func TestCachedHeap(t *testing.T) {
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // of what pools hold the first frees nothing, unless a collection was under way
+		runtime.GC() // the first call doesn't free memory of pools, unless a collection was running
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
@@ -39,7 +38,7 @@ func TestCachedHeap(t *testing.T) {
 			musttest.Do(t, c.Rows(t.Context(), parse(t, "c"), rows, [][2]int{{0, n}}, into))
 		}
 		held := heap() - before
-		// At the first try the engine's own scratch space grows, too.
+		// At the first try the scratch space of the engine also grows.
 		if s := c.Stats(); try == 1 && (held > limit || held < s.Bytes*9/10 || s.Evicted == 0) {
 			t.Errorf("the heap holds %d bytes more, the bound is %d, %+v", held, limit, s)
 		}
@@ -47,12 +46,12 @@ func TestCachedHeap(t *testing.T) {
 	runtime.KeepAlive(dst)
 }
 
-// Computing columns in pieces does the same work as computing whole rows: no match of a posting
-// list is met twice.
+// Computing columns in pieces takes the same work as computing whole rows: each match of a posting
+// list is processed once.
 func TestCachedDoesNoMore(t *testing.T) {
 	n := cache.BlockCols + 300
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 12, 7))
-	for _, workers := range []int{1, 2} { // one continues from block to block, two share the columns
+	for _, workers := range []int{1, 2} { // one worker continues from block to block, two divide the columns
 		e := newEngine(t, x, Options{Workers: workers, HeadTerms: 100})
 		rows, dst := make([]int, 50), NewDense(50, n)
 		into := make([][]float32, len(rows))

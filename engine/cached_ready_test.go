@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// readyOf is Matrix.Ready of a kernel.
+// readyOf returns Matrix.Ready for a kernel.
 func readyOf(ctx context.Context, c *Cached, k kernel.Kernel) (*Ready, error) {
 	m, err := c.Matrix(k)
 	if err != nil {
@@ -21,8 +21,8 @@ func readyOf(ctx context.Context, c *Cached, k kernel.Kernel) (*Ready, error) {
 	return m.Ready(ctx)
 }
 
-// The matrix of one kernel for one training has the bits of what the cache serves, and isn't made
-// where c is there already or doesn't fit.
+// The matrix of one kernel is bit-identical to rows from the cache. It isn't made if c is already
+// stored or doesn't fit.
 func TestReady(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(150, 500, 20, 1))
 	e := newEngine(t, x, Options{Workers: 2})
@@ -50,7 +50,7 @@ func TestReady(t *testing.T) {
 	if s := c.Stats(); s.Bytes != whole+4*150*150 {
 		t.Errorf("%d bytes are counted for c and a matrix that is in use, expected %d", s.Bytes, whole+4*150*150)
 	}
-	for range 2 { // the second time it does nothing
+	for range 2 { // the second call does nothing
 		if ready.Close(); c.Stats().Bytes != whole {
 			t.Errorf("%d bytes are counted once the matrix is closed, expected those of c, %d", c.Stats().Bytes, whole)
 		}
@@ -72,8 +72,8 @@ func matrixOf(t *testing.T, c *Cached) *Matrix {
 	return musttest.Get(c.Matrix(parse(t, "diffusion:t=0.5")))(t)
 }
 
-// There is room for one matrix at a time: not for a second beside one in use, or one that is being
-// made, but for the next where one was given up.
+// Only one matrix exists at a time. There is none while another is in use or being computed, but
+// there is one after Close or a failure.
 func TestReadyHasTheRoomOfC(t *testing.T) {
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(150, 500, 20, 1)), Options{Workers: 2})
 	k := parse(t, "diffusion:t=0.5")
@@ -113,8 +113,7 @@ func TestReadyHasTheRoomOfC(t *testing.T) {
 	}
 }
 
-// A matrix that is made while another caller builds c has the same values, and the race detector
-// nothing to say.
+// A matrix that is computed while another caller builds c has the same values, without data races.
 func TestReadyBesideBuild(t *testing.T) {
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(150, 500, 20, 1)), Options{Workers: 2})
 	k := parse(t, "diffusion:t=0.5")

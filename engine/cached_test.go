@@ -32,7 +32,7 @@ func scratchBytes(e *Engine) int64 {
 	return cache.ScratchBytes(e.Info().Workers, e.Info().Kernels.Panel)
 }
 
-// check asks for rows in ranges of columns, and holds them against the matrix.
+// check requests rows in ranges of columns, and compares them with the matrix.
 func check(ctx context.Context, c *Cached, k kernel.Kernel, want *Symmetric, rows []int, columns [][2]int) error {
 	length := 0
 	for _, r := range columns {
@@ -60,8 +60,8 @@ func check(ctx context.Context, c *Cached, k kernel.Kernel, want *Symmetric, row
 	return nil
 }
 
-// Whatever the bound, rows have the bits of Gram; here with more than one block of columns, of
-// which the last is short.
+// For any bound, rows are bit-identical to Gram, with several blocks of columns and a short last
+// block.
 func TestCachedSameBits(t *testing.T) {
 	n := cache.BlockCols + 300
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 12, 7))
@@ -85,7 +85,7 @@ func TestCachedSameBits(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(3, uint64(workers)))
 			for range 6 {
-				rows := musttest.Make(1+r.IntN(100), func(i int) int { return r.IntN(min(n, 300)) }) // some of them again
+				rows := musttest.Make(1+r.IntN(100), func(i int) int { return r.IntN(min(n, 300)) }) // with repetitions
 				a, b := r.IntN(n), r.IntN(n)
 				columns := [][][2]int{{{0, n}}, {{min(a, b), max(a, b)}}, {{n - 5, n}, {0, 3}, {7, 7}, {a, min(a+900,
 					n)}}, {}}[r.IntN(4)]
@@ -98,7 +98,7 @@ func TestCachedSameBits(t *testing.T) {
 				}
 			}
 		}
-		// Ranges that come back to a block ask for its tile once.
+		// Several ranges in a block request its tile once.
 		c := newCached(t, e, CachedOptions{CacheBytes: scratch + 2<<20})
 		err := check(t.Context(), c, kernels[0], want[0], []int{9}, [][2]int{{0, 3}, {n - 5, n}, {3, 6}})
 		if err != nil {
@@ -110,7 +110,7 @@ func TestCachedSameBits(t *testing.T) {
 	}
 }
 
-// Rows leave nothing pinned: what fits never finds the cache full.
+// Rows releases all tiles: the cache is never full for requests that fit.
 func TestCachedReleasesTiles(t *testing.T) {
 	n := 600
 	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
@@ -122,14 +122,13 @@ func TestCachedReleasesTiles(t *testing.T) {
 		rows := musttest.Make(30, func(i int) int { return (first*3 + i) % n })
 		musttest.Do(t, check(t.Context(), c, k, want, rows, [][2]int{{0, n}}))
 	}
-	// 27 rows of each request are those of the one before it.
+	// 27 rows of each request are also in the previous request.
 	if s := c.Stats(); s.Refused != 0 || s.Misses != 30+99*3 || s.Hits != 99*27 || s.Evicted != s.Misses-40 {
 		t.Errorf("counts %+v", s)
 	}
 }
 
-// A search over the parameters of a kernel computes each c once; the engine's own count of dot
-// products proves it.
+// A search over kernel parameters computes each c once, by the engine's count of dot products.
 func TestCachedComputesOnce(t *testing.T) {
 	n := 700
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 30, 7))
@@ -144,7 +143,7 @@ func TestCachedComputesOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCached(t, e, CachedOptions{CacheBytes: bytes})
 			before := e.Stats().Pairs
-			var rows []int // as many as there is room for
+			var rows []int // as many rows as fit
 			for i := range n / 2 {
 				rows = append(rows, (i*37)%n)
 			}
@@ -179,7 +178,7 @@ func TestCachedComputesOnce(t *testing.T) {
 	}
 }
 
-// Many goroutines with different rows, kernels and ends of patience share a cache far too small for
+// Many goroutines with different rows, kernels and deadlines share a cache that is too small for
 // them.
 func TestCachedUnderLoad(t *testing.T) {
 	n := 600
@@ -245,8 +244,7 @@ func (s *stopping) Rows(ctx context.Context, r *device.Request, visit func(t *de
 	})
 }
 
-// A build that is cancelled goes on where it was; no pair is computed twice but for those of the
-// panels that were under way.
+// A cancelled build is continued later. Only pairs of unfinished panels are computed twice.
 func TestCachedBuildGoesOn(t *testing.T) {
 	n := 3000
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 30, 7))

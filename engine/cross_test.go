@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Tiles hold every value of Cross once, with the same bits, a panel after the other and in each
-// from the first document to the last; what stands in columns without a document is finite.
+// Tiles contain every value of Cross once, bit for bit, panel by panel and with ascending
+// documents. Columns without a document contain finite values.
 func TestEachOfTestDocuments(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(1100, 3000, 20, 3))
 	test := musttest.Get(x.Embedder.Transform(zipf(150, 3000, 20, 4)))(t)
@@ -33,7 +33,7 @@ func TestEachOfTestDocuments(t *testing.T) {
 				t.Errorf("%s: a matrix of %d×%d with %d values passes", isa, wrong.Rows, wrong.Cols, len(wrong.Data))
 			}
 		}
-		next, column := 0, 0 // where the next tile begins
+		next, column := 0, 0 // start of the next tile
 		err = e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(tile *Tile) error {
 			if tile.First != next || tile.Column != column || tile.Cols != min(e.Info().Kernels.Panel, 150-column) {
 				t.Fatalf("%s: a tile of documents from %d on and columns from %d on, expected %d and %d", isa,

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// slowDevice computes what a device is asked for from the definition, in blocks of few rows with
-// room between them.
+// slowDevice computes requests from the definition, in blocks of few rows with padding between
+// them.
 type slowDevice struct {
 	x      *sparse.Embedded
 	height int
@@ -76,7 +76,7 @@ func withDevice(t *testing.T, x *sparse.Embedded, opt Options) (*Engine, *slowDe
 	return newEngine(t, x, opt), d
 }
 
-// within holds a matrix against that of the reference.
+// within compares a matrix with the reference.
 func within(t *testing.T, what string, k kernel.Kernel, x, y *sparse.Embedded, rows []int, got func(r, j int) float32) {
 	t.Helper()
 	for r, i := range rows {
@@ -93,8 +93,8 @@ func within(t *testing.T, what string, k kernel.Kernel, x, y *sparse.Embedded, r
 	}
 }
 
-// Matrices and caches have what the device computes, and kernels that are no programs are mapped. Package devicetest
-// tests the other ways of asking an engine.
+// Matrices and caches contain the device's values, and kernels without a program are mapped.
+// Package devicetest tests the other methods of an engine.
 func TestDevice(t *testing.T) {
 	embedding := sparse.Embedding{Weighting: sparse.TF}
 	x := embedded(t, embedding, zipf(300, 900, 6, 3))
@@ -104,7 +104,7 @@ func TestDevice(t *testing.T) {
 	}
 	specs := []string{"c", "diffusion:t=0.5", "rbf:gamma=0.1", "arccos:n=0,bias=0.3"}
 	if testing.Short() {
-		specs = specs[2:] // one that the device maps, one that it doesn't
+		specs = specs[2:] // one kernel that the device maps, one that it doesn't
 	}
 	for _, spec := range specs {
 		k := musttest.Get(kernel.ParseIn(spec, embedding))(t)
@@ -132,8 +132,8 @@ func parseIn(t *testing.T, spec string, e sparse.Embedding) kernel.Kernel {
 	return musttest.Get(kernel.ParseIn(spec, e))(t)
 }
 
-// mapped is the matrix of k as the engine maps it from c, which is what a cache of c has, even
-// where the device could run k as a program.
+// mapped returns the matrix of k that the engine maps from c, as a cache does, even if the device
+// could run k as a program.
 func mapped(t *testing.T, e *Engine, k kernel.Kernel) *Symmetric {
 	t.Helper()
 	g := gram(t, e, parse(t, "c:embed="+k.Embedding().String()))

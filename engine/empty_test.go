@@ -13,10 +13,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// emptyValues are k(∅, ∅) and k(∅, x) for documents x of the norm 1: of the zero vector for kernels
-// that look at norms, of a unit vector orthogonal to all others for those of the cosine alone. The
-// arc-cosine kernel of degree 0 is one of them: (2.1) of Cho's thesis has ½ with all, as smoothed
-// thresholds have.
+// emptyValues are k(∅, ∅) and k(∅, x) for documents x of norm 1. ∅ is the zero vector for kernels
+// that use norms, and a unit vector orthogonal to all others for kernels of the cosine, such as the
+// arc-cosine kernel of degree 0. (2.1) of Cho's thesis gives ½, as smoothed thresholds do.
 var emptyValues = map[string][2]float64{
 	"linear": {0, 0}, "polynomial:gamma=1,r=1,degree=2": {1, 1}, "rbf:gamma=0.5": {1, math.Exp(-0.5)},
 	"sigmoid:gamma=1,r=0.5": {math.Tanh(0.5), math.Tanh(0.5)}, "ned": {0, -1}, "ned-log": {0, -math.Ln2},
@@ -26,9 +25,9 @@ var emptyValues = map[string][2]float64{
 	"bhattacharyya": {1, 0}, "ngd": {0, -math.Pi}, "arcsine": {1, 0},
 }
 
-// An empty document is the same to a kernel whether its embedding normalises or not, in square
-// matrices and cross matrices, on every instruction set and on a back end that computes c only. One
-// that is empty for lack of known terms is another of its kind.
+// An empty document has the same kernel values with and without normalisation, in square matrices
+// and cross matrices, on every instruction set and on a back end that only computes c. A document
+// without known terms is an empty document.
 func TestEmptyDocuments(t *testing.T) {
 	train := &sparse.CSR{Cols: 4, Offsets: []int64{0, 1, 1, 2, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1}}
 	test := &sparse.CSR{Cols: 4, Offsets: []int64{0, 0, 1, 2}, Terms: []uint32{1, 3}, Values: []float32{1, 2}}
@@ -50,7 +49,7 @@ func TestEmptyDocuments(t *testing.T) {
 				case !one && !other:
 					return
 				}
-				// The kernels' maps and float32: see kernel.Tolerance, below 10⁻⁶ for values of up to π.
+				// Errors of maps and float32 (kernel.Tolerance) are below 10⁻⁶ for values up to π.
 				if !(math.Abs(got-v) <= 1e-6) {
 					t.Errorf("%s, %s, %s: (%d, %d) is %v, expected %v", spec, name, where, i, j, got, v)
 				}

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What tests of several packages share.
+// Helpers that tests of several packages share.
 var (
 	zipf     = enginetest.Zipf
 	embedded = enginetest.Embedded
@@ -43,15 +43,14 @@ func gram(t testing.TB, e *Engine, k kernel.Kernel) *Symmetric {
 	return musttest.Get(e.Gram(t.Context(), k, nil))(t)
 }
 
-// eachISA runs a test for every instruction set that this processor can run.
+// eachISA runs a test for every instruction set that this CPU supports.
 func eachISA(t *testing.T, test func(t *testing.T, isa string)) {
 	for _, isa := range enginetest.ISAs() {
 		t.Run("isa="+string(isa), func(t *testing.T) { test(t, string(isa)) })
 	}
 }
 
-// More documents than a block of the tail holds, with tails that are long and with tails that are
-// short.
+// There are more documents than a block of the tail contains, with long and short tails.
 func TestSeveralTailBlocks(t *testing.T) {
 	n := SeamDocuments + compute.BlockDocs + 77
 	if testing.Short() {
@@ -80,8 +79,8 @@ func TestSeveralTailBlocks(t *testing.T) {
 	})
 }
 
-// The promise about c, of every pairing: |c - ref| <= 1e-6 and |c - ref| <= 1e-5·ref; c is exactly 0 where the
-// reference is 0, and on the diagonal.
+// For every pairing, |c - ref| <= 1e-6 and |c - ref| <= 1e-5·ref. c is exactly 0 on the diagonal
+// and if the reference is 0.
 func TestGramAgreesWithReference(t *testing.T) {
 	musttest.SkipRace(t)
 	for _, emb := range append([]sparse.Embedding{sparse.Sphere}, histogramEmbeddings()...) {
@@ -94,7 +93,7 @@ func TestGramAgreesWithReference(t *testing.T) {
 		}
 		for _, n := range sizes {
 			if n == 0 && emb.Supervised() {
-				continue // nothing to learn from
+				continue // no labels to fit
 			}
 			x := embedded(t, emb, zipf(n, 20000, length, uint64(n)))
 			ref, exact := NewReference(x), make([]float64, n*n)
@@ -126,10 +125,9 @@ func TestGramAgreesWithReference(t *testing.T) {
 	}
 }
 
-// Documents that share all but a tenth of their words, each occurring once, are the worst case of
-// all: every product is equal, and c is as small as it may be without being recomputed. Among
-// documents of one word, as many as the last argument of a case says, they also have as many terms
-// in a segment as may be.
+// Documents that share nine tenths of their words, each with count 1, are the worst case: all
+// products are equal, and c is as small as possible without being recomputed. With additional
+// documents of one word (field short), they also have the maximum number of terms in a segment.
 func TestEqualProducts(t *testing.T) {
 	// even and odd: counts of the own words in every second document
 	type corpus struct{ shared, own, even, odd, short int }
@@ -138,7 +136,7 @@ func TestEqualProducts(t *testing.T) {
 		{9000, 1, 1000, 1001, 60},
 		{600, 1, 67, 68, 60},
 		{16000, 1, 1780, 1850, 200},
-		{2040, 1, 229, 231, 0}, // nearly as many as a tail may have
+		{2040, 1, 229, 231, 0}, // nearly the maximum size of a tail
 	}
 	longest := 70000
 	if testing.Short() {
@@ -186,8 +184,8 @@ func TestEqualProducts(t *testing.T) {
 	}
 }
 
-// One large product that is added before many small ones, each about half a unit in its last place, is the worst
-// case: the error is above 10⁻⁶, and within what device.SlackC says.
+// A large product that is added before many small products, each about half a unit in its last
+// place, is the worst case: the error is above 10⁻⁶, and within device.SlackC.
 func TestWorstProducts(t *testing.T) {
 	// Documents 0 and 1 share many terms of a small count and one of a large count. others documents have the small
 	// terms, so that the large one is the rarest.
@@ -226,8 +224,7 @@ func TestWorstProducts(t *testing.T) {
 	}
 }
 
-// Gram and Rows of all kinds compute the same bits, from any number of workers and in panels of
-// any composition.
+// Gram and all requests of Rows compute the same bits, for any number of workers and any panels.
 func TestSameBits(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa string) {
 		m := zipf(401, 5000, 60, 7)
@@ -306,7 +303,7 @@ func TestCancellation(t *testing.T) {
 	if _, err := e.Gram(ctx, parse(t, "c"), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("Gram after the end: %v", err)
 	}
-	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Millisecond) // of some hundred
+	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Millisecond) // of some hundred milliseconds
 	defer cancel()
 	if _, err := e.Gram(ctx, parse(t, "c"), nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Gram past its deadline: %v", err)
@@ -315,7 +312,7 @@ func TestCancellation(t *testing.T) {
 	if err := e.Each(t.Context(), nil, Request{}, func(*Tile) error { return failure }); err != failure {
 		t.Errorf("Tiles after an error of visit: %v", err)
 	}
-	// The scratch space that was given back is as good as new.
+	// Returned scratch space can be reused.
 	want := gram(t, newEngine(t, x, Options{ISA: "generic"}), parse(t, "c"))
 	if got := gram(t, e, parse(t, "c")); !sameBits(got.Data, want.Data) {
 		t.Error("an interrupted computation leaves traces")
@@ -342,7 +339,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Where there are more terms than values, a block of the posting lists has more documents than usual.
+// If there are more terms than values, a block of the posting lists has more documents than usual.
 func TestLargeBlocks(t *testing.T) {
 	const n, terms = 3*SeamDocuments + 5, 40_000
 	r := rand.New(rand.NewPCG(1, 2))
@@ -350,7 +347,7 @@ func TestLargeBlocks(t *testing.T) {
 	for i := range n {
 		word := uint32(r.IntN(terms / 2))
 		if i%50 == 49 {
-			word = m.Terms[2*r.IntN(i)] // one of an earlier document
+			word = m.Terms[2*r.IntN(i)] // a word of an earlier document
 		}
 		m.Terms, m.Values = append(m.Terms, word, terms/2+uint32(r.IntN(terms/2))), append(m.Values, 1, float32(1+r.IntN(3)))
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// counts returns n documents with whole counts up to most, some words frequent and others rare.
+// counts returns n documents with integer counts up to most, and with frequent and rare words.
 func counts(n, terms, length, most int, seed uint64) *sparse.CSR {
 	m, r := zipf(n, terms, length, seed), rand.New(rand.NewPCG(seed, 8))
 	for i := range m.Values {
@@ -33,13 +33,13 @@ func dots(x *sparse.CSR, i int, y *sparse.CSR, j int) (dot float64) {
 	return dot
 }
 
-// Inner products and distances of whole counts are exact on every instruction set, whatever way they come,
-// and values of kernels of them are those of the exact number.
+// Inner products and distances of integer counts are exact on every instruction set and with every
+// method. Kernel values equal the kernel of the exact number.
 func TestWholeCountsAreExact(t *testing.T) {
 	const n = 140
 	for _, most := range []int{1, 3, 12} {
 		train, test := counts(n, 2000, 30, most, 1), counts(70, 2000, 30, most, 2)
-		test.Values[0] += 0.5 // of document 0 nothing is whole
+		test.Values[0] += 0.5 // document 0 has a fractional count
 		x := embedded(t, sparse.Embedding{}, train)
 		other := musttest.Get(x.Embedder.Transform(test))(t)
 		eachISA(t, func(t *testing.T, isa string) {
@@ -90,7 +90,7 @@ func TestWholeCountsAreExact(t *testing.T) {
 	}
 }
 
-// Distances are those of the vectors however far from the origin they are.
+// Distances are accurate for vectors at any distance from the origin.
 func TestFarFromTheOrigin(t *testing.T) {
 	const n, d = 150, 8
 	r := rand.New(rand.NewPCG(3, 3))

@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The Gram matrix of three documents, given as counts of terms, under the multinomial diffusion kernel.
-// (The values are exp(-2 arccos²(Σ √θθ′)), worked out by hand: 0.7938, 0.0709 and 0.1612.)
+// This example computes the Gram matrix of three documents for the multinomial diffusion kernel.
+// (The values exp(-2 arccos²(Σ √θθ′)), by hand, are 0.7938, 0.0709 and 0.1612.)
 func Example() {
 	// Documents: "wolf wolf moon", "wolf moon moon", "moon river". Terms: 0 moon, 1 river, 2 wolf.
 	counts := &sparse.CSR{
@@ -41,7 +41,7 @@ func Example() {
 	}
 	fmt.Printf("%.4f\n", mat.Formatted(gram))
 
-	var cholesky mat.Cholesky // gonum's routines take the matrix as it is
+	var cholesky mat.Cholesky // gonum's routines accept the matrix
 	fmt.Println("positive definite:", cholesky.Factorize(gram))
 	// Output:
 	// ⎡1.0000  0.7938  0.0709⎤
@@ -50,8 +50,8 @@ func Example() {
 	// positive definite: true
 }
 
-// The matrix of test documents, its rows, with training documents, its columns. One embedder, which
-// was fitted on the training documents, serves both: terms and idf weights are theirs.
+// This example computes the matrix of test documents (rows) and training documents (columns). Both
+// use the terms and idf weights of one embedder, which is fitted to the training documents.
 func ExampleEngine_Rows() {
 	ctx := context.Background()
 	train, err := corpus.FromTexts(ctx, []string{"wolf wolf moon", "moon river", "river fish"}, nil,

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// faulty is a device that breaks its promises.
+// faulty is a device that violates its specification.
 type faulty func(r *device.Request, t *device.Tile, visit func(*device.Tile) error) error
 
 func (faulty) Name() string     { return "faulty" }
@@ -27,7 +27,7 @@ func (f faulty) Rows(_ context.Context, r *device.Request, visit func(t *device.
 	return f(r, t, visit)
 }
 
-// What a device does wrong is an error, never a crash or a matrix with holes.
+// A fault of a device gives an error, never a crash or an incomplete matrix.
 func TestFaultyDevices(t *testing.T) {
 	k := kernel.MustParse("diffusion:t=1")
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(9, 9, 4, 1))

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// A row of a test document by itself, which meets the documents in dense form, has the bits that it
-// has among many, whatever the instruction set, the head and the pairing.
+// The row of a single test document, computed from dense columns, has the same bits as among many
+// rows, for every instruction set, head and pairing.
 func TestSingleDocuments(t *testing.T) {
 	musttest.SkipRace(t)
 	ctx := context.Background()
@@ -23,7 +23,7 @@ func TestSingleDocuments(t *testing.T) {
 		c := musttest.Get(corpus.Read(ctx, source, corpus.Options{}))(t)
 		return c.Documents
 	}
-	for _, length := range []int{12, 90, 900} { // short tails, long ones, many segments
+	for _, length := range []int{12, 90, 900} { // short tails, long tails, many segments
 		terms := 40 * length
 		train := read(fmt.Sprintf("synthetic:docs=601,terms=%d,length=%d,classes=2,seed=3", terms, length))
 		test := read(fmt.Sprintf("synthetic:docs=9,terms=%d,length=%d,classes=2,seed=4", terms, length))
@@ -43,7 +43,7 @@ func TestSingleDocuments(t *testing.T) {
 						both := []*sparse.CSR{test, same}
 						var wanted [2]*engine.Dense
 						for d, docs := range both {
-							rows := slices.Repeat([]int{0}, 9) // so many that they pass together
+							rows := slices.Repeat([]int{0}, 9) // enough rows for the usual method
 							for i := range docs.Rows() {
 								rows[i] = i
 							}

@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// finiteMethods are all methods that hand out values of a kernel, or what is made of them.
+// finiteMethods are all methods that return kernel values or results computed from kernel values.
 var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Kernel) error{
 	"Engine.Gram": func(ctx context.Context, e *Engine, k kernel.Kernel) error { return of(e.Gram(ctx, k, nil)) },
 	"Engine.Rows": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
@@ -32,7 +32,7 @@ var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Ker
 	"Engine.Neighbours, Test": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return of(e.Neighbours(ctx, k, NeighbourOptions{Count: 2, Test: e.c.X}))
 	},
-	"Engine.NeighbourBlock":  mergedNeighbours, // where keys are c, values come when blocks are merged
+	"Engine.NeighbourBlock":  mergedNeighbours, // if keys are c, merging blocks computes the values
 	"Engine.MergeNeighbours": mergedNeighbours,
 	"Engine.Multiply": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.Multiply(ctx, k, nil, mat.NewDense(e.Len(), 1, nil), mat.NewDense(e.Len(), 1, nil))
@@ -95,8 +95,8 @@ func withCache(
 	}
 }
 
-// A value that isn't finite is the same error from every method, and a new method that takes a kernel is
-// tried, too.
+// A value that isn't finite gives the same error from every method. The test fails for a new method
+// with a kernel argument that isn't in finiteMethods.
 func TestFinite(t *testing.T) {
 	for _, of := range []any{&Engine{}, &Cached{}} {
 		for i, kind := 0, reflect.TypeOf(of); i < kind.NumMethod(); i++ {
@@ -124,7 +124,7 @@ func TestFinite(t *testing.T) {
 	}
 	for _, k := range []kernel.Kernel{
 		parse(t, "power(arccos:n=2):p=19"), // a function of norms
-		parse(t, "exp(100*bhattacharyya)"), // known to fall with c
+		parse(t, "exp(100*bhattacharyya)"), // known to decrease in c
 		custom("infinite", 1e40), custom("negative", -1e40), custom("no-number", math.NaN()),
 	} {
 		e := newEngine(t, enginetest.Embedded(t, k.Embedding(), copied), Options{ISA: "generic", Workers: 2})
@@ -137,8 +137,8 @@ func TestFinite(t *testing.T) {
 	}
 }
 
-// Values that nobody asked for may be anything: those of columns before the first that is wanted,
-// which are computed all the same.
+// Values that aren't requested may be infinite, such as values of earlier columns, which are also
+// computed.
 func TestFiniteWhereAsked(t *testing.T) {
 	docs := enginetest.Zipf(130, 60, 8, 5)
 	for at := range docs.Offsets[1] {
@@ -154,7 +154,7 @@ func TestFiniteWhereAsked(t *testing.T) {
 	}
 }
 
-// An exponent of ones is found wherever it stands, and nothing else is.
+// A value that isn't finite is found at any position, and finite values aren't.
 func TestFiniteEach(t *testing.T) {
 	inf := float32(math.Inf(1))
 	for n := range 20 {

@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// From text to kernel values against numbers that a program in another language computed from the
-// definitions to 30 digits (testdata/golden.py).
+// Kernel values of texts agree with values that a Python program computed from the definitions to
+// 30 digits (testdata/golden.py).
 func TestGoldenValues(t *testing.T) {
 	docs := musttest.Get(corpus.Read(context.Background(), "testdata/small.tsv", corpus.Options{MinDF: 1}))(t)
 	file := musttest.Get(os.Open("testdata/golden.txt"))(t)
@@ -45,8 +45,8 @@ func TestGoldenValues(t *testing.T) {
 			g = gram(t, newEngine(t, x, Options{}), k)
 			matrices[spec] = g
 		}
-		// The reference is float64 throughout: 10⁻¹⁴ of the value, and of 1 where values cancel,
-		// holds its few roundings.
+		// The reference uses float64: its rounding errors are below 10⁻¹⁴ of the value, or of 1
+		// after cancellation.
 		if got := NewReference(x).Value(k, i, j); !(math.Abs(got-want) <= 1e-14*(1+math.Abs(want))) {
 			t.Errorf("%s(%d, %d): the reference is %v, expected %v", spec, i, j, got, want)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// greedily returns the groups of n documents by their definition.
+// greedily returns the groups of n documents from the definition.
 func greedily(n int, pairs []pair) (groups [][]int32) {
 	near, by := map[[2]int]bool{}, make([]int, n)
 	for _, p := range pairs {
@@ -22,13 +22,13 @@ func greedily(n int, pairs []pair) (groups [][]int32) {
 	return slices.DeleteFunc(own, func(group []int32) bool { return len(group) < 2 })
 }
 
-// Groups are those of the definition, in whatever order pairs come, however few of them are held at a time, with copies
-// and without.
+// Groups agree with the definition for any order of pairs, any number of stored pairs, and with or
+// without copies.
 func TestKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for size := range 300 {
 		const n = 60
-		var pairs []pair // with those of copies
+		var pairs []pair // including pairs of copies
 		first, near := make([]int, n), map[[2]int]bool{}
 		for j := range first {
 			if first[j] = j; j > 0 && r.IntN(4) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// A program of every instruction gives what the formula says.
+// A program with every instruction has the value of its formula.
 func TestEval(t *testing.T) {
 	one := [][8]float32{}
 	for range tableOctaves + 1 {

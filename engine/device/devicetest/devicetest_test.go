@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Whatever can be asked of an engine, it has from a back end that knows nothing but c.
+// All methods of an engine work with a back end that only computes c.
 func TestEngineOnABackend(t *testing.T) {
 	docs, err := corpus.Read(t.Context(), "synthetic:docs=220,terms=120,length=12,classes=3,seed=4", corpus.Options{})
 	musttest.Do(t, err)
@@ -84,7 +84,7 @@ func TestEngineOnABackend(t *testing.T) {
 	if len(pairs) != n*(n+1)/2 {
 		t.Errorf("tiles of %d pairs, expected %d", len(pairs), n*(n+1)/2)
 	}
-	// all of c, and scratch space for two workers with few tiles or some
+	// memory for all of c, or for scratch space of two workers and few or some tiles
 	for _, bytes := range []int64{0, 150 << 10, 300 << 10} {
 		c, err := e.Cached(engine.CachedOptions{CacheBytes: bytes + 130<<10*min(bytes, 1)})
 		good("Cached", err)
@@ -101,7 +101,7 @@ func TestEngineOnABackend(t *testing.T) {
 	}
 	good("Close", e.Close())
 
-	// A model from it decides as one from the processor does.
+	// A model trained with this back end makes the same decisions as with the CPU.
 	var decisions [2][]int
 	for on, opt := range []svm.Options{{}, {Device: devicetest.New}} {
 		p, err := svm.NewProblem(t.Context(), docs, k.Embedding(), opt)

@@ -11,11 +11,11 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// ulp is the greatest relative error of one float64 rounding.
+// ulp is the maximum relative error of one float64 rounding.
 const ulp = 0x1p-53
 
-// golden is a line of testdata/arccosine.txt: an integral by quadrature in 75 digits, that has
-// nothing in common with series and recurrences.
+// golden is a line of testdata/arccosine.txt: an integral by quadrature to 75 digits, which is
+// independent of series and recurrences.
 type golden struct{ n, c, j, deficit float64 }
 
 func goldens(t *testing.T) []golden {
@@ -39,8 +39,8 @@ func goldens(t *testing.T) []golden {
 	return all
 }
 
-// J and Deficit against quadrature: the stated 64 (n+1) ulp, divided by n+½ below 0; for c = 2^-149
-// as for 2 - 2^-23.
+// J and Deficit agree with quadrature within the documented 64 (n+1) ulp, divided by n+½ for n < 0,
+// from c = 2^-149 to 2 - 2^-23.
 func TestGolden(t *testing.T) {
 	var worst, worstDeficit float64
 	for _, g := range goldens(t) {

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// orthant is k^b by its definition as twice a probability of the plane: with g for the coordinate
-// along x and, given that, another normal for y,
+// orthant computes k^b from its definition as twice a probability in the plane. With one normal
+// variable along x and a conditional normal variable for y,
 //
 //	k^b = 2 ∫_h^∞ φ(u) Φ((ρu - k)/√(1-ρ²)) du,   h = b/x, k = b/y, ρ = 1-c
 //
-// by Gauss-Legendre in panels around the step of width √(1-ρ²)/ρ at u = k/ρ. It has no polar
-// coordinates, triangle or cotangent.
+// by Gauss-Legendre in panels around the step of width √(1-ρ²)/ρ at u = k/ρ. It doesn't use polar
+// coordinates, triangles or cotangents.
 func orthant(c, x, y, b float64) float64 {
 	h, k, rho := b/x, b/y, 1-c
 	root := math.Sqrt(c * (2 - c))
@@ -28,7 +28,7 @@ func orthant(c, x, y, b float64) float64 {
 			}
 		}
 	}
-	for i := range points { // by insertion
+	for i := range points { // insertion sort
 		for j := i; j > 0 && points[j] < points[j-1]; j-- {
 			points[j], points[j-1] = points[j-1], points[j]
 		}
@@ -46,8 +46,8 @@ var (
 	someBias  = []float64{-2, -0.3, -1e-3, 1e-3, 0.3, 1, 2.5}
 )
 
-// k^b against a probability in other coordinates: within 10⁻¹³ of √(k(x,x) k(y,y)), where those are
-// erfc(h/√2), and 10⁻¹³ where b is below 0.
+// k^b agrees with a probability in other coordinates within 10⁻¹³ √(k(x,x) k(y,y)), with k(x,x) =
+// erfc(h/√2), and within 10⁻¹³ for b < 0.
 func TestBiased(t *testing.T) {
 	for _, b := range someBias {
 		for _, x := range someNorms {
@@ -70,9 +70,9 @@ func TestBiased(t *testing.T) {
 	}
 }
 
-// What is known in closed form: b = 0 is the degree 0, the diagonal is erfc(h/√2), orthogonal
-// documents are independent, opposite ones never both above b > 0, and a document without terms is
-// never above b > 0 and always above b < 0.
+// k^b agrees with closed forms: b = 0 gives degree 0, the diagonal is erfc(h/√2), orthogonal
+// documents are independent, opposite documents aren't both above b > 0, and a document without
+// terms is never above b > 0 and always above b < 0.
 func TestBiasedKnown(t *testing.T) {
 	twice := func(h float64) float64 { return math.Erfc(h / math.Sqrt2) }
 	for _, c := range []float64{0, 1e-12, 0.3, 1, 1.7, 2} {
@@ -104,7 +104,7 @@ func TestBiasedKnown(t *testing.T) {
 			}
 		}
 	}
-	// Differ keeps its digits: θ exp(-h²/2)·2/π for small angles and one norm.
+	// Differ doesn't cancel: it is θ exp(-h²/2)·2/π for small angles and equal norms.
 	for c := 1e-3; c > 1e-40; c /= 1e3 {
 		theta := 2 * math.Asin(math.Sqrt(c/2))
 		want := 2 / math.Pi * theta * math.Exp(-0.5*0.3*0.3)

@@ -10,7 +10,7 @@ func TestShareOut(t *testing.T) {
 				var mine []need
 				for b := range blocks {
 					for r := range rows {
-						if b != 4 || r != 1 { // one row is there already in one block
+						if b != 4 || r != 1 { // one tile is already stored
 							mine = append(mine, need{r: r, span: span{block: b}})
 						}
 					}

@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A tile of few rows has a part for each worker, one of many rows parts of a panel, and each row is in
-// one part.
+// A tile of few rows has a part per worker, a tile of many rows has parts of a panel, and each row
+// is in one part.
 func TestParts(t *testing.T) {
 	for _, isa := range asm.Available() {
 		testParts(t, &Computer{Kernels: musttest.Get(asm.For(isa))(t)})

@@ -23,15 +23,14 @@ func ratio(s *Sphere, k int, c float64) float64 {
 	return v
 }
 
-// half returns c of the angle x.
+// half returns c for the angle x.
 func half(x float64) float64 {
 	s := math.Sin(x / 2)
 	return 2 * s * s
 }
 
-// On the circle there is nothing to correct; the heat kernel of the 3-sphere has the factor e^τ,
-// that of the 5-sphere e^(4τ) (1 - 2τ(1 - x cot x)/x²), from that of the 3-sphere by K₅ =
-// -e^(3τ)/(2π sin x) ∂K₃/∂x.
+// The correction is 1 on the circle, e^τ on the 3-sphere, and e^(4τ) (1 - 2τ(1 - x cot x)/x²) on
+// the 5-sphere, which follows from the 3-sphere by K₅ = -e^(3τ)/(2π sin x) ∂K₃/∂x.
 func TestClosedForms(t *testing.T) {
 	spheres := map[int]*Sphere{1: sphere(t, 1, MaxOrder), 3: sphere(t, 3, MaxOrder), 5: sphere(t, 5, MaxOrder)}
 	for _, x := range []float64{0.3, 0.7, 1.1, math.Pi / 2, 2, 2.5, 3, 3.1, 3.14} {
@@ -46,8 +45,7 @@ func TestClosedForms(t *testing.T) {
 			}
 			for n, s := range spheres {
 				got := ratio(s, k, half(x)) * four
-				// 2-c of an angle near π is of the size of (π-x)², so that the rounding of c
-				// counts.
+				// For angles near π, 2-c is about (π-x)²/2, so the rounding of c matters.
 				tol := 32 * 0x1p-53 * (four/factorial + math.Abs(want[n])) * (1 + 1/((math.Pi-x)*(math.Pi-x)))
 				if !(math.Abs(got-want[n]) <= tol) {
 					t.Errorf("n = %d: 4^%d ψ_%d/ψ₀ at x = %v is %v, expected %v", n, k, k, x, got, want[n])
@@ -57,8 +55,7 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
-// ψ₁, ψ₂ and ψ₃ against the quadrature of their transport equations, which knows nothing of power
-// series.
+// ψ₁, ψ₂ and ψ₃ agree with quadrature of their transport equations, without power series.
 func TestTransportEquations(t *testing.T) {
 	angles := []float64{0.3, 1, math.Pi / 2, 2.2}
 	if testing.Short() {
@@ -80,8 +77,8 @@ func TestTransportEquations(t *testing.T) {
 	}
 }
 
-// ln ψ₀ against a logarithm of many digits, on both sides of the end of its series, and near both
-// ends of c.
+// ln ψ₀ agrees with a logarithm of high precision, around the end of its series and near both ends
+// of c.
 func TestLogPsi0(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 100, 100000} {
 		s := sphere(t, n, 0)
@@ -93,7 +90,7 @@ func TestLogPsi0(t *testing.T) {
 				v := real(factor * x)
 				sin, _ := sincos(v)
 				want := rounded(times(naturalLog(over(v, sin)), real(float64(n-1)/2)))
-				// Besides roundings, that of c: x is good to 2⁻⁵² of itself, or of π-x above c = 1.
+				// The rounding of c changes x by 2⁻⁵² of x, or of π-x above c = 1.
 				v0 := factor * x
 				tol := want*16*0x1p-53 + s.a*0x1p-50*math.Abs(1-v0/math.Tan(v0))
 				if got := s.LogPsi0(form, half(x)); !(math.Abs(got-want) <= tol) {
@@ -116,8 +113,8 @@ func TestNewSphereRefuses(t *testing.T) {
 	}
 }
 
-// The greatest sphere and order stay finite, whatever the time, and small ones reach the antipode
-// without a NaN.
+// The maximum dimension and order give finite values for any time, and small ones give no NaN at
+// the antipode.
 func TestExtremes(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 5, 9, 10, 1000, 100000, MaxDimension} {
 		for _, order := range []int{0, 1, MaxOrder} {
@@ -143,8 +140,8 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// The bump is 1 inside, 0 outside, falls in between, is ½ in the middle, symmetric about it, and
-// leaves both ends flatter than any power.
+// The bump is 1 inside, 0 outside, decreases in between, is symmetric about the middle with value
+// ½, and is flatter at both ends than any power.
 func TestCutoff(t *testing.T) {
 	eta := func(d float64) float64 { return math.Exp(LogCutoff(3, d)) }
 	for _, d := range []float64{0, 1, 1.5} {
@@ -182,8 +179,8 @@ func TestCutoff(t *testing.T) {
 	}
 }
 
-// The logarithm of k(c)/k(0) is the difference of logarithms where that has digits, and goes on in
-// proportion to c where it has none.
+// The logarithm of k(c)/k(0) is the difference of logarithms if that is accurate, and proportional
+// to c for small c.
 func TestLogRatio(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 50, 60000} {
 		for _, order := range []int{-1, 0, 1, 3} {
@@ -214,19 +211,19 @@ func TestLogRatio(t *testing.T) {
 	if v := (&Kernel{T: 1, Cutoff: 1}).LogRatio(0.5); !math.IsInf(v, -1) {
 		t.Errorf("beyond the cut-off the ratio is exp(%v)", v)
 	}
-	// With so large a time the 7th function alone counts, and it is negative on the diagonal of the
+	// At such a large time the 7th function dominates. It is negative on the diagonal of the
 	// 5-sphere.
 	if v := (&Kernel{Sphere: sphere(t, 5, 7), T: 1e6}).LogRatio(0.1); !math.IsNaN(v) {
 		t.Errorf("of a negative diagonal the ratio is exp(%v)", v)
 	}
 }
 
-// exact is the heat kernel of the n-sphere of radius 1 by its spectrum,
+// exact computes the heat kernel of the n-sphere of radius 1 from its spectrum,
 //
 //	K(τ, x) = 1/vol Σ (2l+n-1)/(n-1) C_l(cos x) exp(-l(l+n-1)τ)
 //
-// with the Gegenbauer polynomials of index (n-1)/2, n > 1. The sum loses what K(τ, x) is smaller
-// than K(τ, 0).
+// with the Gegenbauer polynomials of index (n-1)/2, n > 1. The relative error of the sum grows with
+// K(τ, 0)/K(τ, x).
 func exact(n int, tau, x float64) float64 {
 	a := float64(n-1) / 2
 	before, at := 0.0, 1.0
@@ -239,7 +236,7 @@ func exact(n int, tau, x float64) float64 {
 	return sum * math.Gamma(a+1) / (2 * math.Pow(math.Pi, a+1))
 }
 
-// The parametrix, constant and all, tends to the heat kernel like t^(m+1).
+// The parametrix with its constant converges to the heat kernel like t^(m+1).
 func TestHeatKernel(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 6} {
 		for m := range 4 {

@@ -5,9 +5,8 @@ import (
 	"math/big"
 )
 
-// The oracle of these tests: sine and cosine by their series in so many digits that derivatives by
-// central differences are exact in float64, and nothing in common with the code but the
-// definitions.
+// The oracle of these tests computes sine and cosine by series with enough digits that central
+// differences give derivatives exact in float64. It shares only the definitions with the code.
 
 const oracleBits = 256
 
@@ -44,8 +43,7 @@ func sincos(v *big.Float) (sin, cos *big.Float) {
 	return sin, cos
 }
 
-// naturalLog returns ln v for v > 0, by ln m = 2 artanh((m-1)/(m+1)) of its mantissa, and ln 2
-// likewise.
+// naturalLog returns ln v for v > 0, by ln m = 2 artanh((m-1)/(m+1)) for the mantissa and for ln 2.
 func naturalLog(v *big.Float) *big.Float {
 	if exponent := v.MantExp(nil); exponent < -1 || exponent > 2 {
 		mantissa := new(big.Float)
@@ -84,8 +82,8 @@ func (o sphereOracle) potential(x *big.Float) *big.Float {
 	return sub(times(a, a), times(times(a, sub(a, real(1))), h))
 }
 
-// first is w_1 = 1/x ∫₀^x Q ds, where the integral of the potential is known: that of 1/sin² is
-// -cot.
+// first returns w_1 = 1/x ∫₀^x Q ds from the closed-form integral of the potential: the integral of
+// 1/sin² is -cot.
 func (o sphereOracle) first(x *big.Float) *big.Float {
 	sin, cos := sincos(x)
 	mean := over(sub(over(real(1), x), over(cos, sin)), x)
@@ -93,7 +91,7 @@ func (o sphereOracle) first(x *big.Float) *big.Float {
 	return sub(times(a, a), times(times(a, sub(a, real(1))), mean))
 }
 
-// operator is L w = w″ + (n-1)/x w′ + Q w, of w_1.
+// operator returns L w_1 with L w = w″ + (n-1)/x w′ + Q w.
 func (o sphereOracle) operator(x *big.Float) *big.Float {
 	w, first, second := differences(o.first, x)
 	sum := add(second, over(times(real(float64(o.n-1)), first), x))
@@ -117,7 +115,7 @@ func (o sphereOracle) third(x float64) float64 {
 }
 
 // legendre integrates f from 0 to x by 14-point Gauss-Legendre quadrature on halves of the
-// interval: for functions that are analytic at its distance its error is some 10⁻¹⁶.
+// interval: for functions that are analytic around it, the error is about 10⁻¹⁶.
 func legendre(f func(float64) float64, x float64) float64 {
 	var sum float64
 	const pieces, points = 2, 14

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A polynomial comes back from its values: p of degree 5 at six points, each coefficient within the
-// rounding of some 30 operations on numbers up to 10, that differences of points above 0.25 divide.
+// The polynomial p of degree 5 is recovered from its values at six points. The error of each
+// coefficient comes from some 30 operations on numbers up to 10, divided by differences above 0.25.
 func TestNewton(t *testing.T) {
 	want := []float64{3, -1, 4, 1, -5, 9}
 	x := Chebyshev(len(want))

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// pairsOf runs a search with lists of so many bytes at a time and returns what is to be checked.
+// pairsOf runs a search with lists of up to listBytes at a time and returns the candidate pairs.
 func pairsOf(t *testing.T, x *sparse.Embedded, most float64, listBytes int64) (pairs [][2]int, j *Join) {
 	t.Helper()
 	j = musttest.Get(New(t.Context(), x, nil, most, 2))(t)
@@ -37,7 +37,7 @@ func pairsOf(t *testing.T, x *sparse.Embedded, most float64, listBytes int64) (p
 	return pairs, j
 }
 
-// Lists in stripes find the same, no pair comes twice, and what is left out is far.
+// Lists in stripes find the same pairs, each pair once, and the omitted pairs exceed the bound.
 func TestStripes(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 700, 30, 3))
 	want, _ := pairsOf(t, x, 0.2, 1<<40)
@@ -71,7 +71,7 @@ func dotOf(x *sparse.Embedded, i, k int) (sum float64) {
 	return sum
 }
 
-// A heap gives the ranks of a row in order, whatever they are.
+// The heap returns any ranks of a row in order.
 func TestCut(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(100, 400, 30, 3))
 	j := musttest.Get(New(t.Context(), x, nil, 0.5, 2))(t)
