@@ -138,7 +138,7 @@ func TestCachedComputesOnce(t *testing.T) {
 	for _, spec := range specs {
 		want = append(want, gram(t, e, parse(t, spec)))
 	}
-	half := e.Stats().Pairs / int64(len(specs)) // what Gram computes, with both halves of the panels' own documents
+	half := e.Stats().Pairs / int64(len(specs)) // pairs of Gram, with both halves within panels
 	for name, bytes := range map[string]int64{"whole": 0, "partial": cache.WholeBytes(n) - 1} {
 		t.Run(name, func(t *testing.T) {
 			c := newCached(t, e, CachedOptions{CacheBytes: bytes})

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// A matrix has the digest of its values from the diagonal on, from any number of workers.
+// The digest covers the values from the diagonal on, and is the same for any number of workers.
 func TestDigest(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(300, 500, 11, 3))
 	for _, name := range []string{"c", "diffusion:t=0.5"} {

@@ -303,7 +303,7 @@ func TestCancellation(t *testing.T) {
 	if _, err := e.Gram(ctx, parse(t, "c"), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("Gram after the end: %v", err)
 	}
-	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Millisecond) // of some hundred milliseconds
+	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Millisecond) // Gram takes some hundred milliseconds
 	defer cancel()
 	if _, err := e.Gram(ctx, parse(t, "c"), nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Gram past its deadline: %v", err)

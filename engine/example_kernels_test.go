@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// Kernels made of others: what is known of them follows from their parts, and what means the same is the same kernel.
+// This example combines kernels. Equivalent specifications are equal kernels.
 func Example_combinedKernels() {
 	for _, spec := range []string{"0.5*diffusion:t=0.5 + 0.5*linear:embed=tf-l1-sqrt", "exp(2*ngd)",
 		"product(ngd-exp, bhattacharyya)", "bhattacharyya + -1*ngd-exp"} {

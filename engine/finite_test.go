@@ -110,7 +110,7 @@ func TestFinite(t *testing.T) {
 		}
 	}
 	docs := enginetest.Zipf(130, 60, 8, 5)
-	copied := docs.SelectRows(append([]int{9, 9, 9}, run.Numbers(0, 130)...)) // which have a neighbour at c = 0
+	copied := docs.SelectRows(append([]int{9, 9, 9}, run.Numbers(0, 130)...)) // with neighbours at c = 0
 	custom := func(name string, inf float64) kernel.Kernel {
 		return musttest.Get(kernel.New(kernel.Custom{
 			Name: name, Embedding: sparse.Sphere, Properties: kernel.Properties{PositiveDiagonal: true},

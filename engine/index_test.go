@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// An index keeps panels where its bound, or what the machine has left, holds them, and answers as it does without.
+// An index stores panels if memory allows. Results are the same without panels.
 func TestIndexMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one worker, thousands of documents")
@@ -58,7 +58,7 @@ func TestIndexMemory(t *testing.T) {
 	}
 }
 
-// Where fewer documents than are asked for share a term, the first of the others follow, whatever their number.
+// Nearest fills its result with documents that share no term with the query.
 func TestIndexNearestFew(t *testing.T) {
 	const n, k = 10_000, 20
 	rows := make([][]float32, n)

@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// planted are documents with planted copies, of 0 to 20 words changed, after documents of all kinds.
+// planted returns documents of all kinds, followed by copies with 0 to 20 changed words.
 func planted(seed uint64, n, terms, length int) *sparse.CSR {
 	m := enginetest.Zipf(n, terms, length, seed)
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -47,13 +47,13 @@ func planted(seed uint64, n, terms, length int) *sparse.CSR {
 	return m
 }
 
-// named are documents of a kind.
+// named is a set of documents with a name.
 type named struct {
 	name string
 	*sparse.CSR
 }
 
-// corpora are those on which joins and tiles must agree.
+// corpora returns documents for which joins and tiles must agree.
 func corpora() []named {
 	same := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
 	empty := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
@@ -108,13 +108,13 @@ func allPairs(t *testing.T, x *sparse.Embedded, c float64, opt Options) (pairs [
 	return pairs
 }
 
-// forced are options that search by a method, and count the joins that run.
+// forced returns options that force a search method and count joins.
 func forced(method string, joins *atomic.Int64) Options {
 	return Options{Workers: 2, method: method, joins: joins}
 }
 
-// ran checks how many joins ran since its last call, and that none did where tiles were asked for: what a
-// plan says of its method it says before the work.
+// ran checks the number of joins since its last call, and that no join ran with tiles, because a
+// plan names its method before the work.
 func ran(t *testing.T, what string, joins, byTiles *atomic.Int64, want int64) {
 	t.Helper()
 	if n, none := joins.Swap(0), byTiles.Swap(0); n != want || none != 0 {
@@ -122,7 +122,7 @@ func ran(t *testing.T, what string, joins, byTiles *atomic.Int64, want int64) {
 	}
 }
 
-// A join finds the pairs of tiles, no other, with the same bits, and so do groups and neighbours.
+// A join finds the same pairs as tiles with the same bits, also for groups and neighbours.
 func TestJoinIsTiles(t *testing.T) {
 	bounds := []float64{0, 1e-6, 0.02, 0.9}
 	if testing.Short() {
@@ -151,7 +151,7 @@ func TestJoinIsTiles(t *testing.T) {
 					}
 				}
 				w := musttest.Get(GroupsWithin(t.Context(), x, c, joined))(t)
-				if joins.Swap(0) < 1 { // more where pairs are beyond what is held
+				if joins.Swap(0) < 1 { // more than one if the pairs don't fit
 					t.Fatal("no join ran for groups")
 				}
 				if fmt.Sprint(w.Groups) != fmt.Sprint(groups) || w.Pairs != int64(len(want)) || w.Same != same {
@@ -179,7 +179,7 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 	for _, source := range []string{"goroot", data + "20news-bydate/train.tsv.gz", data + "reuters-modapte/train.tsv.gz",
 		data + "mnist/t10k-images-idx3-ubyte.gz"} {
 		c, err := corpus.Read(t.Context(), source, corpus.Options{MinDF: 1, Workers: 2})
-		if _, none := os.Stat(data); none != nil && source != "goroot" { // which is there where Go is
+		if _, none := os.Stat(data); none != nil && source != "goroot" { // which exists if Go is installed
 			t.Log("without ", source)
 			continue
 		}
@@ -204,7 +204,7 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 	}
 }
 
-// every returns so many of n documents, all over them.
+// every returns some of n documents, evenly spread.
 func every(n, some int) (docs []int) {
 	some = min(n, some)
 	for k := range some {
@@ -213,8 +213,8 @@ func every(n, some int) (docs []int) {
 	return docs
 }
 
-// Neighbours of at least a value are the same by a join, of documents, of others and of the same as others, with
-// folds and without.
+// Neighbours above a minimum are the same by a join: for own documents, test documents, and own
+// documents as test documents, with and without folds.
 func TestJoinNeighbours(t *testing.T) {
 	var joins, none atomic.Int64
 	specs := []string{"linear:embed=tfidf-l2", "bhattacharyya", "diffusion:t=0.5", "cosine-power:p=1,embed=tfidf-l2"}
@@ -226,7 +226,7 @@ func TestJoinNeighbours(t *testing.T) {
 		name, m := d.name, d.CSR
 		for _, spec := range specs {
 			by := int64(1)
-			if strings.HasPrefix(spec, "linear") { // by tiles, since norms count
+			if strings.HasPrefix(spec, "linear") { // by tiles, because norms matter
 				by = 0
 			}
 			k := kernel.MustParse(spec)
@@ -234,7 +234,7 @@ func TestJoinNeighbours(t *testing.T) {
 			other := musttest.Get(x.Embedder.Transform(planted(7, 90, m.Cols, 20)))(t)
 			k = kernel.Resolve(k, len(x.Embedder.Terms))
 			tiles, joined := newEngine(t, x, forced(byTiles, &none)), newEngine(t, x, forced(byJoin, &joins))
-			found := [2]int{} // of documents, and of others
+			found := [2]int{} // own documents, and test documents
 			folds := musttest.Make(x.Rows(), func(i int) int32 { return int32(i % 3) })
 			for _, c := range bounds {
 				least := k.Eval(c, 1, 1)
@@ -276,7 +276,7 @@ func TestJoinNeighbours(t *testing.T) {
 	}
 }
 
-// Pairs of documents of two sets are those of their definition, by a join and by tiles.
+// Pairs of documents of two sets agree with the definition, by a join and by tiles.
 func TestCrossWithin(t *testing.T) {
 	var joins, none atomic.Int64
 	for _, d := range corpora() {
@@ -335,7 +335,7 @@ func copies(n int) *sparse.CSR {
 	return m
 }
 
-// Copies cost nothing: a hundred thousand are a group, whatever the bound.
+// Copies take little time: a hundred thousand copies form a group for any bound.
 func TestJoinCopies(t *testing.T) {
 	musttest.SkipRace(t)
 	const n = 100_000
@@ -351,14 +351,14 @@ func TestJoinCopies(t *testing.T) {
 	}
 }
 
-// Where memory doesn't hold what is before the cut, that is an error before the work.
+// If values before the cut don't fit in memory, the search fails before the work.
 func TestJoinMemory(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, planted(5, 300, 900, 30))
 	_, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})
 	if !errors.As(err, new(*MemoryError)) {
 		t.Errorf("far too little memory: %v", err)
 	}
-	// What the caller holds counts, and so do copies.
+	// The limit includes the caller's memory and copies.
 	k, least := kernel.MustParse("bhattacharyya"), 0.95
 	n := x.Rows()
 	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
@@ -374,7 +374,7 @@ func TestJoinMemory(t *testing.T) {
 	}
 }
 
-// A join ends with its context.
+// A join ends when its context is done.
 func TestJoinEnds(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, planted(5, 500, 900, 60))
 	opt := Options{Workers: 2, method: byJoin}

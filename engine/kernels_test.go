@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Kernels are held to what is said of them: the reference's matrix of a kernel that is called
-// positive definite has no eigenvalue below rounding, and neither has that of a conditionally
-// positive definite one on vectors whose sum is 0. Rounding: n ulp of the greatest eigenvalue,
-// times what a value's own error is, below 100 ulp.
+// Kernels have their documented properties: the reference matrix of a positive definite kernel has
+// no negative eigenvalue beyond rounding, and neither has the matrix of a conditionally positive
+// definite kernel on vectors with sum 0. The bound is n ulp of the largest eigenvalue, times the
+// error of a value, below 100 ulp.
 func TestProperties(t *testing.T) {
 	specs := append(
 		[]string{"hellinger", "sigmoid:gamma=0.5,r=-1", "polynomial:gamma=1,r=-1,degree=3", "diffusion:t=8"},
@@ -80,7 +80,7 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// The whole way, through an engine: n comes from the documents.
+// An engine sets n from the documents.
 func TestParametrixGram(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(150, 400, 30, 3))
 	e := newEngine(t, x, Options{})

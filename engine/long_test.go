@@ -8,14 +8,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Of documents with long tails c is recomputed where these share so many terms that roundings add up, and only there,
-// whether or not products cancel each other out; the same for one document as for many.
+// c of documents with long tails is recomputed if and only if they share so many terms that
+// rounding errors add up, even if products cancel. Single documents give the same values.
 func TestLongTails(t *testing.T) {
 	const n = 6
 	for name, c := range map[string]struct {
 		embedding   sparse.Embedding
 		shared, own int
-		value       float32 // of shared terms
+		value       float32 // value of shared terms
 		signed      bool
 		recomputed  bool
 	}{
@@ -51,7 +51,7 @@ func TestLongTails(t *testing.T) {
 			if got := e.Stats().Recomputed > 0; got != c.recomputed {
 				t.Errorf("%s: %d of %d pairs recomputed", name, e.Stats().Recomputed, n*(n-1)/2)
 			}
-			for range 2 { // the second time from dense panels
+			for range 2 { // the second request uses dense panels
 				row := musttest.Get(e.Rows(t.Context(), c0, Request{Test: one}, nil))(t)
 				for j := range n {
 					if got := float64(row.Row(0)[j]); got != all.At(1, j) {

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// The matrix of some documents is that of all without the others, to the bit, whatever ranges they
-// stand in; of ranges, each pair is computed once, but for what panels have beyond.
+// The matrix of some documents is a submatrix of the whole matrix, bit for bit, for any ranges. For
+// ranges, each pair is computed once, except additional pairs in panels.
 func TestMatrixOf(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for _, isa := range enginetest.ISAs() {

@@ -11,8 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What the machine has no memory for is refused before it is asked for, whatever the way to it;
-// what garbage has is asked for again first.
+// Every method rejects work that exceeds free memory before it allocates, but first frees garbage.
 func TestMachineMemory(t *testing.T) {
 	const n, left = 4200, 64 << 20 // 4n² is 67.3 MiB
 	x := embedded(t, sparse.Sphere, zipf(n, 500, 3, 1))
@@ -46,7 +45,7 @@ func TestMachineMemory(t *testing.T) {
 		t.Errorf("%d bytes are counted of what was refused", s.Bytes)
 	}
 
-	// The second time the machine has more: the collector has given it back.
+	// The second call finds more memory, because the collector freed some.
 	compute.Available = func() (int64, bool) { asked++; return int64(asked) * left, true }
 	asked = 0
 	if err := compute.Affordable("a matrix", left+1); err != nil || asked != 2 {
@@ -58,7 +57,7 @@ func TestMachineMemory(t *testing.T) {
 	}
 }
 
-// Numbers of bytes beyond int64 are the greatest one, never a small one.
+// Numbers of bytes above the largest int64 are replaced by it.
 func TestBytesDoNotWrapRound(t *testing.T) {
 	// 4n² is above 2⁶³, just below 2⁶⁶, and 9·2⁶⁴, which is 0 modulo 2⁶⁴
 	for _, n := range []int{1518500250, 1<<32 - 1, 3 << 31} {

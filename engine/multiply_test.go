@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// drawn makes vectors of a stride that isn't their number.
+// drawn makes vectors with a stride larger than their number.
 func drawn(rows, cols int, seed uint64) *mat.Dense {
 	r := rand.New(rand.NewPCG(seed, 1))
 	all := mat.NewDense(rows, cols+2, nil)
@@ -30,8 +30,8 @@ func drawn(rows, cols int, seed uint64) *mat.Dense {
 	return all.Slice(0, rows, 0, cols).(*mat.Dense)
 }
 
-// product checks that dst is a·v: both sums have as many roundings as there are terms, each of at
-// most 2⁻⁵³ of the sum of absolute values.
+// product checks that dst is a·v. Both sums have one rounding per term, each of at most 2⁻⁵³ times
+// the sum of absolute values.
 func product(t *testing.T, what string, dst *mat.Dense, a mat.Matrix, v *mat.Dense) {
 	t.Helper()
 	rows, n := a.Dims()
@@ -50,8 +50,8 @@ func product(t *testing.T, what string, dst *mat.Dense, a mat.Matrix, v *mat.Den
 	}
 }
 
-// Products are those of the Gram matrix, on every instruction set, of the same bits from any number
-// of workers.
+// Products equal products with the Gram matrix on every instruction set, with the same bits for any
+// number of workers.
 func TestMultiply(t *testing.T) {
 	for _, isa := range enginetest.ISAs() {
 		for _, size := range []int{1, 63, 64, 65, 700} {
@@ -77,14 +77,14 @@ func TestMultiply(t *testing.T) {
 	}
 }
 
-// doubled is f of the tests: W + W², so that rows must be complete when turn has them.
+// doubled is the function f of the tests, W + W². It requires complete rows in turn.
 func doubled(_ int, w *mat.Dense) error {
 	w.Apply(func(_, _ int, v float64) float64 { return v + v*v }, w)
 	return nil
 }
 
-// A pass over a rectangle is Kᵀ f(K V), and Multiply K V, for any stored rows and workers; a
-// second pass over kept rows has the bits of the first.
+// Pass computes Kᵀ f(K V), and Multiply K V, for any stored rows and workers. A second pass over
+// stored rows gives the same bits.
 func TestRectangle(t *testing.T) {
 	specs := []string{"diffusion:t=0.5", "linear"}
 	if testing.Short() {
@@ -111,7 +111,7 @@ func TestRectangle(t *testing.T) {
 						t.Fatal("other bits from other workers")
 					}
 					_ = doubled(0, w)
-					const block = 4 * 512 * 624 // bytes of rows
+					const block = 4 * 512 * 624 // bytes of a block of rows
 					// None, documents, the first block and documents, which beats two blocks, and all.
 					for _, keep := range []int64{0, 256 << 10, 2 * block, 1 << 30} {
 						r := musttest.Get(e.Rectangle(k, test, keep))(t)
@@ -166,7 +166,7 @@ func TestRectangle(t *testing.T) {
 	}
 }
 
-// reducing is a device that multiplies by itself.
+// reducing is a device that implements products.
 type reducing struct {
 	*slowDevice
 	asked int
@@ -195,8 +195,8 @@ func (d *reducing) Multiply(ctx context.Context, r *device.Request, by []float64
 	})
 }
 
-// Devices: one that computes tiles of any shape, and one that multiplies. A kernel that is no
-// program comes in tiles.
+// Products work on a device that computes tiles of any shape, and on a device with products.
+// Kernels without a program use tiles.
 func TestMultiplyDevice(t *testing.T) {
 	embedding := sparse.Embedding{Weighting: sparse.TF}
 	x := embedded(t, embedding, zipf(300, 900, 6, 3))
@@ -274,7 +274,7 @@ func TestMultiplyRefused(t *testing.T) {
 	}
 }
 
-// preparing is the processor, whose first form of documents fails.
+// preparing is the CPU back end whose first preparation of documents fails.
 type preparing struct {
 	device.Preparer
 	forms, used int
@@ -287,7 +287,7 @@ func (p *preparing) Prepare(ctx context.Context, x *sparse.Embedded) (device.Pre
 	if p.forms++; p.forms == 1 {
 		err = errors.Join(err, errForm)
 	}
-	return form, err // half made, as the processor's at the end of a context
+	return form, err // incomplete, as from the CPU when its context is done
 }
 
 func (p *preparing) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
@@ -297,7 +297,7 @@ func (p *preparing) Rows(ctx context.Context, r *device.Request, visit func(t *d
 	return p.Preparer.Rows(ctx, r, visit)
 }
 
-// Documents have their form made once, and are computed with in it; one that failed is made again.
+// Documents are prepared once and then reused. A failed preparation is repeated.
 func TestRectanglePrepares(t *testing.T) {
 	k := kernel.MustParse("diffusion")
 	x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(600, 2000, 8, 5))

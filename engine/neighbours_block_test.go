@@ -43,9 +43,8 @@ func blocksOf(t *testing.T, e *Engine, k kernel.Kernel, cuts []int, opt Neighbou
 	return lists
 }
 
-// Blocks merged are the neighbours of the whole, to the bit, on every instruction set, however the
-// documents are cut: where values are equal, where a least value or rounding of the map leaves some
-// out, and where c is wanted in their place.
+// Merged blocks equal Neighbours bit for bit on every instruction set, for any ranges: for equal
+// values, if a minimum or rounding of the map excludes documents, and for the kernel c.
 func TestNeighbourBlocks(t *testing.T) {
 	specs := []string{"diffusion:t=0.5", "linear", "rbf:gamma=0.01", "chi2", "ngd"}
 	if testing.Short() {

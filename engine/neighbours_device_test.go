@@ -14,10 +14,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// selecting is a device that finds least values by itself.
+// selecting is a device that selects the smallest values.
 type selecting struct {
 	reducing
-	rows int // that were asked for
+	rows int // number of requested rows
 	fail error
 }
 
@@ -47,12 +47,12 @@ func (d *selecting) Min(ctx context.Context, r *device.Request, k int, column []
 	})
 }
 
-// Neighbours that a device finds are those of its tiles; of groups, of long lists and by kernels
-// that are no programs, they are found in tiles.
+// Neighbours that a device selects equal neighbours from its tiles. For groups, long lists and
+// kernels without a program, tiles are used.
 func TestNeighboursOnDevice(t *testing.T) {
 	embedding := sparse.Embedding{Weighting: sparse.TF}
 	m := enginetest.Zipf(90, 300, 6, 3)
-	m.Values[0] += 0.5 // inner products of whole counts aren't the device's
+	m.Values[0] += 0.5 // devices don't compute inner products of integer counts
 	x := enginetest.Embedded(t, embedding, m)
 	n := x.Rows()
 	many := musttest.Get(x.Embedder.Transform(enginetest.Zipf(reducedRows+50, 300, 3, 4)))(t)

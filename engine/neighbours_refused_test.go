@@ -19,8 +19,8 @@ func TestNeighboursMemory(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(1500, 2000, 8, 5))
 	e := newEngine(t, x, Options{Workers: 1})
 	k := kernel.MustParse("hellinger")
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties the pools of scratch space
-	for _, count := range []int{1, 1499} {           // the first makes panels
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector would empty the pools of scratch space
+	for _, count := range []int{1, 1499} {           // the first call makes panels
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: count}))(t)

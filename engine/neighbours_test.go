@@ -13,14 +13,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// candidate is a document as brute force sees it.
+// candidate is a document with its values for brute force.
 type candidate struct {
 	c, value float64
 	document int
 }
 
-// bruteForce returns the k nearest of some candidates: those of the least c or, where the kernel
-// doesn't fall with c alone, of the greatest value.
+// bruteForce returns the k nearest candidates: with the smallest c if the kernel decreases in c
+// alone, else with the largest value.
 func bruteForce(list []candidate, k int, byC bool) []candidate {
 	slices.SortFunc(list, func(a, b candidate) int {
 		if byC {
@@ -45,7 +45,7 @@ func sameNeighbours(got []Neighbour, want []candidate) error {
 	return nil
 }
 
-// Neighbours are those of the Gram matrix, to the bit, on every instruction set, from any number of
+// Neighbours agree with the Gram matrix bit for bit on every instruction set, for any number of
 // workers, in a corpus with duplicates, proportional and empty documents.
 func TestNeighboursOfGram(t *testing.T) {
 	for _, isa := range enginetest.ISAs() {
@@ -138,7 +138,7 @@ func TestNeighboursBounds(t *testing.T) {
 		for _, share := range []float64{0, 0.5, 0.98, 0.99, 1} {
 			least := float64(all[int(share*float64(len(all)-1))])
 			if share == 0.99 {
-				least += 1e-7 * least // what is there may be just too small, as float64 has it
+				least += 1e-7 * least // the value may be slightly too small in float64
 			}
 			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: e.Len(), Min: &least, Groups: groups})
 			musttest.Do(t, err)
@@ -167,7 +167,7 @@ func TestNeighboursBounds(t *testing.T) {
 	}
 }
 
-// Corpora of equal documents: neighbours are those of the least numbers.
+// If all documents are equal, neighbours are the documents with the smallest numbers.
 func TestNeighboursAlike(t *testing.T) {
 	for name, row := range map[string][]float32{"one": {1, 2, 3}, "empty": {0, 0, 0}} {
 		x := enginetest.Embed(t, sparse.Sphere, slices.Repeat([][]float32{row}, 1000))
@@ -188,10 +188,10 @@ func TestNeighboursAlike(t *testing.T) {
 	}
 }
 
-// Found and Entered are counted: of few documents, whose lists never fill, every value is found, its
-// own too, and all but that enter a list, once for the row and once for the column.
+// Found and Entered are counted. If lists never fill, every value is found, including the diagonal,
+// and every other value enters two lists, of its row and its column.
 func TestNeighboursCounted(t *testing.T) {
-	const n = 150 // a panel and more
+	const n = 150 // more than a panel
 	k := kernel.MustParse("diffusion:t=0.5")
 	x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(n, 2000, 8, 5))
 	e := newEngine(t, x, Options{Workers: 1})

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Documents that were embedded without norms serve kernels of the cosine alone; others
-// would see norms of 0.
+// Documents without norms can only be used with kernels of the cosine. Other kernels would use
+// norms of 0.
 func TestNormsAreNeeded(t *testing.T) {
 	x := embedded(t, sparse.Embedding{}, zipf(20, 50, 10, 1))
 	bare := *x

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// histogramEmbeddings are those with a pairing of their own.
+// histogramEmbeddings returns the embeddings with a pairing other than the dot product.
 func histogramEmbeddings() (list []sparse.Embedding) {
 	for _, e := range sparse.Embeddings() {
 		if e.Pairing != sparse.Dot {
@@ -24,8 +24,8 @@ func histogramEmbeddings() (list []sparse.Embedding) {
 
 func cIn(t testing.TB, e sparse.Embedding) kernel.Kernel { return parse(t, "c:embed="+e.String()) }
 
-// Values known by hand, of two histograms a = (1) and b = (½, ½): χ² = ½·(1-½)²·2/3 + ½ and JS = ¾
-// ln(4/3).
+// c of two histograms a = (1) and b = (½, ½) agrees with values by hand: χ² = ½·(1-½)²·2/3 + ½ and
+// JS = ¾ ln(4/3).
 func TestHistogramValues(t *testing.T) {
 	m := &sparse.CSR{Cols: 3, Offsets: []int64{0, 1, 3, 4}, Terms: []uint32{0, 0, 1, 2}, Values: []float32{5, 2, 2, 7}}
 	for spec, want := range map[string]float64{"chi2:gamma=1": math.Exp(-2. / 3),
@@ -49,14 +49,14 @@ func TestHistogramValues(t *testing.T) {
 	}
 }
 
-// The exact forms against those of the reference, which are written in another way, and against the
-// leading term for histograms that are almost equal, c = Σ (a-b)²/(8s ln 2) with s the mean of a
-// and b (JS) or ½ Σ (a-b)²/2s (χ²).
+// The exact forms agree with the independent formulas of the reference, and for almost equal
+// histograms with the leading term c = Σ (a-b)²/(8s ln 2) with s the mean of a and b (JS), or ½ Σ
+// (a-b)²/2s (χ²).
 func TestExactHistograms(t *testing.T) {
 	r, one := rand.New(rand.NewPCG(5, 6)), []uint32{0}
 	for range 20000 {
 		a := math.Exp(-20 * r.Float64())
-		// rounded, so that differences of a and b are the same everywhere
+		// rounded, so that differences of a and b are the same in both formulas
 		b := float64(a * math.Exp((2*r.Float64()-1)*math.Exp(-30*r.Float64())))
 		for _, p := range []sparse.Pairing{sparse.ChiSquare, sparse.JensenShannon} {
 			of := func(a, b float64) float64 { return 2 * panel.Exact(p)(one, []float64{a}, one, []float64{b}) }
@@ -82,7 +82,7 @@ func TestExactHistograms(t *testing.T) {
 	}
 }
 
-// A kernel of one pairing is refused for documents with another pairing.
+// A kernel of one pairing is rejected for documents with another pairing.
 func TestPairingsDontMix(t *testing.T) {
 	for spec, expected := range map[string]string{
 		"chi2:embed=tf-l1-sqrt":                 "embed=tf-l1-chi2 or tfidf-l1-chi2",

@@ -17,7 +17,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// outOfRange panics as Go itself does, for every value but those that NewKernel tries.
+// outOfRange panics with a runtime error for every value except the values that kernel.New tries.
 func outOfRange(c, x, y float64) float64 {
 	if c == 0 || c == 0.25 || c == 1 {
 		return 1 - c
@@ -26,7 +26,7 @@ func outOfRange(c, x, y float64) float64 {
 	return none[int(1000*c)+3]
 }
 
-// panicking are user-defined kernels that panic: by a table and value by value.
+// panicking returns user-defined kernels that panic, in a table and for single values.
 func panicking(t *testing.T) map[string]kernel.Kernel {
 	kernels := map[string]kernel.Kernel{}
 	for name, c := range map[string]kernel.Custom{
@@ -42,9 +42,8 @@ func panicking(t *testing.T) map[string]kernel.Kernel {
 	return kernels
 }
 
-// A user-defined kernel that panics ends a computation with an error, not the program, a second
-// time as well as the first, and the engine and its caches serve the next kernel as if nothing had
-// been.
+// A panic of a user-defined kernel ends the computation with an error, at every call. The engine
+// and its caches then work for other kernels.
 func TestKernelsThatPanic(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(300, 500, 20, 3))
 	good := parse(t, "diffusion:t=0.5")
@@ -56,7 +55,7 @@ func TestKernelsThatPanic(t *testing.T) {
 	into := musttest.Make(n, dst.Row)
 	for place, e := range map[string]*Engine{"host": onHost, "device": onDevice} {
 		whole := newCached(t, e, CachedOptions{})
-		want := mapped(t, e, good) // as caches map it, on a device, too
+		want := mapped(t, e, good) // as caches map it, also with a device
 		ways := map[string]func(k kernel.Kernel) error{
 			"Gram":  func(k kernel.Kernel) error { return of(e.Gram(ctx, k, nil)) },
 			"Rows":  func(k kernel.Kernel) error { return of(e.Rows(ctx, k, Request{Documents: rows}, dst)) },
@@ -84,7 +83,7 @@ func TestKernelsThatPanic(t *testing.T) {
 						len(failed.Stack) == 0 || strings.Contains(failed.Error(), "\n") {
 						t.Errorf("%s, %s, kernel %s: found %v of kernel %q", place, way, name, failed, failed.What)
 					}
-					// a second time as at first
+					// the second call fails like the first
 					if name != "itself" && !strings.Contains(failed.Error(), "index out of range") {
 						t.Errorf("%s, %s, kernel %s, try %d: %v", place, way, name, try, failed)
 					}
@@ -93,7 +92,7 @@ func TestKernelsThatPanic(t *testing.T) {
 						errors.As(failed, &wrong) == own {
 						t.Errorf("%s, %s, kernel %s: the error wraps %v", place, way, name, failed.Unwrap())
 					}
-					// a table may have failed before
+					// a table may have failed earlier
 					if try == 0 && name != "table" && !strings.Contains(string(failed.Stack), "panic_test.go") {
 						t.Errorf("%s, %s, kernel %s: no line of the kernel's function in the stack\n%s", place, way,
 							name, failed.Stack)
@@ -107,7 +106,7 @@ func TestKernelsThatPanic(t *testing.T) {
 	}
 }
 
-// The diagonal is mapped in the caller's own goroutine, and yet is no exception.
+// The diagonal is mapped in the caller's goroutine, where a panic also becomes an error.
 func TestDiagonalOfAKernelThatPanics(t *testing.T) {
 	c := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(20, 50, 10, 1)), Options{}), CachedOptions{})
 	var failed *PanicError
@@ -116,13 +115,13 @@ func TestDiagonalOfAKernelThatPanics(t *testing.T) {
 	}
 }
 
-// Tiles that a panic leaves unmade are given up, those that are made are let go of: otherwise the
-// next who asks for them would wait for ever, and the cache would lose its room.
+// After a panic, incomplete tiles are abandoned and complete tiles are released. Otherwise later
+// requests would wait forever, and the cache would lose memory.
 func TestTilesOfKernelsThatPanic(t *testing.T) {
 	n, good := 1000, parse(t, "diffusion:t=0.5")
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(n, 500, 20, 3)), Options{Workers: 2})
 	want, rows, columns := gram(t, e, good), run.Numbers(0, n), [][2]int{{0, n}}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // to tell waiting for ever
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // detects waiting forever
 	defer cancel()
 	for name, k := range panicking(t) {
 		c := newCached(t, e, CachedOptions{CacheBytes: scratchBytes(e) + 80*tiles.TileBytes(1024)})
@@ -134,7 +133,7 @@ func TestTilesOfKernelsThatPanic(t *testing.T) {
 			if err := check(ctx, c, k, want, rows, columns); !errors.As(err, &failed) || failed.What != "engine: kernel "+name {
 				t.Fatalf("kernel %s, try %d: error %v, expected a PanicError", name, try, err)
 			}
-			refused := c.Stats().Refused // all rows at once are more than there is room for
+			refused := c.Stats().Refused // all rows together exceed the cache
 			for first := range 6 {
 				some := rows[first*150:][:80]
 				if err := check(ctx, c, good, want, some, columns); err != nil {

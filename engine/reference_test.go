@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// bigC returns c = 1 - Σ √(θᵢ θ′ᵢ) for rows of counts in 300 bits: not the form that Reference
-// uses, and no rounding that matters.
+// bigC returns c = 1 - Σ √(θᵢ θ′ᵢ) for rows of counts in 300 bits, by another formula than
+// Reference and with negligible rounding errors.
 func bigC(a, b []float32) float64 {
 	number := func(v float32) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(float64(v)) }
 	total := func(row []float32) *big.Float {
@@ -30,7 +30,7 @@ func bigC(a, b []float32) float64 {
 	}
 	n := total(a)
 	n.Sqrt(n.Mul(n, total(b)))
-	if n.Sign() == 0 { // two empty documents are the same point, one alone has nothing in common with any other
+	if n.Sign() == 0 { // two empty documents are equal, and have nothing in common with other documents
 		return map[bool]float64{true: 0, false: 1}[total(a).Cmp(total(b)) == 0]
 	}
 	c, _ := new(big.Float).Sub(number(1), s.Quo(s, n)).Float64()
@@ -40,9 +40,9 @@ func bigC(a, b []float32) float64 {
 	return c
 }
 
-// Derived, with u = 2⁻⁵³: a value of a unit row under the square root is within 1.5u of exact
-// relative to itself (a quotient and a root), so the difference of two is off by 1.5u(a+b) and c by
-// 1.5u Σ |d|(a+b) <= 3u √(2c), by Cauchy; difference, square and sum add 5u relative to c.
+// Bound, with u = 2⁻⁵³: a value of a unit row with the square root has a relative error of 1.5u
+// (quotient and root). So the difference of two has an error of 1.5u(a+b), and c of 1.5u Σ |d|(a+b)
+// <= 3u √(2c) by Cauchy-Schwarz. Difference, square and sum add 5u relative to c.
 func TestReferenceAgainstExact(t *testing.T) {
 	const u = 0x1p-53
 	rows := testRows()

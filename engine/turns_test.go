@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Tasks end in any order and their sums are taken in theirs; each begins with zeros, in memory that no
-// other has before it is taken.
+// Tasks end in any order, and their sums are taken in task order. Each sum starts with zeros, in
+// memory that no other task uses until the sum is taken.
 func TestTurns(t *testing.T) {
 	const tasks = 40
 	for _, ahead := range []int{1, 2, 3, tasks, 2 * tasks} {
@@ -19,7 +19,7 @@ func TestTurns(t *testing.T) {
 		}
 		var group sync.WaitGroup
 		var taken []int
-		for task := range tasks { // more at a time than there is memory for
+		for task := range tasks { // more tasks than sums in memory
 			group.Go(func() {
 				n := 1 + task%3
 				sum, err := turns.begin(t.Context(), task, n)
@@ -46,7 +46,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// Who waits for memory is told of the end of the context: it has none.
+// A task that waits for memory gets an error when its context is done.
 func TestTurnsCancelled(t *testing.T) {
 	turns := newTurns(3, 2)
 	ended := errors.New("ended")
@@ -58,7 +58,7 @@ func TestTurnsCancelled(t *testing.T) {
 		}
 	}
 	turns.end(1, func() { t.Error("the sum of task 1 is taken before that of task 0") })
-	// The first task's sum gives its memory to the third.
+	// The third task reuses the memory of the first task's sum.
 	turns = newTurns(3, 2)
 	turns.end(0, func() {})
 	if _, err := turns.begin(t.Context(), 2, 1); err != nil {

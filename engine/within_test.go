@@ -12,9 +12,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// everyEmbedding is each without a power or with the root, and two with another power; but none that
-// scales columns, which turns multiples into other directions, or learns from labels, which weighs words that are in as
-// many documents differently.
+// everyEmbedding returns all embeddings without a power or with the root, and two with another
+// power. It omits scaled columns, which change the direction of multiples, and supervised weights,
+// which differ for words of equal document frequency.
 func everyEmbedding() []sparse.Embedding {
 	all := slices.DeleteFunc(sparse.Embeddings(), func(e sparse.Embedding) bool { return e.Scales() || e.Supervised() })
 	return append(all, sparse.Embedding{Norm: sparse.NormL1, Power: 0.75},
@@ -38,8 +38,8 @@ func turned(factors []float32) (rows [][]float32, c20 func(i, j int) int) {
 	}
 }
 
-// A pair whose c is the bound counts, and one a millionth of the bound beyond doesn't, by a join, by tiles, in groups
-// and in an index.
+// A pair at the bound is found, and a pair a millionth of the bound beyond isn't, by a join, by
+// tiles, in groups and in an index.
 func TestPairsAtBound(t *testing.T) {
 	musttest.SkipRace(t)
 	rows, c20 := turned([]float32{1, 3, 7, 2, 5})
@@ -50,7 +50,7 @@ func TestPairsAtBound(t *testing.T) {
 			for _, factor := range []float64{1, 1 - 1e-6} {
 				bound := float64(s) / 20 * factor
 				var want []pair
-				var near []int // of document 0
+				var near []int // neighbours of document 0
 				for i := range rows {
 					for j := i + 1; j < len(rows); j++ {
 						if c := float64(c20(i, j)) / 20; c < bound || c == bound || factor == 1 && c20(i, j) == s {
@@ -92,7 +92,7 @@ func TestPairsAtBound(t *testing.T) {
 	}
 }
 
-// The c of multiples is 0, whatever the factor and the embedding.
+// c of multiples is 0 for any factor and embedding.
 func TestPairsWithinMultiples(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, emb := range everyEmbedding() {
@@ -110,7 +110,7 @@ func TestPairsWithinMultiples(t *testing.T) {
 				if r.IntN(3) > 0 {
 					v := float32(1 + r.IntN(4000))
 					if damped {
-						v = same // the logarithms of others aren't proportional
+						v = same // logarithms of other documents aren't proportional
 					}
 					a[k], b[k], c[k] = v, v*factor, v*factor
 				}
@@ -133,7 +133,7 @@ func TestPairsWithinMultiples(t *testing.T) {
 			}
 		}
 	}
-	// Opposite vectors, and ones so near that even float64 can't tell them apart.
+	// These vectors are opposite, or so near that float64 can't distinguish them.
 	x := enginetest.Embed(t, sparse.Embedding{}, [][]float32{{1e30, 1}, {1e30, 2}, {-1e30, -1}})
 	for bound, pairs := range map[float64]int{0: 1, 1.99: 1, 2: 3} {
 		if got := allPairs(t, x, bound, Options{}); len(got) != pairs {
@@ -142,8 +142,7 @@ func TestPairsWithinMultiples(t *testing.T) {
 	}
 }
 
-// Of equal values by a kernel that falls with c the one of less c comes first, and by others that of
-// the smaller number.
+// Equal values are ordered by c if the kernel decreases in c alone, else by document number.
 func TestNeighboursOfEqualValues(t *testing.T) {
 	rows := [][]float32{{40000, 40000}, {40000, 40003}, {40000, 40002}, {40000, 40001}}
 	for spec, want := range map[string][]uint32{

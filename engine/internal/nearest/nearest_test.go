@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// matrix holds keys of n rows and m columns; where it is half, of a symmetric matrix.
+// matrix holds keys of n rows and m columns, or half of a symmetric matrix.
 type matrix struct {
 	n, m int
 	half bool
@@ -42,8 +42,8 @@ func draw(r *rand.Rand, n, m int, half bool, kinds []float32) *matrix {
 	return x
 }
 
-// tiles cuts the matrix into tiles of up to height rows and width columns, by columns or by rows, with
-// room between their lines. Of the symmetric half a row's tiles begin at the first row of all.
+// tiles cuts the matrix into tiles of up to height rows and width columns, by columns or by rows,
+// with padding between lines. In the symmetric half the tiles of a row begin at its first row.
 func (x *matrix) tiles(height, width int, byColumns, negated bool) (rows [][]*device.Tile) {
 	for first := 0; first < x.n; first += height {
 		var list []*device.Tile
@@ -59,7 +59,7 @@ func (x *matrix) tiles(height, width int, byColumns, negated bool) (rows [][]*de
 			}
 			t.Value = make([]float32, (t.Rows-1)*t.RowStride+(t.Cols()-1)*t.ColStride+1)
 			for i := range t.Value {
-				t.Value[i] = -1 // what lies between lines is none of them
+				t.Value[i] = -1 // padding between lines isn't a value
 			}
 			for i := range t.Rows {
 				for j := range t.Cols() {
@@ -78,7 +78,7 @@ func (x *matrix) tiles(height, width int, byColumns, negated bool) (rows [][]*de
 	return rows
 }
 
-// want returns the list of row i: up to k others that are wanted, by key, then by number.
+// want returns the list of row i: up to k wanted others, sorted by key, then by number.
 func (x *matrix) want(i, k int, most float32, groups []int32, wanted func(i, j int, key float32) bool) []Neighbour {
 	var list []Neighbour
 	for j := range x.m {
@@ -101,9 +101,8 @@ func eachISA(t *testing.T, f func(t *testing.T, k *asm.Kernels)) {
 	}
 }
 
-// Lists are those of brute force, whatever the tiles are like and in whatever order they come, from
-// several goroutines, where keys are equal, infinite or no numbers, or what they were drawn from
-// rises or falls along the rows.
+// Lists equal brute force for any tiles in any order, from several goroutines, for keys that are
+// equal, infinite or NaN, and for keys that increase or decrease along the rows.
 func TestEnter(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	eachISA(t, func(t *testing.T, kernels *asm.Kernels) {
@@ -159,7 +158,7 @@ func TestEnter(t *testing.T) {
 	})
 }
 
-// A row's first tile lowers its limit: most of what it has is never found.
+// The first tile of a row lowers its limit, so most of its values aren't found.
 func TestBound(t *testing.T) {
 	eachISA(t, func(t *testing.T, kernels *asm.Kernels) {
 		r := rand.New(rand.NewPCG(2, 2))
@@ -169,7 +168,7 @@ func TestBound(t *testing.T) {
 			s := &Search{Kernels: kernels, Half: half}
 			tile := x.tiles(64, 512, true, false)[0][0]
 			s.bound(&scratch{}, l, tile)
-			l.Offer(0, 0, 1) // doesn't raise it again
+			l.Offer(0, 0, 1) // this doesn't raise the limit again
 			for i, limit := range l.limit[:64] {
 				tenth := x.want(i, 10, 2, nil, nil)[9].Value
 				if !(limit >= tenth && limit < tenth+0.1) {
@@ -189,7 +188,7 @@ func TestBound(t *testing.T) {
 	})
 }
 
-// Pairs are all that are small enough, once each.
+// Pairs visits each pair with a small enough key once.
 func TestPairs(t *testing.T) {
 	eachISA(t, func(t *testing.T, kernels *asm.Kernels) {
 		r := rand.New(rand.NewPCG(3, 3))
@@ -245,8 +244,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Keys become values, in lists that are longer than what is turned at a time, and shorter: where the map makes values
-// equal or turns their order, they are sorted, equal ones as they were. Each list is checked.
+// Keys are converted to values, in lists longer and shorter than a buffer. Lists are sorted again,
+// stably, if the map makes values equal or reverses their order. Each list is checked.
 func TestSort(t *testing.T) {
 	value := func(key float32) float32 { return -float32(math.Floor(float64(key)*8)) + key/1024 }
 	for _, k := range []int{1, 7, 100, sortKeys + 500} {
@@ -278,7 +277,7 @@ func TestSort(t *testing.T) {
 				}
 				for at, key := range keys {
 					if !(key >= 0 && key < 1) {
-						return fmt.Errorf("a key of %v", key) // what comes after the end of a list is none
+						return fmt.Errorf("a key of %v", key) // entries after the end of a list aren't keys
 					}
 					keys[at] = value(key)
 				}
@@ -315,7 +314,7 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// Lists take what Bytes says.
+// Lists take the memory that Bytes returns.
 func TestBytes(t *testing.T) {
 	l := NewLists(1000, 10, 2, nil)
 	held := 8*len(l.entries) + 4*len(l.count) + 4*len(l.limit) + 8*len(l.locks)

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// heldBy returns what a value's slices hold, in bytes, those of slices in them and of structs
-// included, but nothing behind pointers, which is others'.
+// heldBy returns the memory of a value's slices in bytes, including nested slices and structs, but
+// not the memory behind pointers.
 func heldBy(v reflect.Value) (bytes int64) {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -33,12 +33,12 @@ func heldBy(v reflect.Value) (bytes int64) {
 	return bytes
 }
 
-// What a panel holds when all documents went through it, the longest together, is within what
-// HostBytes counts, in every field that panels have or will have, and not far below it.
+// The memory of a panel in all fields, after all documents and with the longest ones together, is
+// at most the memory in HostBytes, and not far below it.
 func TestPanelBytes(t *testing.T) {
 	long := enginetest.Zipf(100, 10000, 1000, 3)
 	n := len(long.Terms)
-	// every document twice: all have one that is close
+	// every document occurs twice, so all have a close document
 	long.Terms, long.Values = append(long.Terms, long.Terms...), append(long.Values, long.Values...)
 	for _, at := range long.Offsets[1:] {
 		long.Offsets = append(long.Offsets, int64(n)+at)
@@ -61,7 +61,7 @@ func TestPanelBytes(t *testing.T) {
 		"histograms": enginetest.Embedded(t, sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon},
 			long),
 	} {
-		for _, head := range []int{64, 4000} { // the second in more segments than are added up in one go
+		for _, head := range []int{64, 4000} { // the second head has more segments than are summed in one pass
 			b := newBackend(t, x, Options{Workers: 1, HeadTerms: head, Roles: map[string]Roles{"rows": DenseColumns}[name]})
 			all := run.Numbers(0, x.Rows())
 			longest := slices.Clone(all)
@@ -75,7 +75,7 @@ func TestPanelBytes(t *testing.T) {
 				t.Fatalf("%d panels of one worker", len(b.idle))
 			}
 			p := b.idle[0]
-			p.docs, p.exact.docs = nil, nil // the task's
+			p.docs, p.exact.docs = nil, nil // owned by the task
 			if held := heldBy(reflect.ValueOf(*p)) + int64(unsafe.Sizeof(*p)); held > b.panelMax ||
 				held < b.panelMax*4/5 {
 				t.Errorf("%s, head of %d terms, %d segments: a panel holds %d bytes, panelBytes says %d", name,

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Documents that were prepared take what was said, give the bits that they give otherwise, as often as
-// they are asked for, and belong to their back end.
+// Prepared documents take at most PreparedBytes, give the same bits in any number of requests, and
+// belong to their back end.
 func TestPrepared(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 900, 6, 3))
 	other := musttest.Get(x.Embedder.Transform(enginetest.Zipf(150, 900, 30, 4)))(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Whichever documents are dense, c has the same bits: of the symmetric half, of some rows in any order, of other
-// documents, of some columns; with documents that are the same, empty, or so long that their tail's roundings add up.
+// c has the same bits for dense rows and dense columns: in the symmetric half, for rows in any
+// order, other documents and ranges of columns, with equal, empty and very long documents.
 func TestRoles(t *testing.T) {
 	musttest.SkipRace(t)
 	for _, isa := range enginetest.ISAs() {
@@ -28,19 +28,19 @@ func TestRoles(t *testing.T) {
 
 func testRoles(t *testing.T, k *asm.Kernels, n int) {
 	docs := enginetest.Zipf(n, 40000, 9, 3)
-	add := func(first, count int) { // a document of terms in sequence
+	add := func(first, count int) { // a document of consecutive terms
 		for i := range count {
 			docs.Terms, docs.Values = append(docs.Terms, uint32(first+i)), append(docs.Values, 1)
 		}
 		docs.Offsets = append(docs.Offsets, int64(len(docs.Terms)))
 	}
-	for _, d := range []int{0, n / 2} { // again
+	for _, d := range []int{0, n / 2} { // copies
 		terms, values := docs.Row(d)
 		docs.Terms, docs.Values = append(docs.Terms, terms...), append(docs.Values, values...)
 		docs.Offsets = append(docs.Offsets, int64(len(docs.Terms)))
 	}
 	add(0, 0)
-	add(20000, longTail+1952) // 2,300 terms of both
+	add(20000, longTail+1952) // 2,300 common terms
 	add(21700, longTail+1952)
 	add(3, 1)
 	x := enginetest.Embedded(t, sparse.Sphere, docs)
@@ -61,7 +61,7 @@ func testRoles(t *testing.T, k *asm.Kernels, n int) {
 	for _, terms := range []int{16, 100} {
 		rows := newBackend(t, x, Options{Kernels: k, Workers: 2, HeadTerms: terms, Roles: DenseRows})
 		columns := newBackend(t, x, Options{Kernels: k, Workers: 2, HeadTerms: terms, Roles: DenseColumns})
-		// Of few documents the roundings of the two long ones may ask for more segments.
+		// If there are few documents, the two long ones may require more segments.
 		if can := sparse.Block%k.Panel == 0; columns.denseColumns != can && n > 1 || rows.denseColumns {
 			t.Fatalf("dense columns: %v and %v, expected %v", columns.denseColumns, rows.denseColumns, can)
 		}
@@ -117,7 +117,7 @@ func TestRolesOfLongDocument(t *testing.T) {
 	}
 }
 
-// c returns what a request brings, -1 where it asked for nothing.
+// c returns the values of a request, and -1 for values that aren't requested.
 func c(t *testing.T, b *Backend, r *device.Request) []float32 {
 	n := b.own.x.Rows()
 	values := musttest.Make(len(r.Docs)*n, func(i int) float32 { return -1 })

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The search that guesses finds what a binary search does, in lists that are even and that aren't.
+// The interpolating search agrees with binary search, for even and uneven lists.
 func TestFirstFrom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Offsets into a segment have 16 bits: the most ranks that fit keep offsets of their own.
+// Offsets into a segment have 16 bits: the maximum number of ranks still has distinct offsets.
 func TestSplitNeverWraps(t *testing.T) {
 	for _, panel := range []int{1, 24, 32, 64, 65536} {
 		cols := 65536 / panel
@@ -46,8 +46,8 @@ func TestSplitNeverWraps(t *testing.T) {
 	}
 }
 
-// Head and tail together have every value of a document once, rarest term first, and each value of
-// the tail is in the list of its term, where place says.
+// Head and tail together contain every value of a document once, rarest term first. Each value of
+// the tail is in the list of its term at the stored place.
 func TestSplit(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 900, 6, 3))
 	for _, terms := range []int{-1, 40, 900} {
@@ -92,8 +92,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Ranges of columns have the same bits as all columns, in whatever order they come, and so has the
-// half, of documents in sequence or not.
+// Ranges of columns in any order have the same bits as all columns, and so has the half for
+// consecutive or other documents.
 func TestColumns(t *testing.T) {
 	n := 5*sparse.Block + 17
 	b := newBackend(t, enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(n, 4000, 12, 7)),
@@ -117,7 +117,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// Other documents have the same bits in the room of earlier ones, of more or fewer, with more or fewer
+// Documents have the same bits in memory reused from more or fewer documents with more or fewer
 // values.
 func TestRoomIsUsedAgain(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 900, 12, 3))
@@ -135,7 +135,7 @@ func TestRoomIsUsedAgain(t *testing.T) {
 	}
 }
 
-// soon is a context that is cancelled once it was looked at so often.
+// soon is a context that is cancelled after a number of calls.
 type soon struct {
 	context.Context
 	left atomic.Int32
@@ -148,7 +148,7 @@ func (c *soon) Err() error {
 	return nil
 }
 
-// Documents that are all close take the exact form, and the end of a context still ends the work.
+// If all documents are close, all values are recomputed, and the work still ends with its context.
 func TestCloseHistogramsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second on an emulated processor")
@@ -195,8 +195,8 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// Terms of histograms are below the geometric mean of their values, which the bound on roundings takes them for; up to
-// the rounding of both.
+// Terms of histograms are at most the geometric mean of their values, as the rounding bound
+// assumes, up to the rounding of both.
 func TestTermsAreBelowTheRoot(t *testing.T) {
 	for _, k := range []asm.Pairing{asm.Best().ChiSquare, asm.Best().JensenShannon} {
 		var term [1]float32
