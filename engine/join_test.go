@@ -76,7 +76,7 @@ type pair struct {
 	c    float32
 }
 
-// allPairs returns the pairs i < j that EachNear finds, in order, with copies. Their c is 0, or 1 if it is above 0.
+// allPairs returns the sorted pairs i < j of EachNear with all copies; positive c become 1.
 func allPairs(t *testing.T, x *sparse.Embedded, c float64, opt Options) (pairs []pair) {
 	t.Helper()
 	copies := map[int][]uint32{}
@@ -169,7 +169,7 @@ func TestJoinIsTiles(t *testing.T) {
 	}
 }
 
-// The same on real documents: within near bounds of a thousand, within far ones of some hundreds.
+// Joins and tiles agree on a thousand real documents, or some hundred for large bounds.
 func TestJoinIsTilesOnCorpora(t *testing.T) {
 	if testing.Short() {
 		t.Skip("minutes under the race detector")

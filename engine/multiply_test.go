@@ -112,7 +112,7 @@ func TestRectangle(t *testing.T) {
 					}
 					_ = doubled(0, w)
 					const block = 4 * 512 * 624 // bytes of a block of rows
-					// None, documents, the first block and documents, which beats two blocks, and all.
+					// These keep nothing, documents, the first block and documents, and everything.
 					for _, keep := range []int64{0, 256 << 10, 2 * block, 1 << 30} {
 						r := musttest.Get(e.Rectangle(k, test, keep))(t)
 						room := min(map[int64]int{2 * block: 1, 1 << 30: 3}[keep], r.blocks())
@@ -233,7 +233,7 @@ func TestMultiplyDevice(t *testing.T) {
 			}
 		}
 	}
-	many := musttest.Get(x.Embedder.Transform(zipf(reducedRows+5, 900, 6, 7)))(t) // more than a device has at a time
+	many := musttest.Get(x.Embedder.Transform(zipf(reducedRows+5, 900, 6, 7)))(t) // exceeds the batch size of a device
 	k := musttest.Get(kernel.ParseIn("c", embedding))(t)
 	e := newEngine(t, x, Options{Workers: 2})
 	v, w, want := drawn(300, 1, 8), mat.NewDense(many.Rows(), 1, nil), mat.NewDense(many.Rows(), 1, nil)

@@ -65,14 +65,14 @@ func TestNeighbourBlocks(t *testing.T) {
 				opt := NeighbourOptions{Count: count}
 				if round%3 == 1 {
 					near := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
-					opt.Min = new(float64(near.Of(n / 2)[0].Value)) // half of the documents have it, exactly this one among them
+					opt.Min = new(float64(near.Of(n / 2)[0].Value)) // half of the documents reach it, one exactly
 				}
 				want := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
 				cuts := []int{0, r.IntN(n), r.IntN(n), r.IntN(n), n}
 				slices.Sort(cuts)
 				before := e.Stats().Pairs
 				got := blocksOf(t, e, k, cuts, opt)
-				// A panel's own square and columns before the first of a block are computed, too.
+				// The panel's square and columns before the block are computed, too.
 				most := compute.PairsOf(n) + int64(n)*int64(e.Info().Kernels.Panel+4*128)
 				if pairs := e.Stats().Pairs - before; pairs > most {
 					t.Errorf("%d pairs of %d documents, expected at most %d", pairs, n, most)
@@ -93,7 +93,7 @@ func TestNeighbourBlocksOfNone(t *testing.T) {
 	k := kernel.MustParse("diffusion")
 	e := newEngine(t, enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(30, 200, 8, 5)), Options{})
 	one := NeighbourOptions{Count: 1}
-	for _, b := range [][2][2]int{{{3, 3}, {3, 3}}, {{3, 4}, {3, 4}}, {{3, 3}, {5, 9}}} { // of one document, or none
+	for _, b := range [][2][2]int{{{3, 3}, {3, 3}}, {{3, 4}, {3, 4}}, {{3, 3}, {5, 9}}} { // one document, or none
 		block, err := e.NeighbourBlock(t.Context(), k, b[0], b[1], one)
 		if err != nil || len(slices.Concat(block.Rows...))+len(slices.Concat(block.Columns...)) > 0 {
 			t.Errorf("rows %d, columns %d: %v, %v", b[0], b[1], block, err)

@@ -67,8 +67,8 @@ func TestReferenceAgainstExact(t *testing.T) {
 	}
 }
 
-// Both forms add the same squares in different orders; each compensated sum is within u(1 + small)
-// of exact, halving is exact: 2u relative to each other, taken as 4u. Terms of histograms are rounded besides.
+// Both forms add the same squares in different orders. Each compensated sum has an error of about
+// u, so they differ by 2u; the test allows 4u. Terms of histograms are also rounded.
 func TestReferenceRow(t *testing.T) {
 	rows := testRows()
 	embeddings := []sparse.Embedding{sparse.Sphere, {}, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}}

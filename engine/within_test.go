@@ -21,8 +21,8 @@ func everyEmbedding() []sparse.Embedding {
 		sparse.Embedding{Weighting: sparse.TFIDF, Power: 2})
 }
 
-// turned are documents of 20 words in sequence on a circle of 61, each all times a factor. Every word
-// is in 20 documents, so in every embedding c of two that are s words apart is s/20, and 1 from 20 on.
+// turned returns documents of 20 consecutive words on a circle of 61, each times a factor. Every
+// word is in 20 documents, so c of documents s words apart is s/20, at most 1.
 func turned(factors []float32) (rows [][]float32, c20 func(i, j int) int) {
 	const words = 61
 	for i := range words {

@@ -24,8 +24,7 @@ type golden struct {
 	hasC2          bool
 }
 
-// goldens reads the values that a program in another language computed from the definitions in 120
-// digits.
+// goldens reads values that a Python program computed from the definitions to 120 digits.
 func goldens(t *testing.T) []golden {
 	t.Helper()
 	file, err := os.Open("testdata/algebra.txt")
@@ -57,17 +56,17 @@ func goldens(t *testing.T) []golden {
 	return all
 }
 
-// The reference of every combination: values to some ulp of the largest value that k takes for
-// these norms, and 1 - cosine in the feature space to some ulp of itself down to c = 2⁻¹⁴⁹. Each
-// step of a composition, of which there are three at most, adds a handful of roundings, each up to
-// doubled by an angle; powers and exponentials multiply relative errors by their exponent, which is
-// below 20 here. 2000 ulp = 2·10⁻¹³ hold all that.
+// The reference of every combination is accurate: values to some ulp of the largest value of k for
+// these norms, and 1 - cosine in the feature space to some ulp of its value down to c = 2⁻¹⁴⁹. Each
+// of up to three steps of a composition adds some roundings, which an angle may double. Powers and
+// exponentials multiply relative errors by their exponent, which is below 20. 2000 ulp = 2·10⁻¹³
+// bound the total.
 func TestAlgebraGolden(t *testing.T) {
 	for _, g := range goldens(t) {
 		k := made(g.spec).(*kernel)
 		scale := max(math.Abs(g.value), math.Sqrt(math.Abs(k.Eval(0, g.x, g.x)*k.Eval(0, g.y, g.y))))
 		if strings.HasPrefix(g.spec, "centred") || strings.Contains(g.spec, "ng") {
-			scale += 10 // what cancels in a distance
+			scale += 10 // terms that cancel in a distance
 		}
 		if got := k.Eval(g.c, g.x, g.y); !(math.Abs(got-g.value) <= 2000*ulp*scale) {
 			t.Errorf("%s at c = %v, norms %v and %v: the value is %v, expected %v", g.spec, g.c, g.x, g.y, got, g.value)
@@ -75,15 +74,15 @@ func TestAlgebraGolden(t *testing.T) {
 		if positive := k.known.PositiveDiagonal; positive && !g.hasC2 {
 			t.Errorf("%s: the diagonal isn't above 0", g.spec)
 		} else if !positive || strings.HasPrefix(g.spec, "centred") {
-			// Of which nothing better than the definition is known.
+			// For these only the definition is known.
 			continue
 		}
 		c2, _, _ := k.feature(g.c, g.x, g.y)
-		// The norms of a feature space carry roundings, too, and c2 may hang on their difference.
+		// Norms of a feature space are rounded, too, and c2 may depend on their difference.
 		moved, _, _ := k.feature(g.c, g.x*(1+4*ulp), g.y)
 		tol := 2000*ulp*g.c2 + 2*math.Abs(moved-c2) + 1e-100
 		if g.c > 1 {
-			tol += 16 * ulp // an even power is small again near c = 2
+			tol += 16 * ulp // an even power is also small near c = 2
 		}
 		if !(math.Abs(c2-g.c2) <= tol) {
 			t.Errorf("%s at c = %v, norms %v and %v: c2 is %v, expected %v, %g ulp", g.spec, g.c, g.x, g.y, c2, g.c2,
@@ -92,9 +91,8 @@ func TestAlgebraGolden(t *testing.T) {
 	}
 }
 
-// Kernels of c and norms alone that are one table state an error of at most 8 ulp, 16 units,
-// wherever the value isn't near 0, except those that are exponentials of large numbers, which are
-// tables of the exponent.
+// The error bound of kernels with a single table is at most 8 ulp, 16 units, unless the value is
+// near 0 or the table holds exponents of exponentials.
 func TestTableErrors(t *testing.T) {
 	n := 20000
 	if testing.Short() {
@@ -107,7 +105,7 @@ func TestTableErrors(t *testing.T) {
 		}
 		table := k.g.table()
 		worst, near := 0.0, 1e-3
-		if !k.known.NonNegative { // a row of the table may have both signs
+		if !k.known.NonNegative { // the values of a row may have both signs
 			near = 1e-2
 		}
 		for _, c := range float32Distances(n) {
@@ -117,15 +115,15 @@ func TestTableErrors(t *testing.T) {
 			}
 		}
 		t.Logf("%s: 2^%d intervals, logarithm %t: %.1f units", spec, table.Bits, table.Log, worst)
-		// a sum may cancel: then its error is relative to its parts
+		// a sum may cancel; its error is then relative to its parts
 		if !(worst <= 16) && !table.Log && !strings.Contains(spec, "+") {
 			t.Errorf("%s: the stated error is %v units of 2⁻²⁴, expected at most 16", spec, worst)
 		}
 	}
 }
 
-// A function that a table can't follow closely states so: every value is within its bound all the
-// same, and where a table would be far from it there is none.
+// If a table approximates a function badly, its error bound is large but valid. If the
+// approximation is too bad, there is no table.
 func TestTableOfRoughFunctions(t *testing.T) {
 	for name, g := range map[string]func(c float64) float64{
 		"waves":      func(c float64) float64 { return math.Sin(3000 * c) },
@@ -164,7 +162,7 @@ func TestTableOfRoughFunctions(t *testing.T) {
 	}
 }
 
-// Every function that is computed from a half line is within HalfLineError.
+// Every function with a half-line table has an error within HalfLineError.
 func TestHalfLine(t *testing.T) {
 	power := func(p float64) func(v float64) float64 {
 		return func(v float64) float64 { return math.Pow(v, p) }
@@ -194,8 +192,8 @@ func TestHalfLine(t *testing.T) {
 	}
 }
 
-// Identical documents have exactly 1 under a kernel scaled to unit diagonal, whatever their norm,
-// down to 0 and beyond the range of float32.
+// A normalised kernel is exactly 1 for identical documents of any norm, including 0 and norms
+// beyond the range of float32.
 func TestNormaliseDiagonal(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"normalise(polynomial:gamma=0.1,r=1,degree=2)",
@@ -215,16 +213,16 @@ func TestNormaliseDiagonal(t *testing.T) {
 	})
 }
 
-// An origin moves no distance: the negative distance in the feature space of a centred kernel is
-// that in the space of the kernel itself, to the last digits of the smallest, and -√(2‖x-y‖) for
-// the negative distance.
+// Centring doesn't change distances: the negative distance in the feature space of a centred kernel
+// equals the negative distance for the kernel itself, even for small distances, and is -√(2‖x-y‖)
+// for the kernel negative distance.
 func TestCentredDistances(t *testing.T) {
 	centred, plain := MustParse("compose(centred(rbf:gamma=0.1),ned)"), MustParse("compose(rbf:gamma=0.1,ned)")
 	twice, ned := MustParse("compose(centred(ned),ned)"), MustParse("ned")
 	for _, c := range []float64{0, 1e-14, 1e-9, 1e-3, 0.7} {
 		for _, y := range []float64{2, 2.0001, 3} {
-			// Two norms √p and √q that differ cost some 2⁻⁵² (√p-√q)²/g, norms that are equal
-			// nothing: a factor of ten for the roots.
+			// The error is about 2⁻⁵² (√p-√q)²/g for norms √p and √q, and 0 for equal norms, times
+			// ten for roots.
 			const tol = 1e-13
 			for _, pair := range [][2]float64{{centred.Eval(c, 2, y), plain.Eval(c, 2, y)},
 				{twice.Eval(c, 2, y), -math.Sqrt(-2 * ned.Eval(c, 2, y))}} {
@@ -245,7 +243,7 @@ func everyISA(t *testing.T, test func(t *testing.T, table *asm.Kernels)) {
 	}
 }
 
-// A user-defined kernel.
+// User-defined kernels work like other kernels.
 func TestNewKernel(t *testing.T) {
 	ngd, rbf := MustParse("ngd-log"), MustParse("rbf:gamma=0.1")
 	of := func(k Kernel) func(c, x, y float64) float64 { return k.Eval }
@@ -288,7 +286,7 @@ func TestNewKernel(t *testing.T) {
 	}
 }
 
-// User-defined kernels are parts of others, by their names; names that specifications can't hold are refused.
+// Combinations may name user-defined kernels. Names that specifications can't contain are invalid.
 func TestOwnKernelsAsParts(t *testing.T) {
 	eval := func(c, x, y float64) float64 { return 1 / (1 + c) }
 	cauchy := musttest.Get(New(Custom{Name: "cauchy-1", Eval: eval, Properties: Properties{Definite: Positive}}))(t)
@@ -355,8 +353,8 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// A kernel with something open is resolved once for a number of terms: engines ask for each
-// request, and a table is made for each kernel.
+// A kernel is resolved once per number of terms, because engines resolve it for each request, and
+// each resolved kernel makes a table.
 func TestResolvedOnce(t *testing.T) {
 	for _, spec := range []string{"exp(polynomial)", "diffusion:t=0.1,order=1", "2*(rbf + linear)"} {
 		k := MustParse(spec)
@@ -367,8 +365,8 @@ func TestResolvedOnce(t *testing.T) {
 	}
 }
 
-// The error of an exponential is a number where the value is 0 and the exponent far beyond what
-// float32 knows to a unit.
+// The error of an exponential isn't NaN if the value is 0 and the exponent is too large for float32
+// units.
 func TestExponentialError(t *testing.T) {
 	for _, spec := range []string{"exp(1e15*ned)", "exp(1e17*linear)"} {
 		k := MustParse(spec)

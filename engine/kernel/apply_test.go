@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Lengths that don't fit are refused by every kernel, before a value is written.
+// Every kernel rejects inconsistent lengths before it writes a value.
 func TestApplyRefuses(t *testing.T) {
 	filled := func(n int, v float32) []float32 {
 		s := make([]float32, n)
@@ -57,7 +57,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// A custom kernel whose Eval panics gives the error that the documentation promises in New, which tries it.
+// New returns the documented error if Eval of a custom kernel panics.
 func TestNewOfAKernelThatPanics(t *testing.T) {
 	var failed *PanicError
 	broken := errors.New("broken")

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/engine/internal/arccosine"
 )
 
-// Any degree through the parser: norms to the power n, J_n, the factor 1/π; the feature space has
-// the diagonal as its norms.
+// Parsed kernels of any degree have norms to the power n, J_n and the factor 1/π. The norms of the
+// feature space are the square roots of the diagonal.
 func TestArcCosineDegree(t *testing.T) {
 	for _, n := range []float64{-0.4, -0.25, 0.5, 1.5, 3, 3.7, 10, 28} {
 		k := MustParse("arccos:n=" + formatNumber(n)).(*kernel)

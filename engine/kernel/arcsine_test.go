@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// It is 2 k₀ - 1 by (2.20) of Cho's thesis, and ngd:shift=pi over π. Maps, bounds, programs and
-// definiteness are tested with those of all families.
+// The kernel is 2 k₀ - 1 by (2.20) of Cho's thesis, and ngd:shift=pi divided by π. Other tests
+// cover maps, bounds, programs and definiteness of all families.
 func TestArcsine(t *testing.T) {
 	k := MustParse("arcsine").(*kernel)
 	degree0, ngd := MustParse("arccos:n=0"), MustParse("ngd:shift=pi")

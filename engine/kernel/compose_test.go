@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Opposite documents have c = 2 in the feature space of an odd power and 0 in that of an even one,
-// which rounding takes nowhere else.
+// Opposite documents have c = 2 in the feature space of an odd power and c = 0 for an even power,
+// in spite of rounding.
 func TestComposedOpposite(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for spec, want := range map[string]float64{

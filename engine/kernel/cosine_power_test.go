@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Up to c = 1 it is a power of the Bhattacharyya kernel, and beyond it is 0. Maps, bounds, programs
-// and definiteness are tested with those of all families.
+// Up to c = 1 the kernel is a power of the Bhattacharyya kernel, and beyond it is 0. Other tests
+// cover maps, bounds, programs and definiteness of all families.
 func TestCosinePower(t *testing.T) {
 	for _, p := range []int{1, 2, 5, 64} {
 		k := MustParse(fmt.Sprintf("cosine-power:p=%d", p)).(*kernel)

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// beyondSpecs are kernels whose values, or what comes before them, leave the range of float32 or of
+// beyondSpecs are kernels whose values or intermediate results leave the range of float32 or
 // float64 for some documents.
 var beyondSpecs = []string{
 	"exp(90*bhattacharyya)", "exp(960*bhattacharyya)", "exp(1e5*bhattacharyya)", "power(exp(960*bhattacharyya)):p=0.5",
@@ -29,11 +29,11 @@ var beyondSpecs = []string{
 	"linear + -1*linear", "polynomial", "rbf", "sigmoid",
 }
 
-// beyondNorms reach from subnormal lengths to the longest that an engine takes.
+// beyondNorms range from subnormal norms to the maximum norm of an engine.
 var beyondNorms = []float32{0, 1e-40, 1e-30, 1e-3, 1, 7, 80, 85, 100, 250, 12345, 1e9, 1e15, sparse.MaxNorm}
 
-// Error and Tolerance are numbers from 0 on or +Inf for every kernel, c and norms; and a value that
-// is beyond float32 though its bound is finite is the infinity of its sign.
+// Error and Tolerance are nonnegative numbers or +Inf for every kernel, c and norms. A value beyond
+// float32 with a finite bound is an infinity of the same sign.
 func TestErrorIsABound(t *testing.T) {
 	musttest.SkipRace(t)
 	var kernels []Kernel
@@ -58,8 +58,8 @@ func TestErrorIsABound(t *testing.T) {
 	}
 }
 
-// What is stated near and beyond the ends of the range is so: values within a finite bound,
-// infinities of the right sign, no NaN where there is a bound.
+// Near and beyond the ends of the range, values are within a finite bound, infinities have the
+// correct sign, and no value with a bound is NaN.
 func TestMapBeyond(t *testing.T) {
 	musttest.SkipRace(t)
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
@@ -103,7 +103,7 @@ func TestMapBeyond(t *testing.T) {
 	})
 }
 
-// An infinity is within nothing but itself, or a value beyond float32 that has no bound.
+// An infinity is within the same infinity only, or within a value beyond float32 without a bound.
 func TestWithinInfinities(t *testing.T) {
 	inf := math.Inf(1)
 	noBound, bounded := MustParse("linear"), MustParse("polynomial:gamma=1,r=0,degree=64")

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The formulas as the source has them, in float64, for parameters where nothing leaves its range:
-// ψ₀ and ψ₁ of the 10-sphere, the cut-off, the factor.
+// The kernel agrees with the formulas of the source in float64, for parameters within its range: ψ₀
+// and ψ₁ of the 10-sphere, the cut-off and the factor.
 func TestParametrix(t *testing.T) {
 	const tm, n, a = 0.4, 10, 4.5
 	for _, c := range []float64{0, 0.01, 0.2, 0.5, 0.9, 1, 1.4} {
@@ -23,7 +23,7 @@ func TestParametrix(t *testing.T) {
 			zero, printed = math.Pow(math.Sin(x)/x, -a), math.Pow(math.Sin(2*x)/(2*x), -a)
 			first = a*a - a*(a-1)*(1-x/math.Tan(x))/(x*x)
 		}
-		u := 2*2*x/3 - 1 // of a cut-off at 3
+		u := 2*2*x/3 - 1 // for a cut-off at 3
 		bump := 1.0
 		switch {
 		case u >= 1:
@@ -43,7 +43,7 @@ func TestParametrix(t *testing.T) {
 			if got := k.Eval(c, 1, 1); !(math.Abs(got-want) <= 1e-11*want) {
 				t.Errorf("%s at c = %v is %v, expected %v", spec, c, got, want)
 			}
-			// What a composition is given: 1 - k/k(0), with its digits where that is small.
+			// The input of a composition, 1 - k/k(0), is accurate for small values.
 			c2, x2, y2 := k.(*kernel).feature(c, 1, 1)
 			if want := max(1-k.Eval(c, 1, 1)/k.Eval(0, 1, 1), 0); !(math.Abs(c2-want) <= 1e-14) || x2 != y2 ||
 				!(math.Abs(x2*y2-k.Eval(0, 1, 1)) <= 1e-15*x2*y2) {
@@ -57,8 +57,8 @@ func TestParametrix(t *testing.T) {
 	}
 }
 
-// n is that of the simplex, unless it is given; what doesn't depend on it isn't told;
-// specifications that mean the same are one kernel.
+// n is the dimension of the simplex unless it is set. Kernels without n are unchanged. Equivalent
+// specifications give equal kernels.
 func TestParametrixResolves(t *testing.T) {
 	for spec, want := range map[string]string{
 		"diffusion:order=0":                             "diffusion:t=0.5,order=0,n=99",
@@ -128,7 +128,7 @@ func TestParametrixRefused(t *testing.T) {
 	}
 }
 
-// Properties tell beforehand where values leave float32.
+// Properties.Condition reports that values overflow or underflow float32.
 func TestParametrixRange(t *testing.T) {
 	for spec, want := range map[string]string{
 		"diffusion:t=0.5,order=0,n=60000":              "beyond float32, with values up to e^1.35",
@@ -142,7 +142,7 @@ func TestParametrixRange(t *testing.T) {
 			t.Errorf("%s: %q, expected it to say %q", spec, got, want)
 		}
 	}
-	// Where values are 0, an exponent of 10¹⁸ leaves no bound undefined.
+	// If values are 0, bounds are defined even for an exponent of 10¹⁸.
 	if e := MustParse("diffusion:t=1e-18,order=0,n=10").Error(0.5, 1, 1); !(e <= 2.01*underflow) {
 		t.Errorf("the bound of a value that is 0 is %v", e)
 	}
@@ -152,9 +152,9 @@ func TestParametrixRange(t *testing.T) {
 	}
 }
 
-// Near the antipode the sum of ψ_k t^k has places where it is below 0: the table of logarithms has
-// holes there, and values come from the formula. Tables that are known to have holes, and c below
-// and above 1 in one call, give the bits that a value by itself has.
+// Near the antipode the sum of ψ_k t^k may be negative. The table of logarithms then has holes, and
+// values come from the formula. Tables with holes, and calls with c below and above 1, give the
+// same bits as separate calls.
 func TestParametrixHoles(t *testing.T) {
 	for _, spec := range []string{"diffusion:t=100,order=3,n=20", "diffusion:t=0.05,order=1,n=200",
 		"diffusion:t=1e-3,order=2,n=60000,embed=tf-l2"} {

@@ -8,11 +8,11 @@ import (
 	"github.com/gramengine/gram/engine/internal/enginetest"
 )
 
-// What tests of several packages share.
+// sameBits is shared by tests of several packages.
 var sameBits = enginetest.SameBits
 
-// mapSpecs are the specifications that maps, bounds and programs are tested on, and the examples of
-// families that aren't among them.
+// mapSpecs returns the specifications for tests of maps, bounds and programs, and the examples of
+// all other families.
 var mapSpecs = sync.OnceValue(func() []string {
 	all := slices.Clone(enginetest.Kernels)
 	text := strings.Join(all, " ")
@@ -24,7 +24,7 @@ var mapSpecs = sync.OnceValue(func() []string {
 	return all
 })
 
-// made is MustParse, of each specification once: a kernel's tables take longer than most tests of it.
+// made is MustParse with a cache, because tables of a kernel take longer than most tests.
 func made(spec string) Kernel {
 	k, there := kernels.Load(spec)
 	if !there {
@@ -35,7 +35,7 @@ func made(spec string) Kernel {
 
 var kernels sync.Map
 
-// leaf makes a kernel of a formula alone.
+// leaf makes a base kernel of a formula.
 func leaf(f formula) *kernel { return (&kernel{formula: f}).ready() }
 
 // feature returns c2, x2 and y2.

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// ulp is the greatest relative error of one float64 rounding.
+// ulp is the maximum relative error of one float64 rounding.
 const ulp = 0x1p-53
 
-// distances returns values of c in [0, 2]: the ends and their neighbours, every power of ten
-// towards both, and an even sample.
+// distances returns values of c in [0, 2]: both ends and their neighbours, distances to them by
+// powers of ten, and an even sample.
 func distances() []float64 {
 	cs := []float64{0, 0x1p-149, 1, math.Nextafter(1, 0), math.Nextafter(1, 2), math.Nextafter(2, 0), 2}
 	for e := 1.0; e > 1e-30; e /= 10 {
@@ -21,9 +21,9 @@ func distances() []float64 {
 	return cs
 }
 
-// An angle is checked by going back, c = 2 sin²(θ/2), and from the other end 2-c = 2 sin²(φ/2):
-// relative errors of θ come back doubled at most. The arc sine of package math is within 4 ulp or
-// so of its value (it goes through a root, a quotient and an arc tangent), sine and square add 3.
+// Angles are checked by the inverse functions c = 2 sin²(θ/2) and 2-c = 2 sin²(φ/2), which at most
+// double relative errors of θ. The arc sine of package math is accurate to about 4 ulp (root,
+// quotient and arc tangent). Sine and square add 3.
 func TestAngle(t *testing.T) {
 	for _, c := range distances() {
 		if s := math.Sin(angle(c) / 2); c <= 1 && !(math.Abs(2*s*s-c) <= 16*ulp*c) {
@@ -41,7 +41,7 @@ func TestAngle(t *testing.T) {
 	}
 }
 
-// The reference is symmetric to the bit, for numbers whose products are rounded too.
+// The reference is symmetric bit for bit, also if products are rounded.
 func TestEvalSymmetric(t *testing.T) {
 	for _, spec := range mapSpecs() {
 		k := MustParse(spec)

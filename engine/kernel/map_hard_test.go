@@ -8,7 +8,7 @@ import (
 )
 
 // hardMaps are kernels whose maps lose digits, or leave the range of float32 on the way, at some c
-// and norms. The error of each value must be within its bound, which is at most the one given.
+// and norms. The error of each value must be within its bound, which is at most the listed bound.
 var hardMaps = []struct {
 	name      string
 	specs     []string
@@ -30,8 +30,8 @@ var hardMaps = []struct {
 		"compose(power(arccos:n=-0.25):p=4,rbf:gamma=1)", "compose(power(arccos:n=-0.25):p=8,0.5*linear + rbf:gamma=0.1)",
 		"compose(0.5*power(arccos:n=-0.25):p=4 + rbf:gamma=0.1,arccos:n=1)",
 	}, []float32{0.25}, []float32{0.5, 1.25, 2}, func(want, _ float64) float64 { return 1e-4 * math.Abs(want) }},
-	// The top layer's diagonal is the size of values; an angle at c2 = 0 or 2 is worth the root of
-	// an error.
+	// Values are as large as the diagonal of the top layer. An angle at c2 = 0 or 2 has the square
+	// root of the error of c2.
 	{"biased thresholds below a layer", []string{
 		"compose(arccos:n=0,bias=0.7,arccos:n=0)", "compose(arccos:n=0,bias=-0.7,arccos:n=1)",
 		"compose(0.5*linear + arccos:n=0,bias=20,arccos:n=1)", "compose(arccos:n=1,arccos:n=0,bias=0.3)",
@@ -45,7 +45,7 @@ var hardMaps = []struct {
 		func(float64, float64) float64 { return 1e-3 }},
 }
 
-// evenly returns n numbers from lo on that are below hi.
+// evenly returns n equidistant numbers from lo to below hi.
 func evenly(lo, hi float64, n int) (v []float32) {
 	for i := range n {
 		v = append(v, float32(lo+(hi-lo)*float64(i)/float64(n)))
@@ -53,7 +53,7 @@ func evenly(lo, hi float64, n int) (v []float32) {
 	return v
 }
 
-// mapped maps all pairs of norms at each c, and passes each value that float32 holds with its
+// mapped maps all pairs of norms at each c, and passes each value in the range of float32 with its
 // reference.
 func mapped(k Kernel, table *asm.Kernels, cs, norms []float32, check func(c, x, y, got, want float64)) {
 	n := len(norms)
@@ -89,7 +89,7 @@ func TestHardMaps(t *testing.T) {
 	})
 }
 
-// Powers have values in float32 where those of parts have none, and an infinite bound.
+// Powers have float32 values, with an infinite bound, even if their parts are out of range.
 func TestPowersOfProducts(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"power(product(rbf:gamma=1,exp(linear))):p=2", "power(1e-3*exp(0.1*linear)):p=10",

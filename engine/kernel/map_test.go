@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// everyMap runs a test for every kernel and every instruction set of this processor.
+// everyMap runs a test for every kernel and every instruction set of this CPU.
 func everyMap(t *testing.T, test func(t *testing.T, table *asm.Kernels, k Kernel)) {
 	for _, spec := range mapSpecs() {
 		for _, isa := range enginetest.ISAs() {
@@ -23,14 +23,14 @@ func everyMap(t *testing.T, test func(t *testing.T, table *asm.Kernels, k Kernel
 	}
 }
 
-// reference keeps what takes longest to compute, for tests that compare it with each instruction set in turn.
+// reference caches slow reference values for tests that compare each instruction set with them.
 type reference struct {
 	of     string
 	values []float64
 	next   int
 }
 
-// restart begins again, with the same values if it is the same kernel.
+// restart starts again at the first value, and keeps the values for the same kernel.
 func (r *reference) restart(k Kernel) {
 	if r.next = 0; r.of != k.String() {
 		r.of, r.values = k.String(), r.values[:0]
@@ -67,13 +67,13 @@ func float32Distances(n int) []float32 {
 	return cs
 }
 
-// norms are what documents have: 1 on the sphere, up to some 10⁴ for raw counts, 0 for an empty
-// one; some are close to each other.
+// norms are typical norms of documents: 1 on the sphere, up to some 10⁴ for raw counts, 0 for an
+// empty document. Some are close to each other.
 var norms = []float32{0, 1e-3, 0.7, 1, 1.0000001, 3.14159, 100, 100.25, 12345.678}
 
-// Every value of Map is within Error of Eval at the same float32 arguments, and somewhere it uses a
-// good part of that bound, so that the bound isn't one that anything passes. (A bound that sums
-// worst cases of independent roundings is rarely more than half used.)
+// Every value of Map is within Error of Eval at the same float32 arguments. The largest error is a
+// substantial part of the bound, so that the bound isn't too loose. (A sum of worst cases of
+// independent roundings is rarely reached.)
 func TestMapError(t *testing.T) {
 	musttest.SkipRace(t)
 	many, fewer := float32Distances(6000), float32Distances(1000)
@@ -84,7 +84,7 @@ func TestMapError(t *testing.T) {
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		known.restart(k)
 		cs, step := many, 1
-		// whose reference takes longest: each pair of norms sees another part of the values
+		// the slowest reference: each pair of norms is tested with another part of the values
 		if _, ok := k.(*kernel); ok && UsesNorms(k) {
 			cs, step = fewer, 11
 		}
@@ -105,7 +105,7 @@ func TestMapError(t *testing.T) {
 					want := known.value(func() float64 { return k.Eval(c, x, y) })
 					bound := known.value(func() float64 { return k.Error(c, x, y) })
 					if math.Abs(want) > math.MaxFloat32 {
-						continue // said to be out of every bound
+						continue // documented to have no bound
 					}
 					err := math.Abs(float64(dst[i]) - want)
 					if !(err <= bound) {
@@ -131,8 +131,8 @@ func TestMapError(t *testing.T) {
 	})
 }
 
-// An element's bits depend on its own c, x and y, in either order: mapped alone, in a tile of one
-// or several chunks, in place, and transposed it is the same.
+// The bits of an element depend only on its c, x and y: they are the same for a single element, in
+// a tile of one or several chunks, in place, and transposed.
 func TestMapElementwise(t *testing.T) {
 	cs := float32Distances(100)
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
@@ -180,7 +180,7 @@ func TestMapAllocations(t *testing.T) {
 	})
 }
 
-// A gamma that isn't resolved shows in every value instead of passing for a kernel.
+// A gamma that isn't resolved makes every value NaN.
 func TestMapUnresolved(t *testing.T) {
 	for _, isa := range enginetest.ISAs() {
 		table := musttest.Get(asm.For(isa))(t)
@@ -216,8 +216,8 @@ func TestToleranceOfSmallNorms(t *testing.T) {
 	})
 }
 
-// A pair of documents whose c and norms are as far off as they may be is within Tolerance, and one
-// that is off by ten times as much isn't, where c and the norms matter at all.
+// A pair of documents with the maximum errors of c and norms is within Tolerance. A pair with ten
+// times these errors isn't, if c and the norms matter.
 func TestTolerance(t *testing.T) {
 	musttest.SkipRace(t)
 	var known reference
@@ -236,7 +236,7 @@ func TestTolerance(t *testing.T) {
 			c := math.Exp(-20*r.Float64()) * 2 * r.Float64()
 			x, y := math.Exp(6*r.NormFloat64()/2), math.Exp(6*r.NormFloat64()/2)
 			if r.IntN(2) == 0 {
-				// documents of about the same length, where the Gaussian kernel isn't 0
+				// documents of about the same length, for which the Gaussian kernel isn't 0
 				y = x * (1 + 0.01*r.NormFloat64())
 			}
 			delta := device.SlackC(c)
@@ -245,14 +245,14 @@ func TestTolerance(t *testing.T) {
 				continue
 			}
 			at := func(factor float64) float64 {
-				// One float32 step inside, since rounding to float32 is part of what c is allowed.
+				// One float32 step inside, because the error of c includes float32 rounding.
 				off := float32(c + factor*delta*(1-2*float64(r.IntN(2))))
 				if float64(off) > c+delta*math.Abs(factor) || float64(off) < c-delta*math.Abs(factor) {
 					off = float32(c)
 				}
 				off = min(max(off, 0), 2)
 				var dst [1]float32
-				if VariableOf(k) == OfDistance { // as engines do, from norms in float64
+				if VariableOf(k) == OfDistance { // as in engines, from norms in float64
 					half := (x-y)*(x-y)/2 + x*y*float64(off)
 					k.mapTo(table, dst[:], []float32{float32(half)}, []float32{1}, []float32{1})
 				} else {
@@ -284,12 +284,12 @@ func TestTolerance(t *testing.T) {
 	})
 }
 
-// propagate returns what an error of at most delta in c makes of k's value,
+// propagate returns the maximum error of k's value for an error of at most delta in c,
 //
 //	max(|k(c+delta) - k(c)|, |k(c-delta) - k(c)|)
 //
-// with c ± delta kept in [0, 2]. A kernel that is monotone in c, as all are but polynomials of even
-// degree around their zero, has its greatest change at one of the ends. Source: the definition.
+// with c ± delta clamped to [0, 2]. A kernel that is monotone in c, as all are except polynomials
+// of even degree around their zero, has the largest change at one of the ends.
 func propagate(k Kernel, c, delta, x, y float64) float64 {
 	v := k.Eval(c, x, y)
 	return max(math.Abs(k.Eval(min(c+delta, 2), x, y)-v), math.Abs(k.Eval(max(c-delta, 0), x, y)-v))

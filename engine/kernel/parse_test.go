@@ -113,8 +113,8 @@ func TestParseKernelErrors(t *testing.T) {
 	}
 }
 
-// Numbers are written in the shortest way that gives them back, whole ones of many digits as people
-// write them.
+// Numbers are formatted with the smallest number of digits that identifies them, and large integers
+// without an exponent.
 func TestFormatNumber(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", -1: "-1", 0.5: "0.5", 46844: "46844", 1234567: "1234567",
 		1000001: "1000001", 2147483647: "2147483647", -2147483647: "-2147483647",
@@ -129,7 +129,7 @@ func TestFormatNumber(t *testing.T) {
 	}
 }
 
-// Specifications that mean the same are one kernel, printed in one way.
+// Equivalent specifications give equal kernels with the same String.
 func TestParseKernel(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"c", "c"},
@@ -232,8 +232,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// Help texts promise what the parser does: every example parses, every default is what leaving the
-// key out gives.
+// Help texts agree with the parser: every example parses, and every default equals an omitted key.
 func TestCatalogue(t *testing.T) {
 	var names []string
 	for _, info := range Catalogue() {
@@ -269,8 +268,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// Whatever is written: no panic, an error that points into the text, or a kernel that prints as
-// something that parses to the same.
+// Any text gives an error with a position in the text, or a kernel whose String parses to the same
+// kernel, and never a panic.
 func FuzzParseKernel(f *testing.F) {
 	for _, info := range Catalogue() {
 		for _, e := range info.Examples {

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Powers of exponentials are positive definite whatever the power.
+// All positive powers of exponentials are positive definite.
 func TestDivisible(t *testing.T) {
 	// A root of a square is never negative.
 	if v := MustParse("power(power(linear):p=2):p=0.5").Eval(1.5, 1, 1); v != 0.5 {
@@ -21,8 +21,8 @@ func TestDivisible(t *testing.T) {
 	}
 }
 
-// A power of a polynomial kernel is that of as many times the degree, and powers of arc-cosine
-// kernels scale with the norms.
+// A power of a polynomial kernel is a polynomial kernel of a multiple of the degree, and powers of
+// arc-cosine kernels scale with the norms.
 func TestLargePowers(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, pair := range [][2]string{{"power(polynomial:gamma=0.001,r=1,degree=2):p=23.5",
@@ -35,14 +35,14 @@ func TestLargePowers(t *testing.T) {
 				k.mapTo(table, dst, c, []float32{3}, y)
 				for j, got := range dst {
 					want, x, y := same.Eval(float64(v), 3, float64(y[j])), 3.0, float64(y[j])
-					// The specifications' numbers agree to rounding of float64.
+					// The parameters agree up to float64 rounding.
 					if err := math.Abs(float64(got) - want); !(err <= k.Error(float64(v), x, y)+1e-12) {
 						t.Errorf("%s for c = %v, norms %v and %v: found %v, expected %v", k, v, x, y, got, want)
 					}
 				}
 			}
 		}
-		k := MustParse("power(arccos:n=-0.45):p=20") // of degree -9
+		k := MustParse("power(arccos:n=-0.45):p=20") // homogeneous of degree -9
 		dst, c := make([]float32, 1), []float32{0.3}
 		for _, x := range []float32{1, 1.5, 2.2} {
 			k.mapTo(table, dst, c, []float32{x}, []float32{1.25})
@@ -54,8 +54,8 @@ func TestLargePowers(t *testing.T) {
 	})
 }
 
-// Kernels that are beyond float32 for documents of norm 1, but not for others, have their values
-// there: they don't go through a table of those of norm 1.
+// Kernels that are beyond float32 only for documents of norm 1 are correct for other norms, because
+// they don't use a table for norm 1.
 func TestBeyondTables(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"power(113*linear):p=50", "power(linear + 166*linear):p=50",

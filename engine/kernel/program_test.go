@@ -10,15 +10,15 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// hostKernels are those of mapSpecs() that no program can express.
+// hostKernels are the kernels of mapSpecs() without a program.
 var hostKernels = map[string]bool{
-	"arccos:n=0,bias=0.3": true, "arccos:n=0,bias=-2": true, "arccos:n=0,bias=1,sigma=0.5": true, // a table a norm
-	// a feature space whose formula wants an arctangent
+	"arccos:n=0,bias=0.3": true, "arccos:n=0,bias=-2": true, "arccos:n=0,bias=1,sigma=0.5": true, // a table per norm
+	// feature spaces whose formula needs an arctangent
 	"arccos:n=0,sigma=1,layers=2": true, "compose(arccos:n=0,sigma=0.5,arccos:n=1)": true,
 	"compose(arccos:n=0,sigma=20,ngd)": true, "compose(linear + arccos:n=0,sigma=3,arccos:n=0,sigma=0.1)": true,
 }
 
-// Every kernel's program gives its value within the tolerance that the kernel promises.
+// The program of every kernel has the kernel's value within its documented tolerance.
 func TestPrograms(t *testing.T) {
 	if musttest.Race {
 		t.Skip("nothing here runs concurrently, and it takes ten times as long")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A kernel that is said to fall with c does, up to the last bits of its values.
+// A kernel with the property Falling decreases in c, up to the last bits of its values.
 func TestFalling(t *testing.T) {
 	specs := []string{
 		"power(ngd):p=3", "power(bhattacharyya):p=3", "power(bhattacharyya):p=2", "power(hellinger):p=0.5", "exp(ngd-log)",
@@ -76,8 +76,8 @@ func TestShiftedDistanceIsPositive(t *testing.T) {
 	}
 }
 
-// A kernel that says that its values are never above 0, or never below, has no others, and one that
-// has no others for any documents says so. An offset below 0 is one that documents may make up for.
+// A kernel is NonNegative or NonPositive if and only if its values are for all documents. A
+// negative offset may be compensated by documents.
 func TestSigns(t *testing.T) {
 	specs := append(leafSpecs(), "-1*rbf:gamma=1", "-2*rbf:gamma=1 + 3*ned", "power(ned-log):p=3", "power(ned):p=2",
 		"product(ned,ngd)", "product(ned,ngd,ngd-log)", "compose(linear,ned)", "ngd:shift=-1", "-1*linear", "-1*ned")

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Slopes are those of formulas that are differentiated by hand.
+// Slopes agree with derivatives of formulas by hand.
 func TestSlopes(t *testing.T) {
 	const x, y = 1.5, 0.7
 	for _, c := range []float64{1e-6, 0.01, 0.3, 0.9, 1, 1.4} {
@@ -28,7 +28,7 @@ func TestSlopes(t *testing.T) {
 		} {
 			k := musttest.Get(kernel.Parse(spec))(t)
 			byC, byX := kernel.Slopes(k, c, x, y)
-			// A step is h of the angle and at least a quarter of it: what cancels is 2⁻⁵² of the value over h sin a.
+			// The step h is at most a/4. Cancellation adds 2⁻⁵² of the value over h sin a.
 			tol := 1e-8*max(1, math.Abs(want[0])) + 1e-15*math.Abs(k.Eval(0, x, x))/min(1e-3, a/4)/math.Sin(a)
 			if !(math.Abs(byC-want[0]) <= tol) || !(math.Abs(byX-want[1]) <= 1e-9) {
 				t.Errorf("%s: slopes at c = %v are %v, %v, expected %v", spec, c, byC, byX, want)

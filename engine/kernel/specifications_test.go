@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// settings returns values of a parameter as a specification may have them.
+// settings returns values of a parameter in the syntax of specifications.
 func (q param) settings() []string {
 	texts := slices.Clone(q.words)
 	if q.absent != "" {
@@ -22,8 +22,8 @@ func (q param) settings() []string {
 	return texts
 }
 
-// leafSpecs returns specifications of all kernels that aren't made of others: with each of their
-// parameters, with two of them, and with an embedding.
+// leafSpecs returns specifications of all base kernels: with each parameter, with two parameters,
+// and with an embedding.
 func leafSpecs() (specs []string) {
 	for _, f := range families {
 		if f.combine != nil {
@@ -44,9 +44,9 @@ func leafSpecs() (specs []string) {
 	return specs
 }
 
-// madeOf returns specifications of all kernels that are made of others, one part in particular: as the only one, the
-// first, the last, with a weight, in a sum and in parentheses, with the parameters of the whole in each of the ways to
-// write them.
+// madeOf returns specifications of all combinations with a part: as the only, first or last part,
+// with a weight, in a sum and in parentheses, and with every notation of the combination's
+// parameters.
 func madeOf(part string) (specs []string) {
 	lists := []string{part, "linear," + part, part + ",linear", "(" + part + ")", "2*" + part, "linear + " + part,
 		"2*(" + part + ")", "linear,-0.5*(linear + " + part + ")"}
@@ -64,8 +64,8 @@ func madeOf(part string) (specs []string) {
 	return append(specs, lists...)
 }
 
-// Every kernel is written in a way that is read as the same kernel: all leaves with all their parameters, all
-// combinations of them, and some of all combinations of combinations.
+// The String of every kernel parses to the same kernel: base kernels with all parameters, all their
+// combinations, and some combinations of combinations.
 func TestSpecificationsAreRead(t *testing.T) {
 	musttest.SkipRace(t)
 	musttest.SkipEmulated(t)
@@ -99,7 +99,7 @@ func TestSpecificationsAreRead(t *testing.T) {
 	at := 0
 	for _, part := range once {
 		for _, spec := range madeOf(part) {
-			if at++; at%97 == 0 { // no multiple of how many there are of a part, so that each has its turn
+			if at++; at%97 == 0 { // not a multiple of the number of specifications per part, so each occurs
 				check(spec)
 			}
 		}

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// Smoothed and biased thresholds, by the definition as an integral over one coordinate: with u =
-// w·x/‖x‖ and, given that, w·y/‖y‖ = ρu + √(1-ρ²) g, the mean of Φ over g is Φ again,
+// Smoothed and biased thresholds agree with the definition as an integral over one coordinate. With
+// u = w·x/‖x‖ and the conditional w·y/‖y‖ = ρu + √(1-ρ²) g, the mean of Φ over g is Φ again,
 //
 //	k = 2 ∫ du φ(u) Φ((u‖x‖-b)/σ) Φ((ρu - b/‖y‖) / √(1-ρ² + σ²/‖y‖²)),   ρ = 1-c
 //
-// by the trapezoidal rule, whose error for an analytic integrand falls like e^(-2πd/h) in its strip
-// of width d: here d >= 1 for what is tested, h = 1/64.
+// by the trapezoidal rule, whose error for an integrand that is analytic in a strip of width d
+// decreases like e^(-2πd/h). Here d >= 1 and h = 1/64.
 func TestArcCosineThresholds(t *testing.T) {
 	phi := func(v float64) float64 { return math.Erfc(-v/math.Sqrt2) / 2 }
 	for _, b := range []float64{0, -0.7, 0.4, 1.5} {
@@ -38,8 +38,8 @@ func TestArcCosineThresholds(t *testing.T) {
 	}
 }
 
-// The feature space: norms are the diagonal, c2 gives the kernel again, and for one norm and steps
-// it keeps its digits as θ does.
+// In the feature space, norms are square roots of the diagonal, c2 gives the kernel, and for equal
+// norms and steps c2 is as accurate as θ.
 func TestArcCosineBiasFeature(t *testing.T) {
 	for _, spec := range []string{"arccos:n=0,bias=0.3", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=1",
 		"arccos:n=0,sigma=0.5", "arccos:n=0,sigma=3"} {
@@ -68,7 +68,7 @@ func TestArcCosineBiasFeature(t *testing.T) {
 	if near, _, _ := k.feature(1e-31, 2, 2); !(math.Abs(near/at-1e-11) <= 1e-8*1e-11) || !(at > 0) {
 		t.Errorf("the feature at c = 1e-31 is %v, at 1e-9 %v", near, at)
 	}
-	// Norms much smaller than the bias, opposite directions.
+	// These norms are much smaller than the bias, or directions are opposite.
 	for spec, want := range map[string]float64{"normalise(power(arccos:n=0,bias=1):p=0.5)": 0,
 		"compose(power(arccos:n=0,bias=1):p=0.5,arccos:n=0)": 0.5} {
 		if v := MustParse(spec).Eval(1.5, 0.01, 2); !(math.Abs(v-want) <= 1e-15) {
@@ -77,9 +77,9 @@ func TestArcCosineBiasFeature(t *testing.T) {
 	}
 }
 
-// For norms that are close, c2 is a multiple of the square of their difference: with y = x(1+h) and
-// c = h², c2/h² is a power series in h, of which the first terms are left for small h. The greatest
-// h are held to the definition, which knows c2 to 2⁻⁵¹.
+// For close norms, c2 is a multiple of their squared difference: with y = x(1+h) and c = h², c2/h²
+// is a power series in h, whose first terms dominate for small h. The largest h are compared with
+// the definition, which is accurate to 2⁻⁵¹.
 func TestArcCosineSmoothClose(t *testing.T) {
 	for _, sigma := range []float64{1e-3, 0.5, 3, 1e4} {
 		k := MustParse("arccos:n=0,sigma=" + formatNumber(sigma)).(*kernel)
@@ -94,8 +94,7 @@ func TestArcCosineSmoothClose(t *testing.T) {
 				if got := at(large) * large * large; !(math.Abs(got-defined) <= 0x1p-50) {
 					t.Errorf("sigma = %v, norm %v: c2 is %v, by definition %v", sigma, x, got, defined)
 				}
-				// Where angles are small, terms are like powers of hx/σ, and elsewhere of h, up to
-				// some factor.
+				// For small angles, terms are like powers of hx/σ, otherwise of h, up to a factor.
 				for h := large; h > 0x1p-26; h /= 4 {
 					if a, b := at(h), at(h/4); !(math.Abs(a-b) <= 8*h*(1+x/sigma)*a) || !(a > 0) {
 						t.Errorf("sigma = %v, norm %v: c2/h² at h = %v is %v, at h/4 %v", sigma, x, h, a, b)

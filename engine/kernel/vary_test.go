@@ -2,7 +2,7 @@ package kernel
 
 import "testing"
 
-// A grid's kernels keep all that isn't searched.
+// The kernels of a grid keep all parameters that aren't searched.
 func TestWithValue(t *testing.T) {
 	for _, c := range [][3]string{
 		{"polynomial:gamma=2,r=1,degree=3,embed=tf-l2", "degree", "polynomial:gamma=2,r=1,degree=4,embed=tf-l2"},

@@ -24,7 +24,7 @@ type matrix struct {
 	keys []float32
 }
 
-// draw makes a matrix of some values only, NaN and infinite ones among them, so that many are equal.
+// draw makes a matrix with few distinct values, including NaN and infinities.
 func draw(r *rand.Rand, n, m int, half bool, kinds []float32) *matrix {
 	x := &matrix{n, m, half, make([]float32, n*m)}
 	for i := range n {

@@ -43,7 +43,7 @@ func TestPanelBytes(t *testing.T) {
 	for _, at := range long.Offsets[1:] {
 		long.Offsets = append(long.Offsets, int64(n)+at)
 	}
-	shared := &sparse.CSR{Cols: 6000, Offsets: []int64{0}} // tails of one half, of which c is recomputed
+	shared := &sparse.CSR{Cols: 6000, Offsets: []int64{0}} // half of each tail is common, so c is recomputed
 	for i := range 80 {
 		for w := range uint32(5000) {
 			shared.Terms = append(shared.Terms, w+uint32(i%2)*1000)

@@ -88,7 +88,7 @@ func testRoles(t *testing.T, k *asm.Kernels, n int) {
 	}
 }
 
-// Columns are dense where the head is one segment: a document whose roundings ask for two keeps the rows dense.
+// Columns are dense only if the rounding errors of all documents allow a single segment.
 func TestRolesOfLongDocument(t *testing.T) {
 	musttest.SkipRace(t)
 	docs := enginetest.Zipf(300, 5000, 9, 3)

@@ -178,7 +178,7 @@ func TestCloseHistogramsEnd(t *testing.T) {
 	}
 }
 
-// Blocks grow with the table of lists, up to what places of 16 bits hold, and for sizes beyond any memory.
+// Blocks grow with the table of lists up to the maximum of 16-bit places, for any sizes.
 func TestBlock(t *testing.T) {
 	for _, c := range []struct {
 		rows, cols int
