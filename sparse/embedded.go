@@ -89,9 +89,9 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 // square root, or (v/max v)^p / √Σ (v/max v)^2p with another power p, or v/Σv for histograms. It
 // writes to dst, which grows if necessary.
 //
-// A value has at most 2 roundings in addition to those of the divisor, or an error of 4+2p ulp for
-// a power p. Documents with proportional counts have equal values with a power and as histograms,
-// because correctly rounded quotients of proportional integers are equal.
+// A value has at most 2 roundings in addition to the roundings of the divisor, or an error of 4+2p
+// ulp for a power p. Documents with proportional counts have equal values with a power and as
+// histograms, because correctly rounded quotients of proportional integers are equal.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	d := x.Divisors[i]
 	if x.Embedder.general() {
@@ -233,8 +233,8 @@ func (x *Embedded) EmptyRow(i int) bool {
 // A document without known terms has the value Norms[i] in the last column.
 //
 // Without a normalisation the values are the weighted values or their square roots, each rounded
-// once, or another power p, to 4+2p ulp. Otherwise each has at most one rounding in addition to
-// those of [Embedded.Unit64] and of the norm.
+// once, or another power p, to 4+2p ulp. Otherwise each has at most one rounding in addition to the
+// roundings of [Embedded.Unit64] and of the norm.
 func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	f, norm := x.Embedder, x.Norms[i]
 	if f.Norm != NormNone || norm == 0 {

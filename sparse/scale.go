@@ -146,7 +146,7 @@ func (f *Embedder) row(m *CSR, i int) ([]uint32, []float32) {
 	return append(all, left...), append(own, make([]float32, len(left))...)
 }
 
-// AppendRaw appends the original terms and values of row i, except those that the embedding drops.
+// AppendRaw appends the original terms and values of row i, except terms that the embedding drops.
 func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32, []float32) {
 	f := x.Embedder
 	columns, raw := x.Terms[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[i]:x.Offsets[i+1]]

@@ -8,11 +8,11 @@ import (
 // View is a block of columns that is embedded separately. It has the first column and the weight of
 // its share of each document. It ends where the next view begins.
 //
-// Let uᵥ be the unit vector that the embedding makes of view v alone, and wᵥ the view's weight,
-// with Σ wᵥ = 1 over the views in which the document has terms. The unit vector of the document is
-// u = (√w₁u₁, √w₂u₂, …). The similarity of two documents that have all views is therefore Σ wᵥsᵥ,
-// also for histograms. If a document lacks a view, its other views have larger weights, so that u
-// has length 1. A document with only view v has the similarity √wᵥ·sᵥ to a document with all views.
+// Let uᵥ be the unit vector of view v alone, and wᵥ the view's weight, with Σ wᵥ = 1 over the views
+// in which the document has terms. The unit vector of the document is u = (√w₁u₁, √w₂u₂, …). The
+// similarity of two documents that have all views is therefore Σ wᵥsᵥ, also for histograms. If a
+// document lacks a view, its other views have larger weights, so that u has length 1. A document
+// with only view v has the similarity √wᵥ·sᵥ to a document with all views.
 type View struct {
 	First  uint32  `json:"first"`
 	Weight float64 `json:"weight"`
