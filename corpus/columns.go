@@ -202,8 +202,8 @@ func index(of map[string]int, name string) int {
 	return -1
 }
 
-// take sets the kind of the column that an option names, unless given is empty, and returns its
-// index.
+// take sets the kind of the column named given, unless given is empty, and returns its index.
+// option is the option that names it.
 func (t *table) take(given string, kind Kind, option string) int {
 	if given == "" || t.bad != nil {
 		return -1

@@ -318,7 +318,7 @@ func TestRecutKeepsFrequencies(t *testing.T) {
 	}
 }
 
-// One of two columns is still a text, however often its words are repeated.
+// One of two columns is still a text if its words are repeated very often.
 func TestTextsThatRecur(t *testing.T) {
 	text := "label,word\n" + strings.Repeat("x,spam\ny,ham\n", 9)
 	got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(text), "a.csv", Options{}))(t)

@@ -86,7 +86,7 @@ func (e *SyntaxError) withOption(field, does string) *SyntaxError {
 	return e
 }
 
-// at sets the file and makes Line relative to the file, given the line number of its origin.
+// at sets the file and makes Line relative to the file. line is the line number of its origin.
 func (e *SyntaxError) at(file string, line int64) *SyntaxError {
 	e.File, e.Line = file, e.Line+line
 	return e

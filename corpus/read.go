@@ -37,8 +37,8 @@ type Options struct {
 
 	// Tokenizer divides text into terms. Letter tokens always get Pairs, and Corpus.Tokenizer has
 	// Pairs if the text contains a script without spaces. TokenizerLater, if not nil, is called
-	// before the first text is divided, and returns the tokenizer to use unchanged, such as a
-	// model's that is read meanwhile. If it fails, Read returns its error.
+	// before the first text is divided. Its tokenizer, such as a model's, is used unchanged. If it
+	// fails, Read returns its error.
 	Tokenizer      Tokenizer
 	TokenizerLater func() (Tokenizer, error)
 

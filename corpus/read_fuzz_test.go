@@ -42,7 +42,7 @@ func fuzzReader(f *testing.F, read reader, opt Options, seeds ...string) {
 			if !errors.As(wantErr, &syntax) || err == nil || err.Error() != wantErr.Error() {
 				t.Fatalf("%v, and from 2 workers %v", wantErr, err)
 			}
-			// The missing line may be the one after the last. Objects in an array count as lines.
+			// The missing line may be the line after the last. Objects in an array count as lines.
 			lines := int64(bytes.Count(data, []byte{'\n'})+bytes.Count(data, []byte{','})) + 2
 			if syntax.Line < 0 || syntax.Line > lines && data[0] != 0x1f && data[0] != 0x28 ||
 				syntax.Found == "" || syntax.Expected == "" {

@@ -84,7 +84,7 @@ func TestBadIDX(t *testing.T) {
 	for _, test := range []struct {
 		name, images, labels string
 		opt                  Options
-		in, found, want      string // the file without its folder, and what the error contains
+		in, found, want      string // file without its folder, and contents of the error
 	}{
 		{"type", "\x00\x00\x0d" + images[3:], labels, Options{Form: Form{Format: FormatIDX}}, "images",
 			": the first bytes 00 00 0d 02", header + " (at most 8)"},

@@ -199,7 +199,7 @@ func isHeader(l []byte) bool {
 	return text && len(names) > 1
 }
 
-// meter counts what is read, for progress reports.
+// meter counts bytes and documents that were read, for progress reports.
 type meter struct {
 	done, total, documents atomic.Int64
 	cut, parsed            atomic.Int64 // bytes of blocks

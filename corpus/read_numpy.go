@@ -54,8 +54,8 @@ type arrayReader struct {
 	in   *input
 	opt  *Options
 	name string // name of the file and its member
-	// short describes an early end of the file after the given number of values, and what was
-	// expected; nil for a default
+	// short describes an early end of the file after the given number of values, and the expected
+	// data; nil for a default
 	short func(values int64) (where, expected string)
 }
 
@@ -299,8 +299,8 @@ func (r *arrayReader) dense() (*sparse.CSR, error) {
 // aNumPySample is the number of values read before memory for the others is reserved.
 const aNumPySample = 1 << 18
 
-// mostlyDense reports whether most of the first values are nonzero and the file is as long as its
-// header says. If so, it counts the memory of the whole matrix.
+// mostlyDense reports whether most of the first values are nonzero and the file has the length that
+// its header declares. If so, it counts the memory of the whole matrix.
 func (r *arrayReader) mostlyDense(m *sparse.CSR, a *npyArray, n int64) bool {
 	f, ok := r.in.file.(*os.File)
 	if !ok || len(m.Values) < aNumPySample/2 || n < 4*aNumPySample {

@@ -326,7 +326,7 @@ func FuzzEncodings(f *testing.F) {
 	})
 }
 
-// FuzzRecordEnds checks that records of a file in pieces equal those of the whole file.
+// FuzzRecordEnds checks that records of a file in pieces equal records of the whole file.
 func FuzzRecordEnds(f *testing.F) {
 	for _, s := range []string{"a,\"b\nc\"\nd,e\n", "a,b\"\nc,\"d\"\"\n\"\n", "\"a\"\r\n\"b\"\rc\n\"\n", "\"a\"x\n\",\n"} {
 		f.Add([]byte(s), 1)

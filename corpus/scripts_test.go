@@ -8,7 +8,7 @@ import (
 )
 
 // Readers divide scripts without spaces into characters and pairs, and warn of these scripts. A
-// tokenizer given together with a vocabulary is used unchanged.
+// tokenizer that is set together with a vocabulary is used unchanged.
 func TestScripts(t *testing.T) {
 	texts := []string{"iPhone手机", "iphone"}
 	read := func(texts []string, opt Options) *Corpus {

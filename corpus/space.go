@@ -81,8 +81,8 @@ func NewSpace(e sparse.Embedding, columns, rows *Corpus, apart bool) (*Space, er
 	return s, nil
 }
 
-// tellBlanks counts texts without terms. If apart is set, it adds a column for each of them that is
-// distinct, so that different texts are orthogonal.
+// tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct one,
+// so that different texts are orthogonal.
 func (s *Space) tellBlanks(all []*Corpus, documents []*sparse.CSR, apart bool) error {
 	cols := documents[0].Cols
 	place, key := map[string]uint32{}, []byte(nil)

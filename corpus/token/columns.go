@@ -18,8 +18,8 @@ import (
 // [Tokenizer.Columns].
 
 // Categories is the analyzer of a view of category columns, such as countries. It occurs only in
-// views. Each value is a term, whatever it contains, without surrounding white space. A missing
-// value is a term, too.
+// views. Each value, without surrounding white space, is a single term. A missing value is a term,
+// too.
 const Categories Analyzer = "categories"
 
 // Column is a column of a table, with the kinds of its views.

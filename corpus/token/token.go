@@ -61,8 +61,8 @@ type Tokenizer struct {
 	Pattern string
 
 	// StopWords are words to drop, separated by white space and tokenised like text. A word such as
-	// @english stands for a list in [StopLists], whose words differ from those of
-	// stop_words='english' in scikit-learn.
+	// @english selects a list in [StopLists], whose words differ from stop_words='english' in
+	// scikit-learn.
 	StopWords string
 
 	Normalize    string // Unicode normalisation: NFC, NFD, NFKC, NFKD; "" for none
@@ -72,8 +72,8 @@ type Tokenizer struct {
 	// must be zero. Views are text forms separated by +, with optional weights, as in "words:1..2 +
 	// 0.5*chars:2..5". words means word, chars char_wb, and a range ngrams=. Terms start with the
 	// number of the view, from 1, as a byte. Embeddings give each view its share of a document by
-	// weight, whatever its number of terms. If documents are rows, views start with column names
-	// and =, as in "title=words + body=words:1..2 + price,age=numbers"; see [Numbers].
+	// weight, for any number of terms. If documents are rows, views start with column names and =,
+	// as in "title=words + body=words:1..2 + price,age=numbers"; see [Numbers].
 	Views string `json:",omitempty"` // omitted if empty, because stores of cluster jobs only know the other fields
 }
 

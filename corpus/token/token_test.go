@@ -159,7 +159,7 @@ func naive(t Tokenizer, text string) []string {
 	return out
 }
 
-// For any text, whole or line by line, the n-grams equal those of naive, and are valid UTF-8.
+// For any text, whole or line by line, the n-grams equal the result of naive, and are valid UTF-8.
 func FuzzScanner(f *testing.F) {
 	f.Add("Some text\nof lines  with\tspace", 0, 1, 2)
 	f.Add("a\xffb\x00 é\u2003x\u0301 ﬁ", 1, 2, 3)
