@@ -22,8 +22,8 @@
 //
 // The error of c is at most 2.7e-6, and at most 2.7e-5 relative to c ([device.SlackC]). c of
 // documents that are equal up to a factor is 0, or about 10⁻³² if the embedding rounds their rows
-// differently. The kernel adds an error of its own, which Kernel.Error bounds. It also magnifies
-// the errors of c and of the norms, which are rounded to float32. [kernel.Tolerance] adds up these
+// differently. The kernel adds another error, which Kernel.Error bounds. It also magnifies the
+// errors of c and of the norms, which are rounded to float32. [kernel.Tolerance] adds up these
 // errors, and [kernel.Within] compares a value with its reference.
 //
 // # Back ends

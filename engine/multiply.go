@@ -27,8 +27,8 @@ const maxParts = 64
 //	dst[i][c] = Σ_j k(xᵢ, xⱼ) v[j][c],
 //
 // where K is the Gram matrix of k or, if test isn't nil, the matrix of test documents by the
-// engine's documents. V has p columns. v and dst have p columns and must not overlap.
-// [Rectangle.Multiply] serves repeated products.
+// engine's documents. v and dst have p columns and must not overlap. [Rectangle.Multiply] serves
+// repeated products.
 //
 // K has the values of [Engine.Gram]. Sums are float64, within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of
 // the exact sums, and bit-identical for any number of workers. A device sums in its own order.

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// blocksOf finds the neighbours in all blocks between cuts, and merges those of each range of
+// blocksOf finds the neighbours in all blocks between cuts, and merges the lists of each range of
 // documents.
 func blocksOf(t *testing.T, e *Engine, k kernel.Kernel, cuts []int, opt NeighbourOptions) (lists [][]Neighbour) {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 
 // Rectangle is the matrix K of a kernel between test documents (rows) and an engine's documents
 // (columns), for repeated products with vectors. It stores as many leading rows as fit, and
-// recomputes the others for each product. The bits of a product depend neither on what is stored
+// recomputes the others for each product. The bits of a product depend neither on the stored rows
 // nor on the number of workers. It must not be used concurrently, and the test documents must not
 // change.
 type Rectangle struct {

@@ -11,7 +11,7 @@ import (
 // pushes its result.
 type Op uint8
 
-// The instructions; v is the number on top of the stack, u the one below it, n the argument.
+// The instructions; v is the number on top of the stack, u the number below it, n the argument.
 const (
 	OpC       Op = iota // c
 	OpConst             // Consts[n]

@@ -29,7 +29,7 @@ type Param struct {
 	Summary string
 }
 
-// Names returns the names that [Parse] knows.
+// Names returns the kernel names that [Parse] supports.
 func Names() (names []string) {
 	for _, f := range families {
 		names = append(names, f.Name)
@@ -37,7 +37,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Catalogue describes the kernels that [Parse] knows, in the order of [Names].
+// Catalogue describes the kernels that [Parse] supports, in the order of [Names].
 func Catalogue() (all []Info) {
 	for _, f := range families {
 		all = append(all, f.info())
@@ -158,7 +158,7 @@ func word(key, summary string, words ...string) param {
 	return param{Param: about, words: words}
 }
 
-// or adds a word that stands for the default value.
+// or adds a word that means the default value.
 func (q param) or(absent string, initial float64) param {
 	q.absent, q.initial, q.Default, q.hidden = absent, initial, absent, true
 	q.Allowed = absent + ", or " + q.Allowed

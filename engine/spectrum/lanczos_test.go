@@ -36,7 +36,7 @@ func (r *recorder) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	return r.blocks.Apply(ctx, dst, src)
 }
 
-// falling returns values that decrease like those of Gram matrices, some of them negative.
+// falling returns values that decrease like eigenvalues of Gram matrices. Some are negative.
 func falling(n int) (values []float64) {
 	for i := range n {
 		values = append(values, 100/math.Pow(float64(i+1), 1.5)-0.001)

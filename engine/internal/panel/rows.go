@@ -59,7 +59,7 @@ func (s *stream) pack(from *side, docs []int) {
 }
 
 // rowDots fills a tile with c, row by row, and returns the indices of close pairs, like dots. Of
-// the panel's own pairs it computes those whose column isn't the earlier document.
+// the panel's own pairs it computes the pairs whose column isn't the earlier document.
 func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	width, s, dense := p.b.kernels.Panel, &p.packed, *p.b.kept.panels.Load()
 	found := 0
