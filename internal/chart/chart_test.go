@@ -49,7 +49,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// In a page the legend is right of all lines and the label of y isn't turned. Long names of bars are turned.
+// On a page the legend is right of all lines. The y label isn't rotated, but long bar names are.
 func TestLegend(t *testing.T) {
 	c := New("ROC", "x", "a y label")
 	c.Curve("the class", Colors[1], []Point{{0, 100}, {100, 100}}, false)
@@ -88,7 +88,7 @@ func wellFormed(t *testing.T, text string) {
 	}
 }
 
-// A picture for a page is well-formed, takes the page's colours and font, fetches nothing, and says what is seen.
+// A chart is well-formed and self-contained, with a description and the page's colours and font.
 func TestSVG(t *testing.T) {
 	c := New("Risk <1>", "part", "error")
 	c.Curve("", Colors[1], []Point{{0, 0}, {100, 1}}, true)

@@ -99,10 +99,10 @@ func (f *Flags) Choose(value *string, name, fallback, usage string, choices []st
 // Offer sets the values of a flag for completion.
 func (f *Flags) Offer(name string, choices ...string) { f.choices[name] = choices }
 
-// Argument is a positional argument that stands for a flag.
+// Argument is a positional argument that replaces a flag.
 type Argument struct{ Flag, What string } // such as "in" and "source"
 
-// Arguments sets the flags that positional arguments stand for, in their order. It replaces earlier
+// Arguments sets the flags that positional arguments replace, in order. It replaces earlier
 // settings.
 func (f *Flags) Arguments(places ...Argument) { f.places, f.MaxArgs = places, len(places) }
 

@@ -17,7 +17,7 @@ var toFields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kerne
 	"-reject ", "Reject ",
 	"by Options.Kernels", "by Model.With(Options{Kernels: ...})")
 
-// Words are the program's own words, which may name flags: in the arguments of [Errorf] fields stand for these, too.
+// Words is text that may name flags. In arguments of [Errorf], fields also replace its flags.
 type Words string
 
 // InFields returns the text with fields in place of flags.

@@ -89,8 +89,8 @@ func TestWork(t *testing.T) {
 						}
 					}
 				}
-				// A panel meets all documents from its own first document on, in whole blocks. If
-				// columns are dense, it meets its own documents in groups as large as a panel.
+				// A panel takes all documents from its first document on, in whole blocks. If
+				// columns are dense, it takes its own documents in groups as large as a panel.
 				var headValues int64
 				head := e.Info().Head
 				for first := 0; first < n; first += table.Panel {

@@ -12,7 +12,7 @@ import (
 type Bound struct {
 	Bytes int64
 	By    string // source of the limit: "the machine", "ulimit -v", "memory.max of a control group", …; "" for no limit
-	Limit int64  // limit in bytes, including used memory; 0 for the machine
+	Limit int64  // limit in bytes, including used memory; 0 for the host
 }
 
 // unbounded is the bound without a limit.

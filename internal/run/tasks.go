@@ -31,7 +31,7 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
-	var panicked atomic.Pointer[PanicError] // the first one
+	var panicked atomic.Pointer[PanicError] // the first panic
 	var wg sync.WaitGroup
 	for w := range min(workers, tasks) {
 		wg.Go(func() {

@@ -144,7 +144,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// One corpus is larger than the last-level cache, if memory allows, and a wrong value in any of its blocks is noticed.
+// One corpus is larger than the last-level cache. A wrong value in any block is found.
 func TestCorpus(t *testing.T) {
 	if got := corpusBytes(480<<20, 64<<30); got != 720<<20 {
 		t.Errorf("a corpus of %d bytes for a cache of 480 MiB", got)
