@@ -36,7 +36,7 @@ func (panicsIn) Read([]byte) (int, error)                                 { pani
 // rowsOnly hides Row, so that the solver calls Rows.
 type rowsOnly struct{ solver.Matrix }
 
-// The panic of a callback becomes a PanicError that names the callback, whichever package calls it.
+// The panic of a callback becomes a PanicError that names the callback, for every calling package.
 func TestPanicsOfCallbacks(t *testing.T) {
 	ctx, c := t.Context(), few(t)
 	x := musttest.Get(sparse.Sphere.Fit(c.Documents).Transform(c.Documents))(t)
