@@ -53,7 +53,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options control how something is computed. The zero value works.
+// Options are the common options of all computations. The zero value works.
 type Options struct {
 	ISA     string // instruction set: generic, avx2 or avx512; default the fastest that the CPU supports
 	Workers int    // number of goroutines; default one per CPU. Results don't depend on it

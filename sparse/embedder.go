@@ -24,7 +24,7 @@ type Embedder struct {
 
 	// Open, which requires the raw counts (tf), includes terms outside the training documents: the
 	// last column of a document has the value √Σ v[t]² over these terms. Inner products with
-	// training documents, norms and distances then count the whole document. Models that store only
+	// training documents, norms and distances then include all terms. Models that store only
 	// support vectors, such as LIBSVM's, need it.
 	Open bool
 

@@ -29,8 +29,8 @@ type Request struct {
 	// row. Docs must then be documents of the columns, in ascending order, and Lo must be 0.
 	Half bool
 
-	// LastFirst requests the last rows first. A search for neighbours then has filled a document's
-	// list early, which makes its columns faster.
+	// LastFirst requests the last rows first. A search for neighbours then fills a document's list
+	// early, which speeds up its columns.
 	LastFirst bool
 
 	// Workers is the number of goroutines that may compute and call visit; 0 means 1.
