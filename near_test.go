@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// wordsOf draws a text of sorted words, many of which occur in other texts.
+// wordsOf draws a text of words, some of which begin with own.
 func wordsOf(r *rand.Rand, own string) string {
 	var words []string
 	for range r.IntN(12) {
