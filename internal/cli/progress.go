@@ -93,7 +93,7 @@ func (p *Progress) Tell(stage string, done, total int64, details []string) {
 	p.TellPart(stage, done, total, 0, details)
 }
 
-// TellPart is like Tell. part is the estimated progress of the current unit, from 0 to 1.
+// TellPart is like Tell. part is the estimated share of the current unit that is done.
 func (p *Progress) TellPart(stage string, done, total int64, part float64, details []string) {
 	p.mu.Lock()
 	if p.name != stage && p.bar != nil {
