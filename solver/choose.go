@@ -20,7 +20,7 @@ type chooser struct {
 
 // side selects candidates from one end of the scores.
 type side struct {
-	cut   float64       // fraction of the gap, adapted in each round
+	cut   float64       // position of the cut as a fraction of the gap, adapted in each round
 	at    []int32       // variables whose violation is above the cut
 	level []uint8       // their levels above the cut
 	count [levels]int32 // number of variables by level
@@ -187,8 +187,8 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	s.cut = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// The next round starts at a cut that would have found lookAhead times as many as needed. cutSlack
-// lowers it, because the gap shrinks from round to round.
+// The next round starts at a cut above which lookAhead times as many violators as needed would have
+// been. cutSlack lowers the cut, because the gap shrinks from round to round.
 const (
 	lookAhead   = 2
 	cutSlack    = 0.02

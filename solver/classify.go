@@ -26,9 +26,9 @@ type Regularization struct {
 type Parameters struct {
 	Regularization
 
-	// Weights multiplies C for the documents of each class, as LIBSVM's -w. In one-vs-rest of three
-	// or more classes, and for labels, a weight applies only if its class is the positive class, as
-	// in LIBLINEAR. Default: 1 each.
+	// Weights multiplies C for the documents of each class, like LIBSVM's -w. In one-vs-rest of
+	// three or more classes, and for labels, a weight applies only if its class is the positive
+	// class, as in LIBLINEAR. Default: 1 each.
 	Weights []float64
 
 	// DocumentWeights multiplies C by row of the matrix: a document of weight w counts as w copies
@@ -36,7 +36,7 @@ type Parameters struct {
 	DocumentWeights []float64
 
 	// Probabilities fits a sigmoid for each binary decision function by five-fold cross-validation.
-	// Default: none.
+	// Default: no sigmoids.
 	Probabilities bool
 
 	// Seed is the random seed of the folds for the sigmoids.
@@ -104,10 +104,10 @@ type problem struct {
 	positive []bool    // labels in classification
 	targets  []float64 // targets in regression
 	par      *Parameters
-	bounds   [2]float64 // by side: upper bounds for documents of weight 1
+	bounds   [2]float64 // upper bounds by sign, for documents of weight 1
 	start    start
-	classes  [2]int // classes of the two signs; the second is -1 for all others
-	weighs   int    // class whose weight the negative documents have; -1 for weight 1
+	classes  [2]int // classes of the two signs; the second is -1 for all other classes
+	weighs   int    // class whose weight applies to negative documents; -1 for weight 1
 	place    int    // index of its decision function in the classifier
 }
 
@@ -149,8 +149,8 @@ func sideOf(positive bool) int {
 	return 1
 }
 
-// dual returns the quadratic problem without the held-out documents. If the rest has only one
-// class, it returns nil or, with none held out, an error.
+// dual returns the quadratic problem without the held-out documents. If the other documents have
+// only one class, it returns nil, or an error if no document is held out.
 func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	copies, n := 1, len(p.docs)
 	if p.kind == regression {
@@ -240,7 +240,7 @@ func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, by
 	return machine, nil
 }
 
-// machine returns the result of the solved problem.
+// machine returns the decision function of the solved problem.
 func (p *problem) machine(d *dual, o outcome) (*DecisionFunction, error) {
 	m, err := d.machine(o)
 	if err != nil || p.par.Nu == 0 || p.kind != twoClasses {

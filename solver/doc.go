@@ -1,10 +1,10 @@
 // Package solver trains support vector machines on a Gram matrix supplied by the caller.
 //
 // The package sees the matrix only through [Matrix]: its size, its diagonal, and parts of rows, a
-// panel at a time. Any type that computes rows can implement [Matrix]. The package knows no
+// panel at a time. Any type that computes rows can implement [Matrix]. The package has no
 // documents, kernels or tiles. A document is a row of the matrix, and a class is a number from 0.
 //
-// # From the inside out
+// # Algorithm
 //
 // Every problem is a quadratic program of one form (dual.go): box constraints and one or two
 // equality constraints. One algorithm with two levels solves all of them. The outer level
@@ -17,11 +17,11 @@
 // (shrink.go). The problems of one-vs-rest and of labels share working sets, rows and passes
 // (multi_smo.go), and separate searches finish them.
 //
-// On top of this algorithm, the package has C-SVC and ν-SVC with multi-class schemes, regression
-// and one-class SVMs ([Train]). It also has decision values, votes and probabilities ([Predictor],
-// [Classifier]), and cross-validation with warm starts ([Trial]).
+// On top of this algorithm, the package implements C-SVC and ν-SVC with multi-class schemes,
+// regression and one-class SVMs ([Train]). It also computes decision values, votes and
+// probabilities ([Predictor], [Classifier]), and cross-validates with warm starts ([Trial]).
 //
-// # What is checked
+// # Validation
 //
 // Each exported function checks its matrix, labels, folds, parameters and warm starts. Rows of the
 // matrix are checked when they are read. If a caller's function (a method of a [Matrix] or

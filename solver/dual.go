@@ -73,15 +73,15 @@ func (v *variables) set(t int, of *variables, at int) {
 	v.score[t], v.mask[t], v.diag[t] = of.score[at], of.mask[at], of.diag[at]
 }
 
-// Bits of a mask: whether a variable may move along its sign, or against it. If the equations hold
-// separately for each sign, negative variables have separate bits.
+// The bits of a mask show whether a variable may move along its sign, or against it. If the
+// equations hold separately for each sign, negative variables have separate bits.
 const (
 	up, low                 = 1, 2
 	upNegative, lowNegative = 4, 8
 )
 
-// pairs lists the two bits of each equation: of variables that move along their sign, and of those
-// that move against it.
+// pairs lists the two bits of each equation: for variables that may move along their sign, and for
+// variables that may move against it.
 func (d *dual) pairs() [][2]byte {
 	if d.perClass {
 		return [][2]byte{{up, low}, {upNegative, lowNegative}}
@@ -113,7 +113,7 @@ func newDual(docs []int, copies int, m *source) *dual {
 	return d
 }
 
-// padded returns the number of variables in scans; those from n on may not move.
+// padded returns the number of variables in scans; variables from n on may not move.
 func padded(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
 
 func emptyDual(docs []int, copies int) *dual {
@@ -128,8 +128,8 @@ func (d *dual) refreshMask() {
 }
 
 // settle moves variables to a bound that they almost reach. After a warm start, the sums of the two
-// signs differ by a rounding error. If all other variables are at a bound, one stays that far from
-// its bound; it would count as free and determine the bias.
+// signs differ by a rounding error. If all other variables are at a bound, one variable keeps this
+// distance from its bound, so it would count as free and determine the bias.
 func (d *dual) settle() {
 	const rounding = 1e-12
 	most := 0.0

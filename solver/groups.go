@@ -11,7 +11,7 @@ import (
 // One-vs-one has a group for each pair of non-empty classes. In other schemes, problems over the
 // same documents share working sets, as many as memory allows. Thresholds need all decision
 // functions. Consecutive groups share classes, and so rows of the matrix. inMemory reports whether
-// the matrix has a method Row (see [Matrix]). Only is ignored. Errors: the errors of Train about
+// the matrix has a method Row (see [Matrix]). Only is ignored. It fails for an invalid Training.
 // the Training.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	p, err := t.plan(n, inMemory)

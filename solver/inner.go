@@ -10,7 +10,7 @@ type inner struct {
 	n        int
 	rows     []float32 // n × n
 	column   []int32   // by slot: the document's column in a row
-	kept     []bool    // by slot: whether its variable was in the set before
+	kept     []bool    // by slot: whether its variable was in the previous set
 	perClass bool
 	pairs    [][2]byte
 	top      [2]struct { // by equation: the maximum score that may rise, and its variable
@@ -64,8 +64,8 @@ func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) 
 	}
 }
 
-// solve takes steps until the violation of the working set is at most tol, or for most steps. It
-// returns the number of steps.
+// solve takes steps until the violation of the working set is at most tol. It takes at most most
+// steps and returns their number.
 func (in *inner) solve(tol float64, most int) int {
 	n, k := in.n, in.k
 	score, mask, diag := in.score[:n], in.mask[:n], in.diag[:n]

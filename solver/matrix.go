@@ -33,8 +33,8 @@ type Matrix interface {
 	//	dst[r] = K[rows[r]][j],  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 	//
 	// The length of dst[r] is the total length of all ranges. Rows must not replace or retain
-	// dst[r]. The rows are distinct; computing several together may be cheaper. After ctx is done,
-	// Rows soon returns its error.
+	// dst[r]. The rows are distinct; computing several together may be cheaper. When ctx is done,
+	// Rows soon returns ctx.Err().
 	Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 }
 

@@ -54,7 +54,7 @@ const (
 	teamBytes    = 256 << 20
 )
 
-// batches divides problems over the same documents, depending only on the numbers of both.
+// batches divides problems over the same documents. The result depends only on their numbers.
 func batches(problems []*problem) [][]*problem {
 	most := max(teamBytes/problemBytes/len(problems[0].docs), 1)
 	return slices.Collect(slices.Chunk(problems, most))
@@ -136,8 +136,8 @@ func (g *multiSMO) solve(ctx context.Context) error {
 
 // A multiSMO ends if at most one in aloneShare of its problems is open. It also ends if the sum of
 // their gaps falls too slowly: by less than sweepGain in the rounds in which each document is
-// chosen several times. Then each problem needs its working sets, and later its choice of
-// documents, to itself.
+// chosen several times. Then each problem needs separate working sets, and later a separate choice
+// of documents.
 const (
 	aloneShare = 5
 	sweeps     = 2

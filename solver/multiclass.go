@@ -97,8 +97,8 @@ type Training struct {
 	Scheme  Scheme // scheme for Labels; Sets use the scheme [Labels], and single problems [OneVsRest]
 	Parameters
 
-	// Parts, if not nil, asks for thresholds of Sets, see [TuneThresholds]: by document its part, from 0
-	// on, -1 for one without a set. The machines of each part's documents are trained without them.
+	// Folds, if not nil, requests thresholds for Sets, see [TuneThresholds]. It holds the fold of
+	// each document, from 0, or -1 for a document without a set.
 	Folds []int
 
 	// Start, if not nil, is a classifier for a warm start: for another C, another kernel width or
@@ -121,7 +121,7 @@ type Training struct {
 //
 // where y is +1 for documents of the first class and -1 for others, and C[t] is C times the class
 // weight and the document weight. ν-SVC has no linear term, and the constraints are 0 <= α[t] <=
-// w[t] and Σ_t α[t] = ν·Σ_t w[t] for document weights w. Its result is divided by its margin
+// w[t] and Σ_t α[t] = ν·Σ_t w[t] for document weights w. The solution is divided by its margin
 // (Schölkopf and others, Neural Computation 12, 2000). A margin of 0, as for two equal classes, is
 // an error. (svm-train of LIBSVM 3.3 writes coefficients ±inf and rho NaN.)
 //

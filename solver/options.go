@@ -11,8 +11,8 @@ import (
 
 // Options controls how a problem is solved. The zero value works.
 type Options struct {
-	// Tolerance is the maximum violation of the optimality conditions at the end: the max of -y∇f
-	// over I_up minus the min over I_low. It is LIBSVM's -e. Default: 10⁻³.
+	// Tolerance is the maximum violation of the optimality conditions at the end: the maximum of
+	// -y∇f over I_up minus the minimum over I_low. It is LIBSVM's -e. Default: 10⁻³.
 	Tolerance float64
 
 	// Workers is the number of goroutines. They solve separate problems or share a large one.
@@ -40,8 +40,8 @@ type Options struct {
 	Kernels *asm.Kernels
 
 	// Progress is called from one goroutine at a time, one to ten times per second, with the state
-	// of the work. Meanwhile other workers go on and skip their own reports. If Progress panics,
-	// the computation ends with a [*PanicError]. Default: none.
+	// of the work. Meanwhile the other workers continue and skip their own reports. If Progress
+	// panics, the computation ends with a [*PanicError]. Default: none.
 	Progress func(Progress)
 
 	workingSet int // size of the inner level's working set, even; 0 = chosen from the problem's size

@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A search solves problems one after the other, on one goroutine or, if threads allow, on a few.
+// A search solves problems one after the other, on one goroutine or, if threads allow, on several.
 type search struct {
 	opt     *Options
 	m       *source
@@ -81,8 +81,8 @@ func (s *search) prepare(d *dual, bytes int64) {
 	d.refreshMask()
 }
 
-// solve finds the optimum of a problem. It is warm-started from a start (see begin) or, without
-// one, from d.alpha. bytes bounds the memory for cached rows.
+// solve finds the optimum of a problem. It is warm-started from a start (see begin) or, without a
+// start, from d.alpha. bytes bounds the memory for cached rows.
 func (s *search) solve(ctx context.Context, d *dual, from start, keep bool, bytes int64) (outcome, error) {
 	started := d.begin(from, keep)
 	copy(d.score, d.offset)
@@ -125,7 +125,7 @@ func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 }
 
 // update subtracts Σ y·Δα·K from the scores, where Δα is the change of the variables since before.
-// If before is nil, they were 0.
+// If before is nil, the variables were 0.
 func (s *search) update(ctx context.Context, d *dual, before []float64) error {
 	n := len(d.docs)
 	var docs []int32
@@ -222,7 +222,7 @@ func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int
 }
 
 // An inner problem is solved until its violation is at most innerShare of the outer violation, or
-// for innerSteps per variable.
+// until it has taken innerSteps steps per variable.
 const (
 	innerShare = 0.5
 	innerSteps = 16

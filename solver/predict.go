@@ -167,7 +167,7 @@ type Sums struct {
 	turned []float32 // [column][object], for AddRows
 }
 
-// NewSums returns a Sums for width objects, at least one. It is ready for the first objects.
+// NewSums returns a Sums for width objects; width must be positive.
 func (p *Predictor) NewSums(width int) *Sums {
 	s := &Sums{p: p, width: width, sums: make([]float64, len(p.at)*width), done: make([]int, len(p.at))}
 	s.Start()
@@ -220,7 +220,7 @@ func (s *Sums) Add(first int, values []float32) {
 }
 
 // addOne is Add for one object. It adds the products of each decision function in column order, so
-// its sums have the same bits.
+// its sums agree with Add bit for bit.
 func (s *Sums) addOne(first int, values []float32) {
 	b, sums := s.p.columnwise(), s.sums
 	for c, v := range values {

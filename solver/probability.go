@@ -116,7 +116,6 @@ const sigmoidFolds = 5
 // sigmoid fits the sigmoid of a problem to decision values of held-out documents. A held-out
 // document stays in the problem with the upper bound 0, so the search also yields its score and
 // thus its decision value. A ν-SVC function without a margin has the value 0.
-// a margin decides 0.
 func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid, error) {
 	signs := make([]int, len(p.docs))
 	for t, pos := range p.positive {
@@ -133,7 +132,7 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 }
 
 // heldOut returns the decision values of documents by functions trained without their fold. Each
-// search is warm-started from from; nil is 0.
+// search is warm-started from from, or starts at 0 if from is nil.
 func (p *problem) heldOut(
 	ctx context.Context, s *search, fold []int, folds int, from start, bytes int64,
 ) ([]float64, error) {

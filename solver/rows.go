@@ -28,7 +28,7 @@ type rowStore struct {
 	m       *source
 	direct  bool // rows of the matrix are used in place; the problem's documents are runs of them
 	docs    []int
-	columns [][2]int // columns read of a row
+	columns [][2]int // column ranges that are read from each row
 	runs    []piece  // pieces of the columns read that belong to the problem; nil for all
 	span    int      // number of columns read
 
@@ -155,8 +155,7 @@ func (s *rowStore) column(t int32) int32 {
 }
 
 // fetch sets rows[r] to the row of document which[r]; see pieces and column for its layout. The
-// rows are valid until the next call. The documents must be distinct, at most as many as there are
-// slots.
+// rows are valid until the next call. The documents must be distinct, at most one per slot.
 func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) error {
 	s.asked += int64(len(which))
 	if s.direct {
@@ -200,7 +199,7 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 		ask[i], dst[i] = s.docs[t], rows[r]
 	}
 	if err := s.read(ctx, ask, dst); err != nil {
-		for _, r := range missing { // they hold no complete row
+		for _, r := range missing { // these slots hold no complete row
 			slot := s.slotOf[which[r]]
 			s.docOf[slot], s.slotOf[which[r]] = -1, -1
 		}

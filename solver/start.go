@@ -11,7 +11,7 @@ type multiple struct {
 	by      float64
 }
 
-// startFrom returns the start from one decision function; nil is no start.
+// startFrom returns the start from one decision function; for nil, it returns nil.
 func startFrom(m *DecisionFunction) start {
 	if m == nil {
 		return nil

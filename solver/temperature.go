@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Temperature scales the probabilities of one class per object: sharper below 1, softer above,
+// Temperature scales the probabilities of one class per object. T < 1 sharpens them, T > 1 softens:
 //
 //	P(c) = exp(z[c]/T) / Σ_k exp(z[k]/T),
 //

@@ -70,7 +70,7 @@ func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresh
 	}, chosen.labels, nil
 }
 
-// rule is a method of finding thresholds, without a fold if that isn't -1, with its results.
+// rule is a method of tuning thresholds, with its results. fit excludes a fold unless part is -1.
 type rule struct {
 	fit          func(part int) []float64
 	atLeastOne   bool
@@ -79,7 +79,7 @@ type rule struct {
 	byDocument   []counts
 }
 
-// counts are numbers of labels: right ones, and the sum of predicted and true labels.
+// counts holds the number of correct labels, and the sum of predicted and true labels.
 type counts struct{ right, both int }
 
 func (c counts) f1() float64 { return 2 * float64(c.right) / float64(max(c.both, 1)) }
@@ -87,8 +87,8 @@ func (c counts) f1() float64 { return 2 * float64(c.right) / float64(max(c.both,
 // clearlyWorse reports whether a rule's micro F1 is below another rule's by more than the standard
 // error of their difference. The derivative of F = 2·Σ right/Σ both in the weight of document i is
 // (2·rightᵢ - F·bothᵢ)/Σ both. So the variance of a difference is the sum of squared differences of
-// these (the delta method). A standard error over three folds would itself have a relative error of
-// one half.
+// the derivatives (the delta method). The standard error over three folds would be unreliable: its
+// own relative error would be one half.
 func (r rule) clearlyWorse(than rule) bool {
 	var sums [2]counts
 	for i := range r.byDocument {
@@ -158,10 +158,10 @@ func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error
 	return k, nil
 }
 
-// sign is the rule of signs.
+// sign returns thresholds of 0, which predict by the sign.
 func (k *tuning) sign(int) []float64 { return make([]float64, k.labels) }
 
-// common finds a threshold for all labels together, without a fold.
+// common tunes one threshold for all labels on the documents outside a fold.
 func (k *tuning) common(part int) []float64 {
 	all := slices.Concat(k.near...)
 	slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.value, a.value) })
@@ -169,10 +169,10 @@ func (k *tuning) common(part int) []float64 {
 	return slices.Repeat(k.cuts([][]valued{all}, [][]valued{sure}, part), k.labels)
 }
 
-// each finds a threshold for each label, without a fold.
+// each tunes a threshold for each label on the documents outside a fold.
 func (k *tuning) each(part int) []float64 { return k.cuts(k.near, k.sure, part) }
 
-// cuts finds the thresholds of lists of values jointly, without a fold.
+// cuts jointly tunes the thresholds of lists of values on the documents outside a fold.
 func (k *tuning) cuts(near, sure [][]valued, part int) []float64 {
 	of := 0 // number of true labels
 	for i, own := range k.decisions {
@@ -309,8 +309,8 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 }
 
 // Apply makes the thresholds part of a classifier of separate labels: it adds the threshold to each
-// Rho, so that the sign of the decision value decides. Probabilities don't change. It fails for
-// another scheme, or another number of thresholds than of decision functions.
+// Rho, so that the sign of the decision value decides. Probabilities don't change. It fails unless
+// the scheme is [Labels] with one threshold per decision function.
 func (t *Thresholds) Apply(c *Classifier) error {
 	if c.Scheme != Labels || len(t.Above) != len(c.Functions) {
 		return errUser("%d thresholds for %d decision functions (%s), expected equal numbers and scheme %s", len(t.Above),

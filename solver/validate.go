@@ -344,7 +344,7 @@ type validating struct {
 }
 
 // sweep trains the binary classifiers of a problem for all parameters, each warm-started from the
-// one before, and passes them to keep.
+// previous classifier, and passes them to keep.
 func (v *validating) sweep(
 	ctx context.Context, s *search, p *problem, bytes int64, keep func(par int, m *DecisionFunction),
 ) error {
@@ -382,7 +382,7 @@ func (v *validating) sweep(
 	return nil
 }
 
-// raise sets the bounds of a solved problem to those of p, unless one of them would shrink.
+// raise sets the bounds of a solved problem to the bounds of p, unless a bound would decrease.
 func (p *problem) raise(d *dual) bool {
 	for v := range d.upper {
 		if d.upper[v] > p.bound(v) {
