@@ -1,6 +1,6 @@
-// Package job defines jobs. A [Description] names everything that the results depend on, and its
+// Package job defines jobs. A [Description] contains everything that the results depend on, and its
 // digest is the name of the job. Tasks are numbered from 0, and their results are objects in a
-// store. A [Kind] plans, does and gathers jobs.
+// store. A [Kind] plans, runs and gathers jobs.
 //
 // Objects have the following names, where digests are SHA-256 in hexadecimal:
 //

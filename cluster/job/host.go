@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Host is a process that plans, does or gathers jobs: its store, its limits and its documents. Its
+// Host is a process that plans, runs or gathers jobs, with its store, limits and documents. Its
 // methods may be called concurrently.
 type Host struct {
 	Store   *store.Store
@@ -25,19 +25,19 @@ type Host struct {
 	Memory  int64        // memory limit of a job's worker in bytes; 0 if unlimited
 
 	mu     sync.Mutex
-	digest string // digest of held
+	digest string // digest of the documents in held
 	held   *corpus.Corpus
 }
 
-// Corpus returns the documents with the given digest. It keeps them until other documents are
-// requested. The caller must not change them.
+// Corpus returns the documents with the given digest. It keeps them in memory until other documents
+// are requested. The caller must not change them.
 func (h *Host) Corpus(ctx context.Context, digest string) (*corpus.Corpus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.held != nil && h.digest == digest {
 		return h.held, nil
 	}
-	h.held = nil // freed before others are read
+	h.held = nil // freed before other documents are read
 	c, err := shards.Read(ctx, h.get, digest, h.Left(nil))
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil, h.Fits(nil, memory.Need, "reading the documents of %s", memory.Source)
@@ -64,19 +64,19 @@ func (h *Host) get(ctx context.Context, name string) ([]byte, error) {
 	return b, nil
 }
 
-// unread is an error of reading an input from the store.
+// unread is an error while reading an input from the store.
 type unread struct{ error }
 
 func (u *unread) Unwrap() error { return u.error }
 
-// Unread reports whether a Host failed to read an input from the store, so that another try may
+// Unread reports whether a Host failed to read an input from the store, so that a retry may
 // succeed.
 func Unread(err error) bool {
 	u := (*unread)(nil)
 	return errors.As(err, &u)
 }
 
-// planAgain adds to the error of a missing or damaged input that plan can write it again.
+// planAgain adds a hint to the error of a missing or damaged input: plan can write it again.
 func planAgain(err error) error {
 	if Missing(err) {
 		return fmt.Errorf("%w (gramcluster plan with the same documents and flags writes it again)", err)

@@ -14,8 +14,8 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Version must be raised if a program computes other results for a task than earlier programs, see
-// TestDigests of package jobs. Jobs of other versions are refused.
+// Version must be raised if a program computes different results for a task than earlier programs,
+// see TestDigests of package jobs. Jobs of other versions are refused.
 const Version = 6
 
 // maxCache is the maximum cache size in a description, in bytes.
@@ -36,7 +36,7 @@ type Description struct {
 	Spec    json.RawMessage `json:"spec"`             // kind-specific part, such as kernel and options
 }
 
-// Encode returns the text that is stored and digested. Spec is compacted.
+// Encode returns the text to store and digest. It compacts Spec.
 func (d *Description) Encode() ([]byte, error) {
 	var spec bytes.Buffer
 	if err := json.Compact(&spec, d.Spec); err != nil {
@@ -53,7 +53,7 @@ func (d *Description) Encode() ([]byte, error) {
 	return json.Marshal(own)
 }
 
-// validate checks what doesn't depend on the kind.
+// validate checks the parts that don't depend on the kind.
 func (d *Description) validate() error {
 	switch {
 	case d.Version != Version:
@@ -73,7 +73,7 @@ func (d *Description) validate() error {
 	return nil
 }
 
-// Within checks a number of a description before any work that grows with it.
+// Within checks the range of a number in a description before any work that grows with it.
 func Within(what string, v, least, most int) error {
 	if v < least || v > most {
 		return fmt.Errorf("%s %d, expected from %d to %d", what, v, least, most)
@@ -132,13 +132,13 @@ func Digest(b []byte) string {
 	return hex.EncodeToString(d[:])
 }
 
-// IsDigest reports whether s has the form of a digest.
+// IsDigest reports whether s is formatted as a digest.
 func IsDigest(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
 }
 
-// Job is a job on a [Host], which knows the store of its results.
+// Job is a job on a [Host], whose store has its results.
 type Job struct {
 	Description
 	Digest string // name of the job
@@ -164,8 +164,8 @@ func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 	return &Job{*saved, digest, h}, nil
 }
 
-// Load returns the job with the given digest. It sets the cache sizes of the process to those of
-// the planning computer, because results depend on them.
+// Load returns the job with the given digest. It sets the cache sizes of the process to the cache
+// sizes of the planning computer, because results depend on them.
 func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: job %q, expected a digest of 64 hexadecimal digits", digest)
@@ -199,8 +199,8 @@ func Results(digest string) string { return AllResults + digest + "/" }
 // ResultName returns the name of a task's result.
 func (j *Job) ResultName(task int) string { return fmt.Sprintf("%s%09d", Results(j.Digest), task) }
 
-// Result returns the result of a task. It uses the memory of buf if that is large enough. Errors
-// are those of [store.Store.Get].
+// Result returns the result of a task. It uses the memory of buf if it is large enough. It returns
+// the errors of [store.Store.Get].
 func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) {
 	if task < 0 || task >= j.Tasks {
 		return nil, fmt.Errorf("job: task %d, expected one from 0 to %d", task, j.Tasks-1)

@@ -15,7 +15,7 @@ import (
 type Kind struct {
 	Name    string // name in `gramcluster plan NAME`
 	Summary string // one line
-	Help    string // a few lines: the tasks, the output of gather, an example; flags are listed automatically
+	Help    string // several lines: the tasks, the output of gather, an example; flags are listed automatically
 
 	// Declare declares the kind's flags for plan, in addition to the common flags (-store, -in with
 	// its options, -isa, -workers, -m), and returns a Planner that receives their values.
@@ -37,8 +37,8 @@ type Planner interface {
 	Plan(ctx context.Context, p *Planning) (spec any, tasks int, err error)
 }
 
-// Reader is implemented by a [Planner] that changes the options for reading documents, such as
-// predict, whose model has the vocabulary.
+// Reader is implemented by a [Planner] that changes the options for reading documents. For example,
+// predict sets the model's vocabulary.
 type Reader interface {
 	Reading(ctx context.Context, opt *corpus.Options) error
 }
@@ -72,7 +72,7 @@ type Planning struct {
 	Warn   func(format string, args ...any)
 }
 
-// Worker does tasks of one job. It isn't for concurrent use.
+// Worker runs tasks of one job. It must not be used concurrently.
 type Worker interface {
 	// Do returns the result of a task, as parts to concatenate, which depends only on the
 	// description and the task. The caller owns them until the next call.
@@ -86,7 +86,7 @@ type Output struct {
 	To   string // format; empty for the default by file name or kind
 	Say  func(format string, args ...any)
 
-	// Progress is called occasionally.
+	// Progress is called from time to time.
 	Progress func(done, total int64)
 }
 

@@ -24,7 +24,7 @@ func ParseLine(text []byte) (Line, error) {
 		Task *int    `json:"task"`
 	}
 	err := Decode(text, &l)
-	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) { // its text would name Go types
+	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) { // its message would contain Go types
 		err = fmt.Errorf("found %s", other.Value)
 		if other.Field != "" {
 			err = fmt.Errorf("found %s as %q", other.Value, other.Field)
@@ -54,7 +54,7 @@ func (l Line) String() string {
 const maxLine = 4096
 
 // ReadLines calls yield for each line of r that isn't blank, with its number from 1. err is set if
-// the line isn't a task. ReadLines stops at the first error of yield or r.
+// the line isn't a valid task. ReadLines stops at the first error of yield or r.
 func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, err error) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, maxLine), maxLine)

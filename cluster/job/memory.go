@@ -12,8 +12,8 @@ import (
 // MiB for the program file, which has libraries for all stores, and Go's runtime.
 const ProgramBytes = 64 << 20
 
-// Left returns the memory left for a task, in bytes: the limit without the program and the
-// documents c, which may be nil. The minimum is 1; 0 means that there is no limit.
+// Left returns the remaining memory for a task in bytes: the limit minus the memory of the program
+// and of the documents c, which may be nil. The minimum is 1; 0 means that there is no limit.
 func (h *Host) Left(c *corpus.Corpus) int64 {
 	if h.Memory == 0 {
 		return 0
@@ -22,7 +22,7 @@ func (h *Host) Left(c *corpus.Corpus) int64 {
 }
 
 // Fits returns an error if need, in addition to the program and the documents c, exceeds the memory
-// limit. The error states the total that is needed.
+// limit. The error contains the total memory needed.
 func (h *Host) Fits(c *corpus.Corpus, need int64, format string, args ...any) error {
 	if h.Memory == 0 || heldBytes(c)+need <= h.Memory {
 		return nil

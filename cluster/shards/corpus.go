@@ -1,16 +1,16 @@
-// Package shards stores documents in shards, as counts, so that each worker reads exactly what plan
-// has read. Each worker reads all shards and creates embedding and engine itself, because their
-// bits depend on all documents.
+// Package shards stores documents in shards, as counts, so that each worker reads exactly the data
+// of the planning host. Each worker reads all shards and creates the embedding and the engine
+// itself, because their bits depend on all documents.
 //
 // The documents are one stream of bytes, with little-endian numbers,
 //
 //	Documents.Offsets, Terms, Values         int64, uint32, bits of float32
 //	Labels.Offsets, Labels.IDs, Groups       int64, int32, int64
-//	Vocabulary, Classes, Names               per text its length, uint32, and its bytes
+//	Vocabulary, Classes, Names               uint32 length and bytes of each text
 //
-// divided into shards of [ShardBytes]. The object meta, in JSON, holds the counts and the SHA-256
-// of each shard. Its own SHA-256 is the digest of the corpus. Objects are named corpora/DIGEST/meta
-// and corpora/DIGEST/00000, 00001, ….
+// divided into shards of [ShardBytes]. The JSON object meta holds the counts and the SHA-256 of
+// each shard. The SHA-256 of meta is the digest of the corpus. Objects are named
+// corpora/DIGEST/meta and corpora/DIGEST/00000, 00001, ….
 package shards
 
 import (
@@ -33,7 +33,7 @@ import (
 // Prefix is the prefix of the names of all corpora's objects.
 const Prefix = "corpora/"
 
-// ShardBytes is the size of all shards but the last.
+// ShardBytes is the size of each shard except the last.
 const ShardBytes = 64 << 20
 
 // version is the version of the stream's format.
@@ -94,7 +94,7 @@ func (m *meta) fixedBytes() int64 {
 	return n
 }
 
-// check checks that counts are consistent, so that no more is allocated than the shards hold.
+// check checks that the counts are consistent, so that memory use is bounded by the shards' size.
 func (m *meta) check() error {
 	if m.Version != version {
 		return fmt.Errorf("version %d, expected %d: another program stored it", m.Version, version)
@@ -125,7 +125,7 @@ func Bytes(c *corpus.Corpus) int64 {
 	return m.held()
 }
 
-// memory returns the approximate memory to read the corpus, in bytes, including one shard.
+// memory returns the approximate memory for reading the corpus, in bytes, including one shard.
 func (m *meta) memory() int64 { return m.held() + min(m.Bytes, ShardBytes) }
 
 func (m *meta) held() int64 {
@@ -136,8 +136,8 @@ func (m *meta) held() int64 {
 	return n
 }
 
-// Write stores a corpus, without warnings, and returns its digest. It skips shards that exist, and
-// holds two shards in memory.
+// Write stores a corpus without its warnings, and returns its digest. It skips shards that exist,
+// and holds two shards in memory.
 func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string, err error) {
 	if err := c.Validate(); err != nil {
 		return "", err
@@ -170,7 +170,7 @@ func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string
 	if err != nil {
 		return "", err
 	}
-	// last, so that a corpus with meta is complete
+	// last, so that a corpus is complete if meta exists
 	_, err = s.Put(ctx, metaName(digest), text)
 	return digest, err
 }
@@ -234,7 +234,7 @@ func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
 }
 
 // Read returns the corpus with the given digest, without warnings. memory is the limit in bytes; 0
-// for none. It fails if get fails, the corpus is invalid, or with a *[run.MemoryError].
+// means no limit. It fails if get fails, if the corpus is invalid, or with a *[run.MemoryError].
 func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Corpus, error) {
 	m, err := readMeta(ctx, get, digest)
 	if err != nil {

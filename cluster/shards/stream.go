@@ -84,7 +84,7 @@ func (r *joiner) fill() {
 }
 
 // read returns the next n numbers. On a little-endian computer they share the memory of the shard,
-// unless they are misaligned or cross its end.
+// unless they are misaligned or extend beyond the shard.
 func read[T number](r *joiner, n int64) []T {
 	if r.err != nil {
 		return nil
@@ -108,7 +108,7 @@ func read[T number](r *joiner, n int64) []T {
 	return list
 }
 
-// littleEndian reports whether this computer is little-endian, as the stream is.
+// littleEndian reports whether this computer is little-endian, like the stream.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // take returns the next n bytes of the stream.

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// place is a parsed address. It never holds credentials.
+// place is a parsed address. It never contains credentials.
 type place struct {
 	folder string   // path of a folder; empty for a bucket
 	bucket *url.URL // URL for gocloud.dev, without a path
 	prefix string   // prefix of all keys in the bucket
 }
 
-// parameters lists the allowed parameters per scheme: those of gocloud.dev without credentials.
+// parameters lists the allowed parameters per scheme: gocloud.dev's, except credentials.
 var parameters = map[string][]string{
 	"s3": {
 		"region", "endpoint", "use_path_style", "s3ForcePathStyle", "disable_https", "hostname_immutable", "profile", "role",
@@ -35,8 +35,8 @@ const intoEnvironment = "credentials belong in the environment"
 var errLooksSecret = errors.New("store: an address with what looks like a user, password or other credentials, " +
 	"expected none: " + intoEnvironment)
 
-// parse parses an address. It refuses an address that may hold credentials before any other check,
-// and its errors repeat no part that could be secret.
+// parse parses an address. First it refuses an address that may contain credentials. Its errors
+// omit all parts that could be secret.
 func parse(address string) (place, error) {
 	if address == "" {
 		return place{}, errors.New("store: no address, expected a folder or a URL such as s3://bucket/prefix")
@@ -114,7 +114,7 @@ func (p place) String() string {
 }
 
 const (
-	// secretName matches names of parameters with secrets, as in SAS tokens, presigned URLs and
+	// secretName matches names of secret parameters, as in SAS tokens, presigned URLs and
 	// connection strings.
 	secretName = `[\w.%-]*(?:secret[\w.-]*|passw[\w.-]*|token|credentials?|signature|` +
 		`access[-_]?key[\w.-]*|account[-_]?key|private[-_]?key[\w.-]*|api[-_]?key|` +
@@ -146,7 +146,7 @@ func holdsCredentials(text string) bool {
 	return false
 }
 
-// Redact removes apparent credentials of URLs from a text, such as a service's error.
+// Redact removes apparent credentials in URLs from a text, such as a service's error message.
 func Redact(text string) string {
 	text = users.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "//") {

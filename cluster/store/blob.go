@@ -37,7 +37,7 @@ func exists(err error) error {
 	return clean(err)
 }
 
-// clean redacts credentials in a service's error. For example, if Azure can't be reached, the error
+// clean redacts credentials in a service's error. For example, if Azure is unreachable, the error
 // contains the request's SAS token.
 func clean(err error) error {
 	if err == nil {
@@ -62,7 +62,7 @@ func (c cloud) Open(ctx context.Context, key string) (io.ReadCloser, int64, erro
 func (c cloud) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
 	for all := c.b.List(&blob.ListOptions{Prefix: prefix, BeforeList: wholeList}); ; {
 		o, err := all.Next(ctx)
-		if err == io.EOF { // but not if wrapped: a hung-up connection isn't the end of the list
+		if err == io.EOF { // but not if wrapped: a closed connection isn't the end of the list
 			return nil
 		}
 		if err != nil {
@@ -86,13 +86,13 @@ func (c cloud) Delete(ctx context.Context, key string) error {
 // Close implements Bucket.
 func (c cloud) Close() error { return c.b.Close() }
 
-// Set by clouds.go if the services' libraries are linked.
+// clouds.go sets these variables if the services' libraries are linked.
 var (
-	wholeList func(as func(any) bool) error       // makes an answer that isn't a list page an error
-	denied    = func(error) bool { return false } // reports an error that isn't about a missing object
+	wholeList func(as func(any) bool) error       // returns an error for a response that isn't a list page
+	denied    = func(error) bool { return false } // reports whether access was denied, rather than the object missing
 )
 
-// cleaned reads an object. No service error becomes io.ErrUnexpectedEOF, which means damage.
+// cleaned reads an object. It replaces a service's io.ErrUnexpectedEOF, which would mean damage.
 type cleaned struct{ io.ReadCloser }
 
 func (r cleaned) Read(p []byte) (int, error) {
@@ -104,7 +104,7 @@ func (r cleaned) Read(p []byte) (int, error) {
 }
 
 // notThere reports whether an error means that an object doesn't exist. Google also returns
-// NotFound if it denies access, and Azure if the host name isn't found.
+// NotFound if it denies access, and Azure if the host name doesn't exist.
 func notThere(err error) bool {
 	name := (*net.DNSError)(nil)
 	return gcerrors.Code(err) == gcerrors.NotFound && !errors.As(err, &name) && !denied(err)

@@ -13,7 +13,7 @@ type Bucket interface {
 	// and returns an error that wraps ErrExists. After any other error the object may exist or not.
 	Create(ctx context.Context, key string, parts [][]byte) error
 
-	// Open returns a reader and the size of an object. If there is none, the error wraps
+	// Open returns a reader and the size of an object. If there is no such object, the error wraps
 	// fs.ErrNotExist.
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
 
@@ -21,11 +21,11 @@ type Bucket interface {
 	// ascending order. It stops at the first error of yield.
 	List(ctx context.Context, prefix string, yield func(key string, bytes int64) error) error
 
-	// Delete removes an object. It returns nil if there is none.
+	// Delete removes an object. It returns nil if the object doesn't exist.
 	Delete(ctx context.Context, key string) error
 
 	Close() error
 }
 
-// [Bucket].Create wraps ErrExists if the object exists.
+// Create of a [Bucket] wraps ErrExists if the object exists.
 var ErrExists = errors.New("the object already exists")

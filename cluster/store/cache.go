@@ -37,7 +37,7 @@ func NewCache(dir string, bytes int64) (*Cache, error) {
 const suffix = ".object"
 
 // Get is like [Store.Get], but uses the copy if there is one. A copy is identified by name, so
-// names must contain a digest. Errors of the cache's folder are ignored; the object then isn't
+// names must contain a digest. Get ignores errors of the cache's folder; the object then isn't
 // cached.
 func (c *Cache) Get(ctx context.Context, s *Store, name string) ([]byte, error) {
 	path := c.path(name)
@@ -96,8 +96,8 @@ func (c *Cache) save(path string, parts ...[]byte) error {
 	return f.CommitUnsynced()
 }
 
-// evict removes the least recently used copies until the rest is within the limit. Other processes
-// may do the same concurrently, and lose a copy that they are creating.
+// evict removes the least recently used copies until the total size is within the limit. Other
+// processes may do the same concurrently, and lose a copy that they are creating.
 func (c *Cache) evict() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

@@ -2,7 +2,7 @@
 
 package store
 
-// These 850 packages are left out of race detection, because none of their goroutines is ours.
+// These 850 packages are excluded from race detection, because they use none of our goroutines.
 import (
 	"context"
 	"errors"
@@ -32,8 +32,8 @@ func init() {
 	}
 }
 
-// wholePage fails if an S3 answer isn't a complete list page. The library would take any text, such
-// as a proxy's error, for an empty list, and a page without a next marker for the last.
+// wholePage fails if an S3 response isn't a complete list page. The library would treat any text,
+// such as a proxy's error, as an empty list, and a page without a next marker as the last page.
 func wholePage(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 	middleware.InitializeOutput, middleware.Metadata, error,
 ) {

@@ -1,7 +1,7 @@
 // Package store keeps objects in a folder, in memory, or in a bucket of S3, Google or Azure, for
-// processes that don't know each other, may die at any moment, and may repeat work.
+// uncoordinated processes that may be killed at any moment and may repeat work.
 //
-// It uses neither locks nor clocks. It is correct for these reasons:
+// It uses neither locks nor clocks. Its correctness follows from these rules:
 //
 //   - The name of an object determines its contents, so concurrent writers write the same bytes.
 //   - An object is created only if it doesn't exist, and never changed or replaced. Only Delete
@@ -9,6 +9,6 @@
 //   - Each object contains its name and a CRC-32C per MiB. Get returns the bytes passed to Put, or
 //     an error.
 //   - If an object is damaged, the next attempt uses another key: NAME.a0, NAME.a1, …. Readers use
-//     the first intact attempt. So repairing an object never overwrites one that another process
+//     the first intact attempt. So repairing an object never overwrites an object that another process
 //     has just written.
 package store

@@ -16,11 +16,10 @@ import (
 )
 
 // folder is a bucket in a folder. It creates files itself, because gocloud.dev checks for a file
-// and then replaces it, which isn't atomic. Following a symbolic link out of the folder is an
-// error.
+// and then replaces it, which isn't atomic. A symbolic link out of the folder is an error.
 type folder struct {
 	dir    string
-	create bool // create the folder if there is none
+	create bool // create a missing folder
 	*settled
 }
 
@@ -49,7 +48,7 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	return folder{dir, create, &settled{}}, nil
 }
 
-// in calls do with the folder as a root, so that nothing outside is accessible.
+// in calls do with the folder as a root, so that no files outside are accessible.
 func (b folder) in(do func(r *os.Root) error) error {
 	r, err := os.OpenRoot(b.dir)
 	if err != nil {
@@ -72,7 +71,7 @@ func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
 
 func (b folder) make(ctx context.Context, r *os.Root, key string, parts [][]byte) error {
 	if _, err := r.Lstat(key); err == nil {
-		return fmt.Errorf("%s: %w", key, ErrExists) // check first, to save writing
+		return fmt.Errorf("%s: %w", key, ErrExists) // checked first to avoid writing the file
 	}
 	temporary := path.Join(making, fmt.Sprintf("%016x", rand.Uint64()))
 	f, err := r.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -135,7 +134,7 @@ func (b folder) Open(_ context.Context, key string) (io.ReadCloser, int64, error
 
 // List implements Bucket.
 func (b folder) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
-	begin := path.Dir(prefix + "x") // deepest folder that contains all such keys
+	begin := path.Dir(prefix + "x") // deepest folder that contains all keys with the prefix
 	list := func(key string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // missing, or deleted in the meantime

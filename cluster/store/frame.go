@@ -13,8 +13,8 @@ import (
 //	"gramobj1"
 //	length of the key k, of the payload p    uint32, uint64
 //	key                                      k bytes
-//	CRC-32C of each MiB of the payload       uint32 each, the last may be of less
-//	CRC-32C of all bytes up to here          uint32
+//	CRC-32C of each MiB of the payload       uint32 each; the last block may be shorter
+//	CRC-32C of all preceding bytes           uint32
 //	payload                                  p bytes
 //
 // CRC-32C detects every error burst of up to 32 bits. The key detects objects that were swapped.

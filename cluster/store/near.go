@@ -9,8 +9,8 @@ import (
 )
 
 // Near returns a store of the same objects from which a [View] can read parts. For a folder it is s
-// itself. For other buckets, each object that is opened is fetched once, into a temporary file in
-// dir, which is deleted with the process. The caller must close the returned store, which doesn't
+// itself. For other buckets, it fetches each opened object once, into a temporary file in dir,
+// which is deleted when the process ends. The caller must close the returned store, which doesn't
 // close s.
 func (s *Store) Near(dir string) (*Store, error) {
 	if b, ok := s.bucket.(folder); ok {
@@ -77,7 +77,7 @@ func (n *near) fetch(ctx context.Context, key string, c *fetched) error {
 	begin := n.end
 	n.end += size
 	n.mu.Unlock()
-	// An object with another size than the bucket stated is detected as damaged later.
+	// An object whose size differs from the bucket's entry is later reported as damaged.
 	length, err := io.CopyBuffer(io.NewOffsetWriter(n.file, begin), io.LimitReader(r, size), make([]byte, blockBytes))
 	if err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 //	azblob://CONTAINER/PREFIX                Azure
 //	mem://                                   memory of this process, for tests
 //
-// Parameters are those of gocloud.dev/blob. Credentials come from the libraries' usual places:
-// environment, files, or the role of the computer. An address that may contain credentials is
-// refused and not repeated in the error. A folder must have been made by [Create].
+// Parameters are documented in gocloud.dev/blob. Credentials come from the libraries' default
+// sources: environment, files, or the role of the computer. An address that may contain credentials
+// is refused and not repeated in the error. A folder must have been created by [Create].
 func Open(ctx context.Context, address string) (*Store, error) { return open(ctx, address, false) }
 
 // Create is like [Open], but the first write creates a missing folder. Buckets must exist.
@@ -36,7 +36,7 @@ func open(ctx context.Context, address string, create bool) (*Store, error) {
 	return &Store{b, p.String()}, nil
 }
 
-// OpenBucket returns the [Bucket] of [Create].
+// OpenBucket is like [Create], but returns the [Bucket].
 func OpenBucket(ctx context.Context, address string) (Bucket, error) {
 	s, err := Create(ctx, address)
 	if err != nil {

@@ -32,7 +32,7 @@ const MostAttempts = 100
 // Get wraps ErrMissing in its error if no attempt of the object is intact.
 var ErrMissing = errors.New("missing")
 
-// DamagedError reports that an object differs from what Put wrote.
+// DamagedError reports that an object differs from the bytes written by Put.
 type DamagedError struct {
 	Key    string // key of the attempt, such as results/…/000017.a0
 	Offset int64
@@ -44,9 +44,9 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("store: object %s is damaged at byte %d: found %s, expected %s", e.Key, e.Offset, e.Found, e.Want)
 }
 
-// Put creates the object name from all parts. If an intact object exists, there is true, and other
-// contents are an error. If an attempt is damaged, Put creates the next one, up to [MostAttempts].
-// If it returns nil, the object is complete and durable. Other errors are those of the bucket.
+// Put creates the object name from all parts. If an intact object exists, there is true; different
+// contents are an error. If an attempt is damaged, Put creates the next, up to [MostAttempts]. If
+// it returns nil, the object is complete and durable. Other errors come from the bucket.
 func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bool, err error) {
 	if err := checkName(name); err != nil {
 		return false, err
@@ -60,7 +60,7 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 			return false, nil
 		}
 		if !errors.Is(err, ErrExists) {
-			// The object may exist in spite of the error: some servers write it and then cut the
+			// The object may exist despite the error: some servers write it and then close the
 			// connection.
 			if found, e := s.read(ctx, key, nil); e != nil || !equal(found, parts) || errors.Is(err, errUnsettled) {
 				return false, fmt.Errorf("store: %s isn't written: %w", key, err)
@@ -80,7 +80,7 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 				return false, err
 			}
 			hidden++
-			k-- // the same key again
+			k-- // try the same key again
 			continue
 		}
 		if damaged := (*DamagedError)(nil); !errors.As(last, &damaged) {
@@ -91,8 +91,8 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 		last)
 }
 
-// maxHidden is the number of retries, within about a second, for an object that exists but can't
-// be read yet, because some servers show it late while another client creates it.
+// maxHidden is the maximum number of retries, within about a second, for an object that exists but
+// can't be read yet. Some servers show an object late while another client creates it.
 const maxHidden = 10
 
 // pause waits for d, or until ctx is done.
@@ -117,14 +117,14 @@ func equal(b []byte, parts [][]byte) bool {
 }
 
 // Get returns the contents of the first intact attempt of the object name. It uses the memory of
-// buf if that is large enough. If there is none, the error wraps [ErrMissing], and a
-// *[DamagedError] for each damaged attempt. Other errors are those of the bucket.
+// buf if it is large enough. If no attempt is intact, the error wraps [ErrMissing], and a
+// *[DamagedError] for each damaged attempt. Other errors come from the bucket.
 func (s *Store) Get(ctx context.Context, name string, buf []byte) ([]byte, error) {
 	b, _, err := s.get(ctx, name, buf)
 	return b, err
 }
 
-// Check reads the object name like Get, and also returns the damage of earlier attempts.
+// Check reads the object name like Get, and also returns the errors of earlier damaged attempts.
 func (s *Store) Check(ctx context.Context, name string, buf []byte) (damaged []error, err error) {
 	_, damaged, err = s.get(ctx, name, buf)
 	return damaged, err
@@ -141,9 +141,9 @@ func (s *Store) get(ctx context.Context, name string, buf []byte) (b []byte, bad
 	return b, bad, err
 }
 
-// first tries the attempts of an object from the k-th on, and returns the first for which try
-// succeeds. It appends damage to bad. If no attempt is intact, the error wraps [ErrMissing] and
-// bad. Other errors of try are returned at once.
+// first tries the attempts of an object from number k on, and returns the first for which try
+// succeeds. It appends errors of damaged attempts to bad. If no attempt is intact, the error wraps
+// [ErrMissing] and bad. Other errors of try are returned immediately.
 func (s *Store) first(name string, k int, bad []error, try func(key string) error) (int, []error, error) {
 	for ; k < MostAttempts; k++ {
 		err := try(attempt(name, k))
@@ -175,7 +175,7 @@ func (s *Store) read(ctx context.Context, key string, buf []byte) (b []byte, err
 	return b, named(key, err)
 }
 
-// named adds the key to an error of a frame.
+// named adds the key to a *errDamaged.
 func named(key string, err error) error {
 	if bad := (*errDamaged)(nil); errors.As(err, &bad) {
 		return &DamagedError{key, bad.offset, bad.found, bad.want}
@@ -186,15 +186,15 @@ func named(key string, err error) error {
 	return nil
 }
 
-// Object is a listed object: its number of attempts and their total size.
+// Object is an entry of a list: an object's name, number of attempts and total size.
 type Object struct {
 	Name     string
 	Attempts int
 	Bytes    int64
 }
 
-// List calls yield for each object whose name begins with prefix, in ascending order, without
-// reading any. It stops at the first error of yield.
+// List calls yield for each object whose name begins with prefix, in ascending order. It reads no
+// object. It stops at the first error of yield.
 func (s *Store) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	var now Object
 	flush := func() error {
@@ -208,7 +208,7 @@ func (s *Store) List(ctx context.Context, prefix string, yield func(Object) erro
 	err := s.bucket.List(ctx, prefix, func(key string, bytes int64) error {
 		name, _, ok := cutAttempt(key)
 		if !ok {
-			return nil // not an object of a store
+			return nil // not an object of this package
 		}
 		if name != now.Name {
 			if err := flush(); err != nil {
@@ -226,8 +226,8 @@ func (s *Store) List(ctx context.Context, prefix string, yield func(Object) erro
 	return err
 }
 
-// Delete removes all attempts of all objects whose names begin with prefix, and returns their
-// number and total size. Concurrent reads and writes of these objects are undefined.
+// Delete removes all attempts of all objects whose names begin with prefix. It returns their number
+// and total size. Concurrent reads and writes of these objects have undefined results.
 func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes int64, err error) {
 	var keys []string
 	err = s.bucket.List(ctx, prefix, func(key string, size int64) error {
@@ -272,8 +272,8 @@ func cutAttempt(key string) (name string, k int, ok bool) {
 	return key[:at], k, true
 }
 
-// checkName checks that every bucket accepts a name: parts of letters, digits, '.', '-' and '_',
-// separated by slashes.
+// checkName checks that every bucket accepts a name: components of letters, digits, '.', '-' and
+// '_', separated by slashes.
 func checkName(name string) error {
 	if len(name) > maxKey/2 {
 		return fmt.Errorf("store: a name of %d bytes, expected at most %d", len(name), maxKey/2)

@@ -8,22 +8,22 @@ import (
 	"io"
 )
 
-// View reads parts of an object and checks each. It isn't for concurrent use.
+// View reads and checks parts of an object. It must not be used concurrently.
 type View struct {
 	s    *Store
 	name string
 
 	attempt int     // current attempt
-	bad     []error // damage of earlier attempts
+	bad     []error // errors of damaged attempts
 	file    io.ReadCloser
 	at      io.ReaderAt
 	frame   frame
 	buf     []byte
 }
 
-// View opens the object name. It uses the memory of buf if that is large enough. Unless the bucket
-// supports random access, as a folder or [Store.Near] does, it reads the whole object. Errors are
-// those of Get, although only the header is checked. The caller must close it.
+// View opens the object name. It uses the memory of buf if it is large enough. Unless the bucket
+// supports random access, like a folder or [Store.Near], it reads the whole object. It returns the
+// errors of Get, although only the header is checked. The caller must close the view.
 func (s *Store) View(ctx context.Context, name string, buf []byte) (*View, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -66,9 +66,9 @@ func (v *View) open(ctx context.Context, key string) error {
 	return nil
 }
 
-// Part returns the bytes lo to hi-1, valid until the next call. It reads and checks the blocks of 1
-// MiB that contain them. If a block is damaged, it continues with the next attempt. Errors are
-// those of Get.
+// Part returns bytes lo to hi-1, valid until the next call. It reads and checks the blocks of 1 MiB
+// that contain them. If a block is damaged, it continues with the next attempt. It returns the
+// errors of Get.
 func (v *View) Part(ctx context.Context, lo, hi int64) ([]byte, error) {
 	for {
 		if lo < 0 || hi < lo || hi > v.frame.payload {

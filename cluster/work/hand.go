@@ -8,10 +8,10 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 )
 
-// Hand lets other processes do the tasks of jobs for a [job.Driver], one job after another.
+// Hand distributes the tasks of jobs to other processes for a [job.Driver], one job after another.
 type Hand struct {
 	// Out starts tasks, and returns when no more results are expected. Tasks that are still missing
-	// are started again, whether or not it returns an error.
+	// are started again, even if it returns an error.
 	Out func(ctx context.Context, j *job.Job, tasks []int) error
 
 	// Say receives errors. Begin receives a job's number from 1 and its number of missing tasks.
@@ -25,9 +25,9 @@ type Hand struct {
 // tries is the maximum number of times that missing tasks are started.
 const tries = 3
 
-// Do returns when all results of a job exist. If it is called again for the same job, a result was
-// damaged, so it reads all results. It fails if the store fails, tasks are missing after three
-// tries, or ctx is done.
+// Do returns when all results of a job exist. A second call for the same job means that a result
+// was damaged, so it reads all results. It fails if the store fails, if tasks are missing after
+// three attempts, or when ctx is done.
 func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 	again := h.last == j.Digest
 	if h.last = j.Digest; !again {
@@ -59,7 +59,7 @@ func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 	}
 }
 
-// Here does tasks of a job in this process, for Hand.Out. say receives the reports of failed tasks.
+// Here runs tasks of a job in this process, for Hand.Out. say receives errors of failed tasks.
 func Here(
 	ctx context.Context, kinds []job.Kind, j *job.Job, tasks []int, say func(format string, args ...any),
 ) error {

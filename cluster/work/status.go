@@ -18,8 +18,8 @@ type Status struct {
 	Tasks   int    `json:"tasks"`
 	Stored  int    `json:"stored"`            // tasks with an object in the store
 	Bytes   int64  `json:"bytes"`             // total size of these objects
-	Again   int    `json:"again"`             // objects beyond a task's first, because earlier ones were damaged
-	Damaged int    `json:"damaged,omitempty"` // tasks without an intact object, if objects were read
+	Again   int    `json:"again"`             // objects after a task's first, because earlier ones were damaged
+	Damaged int    `json:"damaged,omitempty"` // tasks without an intact object, if the objects were read
 	missing []int
 }
 
@@ -31,7 +31,7 @@ func (s *Status) Missing() []int { return s.missing }
 func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err error)) (*Status, error) {
 	s := &Status{Job: j.Digest, Kind: j.Kind, Tasks: j.Tasks}
 	var buf []byte
-	next := 0 // next task to look at
+	next := 0 // next task to check
 	upTo := func(task int) {
 		for ; next < task; next++ {
 			s.missing = append(s.missing, next)
@@ -40,7 +40,7 @@ func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err erro
 	err := j.Host.Store.List(ctx, job.Results(j.Digest), func(o store.Object) error {
 		task, err := strconv.Atoi(strings.TrimPrefix(o.Name, job.Results(j.Digest)))
 		if err != nil || task < next || task >= j.Tasks || j.ResultName(task) != o.Name {
-			return nil // not of this job
+			return nil // not a result of this job
 		}
 		upTo(task)
 		s.Stored++
@@ -70,7 +70,7 @@ func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err erro
 	return s, err
 }
 
-// Jobs returns the digests of the jobs in a store that begin with prefix, in ascending order.
+// Jobs returns the digests of the store's jobs that begin with prefix, in ascending order.
 func Jobs(ctx context.Context, s *store.Store, prefix string) (digests []string, err error) {
 	err = s.List(ctx, job.Jobs+prefix, func(o store.Object) error {
 		if d := strings.TrimPrefix(o.Name, job.Jobs); job.IsDigest(d) {

@@ -1,4 +1,4 @@
-// Package work does tasks, gathers their results, and reports the status of jobs.
+// Package work runs tasks, gathers their results, and reports the status of jobs.
 package work
 
 import (
@@ -23,15 +23,15 @@ type Report struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// States of a task.
+// states of a task
 const (
 	Done   = "done"   // the result has been stored
 	There  = "there"  // the result already existed
 	Failed = "failed" // the task may be tried again
 )
 
-// Runner does tasks one after another. It reuses the worker while consecutive tasks are of the same
-// job. It isn't for concurrent use.
+// Runner runs tasks one after another. It reuses the worker for consecutive tasks of the same job.
+// It must not be used concurrently.
 type Runner struct {
 	host  *job.Host
 	kinds []job.Kind
@@ -45,12 +45,12 @@ type Runner struct {
 
 // shut is a job that can't be opened.
 type shut struct {
-	tries int // tries left
+	tries int // remaining attempts
 	err   error
 }
 
-// openings is the number of attempts to open a job whose inputs can't be read. Other errors, such
-// as too little memory, would only repeat.
+// openings is the maximum number of attempts to open a job whose inputs can't be read. Other
+// errors, such as insufficient memory, would occur again.
 const openings = 3
 
 // NewRunner returns a runner for jobs of these kinds. It writes a [Report] per task to w.
@@ -61,8 +61,8 @@ func NewRunner(h *job.Host, kinds []job.Kind, w io.Writer) *Runner {
 // Failed returns the number of tasks that have failed.
 func (r *Runner) Failed() int { return r.failed }
 
-// Do does a task unless its result exists. If the task fails, Do reports that and returns nil. It
-// returns an error only if the report can't be written or ctx is done.
+// Do runs a task unless its result exists. If the task fails, Do reports the failure and returns
+// nil. It returns an error only if the report can't be written or when ctx is done.
 func (r *Runner) Do(ctx context.Context, l job.Line) error {
 	begin := time.Now()
 	state, err := r.do(ctx, l)

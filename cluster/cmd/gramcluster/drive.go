@@ -99,8 +99,8 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 	})
 }
 
-// command runs the shell command of -with to do tasks. Store and job are in its environment; its
-// output goes to standard error. It gets SIGTERM when ctx is done.
+// command runs the shell command of -with to do tasks. The environment has the store and the job.
+// The command's output goes to standard error. It gets SIGTERM when ctx is done.
 func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int) error {
 	var lines bytes.Buffer
 	for _, t := range tasks {
@@ -117,7 +117,7 @@ func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int
 	return nil
 }
 
-// await waits for further results until none has arrived for the time of -wait.
+// await waits for more results until none has arrived for the duration of -wait.
 func (d *drive) await(ctx context.Context, j *job.Job) error {
 	last, since := -1, time.Now()
 	for {

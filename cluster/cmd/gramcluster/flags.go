@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// fileBytes is the size of the program file's pages, which Go's runtime doesn't count.
+// fileBytes is the size of the program file's pages, which Go's memory statistics don't include.
 const fileBytes = 46 << 20
 
-// minBytes is the memory for a few documents or results.
+// minBytes is enough memory for several documents or results.
 const minBytes = 1 << 20
 
 // host holds the common flags for store, cache, workers and memory.

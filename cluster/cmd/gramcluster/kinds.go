@@ -18,7 +18,7 @@ func verb(k job.Kind) string {
 	return "plan"
 }
 
-// kindNames returns the names of the kinds for a command.
+// kindNames returns the names of the kinds that a command supports.
 func kindNames(command string) (names []string) {
 	for _, k := range jobs.Kinds {
 		if verb(k) == command {
@@ -28,7 +28,7 @@ func kindNames(command string) (names []string) {
 	return names
 }
 
-// kindsHelp returns the help of a command without a kind.
+// kindsHelp returns the help text of a command that is called without a kind.
 func kindsHelp(command, does string) string {
 	text := does + "\n\nKinds:\n"
 	for _, k := range jobs.Kinds {

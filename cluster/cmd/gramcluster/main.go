@@ -1,4 +1,4 @@
-// Command gramcluster distributes work of gram over several computers. It plans tasks, does them
+// Command gramcluster distributes work of gram over several computers. It plans tasks, runs them
 // and gathers their results. Any scheduler can start it (Spark, Slurm, Kubernetes, xargs).
 package main
 
@@ -19,7 +19,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return program(stdin).Run(args, stdout, stderr)
 }
 
-// program returns the commands in the order of the help. Credentials in URLs are removed from its
+// program returns the commands in the order of the help. It removes credentials in URLs from all
 // messages.
 func program(stdin io.Reader) *cli.Program {
 	return &cli.Program{

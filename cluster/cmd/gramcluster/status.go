@@ -54,7 +54,7 @@ func (s *status) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer h.Store.Close()
-	// state at the first look, for the estimate
+	// state at the first check, for the estimate
 	begin, before := time.Now(), -1
 	for {
 		found, err := work.Jobs(ctx, h.Store, s.job) // drive may add jobs
@@ -122,7 +122,7 @@ func (s *status) print(e *cli.Env, j *job.Job, st *work.Status) error {
 	return err
 }
 
-// estimate formats the time left, at the rate since the first look.
+// estimate formats the remaining time at the average rate since the first check.
 func estimate(done, left int, took time.Duration) string {
 	if done <= 0 {
 		return fmt.Sprintf("%d tasks left", left)

@@ -98,7 +98,7 @@ func (w *worker) await(ctx context.Context) error {
 	w.stdin = in
 	go func() {
 		defer close(begun)
-		_, _ = in.Peek(1) // an error occurs again in ReadLines
+		_, _ = in.Peek(1) // ReadLines reports the error again
 	}()
 	select {
 	case <-begun:
@@ -158,7 +158,7 @@ func share(s string, env func(string) string) (first, step int, err error) {
 		case index != "":
 			of = index
 		case array != "":
-			// modulo N; Slurm's other variables change if part of an array is submitted again
+			// modulo N, because Slurm's other variables change if a part is resubmitted
 			of = array
 			if n, err := strconv.Atoi(count); err == nil && n > 0 {
 				if id, err := strconv.Atoi(array); err == nil {

@@ -1,3 +1,3 @@
-// Package chaos tests jobs with random schedules of failing operations, dying processes and
-// changing bytes.
+// Package chaos tests jobs with random schedules of failed operations, killed processes and
+// corrupted bytes.
 package chaos

@@ -44,7 +44,7 @@ type options struct {
 	processes, rounds, warm    int
 }
 
-// Parts of a round.
+// parts of a round
 const (
 	alone = iota
 	plan
@@ -53,14 +53,14 @@ const (
 	parts
 )
 
-// spent is user and system CPU time in seconds.
+// spent holds user and system CPU time in seconds.
 type spent struct{ user, system float64 }
 
 func (a spent) plus(b spent) spent { return spent{a.user + b.user, a.system + b.system} }
 
 func (a spent) sum() float64 { return a.user + a.system }
 
-// round is the CPU time of each part.
+// round holds the CPU time of each part.
 type round [parts]spent
 
 func (o *options) run(ctx context.Context, w io.Writer) error {
@@ -79,7 +79,7 @@ func (o *options) run(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// round measures all parts once, in a new folder; gramcluster runs first if turned is set.
+// round measures all parts once, in a new folder. If turned is set, gramcluster runs first.
 func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 	dir, err := os.MkdirTemp(o.dir, "gram-overhead-")
 	if err != nil {

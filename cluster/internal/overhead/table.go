@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// table returns the table in docs/cluster.md: seconds, medians over the rounds.
+// table returns the table in docs/cluster.md, with median times in seconds over the rounds.
 func table(rounds []round, processes int) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "| processor time in s | user | system | both |")

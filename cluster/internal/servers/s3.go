@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Bucket returns the URL of an empty bucket: of GRAM_BUCKET if set, or else of versitygw, an S3
-// server for a folder, which it starts. It then sets the AWS credentials in the environment.
+// Bucket returns the URL of an empty bucket. It uses GRAM_BUCKET if set. Otherwise it starts
+// versitygw, an S3 server for a folder, and sets the AWS credentials in the environment.
 //
 // Go builds and caches the server, with version and checksums of versitygw/go.mod.
 func Bucket(t testing.TB) (url string) {

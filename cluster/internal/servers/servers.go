@@ -3,8 +3,8 @@
 // Package servers starts servers for tests: a real S3 server and a Spark cluster, as local
 // processes. Only tests import it.
 //
-// Starting them takes a minute, so tests that need one are skipped unless GRAM_SERVERS is set, as
-// `make cluster-check` does. Then a server that fails to start is an error.
+// Starting a server takes a minute, so tests that need one are skipped unless GRAM_SERVERS is set,
+// as in `make cluster-check`. Then a server that fails to start is an error.
 package servers
 
 import (
@@ -38,8 +38,7 @@ func here(name string) string {
 	return filepath.Join(filepath.Dir(file), name)
 }
 
-// freePort returns an unused TCP port of 127.0.0.1, below the range that systems assign to
-// connections.
+// freePort returns an unused TCP port of 127.0.0.1, below the range of ephemeral ports.
 func freePort(t testing.TB) int {
 	t.Helper()
 	for {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Cluster is a Spark cluster with one master and workers of one core each.
+// Cluster is a Spark cluster with one master and several workers with one core each.
 type Cluster struct {
 	URL  string // spark://HOST:PORT
 	home string
@@ -49,7 +49,7 @@ func Spark(t testing.TB, workers int) *Cluster {
 // ready matches the log of a master that has started, and of a worker that has registered.
 var ready = regexp.MustCompile(`I have been elected leader|Successfully registered with master`)
 
-// python returns the interpreter of the virtual environment around home, or the system's.
+// python returns the interpreter of the virtual environment that contains home, or python3.
 func python(home string) string {
 	for dir := home; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		p := filepath.Join(dir, "bin", "python")

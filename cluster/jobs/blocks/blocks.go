@@ -27,7 +27,7 @@ func (h Half) Validate() error {
 	return nil
 }
 
-// Check fails unless the job has as many tasks and documents as h.
+// Check fails unless the job's numbers of tasks and documents agree with h.
 func (h Half) Check(kind string, tasks, documents int) error {
 	switch {
 	case tasks != h.Tasks():
@@ -49,7 +49,7 @@ func (h Half) Blocks() int {
 // Tasks returns the number of blocks.
 func (h Half) Tasks() int { b := h.Blocks(); return b * (b + 1) / 2 }
 
-// Span returns the first document of a range, and the end of the range.
+// Span returns the first document of a range, and the index after its last document.
 func (h Half) Span(block int) [2]int {
 	return [2]int{block * h.Block, min((block+1)*h.Block, h.Rows)}
 }
@@ -57,7 +57,7 @@ func (h Half) Span(block int) [2]int {
 // Task returns the task of block (i, j).
 func Task(i, j int) int { return i*(i+1)/2 + j }
 
-// Place returns the block of a task.
+// Place returns the block of a task. It is the inverse of Task.
 func Place(task int) (i, j int) {
 	for i = int(math.Sqrt(2 * float64(task))); i*(i+1)/2 > task; i-- {
 	}

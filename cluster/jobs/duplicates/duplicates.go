@@ -1,6 +1,6 @@
-// Package duplicates is the kind of job that drops documents nearly equal to a kept document,
-// exactly. A task finds the copies and the near pairs within two ranges of documents. Each pair is
-// in some task, so that all results together determine which documents are kept.
+// Package duplicates is the kind of job that removes documents nearly equal to a kept document. It
+// is exact. A task finds the copies and the near pairs within two ranges of documents. Each pair
+// occurs in a task, so that all results together determine which documents are kept.
 package duplicates
 
 import (
@@ -61,7 +61,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Reading implements job.Reader. Rare words and digits count, because they tell documents apart.
+// Reading implements job.Reader. Rare words and digits distinguish documents, so it keeps them.
 func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
@@ -181,7 +181,7 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	return [][]byte{slices.Concat(copies, near)}, err
 }
 
-// connect decodes the pairs of documents in b and adds them to kept. It fails if an index isn't below n.
+// connect decodes the pairs of documents in b and adds them to kept. Indices must be below n.
 func connect(kept *engine.NonDuplicates, b []byte, n int) error {
 	if len(b)%8 != 0 {
 		return fmt.Errorf("%d bytes, expected pairs of 8 bytes", len(b))

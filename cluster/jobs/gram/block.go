@@ -1,13 +1,13 @@
 package gram
 
-// maxTile is the maximum side of a tile: 512 x 512 values are 1 MiB, the unit in which a store
+// maxTile is the maximum side of a tile. 512 x 512 values are 1 MiB, the unit in which a store
 // reads and checks data.
 const maxTile = 512
 
 // side returns the side of a tile: a power of 2 that divides Rows, for tiles on the diagonal.
 func (s *spec) side() int { return min(maxTile, s.Rows&-s.Rows) }
 
-// most bounds the values of a block. Rounding moves its ends by less than a tile.
+// most bounds the number of values of a block. Rounding moves its ends by less than a tile.
 func (s *spec) most() int {
 	return min(s.Rows, s.Documents) * min(s.Columns+s.side(), s.Documents)
 }
@@ -41,7 +41,7 @@ func (s *spec) cut(end, b, blocks int) int {
 	return b * end / blocks / s.side() * s.side()
 }
 
-// taskOf returns the task whose block has the given row and column, if column <= row.
+// taskOf returns the task whose block contains the given row and column, if column <= row.
 func (s *spec) taskOf(row, column int) (task int) {
 	for i := range row / s.Rows {
 		_, blocks := s.strip(i)
@@ -67,7 +67,7 @@ func (b *block) values() (n int) {
 	return n
 }
 
-// place returns the index of a value in the block, and the width of its tile.
+// place returns the index of a value in the block, and the width of the value's tile.
 func (b *block) place(row, column int) (at, width int) {
 	top, left := row/b.side*b.side, column/b.side*b.side
 	above := block{b.side, [2]int{b.rows[0], top}, b.columns}
@@ -76,8 +76,8 @@ func (b *block) place(row, column int) (at, width int) {
 	return above.values() + height*(left-b.columns[0]) + (row-top)*width + column - left, width
 }
 
-// each splits a rectangle at the bounds of tiles and calls do for each part, except for parts above
-// the diagonal.
+// each splits a rectangle at the tile boundaries. It calls do for each part that isn't above the
+// diagonal.
 func (b *block) each(row, rows, column, columns int, do func(row, rows, column, columns int)) {
 	for i := row; i < row+rows; {
 		below := b.below(i, row+rows)

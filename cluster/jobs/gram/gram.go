@@ -1,5 +1,5 @@
-// Package gram is the kind of job that computes a Gram matrix, one block per task. The symmetric
-// half is divided into strips of h rows. A strip that ends with row e has the columns before e,
+// Package gram is the kind of job that computes a Gram matrix, one block per task. The lower
+// triangle is divided into strips of h rows. A strip that ends before row e has columns 0 to e-1,
 // divided evenly into the fewest blocks of at most w columns. Blocks are wide, so that many columns
 // share the initial cost of a panel of rows. The last block of a strip ends on the diagonal. A
 // result consists of the block's square tiles up to the diagonal, row by row, see block.go.
@@ -167,7 +167,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	b := w.block(task)
 	values := w.values[:b.values()]
-	transpose := asm.Best().Transpose // it only moves values, so that the bits are the same on every host
+	transpose := asm.Best().Transpose // only moves values, so that every host gives the same bits
 	q := engine.Request{Rows: b.rows, Columns: b.columns, Half: true}
 	err := w.engine.Each(ctx, w.kernel, q, func(t *engine.Tile) error {
 		b.each(t.Column, t.Cols, t.First, t.Rows, func(row, rows, column, columns int) {

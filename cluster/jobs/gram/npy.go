@@ -24,7 +24,7 @@ const (
 )
 
 // gatherNPY writes the n x n matrix in NumPy's format. Each worker holds one strip. A tile is read
-// twice: for its own place, and transposed.
+// twice: for its own position, and for its transpose.
 func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error {
 	if err := j.Host.Fits(nil, 2*s.tileBytes(), "a tile and a part of the matrix"); err != nil {
 		return err
@@ -74,8 +74,8 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 // tileBytes returns the size of a tile in bytes, which is also the unit of reading.
 func (s *spec) tileBytes() int64 { return 4 * int64(s.side()) * int64(s.side()) }
 
-// stripWidth returns the number of workers that fit into memory, and the columns of a strip: at
-// least a tile, at most stripBytes, and at most half the memory over all workers.
+// stripWidth returns the number of workers that fit into memory, and the number of columns of a
+// strip. A strip has at least one tile, and at most stripBytes and half the memory of all workers.
 func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	workers, room := h.Workers, int64(stripBytes)
 	if h.Memory > 0 {
@@ -94,7 +94,7 @@ type strip struct {
 	values        []float32
 	part          []byte // buffer for a part of a result
 
-	view *store.View // of the task in task
+	view *store.View // view of the result of task
 	task int
 }
 
@@ -105,7 +105,7 @@ func (p *strip) fill(ctx context.Context) error {
 		p.values = tiles.Make(height * width)
 		p.part = make([]byte, 4*p.side()*p.side())
 	}
-	transpose := asm.Best().Transpose // moves values, so that the bits are the same on every computer
+	transpose := asm.Best().Transpose // only moves values, so that every computer gives the same bits
 	for column := p.columns[0]; column < p.columns[1]; column += p.side() {
 		dst, columns := p.values[column-p.columns[0]:], min(p.side(), p.columns[1]-column)
 		if column > p.rows[0] {

@@ -88,7 +88,7 @@ func output(t testing.TB, name string) *job.Output {
 	return &job.Output{Path: path, Say: t.Logf, Progress: func(int64, int64) {}}
 }
 
-// Refused checks that planning with each set of flags fails with an error that contains a text.
+// Refused checks that planning with each set of flags fails with the corresponding error text.
 func Refused(t testing.TB, k job.Kind, source, name string, says map[string]string) {
 	t.Helper()
 	for flags, want := range says {
@@ -99,7 +99,7 @@ func Refused(t testing.TB, k job.Kind, source, name string, says map[string]stri
 	}
 }
 
-// Other changes a job's description, and returns the errors of Open and Gather, which must fail.
+// Other changes a job's description. Open and Gather must then fail; Other returns their errors.
 func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)) (opened, gathered error) {
 	t.Helper()
 	d := j.Description
@@ -133,8 +133,8 @@ func OtherTasks(t testing.TB, k job.Kind, file, format string, flags ...string) 
 	return j
 }
 
-// OtherHalf checks that a kind refuses a job with other numbers of tasks or documents. The kind's
-// tasks must be the blocks of package blocks, and its output a .tsv file.
+// OtherHalf checks that a kind refuses a job with a different number of tasks or documents. The
+// kind's tasks must be the blocks of package blocks, and its output a .tsv file.
 func OtherHalf(t testing.TB, k job.Kind, file string) {
 	t.Helper()
 	j := OtherTasks(t, k, file, "tsv", "-block", "40")
@@ -158,10 +158,10 @@ func read(t testing.TB, path string) (b []byte) {
 	return musttest.Get(os.ReadFile(path))(t)
 }
 
-// folder returns a new folder for built programs, one per process.
+// folder returns a new folder for compiled programs, one per process.
 var folder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "gramcluster-test-") })
 
-// Main runs the tests of a package and removes built programs.
+// Main runs the tests of a package and removes the compiled programs.
 func Main(m *testing.M) {
 	code := m.Run()
 	if dir, err := folder(); err == nil {
@@ -170,7 +170,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Gram and Cluster return the paths of gram and gramcluster, which they build once.
+// Gram and Cluster return the paths of gram and gramcluster. Each is built once.
 var (
 	Gram    = built("github.com/gramengine/gram", "gram")
 	Cluster = built("github.com/gramengine/gram/cluster", "gramcluster")
@@ -196,8 +196,8 @@ func built(module, name string) func() (string, error) {
 	})
 }
 
-// Grambench runs gram, which it builds once. If name isn't empty, it adds -o and returns the file's
-// contents, otherwise the command's output.
+// Grambench runs gram, which it builds once. If name isn't empty, it adds -o and returns the
+// contents of the file, otherwise it returns the command's output.
 func Grambench(t testing.TB, name string, args ...string) []byte {
 	t.Helper()
 	program := musttest.Get(Gram())(t)

@@ -1,7 +1,7 @@
 // Package landmarks is the kind of job that computes one pass over the documents when a landmark
-// model is trained. A task returns the sums of some blocks of documents. A driver plans one pass
-// after another, because each pass depends on the sums of earlier ones. A pass is named by the
-// digest of its request, so that a restarted driver finds the passes that are done.
+// model is trained. A task returns the sums of several blocks of documents. A driver plans one pass
+// after another, because each pass depends on the sums of earlier passes. A pass is named by the
+// digest of its request, so that a restarted driver finds the completed passes.
 package landmarks
 
 import (
@@ -75,7 +75,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Plan implements job.Planner. It only checks the flags, because passes depend on earlier ones.
+// Plan implements job.Planner. It only checks the flags; Drive plans the passes.
 func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
 	if _, err := p.settings(); err != nil {
 		return nil, 0, err
@@ -117,7 +117,7 @@ func (p *planner) Drive(ctx context.Context, d *job.Driving) error {
 	return d.Output.File(func(w io.Writer) error { return m.Write(ctx, w) })
 }
 
-// attempts is the number of times that the results of a task are requested if they are damaged.
+// attempts is the maximum number of attempts to get undamaged results of a task.
 const attempts = 3
 
 // pass runs a pass as a job, and calls add with the sums of each block.

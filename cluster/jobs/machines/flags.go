@@ -26,7 +26,7 @@ type Flags struct {
 	several   bool
 }
 
-// parameters are the flags of parameters; list is true for flags that take lists.
+// parameters lists the flags for parameters; list is true for flags that take lists.
 var parameters = []struct {
 	name, usage string
 	list        bool
@@ -97,7 +97,7 @@ func (r repeated) String() string        { return "" }
 func (r repeated) Set(text string) error { return r(text) }
 func (r repeated) Several()              {}
 
-// Take checks the flags against documents and sets unset ones. Settings then have the first value
+// Take checks the flags against documents and sets the defaults. Settings then have the first value
 // of each list.
 func (f *Flags) Take(c *corpus.Corpus) error {
 	if c == nil {
@@ -137,7 +137,7 @@ func (f *Flags) Take(c *corpus.Corpus) error {
 			return fmt.Errorf("-%s does not apply to -type %s, which takes %s", name, l.Name,
 				strings.Join(params.Names(t), ", "))
 		}
-		for _, text := range slices.Backward(values) { // the first value remains
+		for _, text := range slices.Backward(values) { // the first value is set last
 			var wrong *params.ValueError
 			if err := params.Set(t, name, text); errors.As(err, &wrong) {
 				return fmt.Errorf("-%s %s, expected %s", name, text, wrong.Wanted)

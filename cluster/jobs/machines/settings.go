@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/params"
 )
 
-// Settings are a type of support vector machine and its parameters, in the form of a description.
+// Settings holds a type of support vector machine and its parameters for a description.
 type Settings struct {
 	Type       string              `json:"type"`
 	Parameters map[string][]string `json:"parameters"` // JSON sorts keys

@@ -28,7 +28,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if err != nil {
 		return err
 	}
-	// lists from all blocks, and merged lists, of one range
+	// memory for the lists of all blocks and the merged lists of one range
 	block, n := int64(min(o.Block, o.Rows)), int64(o.Rows)
 	if err := j.Host.Fits(c, o.engine.Info().Bytes+(n+2*block)*(48+16*int64(min(o.K, o.Block))),
 		"an engine and the lists of %d documents", block); err != nil {

@@ -42,8 +42,8 @@ type spec struct {
 	blocks.Half
 	K int `json:"k"`
 
-	// The key differs from "min" of older programs, which compared with the bound in float32, so
-	// that old and new programs refuse each other's jobs.
+	// The key differs from "min" of older programs, which compared in float32. So old and new
+	// programs refuse each other's jobs.
 	Min *float64 `json:"least,omitempty"`
 }
 
@@ -63,7 +63,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Reading implements job.Reader. MinDF is 1, because rare words tell documents apart.
+// Reading implements job.Reader. MinDF is 1, because rare words distinguish documents.
 func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
@@ -99,7 +99,7 @@ func (s *spec) validate() error {
 	return s.Validate()
 }
 
-// lengths returns the number of lists in a task's result, of rows and of columns.
+// lengths returns the numbers of lists in a task's result, for rows and for columns.
 func (s *spec) lengths(task int) (rows, columns int) {
 	i, j := blocks.Place(task)
 	a, b := s.Span(i), s.Span(j)

@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// A result holds the lists of a block's rows, then of its columns. A list is the number of
-// neighbours, then their documents and values, 32 bits each, little-endian.
+// A result holds the lists of a block's rows, then the lists of its columns. A list is the number
+// of neighbours, then their documents and values, 32 bits each, little-endian.
 
 // encode encodes lists.
 func encode(lists [][]engine.Neighbour) []byte {

@@ -1,6 +1,6 @@
-// Package predict is the kind of job that predicts documents with a model, some documents per task.
-// Each task has its own corpus, so a worker reads only its own documents, and only the planning host
-// needs memory for all of them. A result consists of the lines of the task's documents.
+// Package predict is the kind of job that predicts documents with a model, several per task. Each
+// task has its own corpus, so a worker reads only its own documents, and only the planning host
+// needs memory for all documents. A result consists of the lines of the task's documents.
 package predict
 
 import (
@@ -95,7 +95,7 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	about := m.About()
 	opt.Signed = true // embedding fails if the model requires non-negative values
 	opt.Like, opt.Tokenizer = about.Form, corpus.Tokenizer{}
-	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // same as in training
+	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // as in training
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
 			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s was trained on vectors",
@@ -153,7 +153,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, len(s.Pieces), nil
 }
 
-// read reads a model of any type that gram train writes.
+// read reads a model of any type that gram train supports.
 func read(ctx context.Context, b []byte) (learn.Model, error) {
 	m, err := learn.Read(ctx, bytes.NewReader(b))
 	if err != nil {
@@ -196,8 +196,8 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	const lines = 16 << 20                     // including garbage that isn't collected yet on a busy host
-	held := job.ProgramBytes + 2*bytes + lines // the model's text, or its decoded form
+	const lines = 16 << 20                     // includes uncollected garbage on a busy host
+	held := job.ProgramBytes + 2*bytes + lines // the model's text, or its decoded data
 	p, err := learn.Ready(ctx, m, learn.Options{
 		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory, HeldBytes: held,
 	})
@@ -226,7 +226,7 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
 		return nil, fmt.Errorf("predict: task %d begins at document %d, expected %d", task+1, w.First[task+1], n)
 	}
-	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // includes the memory of reading
+	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // includes memory for reading
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type table struct {
 
 type scores = source.Figures
 
-// row is a point of the search.
+// row is a candidate of the search.
 type row struct {
 	Kernel    string `json:"kernel"`
 	Embedding string `json:"embedding"`
@@ -40,7 +40,7 @@ type row struct {
 	Support    float64          `json:"support_vectors"` // mean over the folds of the number of distinct support vectors
 	Best       bool             `json:"is_best,omitempty"`
 
-	scores // scores of all documents together
+	scores // scores over all documents
 }
 
 func newTable(s *spec, found *tune.Found, points int) *table {

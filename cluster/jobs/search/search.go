@@ -1,6 +1,6 @@
 // Package search is the kind of job that cross-validates kernels and parameters. A task is a path
-// of similar kernels in one fold, and each kernel warm-starts from the solutions of the kernels
-// before it.
+// of similar kernels in one fold. Each kernel warm-starts from the solutions of the previous
+// kernels.
 package search
 
 import (
@@ -47,7 +47,7 @@ type spec struct {
 	Folds int                 `json:"folds"`
 }
 
-// evaluator returns an evaluator of the search, without documents, and the candidates.
+// evaluator returns an evaluator for the search, without documents, and the candidates.
 func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, error) {
 	if err := job.Within("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
 		return nil, nil, err
@@ -163,8 +163,8 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	return o, nil
 }
 
-// problem returns the problem of an embedding. It reuses the current one if the embedding is the
-// same.
+// problem returns the problem of an embedding. It reuses the current problem if the embedding is
+// the same.
 func (o *opened) problem(ctx context.Context, e sparse.Embedding) (_ *svm.Problem, err error) {
 	if o.last != nil && o.last.Embedding() == e {
 		return o.last, nil

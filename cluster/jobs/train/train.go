@@ -1,7 +1,7 @@
-// Package train is the kind of job that trains a support vector machine. A task trains some of its
+// Package train is the kind of job that trains a support vector machine. A task trains several
 // binary classifiers, and gather assembles the model. One-vs-one has a binary classifier for each
-// pair of classes. What depends on all of them, such as thresholds and probabilities, is a single
-// task.
+// pair of classes. Thresholds and probabilities depend on all binary classifiers, so they need a
+// single task.
 package train
 
 import (

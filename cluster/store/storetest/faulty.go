@@ -18,13 +18,13 @@ const (
 	Before       // error without any effect
 	After        // error after the full effect
 	Torn         // Create creates half of the object and fails; Open returns the first half
-	Again        // Create creates the object, then reports that it exists, as after a hidden retry
+	Again        // Create creates the object, then reports that it exists, as after an unnoticed retry
 	Turned       // Open returns a wrong byte once; Create stores a wrong byte, without an error
 	Stale        // List omits every other key
 	Hidden       // Create reports that the object exists, but there is none, as some servers do briefly
 )
 
-// Operations of a bucket.
+// operations of a bucket
 const (
 	Create = "create"
 	Open   = "open"
@@ -32,7 +32,7 @@ const (
 	Delete = "delete"
 )
 
-// Faults returns the possible faults of an operation if the store keeps what it acknowledged.
+// Faults returns the possible faults of an operation of a store that never loses acknowledged data.
 func Faults(op string) []Fault {
 	switch op {
 	case Create:
@@ -45,7 +45,7 @@ func Faults(op string) []Fault {
 	return []Fault{Before, After}
 }
 
-// Errors of injected faults wrap ErrInjected.
+// ErrInjected is wrapped by all errors of injected faults.
 var ErrInjected = errors.New("injected fault")
 
 // Faulty is a bucket with faults. Decide is called before each operation with its key or prefix.

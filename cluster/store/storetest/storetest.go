@@ -79,7 +79,7 @@ func (m *Memory) List(ctx context.Context, prefix string, yield func(string, int
 	return nil
 }
 
-// Get returns a copy of an object's contents, or nil if there is none.
+// Get returns a copy of an object's contents, or nil if the object doesn't exist.
 func (m *Memory) Get(key string) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
