@@ -1,5 +1,5 @@
-// Package commands lists the commands of gram, for its main program and for gramlab, which has
-// further learners.
+// Package commands lists the commands of gram, for its main program and for gramlab, which adds
+// learners.
 package commands
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Commands are the commands in the order of the help.
+// Commands lists the commands in the order of the help.
 var Commands = []*cli.Command{
 	learners.Train, learners.Predict, learners.Evaluate, learners.Grid, learners.CV, explain.Command, serve.Command,
 	neighbours.Neighbours, neighbours.Duplicates, matrices.Matrix, spectral.PCA, spectral.Command, matrices.Corpus,
 	matrices.Kernels,
 }
 
-// Topics returns the topics of the help. Learners must be registered before.
+// Topics returns the help topics. Learners must be registered first.
 func Topics() []cli.Topic {
 	return []cli.Topic{source.Topic, source.TextTopic, backend.Topic, learners.Topic, learners.LearnersTopic()}
 }

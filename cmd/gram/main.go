@@ -1,11 +1,11 @@
-// Command gram trains and uses kernel machines on sparse documents: it trains, evaluates, predicts and explains,
-// finds neighbours and duplicates, and writes Gram matrices.
+// Command gram trains and uses kernel machines on sparse documents: it trains, evaluates, predicts
+// and explains, finds neighbours and duplicates, and writes Gram matrices.
 //
 //	gram COMMAND [flags]
 //
-// The commands are in cmd/internal, one package for each group. They parse flags, read, and write reports; they don't
-// import each other. The mathematics is in package engine, the documents are in package corpus, the learners in package
-// learn.
+// The commands are in cmd/internal, one package per group. They parse flags, read documents and
+// write reports, and don't import each other. Package engine computes, package corpus reads
+// documents, and package learn has the learners.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// program has the commands in the order of the help.
+// program lists the commands in the order of the help.
 var program = cli.Program{
 	Name: "gram",
 	About: `
@@ -31,7 +31,7 @@ gram predict -in new.tsv -model mail.model`,
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the whole program.
+// run runs the program and returns its exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	return backend.Run(&program, args, stdout, stderr)
 }

@@ -1,4 +1,4 @@
-// Command grambench verifies the back ends of the engine against its reference, and measures this machine.
+// Command grambench verifies the engine's back ends against its reference, and benchmarks them.
 //
 //	grambench COMMAND [flags]
 package main

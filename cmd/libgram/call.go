@@ -24,7 +24,7 @@ import (
 // code is a return code of the C functions.
 type code int32
 
-// The same codes as in gram.h.
+// The codes are defined in gram.h.
 const (
 	codeOK code = iota
 	codeInvalid
@@ -43,14 +43,14 @@ type request struct {
 	errorSize      int64
 }
 
-// arguments has the layout of arguments in gram.c. Each function uses some of them.
+// arguments has the layout of arguments in gram.c. Each function uses a part of the fields.
 type arguments struct {
 	options text
-	result  *uintptr // receives the handle of the object that is made
+	result  *uintptr // receives the handle of the new object
 	x, y    *documents
 	texts   *stringList
 	object  uintptr
-	name    text // of a file, source or array; or the bytes of a file
+	name    text // name of a file, source or array; or the bytes of a file
 	i, k    int64
 	numbers span[int64]
 	floats  span[float32]
@@ -63,17 +63,17 @@ type call struct {
 	ctx   context.Context
 	in    *request
 	held  []*entry   // objects in use
-	mu    sync.Mutex // makes callbacks sequential
+	mu    sync.Mutex // guards callbacks
 	ended bool       // set after the call, when callbacks are no longer allowed
 
 	last  gram.Progress
 	again *time.Timer // repeats last
 }
 
-// function is a function for C. It returns the object that it makes, or nil.
+// function is a function for C. It returns the new object, or nil.
 type function func(c *call, a *arguments) (object, error)
 
-// with converts a function with options, which are decoded first.
+// with converts a function with options. It decodes them before the call.
 func with[O any](f func(c *call, a *arguments, o *O) (object, error)) function {
 	return func(c *call, a *arguments) (object, error) {
 		o := new(O)
@@ -133,7 +133,7 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
 
-// guarded calls f on a new goroutine. The calling goroutine is locked to C's thread, so that each
+// guarded calls f on a new goroutine. The calling goroutine is locked to C's thread, where each
 // wait would switch threads: the Gram matrix of two documents would take twice as long.
 func (c *call) guarded(f function, a *arguments) (o object, err error) {
 	done := make(chan struct{})
@@ -200,7 +200,7 @@ func (r *request) answer(err error) code {
 	return codeOf(err)
 }
 
-// cut shortens text to at most most bytes, between two characters.
+// cut shortens text to at most most bytes, at a character boundary.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -228,7 +228,7 @@ func codeOf(err error) code {
 	return codeInvalid
 }
 
-// take returns the object of a handle. It stays alive until the end of the call.
+// take returns the object of a handle, which stays alive until the end of the call.
 func (c *call) take(handle uintptr) (*entry, error) {
 	objects.mu.Lock()
 	defer objects.mu.Unlock()
@@ -241,7 +241,7 @@ func (c *call) take(handle uintptr) (*entry, error) {
 	return e, nil
 }
 
-// tell runs a callback, one at a time, and not after the call, which objects outlive.
+// tell runs callbacks one at a time, but not after the call, because objects outlive it.
 func (c *call) tell(callback func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,7 +250,7 @@ func (c *call) tell(callback func()) {
 	}
 }
 
-// progress passes progress to the caller, and repeats it until there is more.
+// progress passes progress to the caller, and repeats it until there is new progress.
 func (c *call) progress(p gram.Progress) {
 	if c.in.progress == nil {
 		return
@@ -263,7 +263,7 @@ func (c *call) progress(p gram.Progress) {
 	})
 }
 
-// repeat passes on the last progress.
+// repeat repeats the last progress.
 func (c *call) repeat() {
 	c.in.toProgress(append([]byte(c.last.Stage), 0), c.last.Done, c.last.Total)
 	c.again.Reset(everyTell)

@@ -99,7 +99,7 @@ func read(c *call, a *arguments, o *gram.ReadOptions) (object, error) {
 	return &dataset{in}, err
 }
 
-// corpusOptions are the options of gram_corpus, a subset of those for reading.
+// corpusOptions holds the options of gram_corpus, a subset of the read options.
 type corpusOptions struct {
 	gram.Options
 	MinDF, MaxDF int
@@ -131,13 +131,13 @@ func copied(m *sparse.CSR) *sparse.CSR {
 		Values: slices.Clone(m.Values)}
 }
 
-// likewise returns options to tokenise texts as in of, with min-df 1.
+// likewise returns options for tokenising texts as in of, with min-df 1.
 func likewise(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }
 
-// pair returns the corpora of x and of; the second is nil if of is nil. Terms that occur in a
-// single text of the second are removed from both, unless read.MinDF is 1.
+// pair returns the corpora of x and of; the second is nil if of is nil. Terms that occur in only
+// one text of the second corpus are removed from both, unless read.MinDF is 1.
 func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *corpus.Corpus, err error) {
 	if of == nil {
 		rows, err = c.corpusOf(x, "x", read)

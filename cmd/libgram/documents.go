@@ -47,7 +47,7 @@ type matrix struct {
 	offsetBits, indexBits, valueBits int32
 }
 
-// check fails unless documents are given in exactly one form.
+// check fails unless exactly one representation of the documents is set.
 func (d *documents) check(what string) error {
 	if d == nil {
 		return fmt.Errorf("gram: NULL for the documents %s, expected some", what)
@@ -64,8 +64,8 @@ func (d *documents) check(what string) error {
 	return nil
 }
 
-// corpusOf returns documents as a corpus with labels. It may share memory with the caller, except
-// for terms. read holds the options for tokenising texts; what is the argument's name.
+// corpusOf returns documents as a corpus with labels. Except for terms, it may share the caller's
+// memory. read holds the options for tokenising texts; what is the argument's name.
 func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*corpus.Corpus, error) {
 	if err := d.check(what); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (c *call) unlabelled(d *documents, what string, read gram.ReadOptions) (*co
 	return out, nil
 }
 
-// lists returns the terms per document, in the caller's memory.
+// lists returns the terms per document, which share the caller's memory.
 func (d *documents) lists() ([][]string, error) {
 	terms, err := d.terms.list("terms")
 	if err != nil {
@@ -149,7 +149,7 @@ func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	return offsets, nil
 }
 
-// csr returns the matrix after checking it. It shares the caller's memory if the types match.
+// csr checks and returns the matrix. It shares the caller's memory if the types match.
 func (m *matrix) csr() (*sparse.CSR, error) {
 	switch {
 	case m.rows < 0 || m.columns < 0 || m.rows >= math.MaxInt64/16:
@@ -194,7 +194,7 @@ func outside[T int32 | int64](indices []T, columns int64) error {
 	return nil
 }
 
-// named rewrites an error about a value in the terms of a matrix.
+// named formats an error about a value of a matrix with its row and column.
 func (m *matrix) named(err error) error {
 	var value *sparse.ValueError
 	if !errors.As(err, &value) {
@@ -211,7 +211,7 @@ type number interface {
 	int | int32 | int64 | uint32 | float32 | float64
 }
 
-// converted returns numbers as another type, without a copy if the type is the same.
+// converted converts numbers to another type, without a copy if the type is the same.
 func converted[T, S number](all []S) []T {
 	if same, ok := any(all).([]T); ok {
 		return same
@@ -223,7 +223,7 @@ func converted[T, S number](all []S) []T {
 	return out
 }
 
-// numbersOf returns n numbers, of type A if they have 32 bits and of type B if they have 64, as T.
+// numbersOf returns n numbers as T. They have type A if bits is 32, and type B if it is 64.
 func numbersOf[T, A, B number](data unsafe.Pointer, n int64, bits int32, what string) ([]T, error) {
 	switch bits {
 	case 32:
@@ -273,8 +273,8 @@ func (d *documents) label(c *corpus.Corpus) error {
 	return labelClasses(c, names, labels, offsets)
 }
 
-// labelClasses sets the labels of all documents. Classes without documents are left out. Without
-// offsets, each document has one label, or none if it is negative.
+// labelClasses sets the labels of all documents. Classes without documents are omitted. Without
+// offsets, each document has one label, or none if the label is negative.
 func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []int64) error {
 	used, seen := make([]bool, len(names)), map[string]bool{}
 	for k, id := range labels {
@@ -317,7 +317,7 @@ func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []in
 	return nil
 }
 
-// labelNumbers makes each target a class name, the shortest text that parses back to it.
+// labelNumbers converts each target to a class name, the shortest text that parses back to it.
 func labelNumbers(c *corpus.Corpus, targets []float64) error {
 	place := map[float64]int32{}
 	for i, v := range targets {

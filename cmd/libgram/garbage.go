@@ -14,9 +14,9 @@ const maxGarbage = 64 << 20
 // settled is the minimum heap size since the last collection, in bytes.
 var settled atomic.Uint64
 
-// collect runs the garbage collector if the heap has grown by maxGarbage. By default Go waits
-// until the heap has doubled: a process would hold the matrices of two training runs, and new pages
-// for the second can take as long as computing it.
+// collect runs the garbage collector if the heap has grown by maxGarbage. By default Go waits until
+// the heap has doubled. Then a process would hold the matrices of two training runs, and mapping
+// pages for the second could take as long as computing it.
 func collect() {
 	held := heap()
 	if held > settled.Load()+maxGarbage {

@@ -43,7 +43,7 @@ func makeIndex(c *call, a *arguments, o *gram.IndexOptions) (object, error) {
 	return &index{x}, err
 }
 
-// ofIndex returns the index and the texts of a call.
+// ofIndex returns the index and the texts in the arguments of a call.
 func (c *call) ofIndex(a *arguments) (*index, []string, error) {
 	x, err := objectOf[*index](c, a.object)
 	if err != nil {
@@ -117,7 +117,7 @@ func indexRefit(c *call, a *arguments, _ *gram.Options) (object, error) {
 	return nil, x.Refit(c.ctx)
 }
 
-// indexes is the prefix of files with an index.
+// indexes is the prefix of index files.
 const indexes = "gram index "
 
 // load implements gram_load.
@@ -134,7 +134,7 @@ func load(c *call, a *arguments, _ *gram.Options) (object, error) {
 	defer f.Close()
 	o, err := c.loadFrom(f)
 	if errors.Is(err, gram.ErrFormat) {
-		m, err := gram.Load(path) // perhaps a model of LIBSVM
+		m, err := gram.Load(path) // may be a LIBSVM model
 		return &model{Model: m}, err
 	}
 	if err != nil {

@@ -1,11 +1,11 @@
 //go:build cgo
 
-// Libgram is package gram as a C library; gram.h says what it does.
+// Libgram is package gram as a C library. gram.h documents it.
 //
 //	go build -buildmode=c-shared -o libgram.so ./cmd/libgram
 //
-// gram.c passes the [arguments] of a function in gram.h to the Go function of that name in
-// [functions]. From there on, nothing depends on C: all functions share options ([decode]),
+// gram.c passes the [arguments] of a function in gram.h to the Go function with the same name in
+// [functions]. The other code doesn't depend on C. All functions share options ([decode]),
 // documents ([documents]), objects ([registry]) and results ([array]), and call package gram.
 package main
 
@@ -19,7 +19,7 @@ import "C"
 
 import "unsafe"
 
-func main() {} // required in a library, but never called
+func main() {} // required in a library, but not called
 
 // goCall calls the function with the given name.
 //

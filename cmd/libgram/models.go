@@ -15,15 +15,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// model is a model that shares no memory with the caller.
+// model is a model that doesn't share memory with the caller.
 type model struct {
 	*gram.Model
 	mu    sync.Mutex
-	ready map[string]*ready // by the options on which these depend
+	ready map[string]*ready // prepared models by the options that they depend on
 }
 
 // ready is a copy of a model that is prepared for predictions. Concurrent calls share it, and
-// receive each other's progress and warnings.
+// receive the progress and warnings of all.
 type ready struct {
 	*gram.Model
 	mu    sync.Mutex
@@ -41,7 +41,7 @@ func (r *ready) each(visit func(c *call)) {
 	}
 }
 
-// with returns a copy of the model that is prepared for the options of a call, until done.
+// with returns a copy of the model, prepared for the options of a call. The caller must call done.
 func (m *model) with(c *call, o *gram.Options, novelty bool) (r *ready, done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,16 +99,16 @@ func (m *model) arrays() map[string]arrayMaker {
 	return withNames(all, "vocabulary", m.About().Vocabulary)
 }
 
-// training returns the documents for training, whose text is tokenised by Terms, or as training
-// chooses.
+// training returns the documents for training. Texts are tokenised by Terms, or later by the
+// training.
 func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, error) {
 	read, fixed := gram.ReadOptions{Options: o.Options}, x != nil && x.texts != nil && o.Terms != nil
-	if fixed { // tokenised at once, so that warnings refer to these terms
+	if fixed { // tokenised now, so that warnings refer to these terms
 		read.Tokenizer, read.MinDF, o.Terms = o.Terms.Tokenizer, o.Terms.MinDF, nil
 	}
 	in, err := c.corpusOf(x, "x", read)
 	if err == nil && fixed {
-		in.Raw = corpus.Raw{} // otherwise training would choose other terms
+		in.Raw = corpus.Raw{} // otherwise training would select other terms
 	}
 	if l, _, unknown := learn.Parse(o.Type); err == nil && unknown == nil && l.Holds && x.matrix != nil {
 		in.Documents = copied(in.Documents)
@@ -152,7 +152,7 @@ func crossValidate(c *call, a *arguments, o *gram.ValidateOptions) (object, erro
 	}{v, v.Unfinished == 0}}, nil
 }
 
-// point is a combination of a search.
+// point is a parameter combination of a search.
 type point struct {
 	gram.SearchPoint
 	Options map[string]any
@@ -229,7 +229,7 @@ func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, erro
 	return m.Predict(c.ctx, in)
 }
 
-// untokenised returns documents for a model. Texts and tables are without terms, because the model
+// untokenised returns documents for a model. Texts and tables have no terms, because the model
 // tokenises them.
 func (c *call) untokenised(x *documents) (*corpus.Corpus, error) {
 	if err := x.check("x"); err != nil {
@@ -249,8 +249,8 @@ func (c *call) untokenised(x *documents) (*corpus.Corpus, error) {
 		Documents: &sparse.CSR{Offsets: make([]int64, raw.Len()+1)}}, err
 }
 
-// answerOf converts predictions. Classes are the model's, followed by further predicted labels, "?"
-// or "-1".
+// answerOf converts predictions. The classes are the model's, followed by other predicted labels,
+// "?" or "-1".
 func answerOf(of []string, p *gram.Predictions) *answer {
 	classes, place := slices.Clone(of), map[string]int32{}
 	for i, name := range classes {

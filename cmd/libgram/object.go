@@ -33,7 +33,7 @@ type array struct {
 // column returns an array with one column.
 func column[T any](data []T) *array { return &array{data, len(data), 1} }
 
-// arrayMaker returns an array, or nil if the object doesn't have it.
+// arrayMaker returns an array, or nil if the object has no such array.
 type arrayMaker func(c *call) (*array, error)
 
 // made returns an arrayMaker for existing data.
@@ -51,17 +51,17 @@ func rowsOf(rows [][]float64) arrayMaker {
 	}
 }
 
-// entry is an object with its pinned arrays and its number of users.
+// entry is an object with its pinned arrays and its reference count.
 type entry struct {
 	object
-	users int // calls in progress, plus one for the handle
+	users int // number of calls in progress, plus one for the handle
 
 	mu    sync.Mutex
 	views map[string]kept
 	pins  runtime.Pinner
 }
 
-// registry maps handles to objects. Handles count up, so that none is ever reused.
+// registry maps handles to objects. Handles increase, so that none is reused.
 type registry struct {
 	mu   sync.Mutex
 	last uintptr
@@ -101,7 +101,7 @@ func (r *registry) drop(handle uintptr) error {
 	return r.release([]*entry{e})
 }
 
-// release removes a user from each entry, and closes entries without users.
+// release decrements the reference count of each entry, and closes unused entries.
 func (r *registry) release(entries []*entry) (err error) {
 	for _, e := range entries {
 		r.mu.Lock()
@@ -120,7 +120,7 @@ func (r *registry) release(entries []*entry) (err error) {
 	return err
 }
 
-// objectOf returns the object of a handle as a T. It stays alive until the end of the call.
+// objectOf returns the object of a handle as a T. The object stays alive during the call.
 func objectOf[T object](c *call, handle uintptr) (T, error) {
 	var want T
 	e, err := c.take(handle)
@@ -135,7 +135,7 @@ func objectOf[T object](c *call, handle uintptr) (T, error) {
 }
 
 // view has the layout of gram_view. data is a uintptr, because the caller's old value may point to
-// freed memory. If it were a pointer, Go's write barrier could crash on it.
+// freed memory. With a pointer, Go's write barrier could crash.
 type view struct {
 	data          uintptr
 	rows, columns int64
@@ -153,7 +153,7 @@ var kinds = map[reflect.Kind]int32{
 	reflect.Uint8: 0, reflect.Int32: 1, reflect.Int64: 2, reflect.Float32: 3, reflect.Float64: 4,
 }
 
-// view returns an array, which is pinned until the object is freed.
+// view returns an array. It is pinned until the object is freed.
 func (e *entry) view(c *call, name string) (view, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -219,13 +219,13 @@ func viewOf(c *call, a *arguments, _ *gram.Options) (object, error) {
 // text is a span of bytes.
 type text struct{ span[byte] }
 
-// string returns the text, in the caller's memory.
+// string returns the text, which shares the caller's memory.
 func (t text) string(what string) (string, error) {
 	b, err := t.slice(what)
 	return unsafe.String(unsafe.SliceData(b), len(b)), err
 }
 
-// span is a pointer to numbers, with their count.
+// span is a pointer to numbers, and their count.
 type span[T any] struct {
 	data  *T
 	count int64
@@ -234,7 +234,7 @@ type span[T any] struct {
 // maxBytes is 128 TiB, more than any process has. A larger length is a mistake.
 const maxBytes = 1 << 47
 
-// slice returns the numbers, in the caller's memory. what is the argument's name.
+// slice returns the numbers, which share the caller's memory. what is the argument's name.
 func (s span[T]) slice(what string) ([]T, error) {
 	size := unsafe.Sizeof(*new(T))
 	switch {
@@ -273,7 +273,7 @@ func (s *stringList) exactly(n int64, what string) ([]string, error) {
 	return s.list(what)
 }
 
-// list returns the texts, in the caller's memory.
+// list returns the texts, which share the caller's memory.
 func (s *stringList) list(what string) ([]string, error) {
 	if s == nil {
 		return nil, fmt.Errorf("gram: NULL for %s, expected some", what)

@@ -18,15 +18,15 @@ import (
 	"github.com/gramengine/gram/internal/snake"
 )
 
-// parsers parse options that are text in JSON but not in Go.
+// parsers parses options that are text in JSON but not in Go.
 var parsers = map[reflect.Type]func(string) (any, error){
 	reflect.TypeFor[corpus.Tokenizer](): func(s string) (any, error) { return parseTokenizer(s) },
 	reflect.TypeFor[corpus.Terms]():     func(s string) (any, error) { return corpus.ParseTerms(s) },
 }
 
-// decode decodes a JSON object of options into a struct. Keys are field names in snake case; fields
-// of embedded structs have keys of their own. null leaves an option unset. Fields without a JSON
-// form, such as functions, have no key.
+// decode decodes a JSON object of options into a struct. Keys are field names in snake case, also
+// for fields of embedded structs. null leaves an option unset. Fields without a JSON form, such as
+// functions, have no key.
 //
 // It fails if a key is unknown or repeated, if a value has the wrong type, or if text isn't a JSON
 // object. Errors name the key, what was found and what is allowed.
@@ -144,7 +144,7 @@ func set(field reflect.Value, value json.RawMessage) error {
 	return err
 }
 
-// shown shortens JSON for a message.
+// shown shortens JSON for messages.
 func shown(value []byte) string {
 	const most = 60
 	if short := cut(string(bytes.TrimSpace(value)), most); len(short) < len(value) {
@@ -153,7 +153,7 @@ func shown(value []byte) string {
 	return string(value)
 }
 
-// keys maps field names, which messages of package gram contain, to option keys.
+// keys maps field names, which occur in messages of package gram, to option keys.
 var keys = func() map[string]string {
 	out := map[string]string{"DocumentWeights": "weights"}
 	for _, options := range []any{new(gram.ReadOptions), new(gram.ValidateOptions), new(gram.SearchOptions),
@@ -168,10 +168,10 @@ var keys = func() map[string]string {
 	return out
 }()
 
-// fieldName matches a word that may be a field name, but not in a path.
+// fieldName matches a word that may be a field name, but no part of a path.
 var fieldName = regexp.MustCompile(`(^|[ (])([A-Z][A-Za-z]+)($|[ ,:;)])`)
 
-// withKeys replaces field names in a message by option keys. Quoted text is unchanged.
+// withKeys replaces field names in a message by option keys, except in quoted text.
 func withKeys(message string) string {
 	parts := strings.Split(message, `"`)
 	for i := 0; i < len(parts); i += 2 {
@@ -183,7 +183,7 @@ func withKeys(message string) string {
 	return strings.Join(parts, `"`)
 }
 
-// parseTokenizer parses a tokenizer in its text form or in the form of views: "word:ngrams=1..2" or
+// parseTokenizer parses a tokenizer as text or in the notation of views: "word:ngrams=1..2" or
 // "words:1..2".
 func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	t, err := corpus.ParseTerms(s)
@@ -193,7 +193,7 @@ func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	return t.Tokenizer, err
 }
 
-// given returns the nonzero options of a struct, with the keys of decode.
+// given returns the nonzero options of a struct, with the keys that decode uses.
 func given(options any) map[string]any {
 	out := map[string]any{}
 	eachField(reflect.ValueOf(options), func(name string, field reflect.Value) {

@@ -21,8 +21,8 @@ type table struct {
 	rows    int64
 }
 
-// fields returns copies of the column names and of the rows. Numbers become text; NaN becomes an
-// empty field.
+// fields returns copies of the column names and the rows. Numbers become text; NaN becomes an empty
+// field.
 func (t *table) fields() (columns []string, rows [][]string, err error) {
 	if columns, err = t.columns.list("columns"); err != nil {
 		return nil, nil, err
@@ -77,7 +77,7 @@ func fieldOf(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// corpus makes a corpus, which shares no memory with the caller.
+// corpus creates a corpus that doesn't share memory with the caller.
 func (t *table) corpus(c *call, read gram.ReadOptions) (*corpus.Corpus, error) {
 	columns, rows, err := t.fields()
 	if err != nil {

@@ -117,7 +117,7 @@ type header struct {
 	about
 }
 
-// Describe adds the title and the first lines.
+// Describe adds the title and the first lines to d.
 func (h header) Describe(d *report.Document) {
 	d.Title = "Benchmark on " + filepath.Base(h.Corpus.Source)
 	d.Line(h.Corpus)
@@ -182,14 +182,14 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	return b.Report(e, b.f, r)
 }
 
-// spec is a kernel to measure, either as a stored matrix or by a pass.
+// spec is a kernel to measure, as a stored matrix or in a pass.
 type spec struct {
 	name   string
 	pass   pass
 	kernel kernel.Kernel
 }
 
-// pass is a computation on all pairs that stores almost nothing.
+// pass is a computation over all pairs that stores almost nothing.
 type pass func(ctx context.Context, e *engine.Engine, k kernel.Kernel) error
 
 // passes lists the available passes. Each kernel is c, or decreasing in c.
@@ -262,8 +262,8 @@ func (b *bench) engine(ctx context.Context, s setting) (e *engine.Engine, x *spa
 	return e, x, b.take("the engines for "+report.Documents(x.Rows()), e.Info().Bytes)
 }
 
-// memory allocates float32 values. It touches every page, so that no measured time includes page
-// faults.
+// memory allocates float32 values. It touches every page, so that the measured times don't include
+// page faults.
 func (b *bench) memory(what string, floats int) ([]float32, error) {
 	if err := b.take(what, 4*int64(floats)); err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func (b *bench) memory(what string, floats int) ([]float32, error) {
 	return buffer, nil
 }
 
-// take adds bytes to the memory in use, and fails beyond the limit.
+// take adds bytes to the memory in use, and fails above the limit.
 func (b *bench) take(what string, bytes int64) error {
 	b.held += bytes
 	if err := b.Fits(what, b.held); err != nil {

@@ -44,8 +44,8 @@ type headRound struct {
 	ToBest  float64 `json:"ratio_to_best"`
 }
 
-// thin returns about most of the heads: the smallest, the largest, the chosen one and its
-// neighbours, and others at even steps.
+// thin returns about most of the heads: the smallest, the largest, the chosen head and its
+// neighbours, and others at even intervals.
 func thin(heads []engine.Head, chosen, most int) []engine.Head {
 	step := max((len(heads)+most-4)/(most-3), 1)
 	var out []engine.Head

@@ -55,7 +55,7 @@ func mergeRow(x *sparse.Embedded, seed uint64) *pairsRow {
 				sink += 1 - mergeDot(at, av, bt, bv)
 			}
 		}
-		runtime.KeepAlive(sink) // so that the compiler keeps the loop
+		runtime.KeepAlive(sink) // prevents the compiler from removing the loop
 		return nil
 	}
 	row.merge = row

@@ -35,7 +35,7 @@ type memoryRow struct {
 	rounds []instrument.Bandwidth
 }
 
-// pairsRow is an instruction set, kernel and number of workers, or the baseline. Pairs have i < j.
+// pairsRow describes an instruction set, kernel and number of workers, or the baseline, with i < j.
 type pairsRow struct {
 	ISA       string `json:"isa"`
 	Kernel    string `json:"kernel"`
@@ -77,9 +77,9 @@ type pairsRound struct {
 	PairsPerS     float64 `json:"pairs_per_s"`
 	RatioToMerge  float64 `json:"ratio_to_merge"`
 	SpeedUp       float64 `json:"speed_up"`        // relative to the first number of workers
-	PeakPerS      float64 `json:"peak_madd_per_s"` // peak of all workers; in medians, the maximum over the rounds
+	PeakPerS      float64 `json:"peak_madd_per_s"` // peak over all workers; for medians, the maximum over the rounds
 	HeadPerS      float64 `json:"head_madd_per_s"`
-	MaddsPerS     float64 `json:"madd_per_s"` // multiply-adds of head and tail, per second of the whole time
+	MaddsPerS     float64 `json:"madd_per_s"` // multiply-adds of head and tail, per second of the total time
 	BytesPerS     float64 `json:"moved_bytes_per_s"`
 	MapValuesPerS float64 `json:"map_values_per_s"`
 
@@ -138,7 +138,7 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 	if err != nil {
 		return nil, err
 	}
-	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // all rows share it
+	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // shared by all rows
 	for _, s := range b.specs {
 		for _, isa := range b.All() {
 			for i, workers := range b.workers {
@@ -202,7 +202,7 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	}
 	row.Panel, row.Recomputed = row.table.Panel, did.Recomputed
 	row.Found, row.Entered = did.Found, did.Entered
-	row.Work = instrument.NewWork(did, row.Panel, row.useful, row.values) // equal in every round
+	row.Work = instrument.NewWork(did, row.Panel, row.useful, row.values) // the same in every round
 	workers := float64(row.Workers)
 	to.HeadPerS = workers * report.Ratio(float64(row.HeadMadds), did.Head.Seconds())
 	to.MaddsPerS, to.BytesPerS = float64(row.Madds())/seconds, float64(row.Bytes)/seconds
@@ -233,7 +233,7 @@ func (row *pairsRow) summarise() {
 	if row.table == nil {
 		return
 	}
-	// The maximum over the rounds, because other load can only lower a measured peak.
+	// This is the maximum over the rounds, because other load can only lower a measured peak.
 	row.PeakPerS = most.PeakPerS
 	row.HeadShare = report.Ratio(row.HeadPerS, row.PeakPerS)
 	row.UsefulShare = row.HeadShare * report.Ratio(float64(row.HeadUseful), float64(row.HeadMadds))

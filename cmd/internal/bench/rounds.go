@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 )
 
-// The speed of a computer varies over time. So each round measures everything once, ratios compare
-// values of one round, and reports have medians over the rounds.
+// The speed of a computer varies over time. So each round measures everything once. Ratios compare
+// values of the same round, and reports contain medians over the rounds.
 
 // rounds measures n things once per round.
 func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error) error {
@@ -30,7 +30,7 @@ func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error
 func timed(
 	ctx context.Context, e *engine.Engine, run func(context.Context) error,
 ) (seconds float64, did engine.Stats, err error) {
-	runtime.GC() // so that earlier garbage affects neither memory nor time
+	runtime.GC() // prevents an effect of earlier garbage on memory and time
 	var before engine.Stats
 	if e != nil {
 		before = e.Stats()

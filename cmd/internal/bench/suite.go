@@ -95,7 +95,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	defer b.progress.Clear()
 	workers := b.workers
 	if !b.f.IsSet("workers") {
-		_ = workers.Set(size.workers) // sizes has only valid lists
+		_ = workers.Set(size.workers) // cannot fail, because sizes has only valid lists
 	}
 	slices.Sort(workers)
 	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), Workers: workers,
@@ -143,7 +143,7 @@ func (s *suiteReport) Describe(d *report.Document) {
 		report.Counted(len(s.Rows), "interval", "intervals"))
 }
 
-// expand replaces "..." between two numbers by the numbers that double from the first, below the
+// expand replaces "..." between two numbers by doublings of the first number that are below the
 // second.
 func expand(s string) (parts []string) {
 	list := strings.Split(strings.ReplaceAll(s, "…", "..."), ",")

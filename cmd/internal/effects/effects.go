@@ -16,7 +16,7 @@ import (
 // Slopes smaller than roundedSlope times the largest slope are printed as 0.
 const roundedSlope = 1e-9
 
-// Terms returns a table of terms in the given order, with slopes if they are known.
+// Terms returns a table of terms in the same order, with slopes if they are known.
 func Terms(terms []learn.TermEffect) *report.Table {
 	titles := []string{"term", ">count", ">effect", "speaks for", ">slope"}
 	if !slices.ContainsFunc(terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
@@ -60,8 +60,8 @@ func ColumnName(c learn.ColumnEffect, most int) string {
 	return name
 }
 
-// Value formats a field of a table: a decimal number with 6 digits, and up to most characters of
-// another field.
+// Value formats a field of a table: a decimal number with 6 digits, or up to most characters of any
+// other text.
 func Value(value string, most int) string {
 	if x, err := strconv.ParseFloat(value, 64); err == nil && strings.Contains(value, ".") {
 		return fmt.Sprintf("%.6g", x)
@@ -69,8 +69,8 @@ func Value(value string, most int) string {
 	return report.Excerpt(value, most)
 }
 
-// Support returns a table of support vectors and their contributions. If texts isn't nil, it has
-// the beginning of each text.
+// Support returns a table of support vectors and their contributions. If texts isn't nil, the table
+// contains the beginning of each text.
 func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
 	classes := slices.ContainsFunc(x.Support, func(s learn.SupportEffect) bool { return s.Class != "" })
 	titles := []string{">document", "class", ">kernel", ">share", "speaks for", "text"}

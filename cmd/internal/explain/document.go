@@ -31,7 +31,7 @@ type documentReport struct {
 	source   string // source of the training documents
 }
 
-// engineOfModel is the memory to explain a prediction, as a multiple of the model's memory.
+// engineOfModel is the memory for explaining a prediction, in multiples of the model's memory.
 const engineOfModel = 4
 
 // one explains the model's prediction for one document.

@@ -87,7 +87,7 @@ func (r *run) check() error {
 	return nil
 }
 
-// explanation is the report on a whole model.
+// explanation is the report on the model as a whole.
 type explanation struct {
 	Model string `json:"model"`
 	*learn.Explanation
@@ -129,7 +129,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	return report.Write(e.Stdout, out, r.f.JSON)
 }
 
-// what returns the term for the numbers: mean effect or weight.
+// what returns the name of the reported numbers: mean effect or weight.
 func (x *explanation) what() string {
 	if x.Documents > 0 {
 		return "mean effect"

@@ -1,4 +1,4 @@
-// Package grambench has the program of cmd/grambench, and its command info.
+// Package grambench holds the program of cmd/grambench and its command info.
 package grambench
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Program has the commands in the order of the help.
+// Program lists the commands in the order of the help.
 var Program = cli.Program{
 	Name: "grambench",
 	About: `

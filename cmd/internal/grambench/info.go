@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Info is the command that describes this machine.
+// Info is the command info, which describes the computer.
 var Info = &cli.Command{
 	Name:    "info",
 	Summary: "this machine: processor, instruction sets, the one chosen and why",
@@ -29,7 +29,7 @@ memory is free and what limits it, and the GPU with its driver, or why there is 
 	},
 }
 
-// wantedFeatures are the processor features that kernels are written for, or may be one day.
+// wantedFeatures lists the processor features that present or future kernels use.
 var wantedFeatures = []cpuid.FeatureID{
 	cpuid.SSE2, cpuid.AVX, cpuid.F16C, cpuid.FMA3, cpuid.AVX2, cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ,
 	cpuid.AVX512VL,
@@ -51,11 +51,11 @@ type info struct {
 	L3          int        `json:"l3_bytes"`
 	MemoryBytes int64      `json:"memory_bytes"`
 	FreeBytes   int64      `json:"memory_free_bytes"`
-	FreeBy      string     `json:"memory_free_by,omitempty"` // what doesn't let the program take more
+	FreeBy      string     `json:"memory_free_by,omitempty"` // limit that determines the free memory
 	Chosen      string     `json:"isa"`
 	Reason      string     `json:"isa_reason"`
 	CostOrigin  string     `json:"cost_origin"`
-	GPU         string     `json:"gpu"` // the device's name, or why there is none
+	GPU         string     `json:"gpu"` // name of the device, or the reason why there is none
 	Backend     string     `json:"backend"`
 	Device      *cuda.Info `json:"device,omitempty"`
 	Rows        []infoRow  `json:"rows"`
@@ -65,7 +65,7 @@ type info struct {
 type infoRow struct {
 	ISA       string `json:"isa"`
 	Needs     string `json:"needs"`
-	Panel     int    `json:"panel_documents,omitempty"` // where it is available
+	Panel     int    `json:"panel_documents,omitempty"` // only if the instruction set is available
 	Available bool   `json:"available"`
 	Chosen    bool   `json:"chosen"`
 }
@@ -140,7 +140,7 @@ func (r *info) Describe(d *report.Document) {
 	d.Table("", "", t)
 }
 
-// gpuText says what there is to know of the GPU, or why there is none.
+// gpuText describes the GPU, or the reason why there is none.
 func (r *info) gpuText() string {
 	d := r.Device
 	if d == nil {
@@ -155,7 +155,7 @@ func (r *info) gpuText() string {
 		d.Driver, kernels)
 }
 
-// size writes a size that may not be known.
+// size formats a size, which may be unknown.
 func size(n int64) string {
 	if n <= 0 {
 		return report.Known("")

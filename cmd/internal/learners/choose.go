@@ -35,7 +35,7 @@ func (m *machine) declareChoice(work float64, usage string) {
 	})
 }
 
-// If automatic selection is on, keepTexts keeps rows, and texts if no flag sets the terms.
+// keepTexts keeps rows if automatic selection is on, and texts if no flag sets the terms.
 func (m *machine) keepTexts() {
 	if !learn.Chooses(m.learner.Type) || m.chooseTime == 0 {
 		return
@@ -46,7 +46,7 @@ func (m *machine) keepTexts() {
 	}
 }
 
-// settingsOf returns the flags that set the chosen values. -ngrams is left out if ngrams is empty.
+// settingsOf returns the flags that set the chosen values. It omits -ngrams if ngrams is empty.
 func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 	s := &found.Chosen.Settings
 	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C)}
@@ -58,7 +58,7 @@ func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 	default:
 		words = append(words, "-scheme", s.Scheme.String())
 	}
-	if s.Tolerance != 1e-3 && !m.f.IsSet("tolerance", "e") { // the tolerance was chosen as well
+	if s.Tolerance != 1e-3 && !m.f.IsSet("tolerance", "e") { // the tolerance was chosen, too
 		words = append(words, "-tolerance", fmt.Sprint(s.Tolerance))
 	}
 	if ngrams != "" {
@@ -84,7 +84,7 @@ func cutFlags(found *learn.Found) []string {
 	return flags
 }
 
-// linear adds a hint if a linear SVM, validated in v, scored as well as the choice.
+// linear adds a hint if the validation v of a linear SVM has as good a score as the choice.
 func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 	if v == nil {
 		return
@@ -98,7 +98,7 @@ func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
-// choiceReport reports an automatic selection. ngrams is nil or has a value per cut.
+// choiceReport reports an automatic selection. ngrams is nil, or has a value per tokenizer.
 func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceReport {
 	if c := found.Chosen; c != nil && c.Why != "" {
 		return &choiceReport{Why: c.Why}
@@ -117,12 +117,12 @@ func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceRepor
 			row.Best, row.compares = k == round.Best, round.Compares
 			r.Rows = append(r.Rows, row)
 		}
-		r.Hint = m.oneAnswer(round.Points[round.Best].Score) // the last round's stays
+		r.Hint = m.oneAnswer(round.Points[round.Best].Score) // the last round's hint remains
 	}
 	return r
 }
 
-// oneAnswer returns a hint if the best point predicts the same class for all documents.
+// oneAnswer returns a hint if the best candidate predicts the same class for all documents.
 func (m *machine) oneAnswer(s *score.Score) string {
 	same := func(c score.ClassScore) bool { return c.Predicted == s.Documents }
 	i := slices.IndexFunc(s.Classes, same)
@@ -138,21 +138,21 @@ func (m *machine) oneAnswer(s *score.Score) string {
 
 // choiceReport describes an automatic selection in the reports of train and grid.
 type choiceReport struct {
-	Why         string       `json:"why,omitempty"` // reason why nothing was compared
+	Why         string       `json:"why,omitempty"` // reason why there was no comparison
 	Measure     tune.Measure `json:"measure,omitempty"`
 	Rows        []gridRow    `json:"rows,omitempty"`
 	DotProducts int64        `json:"dot_products"`
 	Fits        int          `json:"fits"`
 	Seconds     float64      `json:"seconds"`
 	Hint        string       `json:"hint,omitempty"`
-	Linear      float64      `json:"linear,omitempty"` // score of a linear SVM that is as good and much cheaper
+	Linear      float64      `json:"linear,omitempty"` // score of a linear SVM that is as good and much faster
 	Train       string       `json:"train,omitempty"`  // command that repeats the training with the chosen settings
 }
 
 // The text report lists at most shownRows points, and shownOfRound per round; -json has all points.
 const shownRows, shownOfRound = 10, 5
 
-// Describe adds the best points of each round, and the command.
+// Describe adds the best points of each round and the train command.
 func (r *choiceReport) Describe(d *report.Document) {
 	if r.Why != "" {
 		d.Linef("nothing was compared: %s; chosen by default:", r.Why)

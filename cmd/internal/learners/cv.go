@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// CV is the command cv, cross-validation.
+// CV is the command cv, which cross-validates a learner.
 var CV = &cli.Command{
 	Name:    "cv",
 	Summary: "cross-validate a support vector machine",

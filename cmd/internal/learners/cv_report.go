@@ -30,11 +30,11 @@ type cvReport struct {
 	SD             float64           `json:"standard_deviation"`
 
 	Unfinished  int     `json:"unfinished_machines"`
-	Support     float64 `json:"support_vectors,omitempty"` // distinct support vectors, mean over the folds
+	Support     float64 `json:"support_vectors,omitempty"` // number of distinct support vectors, mean over the folds
 	Iterations  int64   `json:"iterations,omitempty"`
 	*solverLine         // nil for learners other than SVMs
 
-	Seconds      float64 `json:"seconds"` // time since reading began
+	Seconds      float64 `json:"seconds"` // time since the start of reading
 	SecondsRead  float64 `json:"seconds_read"`
 	SecondsSolve float64 `json:"seconds_solve"` // time for training and prediction on all folds
 	PeakBytes    int64   `json:"peak_bytes"`
@@ -45,7 +45,7 @@ type cvReport struct {
 	Curve []learn.Learned `json:"learning_curve,omitempty"`
 
 	score *score.Score
-	rows  *corpus.Corpus // names and rows of the documents, for a page of a regression
+	rows  *corpus.Corpus // names and rows of the documents, for the page of a regression
 }
 
 // foldRow holds the figures of one fold.
@@ -57,7 +57,7 @@ type foldRow struct {
 	source.Figures
 }
 
-// fill sets the fields that are known after validation.
+// fill sets the fields that validation determines.
 func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.machineLine = run.line(&v.About)
 	r.Folds, r.Groups, r.Seed = run.folds, run.GroupColumn, run.seed
@@ -83,7 +83,7 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
-// foldsText describes the folds: their number, the column for grouping if any, and the seed.
+// foldsText describes the folds: their number, the grouping column if any, and the seed.
 func foldsText(folds int, groups string, seed uint64) string {
 	if groups != "" {
 		groups = " by " + groups

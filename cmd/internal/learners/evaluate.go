@@ -102,7 +102,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
 	if r.keepTexts(); r.out != "" {
-		r.KeepTexts = math.MaxInt64 // if memory is too small, reading fails
+		r.KeepTexts = math.MaxInt64 // if memory is insufficient, reading fails
 	}
 	x, err := r.predict.predict(ctx, e, p)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	}
 	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
 		given([]string{r.f.Program, "evaluate"}, r.f, "in", "model"), quoted(r.In), quoted(r.model)), " ")}
-	out.fill(&x.about, &r.predict, x.predictor) // before explanations add to the dot products
+	out.fill(&x.about, &r.predict, x.predictor) // before explanations compute more dot products
 	held := held(x)
 	var training *sparse.CSR
 	if r.training != "" {
@@ -154,10 +154,10 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	if r.f.Quiet && !r.f.JSON && r.f.Page+r.out != "" {
 		return nil
 	}
-	return report.Write(e.Reports(), r.Timed(out), r.f.JSON) // the page was written by r.write
+	return report.Write(e.Reports(), r.Timed(out), r.f.JSON) // r.write has written the page
 }
 
-// warnTexts warns if the texts were dropped for lack of memory.
+// warnTexts warns if texts were discarded because of the memory limit.
 func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 	if c.Kept() || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
 		return
@@ -166,7 +166,7 @@ func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 		r.In)
 }
 
-// warnColumns warns of values of a table that training didn't have, if rows were kept.
+// warnColumns warns of table values that didn't occur in training, if rows were kept.
 func warnColumns(e *cli.Env, x *found) error {
 	if x.corpus.Rows == nil {
 		return nil
@@ -293,7 +293,7 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 		title, columns[1], columns[3] = "The largest errors and the terms that raise the prediction", "value", ">error"
 	}
 	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
-	if several { // confidence and deciding terms refer to the wrong label
+	if several { // confidence and deciding terms would refer to a wrong label
 		columns = slices.Insert(columns, 3, "wrong")
 	}
 	t = report.NewTable(columns...)
@@ -323,7 +323,7 @@ func deciding(x *learn.DocumentExplanation, most int) string {
 }
 
 // decidingColumns returns up to most columns of a row with the largest positive effects on the
-// prediction, and all columns with a remark, such as a missing value.
+// prediction, and all columns with a note, such as a missing value.
 func decidingColumns(columns []learn.ColumnEffect, most int) string {
 	var parts []string
 	for _, c := range columns {

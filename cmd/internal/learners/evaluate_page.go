@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Maximum sizes of a page's parts.
+// maximum sizes of a page's sections
 const (
 	maxText   = 4000 // bytes of a mistake's text
 	maxCopies = 200
@@ -104,7 +104,7 @@ func (r *evaluateReport) pageMatrix() *report.Matrix {
 	return m
 }
 
-// sure describes the confidence of a prediction.
+// sure formats the confidence of a prediction.
 func (r *evaluateReport) sure(x *learn.Outcome) string {
 	text := fmt.Sprintf("decision value %.3g", x.Margin)
 	if x.Probability != nil {
@@ -155,7 +155,7 @@ func curvesSection(curves []learn.Curve) report.Section {
 	return s
 }
 
-// noveltyTable returns the number of documents per interval of ranks.
+// noveltyTable returns a table of the number of documents per interval of ranks.
 func (r *evaluateReport) noveltyTable() *report.Table {
 	t := report.NewTable(">rank above", ">up to", ">documents", ">share", ">expected", ">right")
 	above, all := 0.0, 0
@@ -198,7 +198,7 @@ var hundred = []float64{0, 20, 40, 60, 80, 100}
 
 // charts draws error rate against coverage and, if there are probabilities, a reliability diagram.
 func (r *evaluateReport) charts() []report.Chart {
-	const steps = 200 // more points would look the same
+	const steps = 200 // more points would not be visible
 	var points []chart.Point
 	for _, c := range r.Coverage {
 		k := len(points)
@@ -311,7 +311,7 @@ func (r *evaluateReport) given(m *learn.Mistake) string {
 	return named(m.Prediction)
 }
 
-// parts splits the text of a mistake at the bounds of its marks.
+// parts splits the text of a mistake at the boundaries of its marks.
 func parts(m *learn.Mistake) (out []report.Part) {
 	end := len(m.Text)
 	if end > maxText {
@@ -337,8 +337,8 @@ func parts(m *learn.Mistake) (out []report.Part) {
 	return out
 }
 
-// trainingTexts returns the texts of -training if its documents are those of the model, so that
-// support vector numbers refer to them. Otherwise it returns nil.
+// trainingTexts returns the texts of -training if its documents are the model's training documents,
+// because support vector numbers refer to them. Otherwise it returns nil.
 func (r *evaluateReport) trainingTexts() []string {
 	a := r.found.m.About()
 	if c := r.training; a.Support > 0 && c != nil && a.Documents == c.Documents.Rows() &&
@@ -374,7 +374,7 @@ func (r *evaluateReport) copiesSection() report.Section {
 	return s
 }
 
-// modelSection returns the section about the model and the command.
+// modelSection returns the section with the model and the command.
 func (r *evaluateReport) modelSection(x *found) report.Section {
 	a := &x.about
 	s := report.Section{Title: "Model", Code: r.Command}

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// machine holds the flags of commands that train: documents, kernel, problem, and computation.
+// machine holds the flags of commands that train: documents, kernel, problem and computation.
 type machine struct {
 	source.Documents
 	source.Kernels
@@ -26,12 +26,12 @@ type machine struct {
 	f *cli.Flags
 
 	kind     string              // value of -type or -s
-	assigned []assigned          // parameters set by other flags than -kernel, -embed and -scale
+	assigned []assigned          // parameters set by flags other than -kernel, -embed and -scale
 	places   map[string]assigned // all parameters that are set, by name
 	seed     uint64
 	letters
 
-	learner learner // learner named by -type
+	learner learner // learner set by -type
 
 	chooseTime float64 // time budget for automatic selection, in training runs
 
@@ -98,7 +98,7 @@ func (m *machine) check() error {
 	return err
 }
 
-// named fails if no source is named.
+// named fails if no source is set.
 func (m *machine) named() error {
 	if m.In == "" {
 		return source.Missing("learn from")
@@ -106,8 +106,8 @@ func (m *machine) named() error {
 	return nil
 }
 
-// kernelsOf returns the kernels that flags name, at least one. The corpus gives -t its default
-// gamma of 1/columns, as in svm-train; it may be nil during flag checks.
+// kernelsOf returns the kernels set by flags, at least one. The default gamma of -t is 1/columns of
+// the corpus, as in svm-train. The corpus may be nil during flag checks.
 func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	if m.precomputed() {
 		return []kernel.Kernel{kernel.Precomputed()}, nil
@@ -124,7 +124,7 @@ func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	return m.Parse(svm.DefaultKernel)
 }
 
-// kernelOf returns the kernel that flags name, and fails if they name several.
+// kernelOf returns the kernel set by flags, and fails if there are several.
 func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	kernels, err := m.kernelsOf(c)
 	if err != nil {
@@ -136,7 +136,7 @@ func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	return kernels[0], nil
 }
 
-// options returns a learner's options, adapted to c, which is nil during flag checks.
+// options returns a learner's options, adapted to c. c is nil during flag checks.
 func (m *machine) options(c *corpus.Corpus) (o learn.Options, err error) {
 	o = learn.Options{Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Work: m.chooseTime, Vectors: m.vectors}
 	if m.f.IsSet("s", "t", "g", "d", "r", "n", "p") {

@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Grid is the command grid, a search for kernel and parameters.
+// Grid is the command grid, which searches for kernel and parameters.
 var Grid = &cli.Command{
 	Name:    "grid",
 	Summary: "search for the best kernel and parameters by cross-validation",
@@ -62,17 +62,17 @@ type grid struct {
 	lists     gridLists
 	plot, out string
 	oneSE     bool
-	samples   bool // there are no lists, so that the search runs on samples
+	samples   bool // true if there are no lists, so that the search runs on samples
 	numCs     int  // number of values of C
 }
 
-// declare declares the flags. Lists in kernels are expanded before the checks of machine.
+// declare declares the flags. Lists in kernels are expanded before machine checks the flags.
 func (g *grid) declare(f *cli.Flags) {
 	f.Check(g.expand)
 	g.machine.declare(f)
 }
 
-// expand replaces each kernel with a list of values by one kernel per value.
+// expand replaces each kernel that has lists of values by one kernel per combination.
 func (g *grid) expand() error {
 	var specs []string
 	for _, spec := range g.Specs {
@@ -111,7 +111,7 @@ func (g *grid) check() error {
 	return err
 }
 
-// sets reports whether spec, a kernel without base kernels, sets the parameter called name.
+// sets reports whether spec, a kernel without base kernels, sets the named parameter.
 func sets(spec, name string) bool {
 	k, err := kernel.Parse(spec)
 	if err != nil {
@@ -165,7 +165,7 @@ func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	return out, nil
 }
 
-// run searches and reports. If ctx is done, it reports the points that are complete.
+// run searches and reports. If ctx is done, it reports the completed points.
 func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(true)
 	defer p.Clear()
@@ -224,7 +224,7 @@ type gridWatch struct {
 	begin time.Time // start of the first training run
 }
 
-// point records a complete point.
+// point records a completed point.
 func (w *gridWatch) point(p *learn.Validation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -234,7 +234,7 @@ func (w *gridWatch) point(p *learn.Validation) {
 	}
 }
 
-// details formats the progress of the search: points, the best score, and the time left.
+// details formats the progress of the search: points, best score and remaining time.
 func (w *gridWatch) details(s svm.Progress) []string {
 	if s.Solver.Problems == 0 {
 		return details(s)

@@ -39,7 +39,7 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 }
 
 // trainCommand returns the train command for a point's settings, quoted for a shell. It keeps the
-// user's flags except those for the search.
+// user's flags except the search flags.
 func (g *grid) trainCommand(samples bool, settings []string) string {
 	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "groups", "plot", "report",
 		"choose-time", "one-se", "q", "json"}
@@ -52,8 +52,8 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 	return g.commandLine(searched, settings)
 }
 
-// commandLine returns a train command, quoted for a shell: the user's flags without those for
-// kernel, C and others, then -set for parameters of -type and -set, then settings.
+// commandLine returns a train command, quoted for a shell: the user's flags except the kernel, C
+// and others, then -set for parameters of -type and -set, then settings.
 func (m *machine) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
 	kind, shown := m.learner.Name, m.learner.New() // shown gets the parameters of -type in settings
@@ -92,7 +92,7 @@ func (m *machine) commandLine(others, settings []string) string {
 	return strings.Join(words, " ")
 }
 
-// given appends the flags that the user set, except others, quoted for a shell.
+// given appends the flags set by the user, except others, quoted for a shell.
 func given(words []string, f *cli.Flags, others ...string) []string {
 	f.Visit(func(fl *flag.Flag) {
 		switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// gridLists is the value of -grid, which is repeatable: lists of numbers, embeddings, schemes,
+// gridLists is the value of the repeatable flag -grid: lists of numbers, embeddings, schemes,
 // n-grams and other parameters of the learner.
 type gridLists struct {
 	numbers                    []kernel.List
@@ -107,7 +107,7 @@ func (l log2Flag) String() string { return "" }
 // Set implements flag.Value.
 func (l log2Flag) Set(v string) error { return l.lists.add(log2List(l.name, v)) }
 
-// log2List parses BEGIN,END,STEP, exponents of 2, as in -log2c and -log2g of LIBSVM's grid.py.
+// log2List parses BEGIN,END,STEP, powers of 2, as in -log2c and -log2g of LIBSVM's grid.py.
 func log2List(name, s string) (kernel.List, error) {
 	var numbers []float64
 	for part := range strings.SplitSeq(s, ",") {

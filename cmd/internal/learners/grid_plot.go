@@ -21,8 +21,8 @@ func (r *gridReport) plotted() string {
 	return name
 }
 
-// charts plots the measure and the time of a point against a parameter, with a curve per
-// combination of the other settings.
+// charts plots score and time of the points against a parameter, with a curve per combination of
+// the other settings.
 func (r *gridReport) charts() []*chart.Chart {
 	over, by := r.plotted(), 100.0
 	best := chart.New(r.Corpus.Source, over, r.Measure.String()+", %")
@@ -62,7 +62,7 @@ func (r *gridReport) charts() []*chart.Chart {
 	return []*chart.Chart{best, took}
 }
 
-// distinct removes the prefix that all names share, up to a comma.
+// distinct removes the common prefix of all names, up to a comma.
 func distinct(names []string) []string {
 	for len(names) > 1 {
 		first, _, more := strings.Cut(names[0], ", ")
@@ -105,7 +105,7 @@ func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string)
 func without(name, parameter string) (value float64, rest string) {
 	before, after, _ := strings.Cut(name, parameter+"=")
 	end := strings.IndexAny(after+" ", ", ")
-	value, _ = strconv.ParseFloat(after[:end], 64) // lists hold only numbers
+	value, _ = strconv.ParseFloat(after[:end], 64) // can't fail, because lists hold only numbers
 	rest = before + strings.TrimPrefix(after[end:], ",")
 	return value, strings.NewReplacer(", ", " ", ": ", " ").Replace(strings.TrimRight(rest, ":,"))
 }

@@ -34,19 +34,19 @@ type gridReport struct {
 	Hints    []string `json:"hints,omitempty"`
 	*searchedLine
 
-	Seconds      float64 `json:"seconds"` // time since reading began
+	Seconds      float64 `json:"seconds"` // time since the start of reading
 	SecondsRead  float64 `json:"seconds_read"`
 	SecondsSolve float64 `json:"seconds_solve"`           // time for training and prediction
-	SecondsTrain float64 `json:"seconds_train,omitempty"` // time to train the best point on all documents
+	SecondsTrain float64 `json:"seconds_train,omitempty"` // time for training the best point on all documents
 	File         string  `json:"file,omitempty"`          // file of the model
 	FileBytes    int64   `json:"file_bytes,omitempty"`
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
-	Rows   []gridRow     `json:"rows"`             // for a search on samples: rows of its last round
+	Rows   []gridRow     `json:"rows"`             // for a search on samples: rows of the last round
 	Choice *choiceReport `json:"search,omitempty"` // set if the search ran on samples
 
-	parts    []learn.Worth // contributions of parts of the terms
+	parts    []learn.Worth // contributions of the parts of the terms
 	run      *grid
 	searched *learn.Grid
 	ngrams   []string
@@ -57,14 +57,14 @@ type searchedLine struct {
 	Tolerance   float64 `json:"tolerance"`
 	Fits        int     `json:"fits"` // number of training runs: one per point and fold
 	DotProducts int64   `json:"dot_products"`
-	// dot products avoided, compared with computing them separately for each training run
+	// dot products saved, compared with computing them separately for each training run
 	Saved       int64   `json:"dot_products_saved"`
 	SecondsGram float64 `json:"seconds_gram"`
 }
 
 // gridRow describes one point.
 type gridRow struct {
-	Round     int    `json:"round,omitempty"`     // number of the round, for a search on samples
+	Round     int    `json:"round,omitempty"`     // number of the round in a search on samples
 	Documents int    `json:"documents,omitempty"` // size of the round's sample
 	Folds     int    `json:"folds,omitempty"`
 	Type      string `json:"type,omitempty"` // learner, if it isn't an SVM
@@ -73,8 +73,8 @@ type gridRow struct {
 	Scheme    string `json:"scheme,omitempty"`
 	NGrams    string `json:"ngrams,omitempty"`
 	Terms     string `json:"terms,omitempty"`
-	brief     string // short form of Terms
-	compares  string // what the round compares
+	brief     string // abbreviation of Terms
+	compares  string // names of the settings that the round compares
 	solver.Regularization
 	Mean       float64          `json:"mean"`
 	SD         float64          `json:"standard_deviation"`
@@ -91,7 +91,7 @@ type gridRow struct {
 // solvedLine holds additional fields for support vector machines.
 type solvedLine struct {
 	Iterations     int64   `json:"iterations"`
-	Support        float64 `json:"support_vectors"` // distinct support vectors, mean over the folds
+	Support        float64 `json:"support_vectors"` // number of distinct support vectors, mean over the folds
 	source.Figures         // over all documents
 }
 
@@ -113,7 +113,7 @@ func newGridRow(v *learn.Validation) gridRow {
 	return row
 }
 
-// newGridReport returns a report with the fields that are known before the search.
+// newGridReport returns a report with the fields that don't depend on the search.
 func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridReport {
 	r := &gridReport{
 		Corpus: source.NewLine(j.corpus), Folds: g.Folds, Groups: run.GroupColumn,
@@ -191,7 +191,7 @@ func (r *gridReport) fillSamples(found *learn.Found) {
 }
 
 // edges returns a hint for each parameter whose best value is at an end of its list, because a
-// value beyond may be better.
+// better value may be outside the list.
 func edges(lists []kernel.List, best *gridRow) []string {
 	var hints []string
 	for _, list := range lists {
@@ -309,12 +309,12 @@ func (r *gridReport) writeBest(d *report.Document, name string) {
 	d.Fact("best", "%s: %s %s%s", name, r.Measure, r.cell(r.Best), all)
 }
 
-// cell formats the mean and standard deviation of a row.
+// cell formats the mean and standard deviation of a row's score.
 func (r *gridReport) cell(row *gridRow) string {
 	return r.Measure.Format(row.Mean) + " ± " + strings.TrimSuffix(r.Measure.Format(row.SD), "%")
 }
 
-// maxPoints is the maximum number of points in the text report; pages and -json list all.
+// maxPoints is the maximum number of points in the text report; pages and -json contain all.
 const maxPoints = 20
 
 // pointsSection lists the points of a search, best first, with charts.

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ready prepares a model for predictions. held is the memory in bytes of all but the engine.
+// ready prepares a model for predictions. held is the memory in bytes without the engine.
 func (r *predict) ready(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *readDocuments, held int64,
 ) (learn.Predictor, error) {
@@ -32,7 +32,7 @@ func (r *predict) ready(
 	return learn.Ready(ctx, m, o)
 }
 
-// work sets the fields about the computation: instruction set or GPU, workers and dot products.
+// work sets the fields about the computation: instruction set or GPU, workers, and dot products.
 func (r *predictReport) work(run *predict, p learn.Predictor) {
 	r.ISA, r.Workers = run.ISA, run.NumWorkers()
 	own, computing := p.(learn.Computing)
@@ -49,5 +49,5 @@ func (r *predictReport) work(run *predict, p learn.Predictor) {
 	}
 }
 
-// heldBesides returns the memory of a process that predicts, in bytes, without documents and engine.
+// heldBesides returns the memory of prediction in bytes, except for documents and engine.
 func heldBesides(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }

@@ -37,7 +37,7 @@ func warnLabels(e *cli.Env, c *corpus.Corpus) {
 }
 
 // nearLabels reports whether a and b differ only by case, one letter or two swapped adjacent
-// letters. A difference in digits or punctuation is never near.
+// letters. Labels that differ in digits or punctuation are never near.
 func nearLabels(a, b string) bool {
 	if strings.EqualFold(a, b) {
 		return a != b

@@ -25,7 +25,7 @@ models, too. -grid accepts lists for their parameters and for C.
 ` + learn.Help()}
 }
 
-// learner is the learner named by -type, with its parameters.
+// learner is the learner set by -type, with its parameters.
 type learner struct {
 	*learn.Learner
 	trainer learn.Trainer
@@ -38,7 +38,7 @@ type parameter struct {
 	text       string // value, or the default until the flag is set
 }
 
-// assigned is a parameter that is set by a flag or in -type. place is its text on the command line.
+// assigned is a parameter set by a flag or in -type. place is its text on the command line.
 type assigned struct{ flag, name, text, place string }
 
 func (p *parameter) String() string { return p.text }
@@ -50,7 +50,7 @@ func (p *parameter) Set(text string) error {
 	return nil
 }
 
-// assign records a parameter, which is set after -type is known.
+// assign records a parameter. It takes effect after -type is parsed.
 func (m *machine) assign(flag, name, text, place string) {
 	if name == "weight" && text == "balanced" {
 		name, text = "balanced", "true"
@@ -63,8 +63,8 @@ type several struct{ *parameter }
 
 func (several) Several() {}
 
-// parameterFlags lists flags for SVM parameters. The default is from the learner of, letter is
-// svm-train's flag, if any.
+// parameterFlags lists flags for SVM parameters. of is the learner with the default, letter is the
+// flag of svm-train, if any.
 var parameterFlags = []struct{ name, letter, of, value, usage string }{
 	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels (a classifier per label)"},
 	{"c", "", "c_svc", "C", "regularization; larger fits training data more closely"},
@@ -86,8 +86,8 @@ func (m *machine) declareParameters(names ...string) {
 	}
 }
 
-// declareParameter declares a flag for a parameter. Its default is the default in the learner
-// called of; there is none if of is "".
+// declareParameter declares a flag for a parameter. Its default is the default of the learner named
+// of; without a name there is no default.
 func (m *machine) declareParameter(flag, name, of, usage string) {
 	p := &parameter{m: m, flag: flag, name: name}
 	if of != "" {
@@ -192,7 +192,7 @@ func (m *machine) setParameters() error {
 	return nil
 }
 
-// numberOf returns an SVM parameter: the value that was set, or else its default.
+// numberOf returns an SVM parameter: the value set by the user, or its default.
 func (m *machine) numberOf(name string) float64 {
 	own := svm.Settings{}
 	if m.learner.trainer.Given(name) {

@@ -17,7 +17,7 @@ type letters struct {
 	number        int // value of -t; -1 if it isn't set
 	gamma, offset float64
 	degree        int
-	gammas        bool // -grid has a list for gamma
+	gammas        bool // -grid contains a list for gamma
 }
 
 // kernelNames lists the kernels in the order of svm-train's -t.
@@ -79,7 +79,7 @@ func (c *choice) Set(v string) error {
 	return nil
 }
 
-// checkLetters checks that svm-train's flags suit the kernel.
+// checkLetters checks that svm-train's flags apply to the kernel.
 func (m *machine) checkLetters() error {
 	if m.number < 0 && (m.f.IsSet("g") || m.gammas) && len(m.Specs) == 0 {
 		m.number = 2
@@ -100,7 +100,7 @@ func (m *machine) checkLetters() error {
 	return nil
 }
 
-// spec returns the specification of the kernel of -t; the corpus may be nil.
+// spec returns the specification of the kernel selected by -t; the corpus may be nil.
 func (m *machine) spec(c *corpus.Corpus) string {
 	if m.precomputed() {
 		return model.Precomputed

@@ -23,12 +23,12 @@ type loaded struct {
 	err       error
 }
 
-// Estimates used before documents and model are read: memory of a prediction as a multiple of the
-// model file's size, and memory of a text in bytes per value.
+// These estimates apply before documents and model are read: memory of a prediction in multiples of
+// the model file's size, and memory of a text in bytes per value.
 const engineOfModel, textBytes = 5, 10
 
 // load reads the model and the documents concurrently, because decompression uses only one CPU. The
-// reader of a text waits for the model's vocabulary before it numbers words.
+// text reader waits for the model's vocabulary before it numbers words.
 func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loaded, *corpus.Corpus, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -39,10 +39,10 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
 		return r.ready(ctx, p, out.m, count, heldBesides(&out.about)+documents)
 	}
-	// The model may not accept negative values, which isn't known yet. If so, embedding them fails.
+	// The model may not accept negative values, which isn't known yet. Embedding then fails.
 	r.Signed = true
 	if info, err := os.Stat(r.model); err == nil {
-		r.Held = info.Size() // estimate: a model takes about as much memory as its file
+		r.Held = info.Size() // estimate: a model needs about as much memory as its file
 		r.Need = func(s corpus.Size) int64 {
 			need := s.Bytes() + engineOfModel*r.Held
 			if r.KeepTexts > 0 {
@@ -60,13 +60,13 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		close(form)
 		close(tokenizer)
 		if out.err != nil {
-			cancel() // reading further is useless
+			cancel() // the documents aren't needed
 		} else {
 			out.about = out.m.About()
 		}
 		alone <- out
 		ready := *out
-		if ready.err == nil && r.Memory == 0 { // otherwise prepared when the documents' memory is known
+		if ready.err == nil && r.Memory == 0 { // otherwise prepared after the documents' memory is known
 			ready.predictor, ready.err = makeReady(out, r.Bytes()/2)
 			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
 				ready.err = nil
@@ -123,14 +123,14 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	return out, c, nil
 }
 
-// readDocuments holds the number of documents after done is closed; 0 if reading failed.
+// readDocuments holds the number of documents once done is closed; 0 if reading failed.
 type readDocuments struct {
 	n    int
 	done chan struct{}
 }
 
-// device copies the support vectors to the GPU if kernel values are computed there. If the choice
-// of back end depends on the number of documents, it waits until they are read.
+// device copies the support vectors to the GPU if it computes kernel values there. If the back end
+// depends on the number of documents, it waits until they are read.
 func (r *predict) device(
 	ctx context.Context, support *sparse.Embedded, documents *readDocuments,
 ) (engine.Device, error) {

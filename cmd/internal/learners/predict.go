@@ -78,7 +78,7 @@ type predict struct {
 	texts      bool
 }
 
-// declare declares the flags for documents and the model. group and use are for the help on -model;
+// declare declares the flags for documents and the model. The help on -model uses group and use.
 // others lists positional arguments after source and model.
 func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.DeclareInput(r.f, "", &r.Limits)
@@ -88,7 +88,7 @@ func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.f.Reads(&r.model, "model", use+" the model in `FILE`, - for standard input")
 }
 
-// named fails unless documents and a model are named; what completes its error.
+// named fails unless documents and a model are set; what completes the error.
 func (r *predict) named(what string) error {
 	switch {
 	case r.In == "":
@@ -98,7 +98,7 @@ func (r *predict) named(what string) error {
 	case r.model == "-":
 		r.model = "/dev/stdin"
 	}
-	r.StartsOver, r.Reread = true, []*string{&r.In, &r.model} // output is written after all input is read
+	r.StartsOver, r.Reread = true, []*string{&r.In, &r.model} // output is written after all input has been read
 	return nil
 }
 
@@ -208,7 +208,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
 	if r.texts {
-		r.KeepTexts = math.MaxInt64 // if memory is too small, reading fails
+		r.KeepTexts = math.MaxInt64 // if memory is insufficient, reading fails
 	}
 	x, err := r.predict(ctx, e, p)
 	if err != nil {
@@ -268,7 +268,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 // held returns the memory of the process in bytes, without an engine on other documents.
 func held(x *found) int64 { return heldBesides(&x.about) + x.corpus.Bytes() }
 
-// addNovelty ranks documents by similarity to training (nil: the model's own documents).
+// addNovelty ranks documents by similarity to training, or to the model's documents if nil.
 func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {
 	p.Stage("comparing")
 	defer p.Clear()

@@ -76,7 +76,7 @@ type confusion struct {
 	Documents int
 }
 
-// score compares predictions with the labels of the documents, if the model knows any of the
+// score compares predictions with the labels of the documents, if the model knows any of these
 // labels.
 func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, c *corpus.Corpus) {
 	r.Rows = []score.ClassScore{}
@@ -87,7 +87,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 		return
 	}
 	if of.OneClass && !anyKnown([]string{"1", "-1"}, c.Classes) {
-		return // the labels don't describe similarity to the training documents
+		return // labels don't determine the similarity to the training documents
 	}
 	s, err := of.Score(p, c)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 	r.scored(e, s, of, c)
 }
 
-// scored sets the fields of a score, and warns of classes that the model can't predict.
+// scored sets the fields of a score. It warns of classes that the model can't predict.
 func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *corpus.Corpus) {
 	warnNone(e, c, of.Scheme)
 	if known := len(of.Classes); known > 0 && !of.OneClass && len(s.Classes) > known {
@@ -139,7 +139,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 // rejected describes the documents whose best class is above the model's threshold.
 type rejected struct {
 	Answered int     `json:"documents_answered"`
-	Coverage float64 `json:"coverage"` // fraction of documents that are answered
+	Coverage float64 `json:"coverage"` // fraction of answered documents
 	Error    float64 `json:"error"`    // error rate among answered documents
 }
 
@@ -162,7 +162,7 @@ func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
 	r.PeakBytes = backend.PeakBytes()
 }
 
-// widestMatrix is the maximum number of classes for which the text report has a confusion matrix.
+// widestMatrix is the maximum number of classes for a confusion matrix in the text report.
 const widestMatrix = 20
 
 func (r *predictReport) Describe(d *report.Document) {
@@ -184,7 +184,7 @@ func (r *predictReport) Describe(d *report.Document) {
 	d.Linef("%s, %s", backend.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
 	r.writeScore(d)
 	dots := ""
-	if r.Support > 0 && !r.weighted { // other models don't count dot products
+	if r.Support > 0 && !r.weighted { // other models don't count their dot products
 		dots = report.Counted(r.DotProducts, "dot product", "dot products") + ", "
 	}
 	d.Linef("reading %.2f s, predicting %.2f s, writing %.2f s, total %.2f s; %speak memory %s",
@@ -253,7 +253,7 @@ func (r *predictReport) writeScore(d *report.Document) {
 	d.Line("")
 }
 
-// mean returns weighted means of precision, recall and F1, over the classes that occur in labels or
+// mean returns weighted means of precision, recall and F1 over the classes that occur in labels or
 // predictions.
 func (r *predictReport) mean(weight func(k score.ClassScore) float64) (out score.ClassScore) {
 	sum := 0.0
@@ -291,7 +291,7 @@ func (r *predictReport) matrixTable() *report.Table {
 		t.Add(cells...)
 	}
 	if r.columns > 0 && t.Width() > r.columns {
-		return nil // the list of most confused classes remains
+		return nil // the report still lists the most confused classes
 	}
 	return t
 }

@@ -27,8 +27,8 @@ type job struct {
 	line   source.Line // description of the corpus before training
 	begin  time.Time
 
-	problem *svm.Problem // SVM problem that was prepared last
-	// time for reading and for preparing the documents, in seconds
+	problem *svm.Problem // SVM problem prepared last
+	// times for reading and for preparing the documents, in seconds
 	read, prepare float64
 }
 
@@ -116,8 +116,7 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 	return nil
 }
 
-// handOver returns the corpus. For SVMs, j drops its reference, so that the memory is free for the
-// matrix.
+// handOver returns the corpus. For SVMs, j drops its reference, to free memory for the matrix.
 func (j *job) handOver() *corpus.Corpus {
 	c := j.corpus
 	if j.m.learner.Type != "" {
@@ -130,7 +129,7 @@ func (j *job) handOver() *corpus.Corpus {
 func (j *job) named(err error) error { return j.names.NameValue(err) }
 
 // checkLabels checks that the labels suit the learner and that a text has terms. It warns of
-// documents without a label.
+// unlabelled documents.
 func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Scheme) error {
 	switch {
 	case t != "" && c.Vocabulary != nil && c.Documents.NNZ() == 0:
@@ -148,15 +147,15 @@ func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Schem
 	return nil
 }
 
-// checkClasses checks that there are enough classes for the scheme, and warns of documents without
-// a label.
+// checkClasses checks that there are enough classes for the scheme. It warns of unlabelled
+// documents.
 func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	least := 2
 	if scheme == solver.Labels {
 		least = 1
 	}
 	if len(c.Classes) == 0 {
-		line := "" // hint on how a line of text names its label
+		line := "" // hint on the syntax of a label in a line of text
 		if c.Vocabulary != nil {
 			line = "lines label<TAB>text have labels, "
 			if c.Table != nil {
@@ -185,7 +184,7 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	return nil
 }
 
-// warnNone warns of documents without a label if the scheme has a classifier per label: they are
+// warnNone warns of unlabelled documents if the scheme has a classifier per label: they are
 // negative examples for all labels. Other schemes ignore such documents.
 func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
 	if n, first := unlabelled(c); n > 0 && scheme == solver.Labels {
@@ -194,7 +193,7 @@ func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
 	}
 }
 
-// unlabelled returns the number of documents without a label, and the index of the first.
+// unlabelled returns the number of unlabelled documents, and the index of the first.
 func unlabelled(c *corpus.Corpus) (count, first int) {
 	for i := c.Documents.Rows() - 1; i >= 0; i-- {
 		if len(c.Labels.Of(i)) == 0 {

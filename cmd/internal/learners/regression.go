@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// errorsTable returns R², MAE and RMSE with intervals, and the same figures of the training mean.
+// errorsTable returns R², MAE and RMSE with intervals, also for predicting the training mean.
 func errorsTable(r *score.Regression) *report.Table {
 	t := report.NewTable("error", ">value", ">95% interval", ">training mean")
 	mean := r.Mean
@@ -86,8 +86,8 @@ func estimatesSection(r *score.Regression, documents int) report.Section {
 	return s
 }
 
-// worstSection lists the documents with the largest errors in a cross-validation, with the columns of
-// their rows if c has rows, else with their texts.
+// worstSection lists the documents with the largest errors in a cross-validation, with the columns
+// of their rows if c has rows, else with their texts.
 func worstSection(r *score.Regression, c *corpus.Corpus) report.Section {
 	titles := append([]string{"document", ">actual", ">predicted", ">error"}, c.Columns...)
 	if c.Texts != nil {

@@ -47,7 +47,7 @@ func (l *machineLine) computedBy(m interface{ Why() string }, j *job) {
 	l.ISA, l.Why, l.Workers = e.Info().Backend, m.Why(), e.Info().Workers
 }
 
-// text describes the model in a line; others is inserted before the engine.
+// text describes the model in one line; others precedes the engine.
 func (l *machineLine) text(others ...string) string {
 	what := l.Type
 	switch {

@@ -52,7 +52,7 @@ type machineRow struct {
 	Converged  bool    `json:"converged"`
 }
 
-// fill sets the fields that are known after training.
+// fill sets the fields that training determines.
 func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	r.Corpus, r.Corpus.Terms = j.line, a.Terms
 	r.File = t.out
@@ -74,8 +74,8 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
-// fillMachines sets the fields for support vector machines, whose model has the terms and the
-// digest of the corpus.
+// fillMachines sets the fields for support vector machines. The terms and the corpus digest are in
+// the model.
 func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Trained, j *job) {
 	r.Corpus.Digest = hex.EncodeToString(m.Digest[:])
 	if t.precomputed() {

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// describePage adds sections that only pages have.
+// describePage adds the sections that only pages have.
 func (r *cvReport) describePage(d *report.Document) {
 	d.Title = "Cross-validation on " + filepath.Base(r.Corpus.Source)
 	if r.Regression != nil {

@@ -28,8 +28,8 @@ func (m *machine) takeScale() error {
 	return nil
 }
 
-// unnamed reports whether the default kernel may depend on the documents, because no flag sets
-// kernel or embedding. For SVMs, -scale doesn't count.
+// unnamed reports whether the default kernel may depend on the documents, because no flag sets the
+// kernel or the embedding. For SVMs, -scale is not such a flag.
 func (m *machine) unnamed() bool {
 	if m.learner.Type == "" {
 		return len(m.Specs) == 0 && m.Embedding == "" && params.Has(m.learner.trainer, "embed")
@@ -37,7 +37,7 @@ func (m *machine) unnamed() bool {
 	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "")
 }
 
-// specs returns the kernels that flags name.
+// specs returns the kernels set by flags.
 func (m *machine) specs() []string {
 	if m.number < 0 {
 		return m.Specs
@@ -47,7 +47,7 @@ func (m *machine) specs() []string {
 
 // readVectors reads the documents, with the numbers of a table as values if a flag requires it. If
 // may is set and the documents are vectors that aren't counts, it sets default options for such
-// vectors and accepts negative values.
+// vectors and allows negative values.
 func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*corpus.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may
@@ -94,7 +94,7 @@ func (m *machine) hintLearner(e *cli.Env, c *corpus.Corpus, o learn.Options) {
 	var embedding sparse.Embedding
 	switch k, err := kernel.Parse(spec); {
 	case !params.Has(t, "embed"):
-		return // the learner uses vectors without an embedding
+		return // the learner doesn't embed vectors
 	case own.Embedding != nil:
 		embedding = *own.Embedding
 	case err == nil:

@@ -137,7 +137,7 @@ func newCorpusReport(c *corpus.Corpus) *corpusReport {
 	return r
 }
 
-// countClasses counts documents per class. Rows are in descending order of size; ties keep the
+// countClasses counts documents per class. Rows are in descending order of size; ties are in the
 // order of c.Classes.
 func (r *corpusReport) countClasses(c *corpus.Corpus) {
 	count := make([]int, len(c.Classes))

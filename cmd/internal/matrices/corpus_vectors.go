@@ -14,10 +14,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vectorFile describes the file of vectors that corpus wrote.
+// vectorFile describes the vector file written by corpus.
 type vectorFile struct {
 	File      string `json:"file"`
-	Embedding string `json:"embedding"` // empty for values as read
+	Embedding string `json:"embedding"` // empty for unchanged values
 	Bytes     int64  `json:"file_bytes"`
 }
 
@@ -111,7 +111,7 @@ func (w *dataset) write(
 	return err
 }
 
-// sameClasses returns c with the class numbers of model. Classes that model doesn't have follow.
+// sameClasses returns c with the class numbers of model. Classes missing in model follow.
 func sameClasses(c, model *corpus.Corpus) *corpus.Corpus {
 	if c == model || len(c.Classes) == 0 {
 		return c

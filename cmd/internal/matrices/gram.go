@@ -112,7 +112,7 @@ type gram struct {
 	kernel                    kernel.Kernel
 }
 
-// check checks combinations of flags. If -to isn't set, the format follows from the file name.
+// check checks combinations of flags. If -to isn't set, the file name determines the format.
 func (g *gram) check() error {
 	if g.out == "" {
 		return cli.Usagef("-o FILE is missing")
@@ -126,7 +126,7 @@ func (g *gram) check() error {
 				g.out)
 		}
 	}
-	g.StartsOver = !matrixio.IsStream(g.out) // output to a stream can't be taken back
+	g.StartsOver = !matrixio.IsStream(g.out) // output to a stream can't be undone
 	h := matrixio.Header{}
 	if g.test != "" {
 		h.Cols = 1
@@ -208,7 +208,7 @@ func gramOf(n int) string {
 // slower than the engine.
 const wholeBytes = 256 << 20
 
-// write computes the matrix and writes it.
+// write computes and writes the matrix.
 func (g *gram) write(
 	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k kernel.Kernel, f *matrixFile,
 ) ([]gramRow, error) {
@@ -271,7 +271,7 @@ func stageOf(k kernel.Kernel, first, rows, n int) string {
 		report.Count(n))
 }
 
-// partRows returns the number of rows per part, which is smaller if memory is short.
+// partRows returns the number of rows per part, which depends on the available memory.
 func (g *gram) partRows(eng *engine.Engine, rows int, what string, need func(rows int) int64) (int, error) {
 	about := eng.Info()
 	panel := about.Kernels.Panel
@@ -324,7 +324,7 @@ func writeRows(n int, row func(int) []float32, write func([]float32) error, done
 }
 
 // save creates the row's file. write must pass the rows of the matrix to writeRow in order. If it
-// fails, there is no file.
+// fails, save leaves no file.
 func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeRow func([]float32) error) error) error {
 	var err error
 	r.FileBytes, err = matrixio.Make(r.File, func(to io.Writer) error {

@@ -102,17 +102,17 @@ func (g *gram) writeCross(
 	})
 }
 
-// testBytes returns the minimum memory to compare test documents with others, in bytes, as an
-// estimate before there is an engine.
+// testBytes estimates the minimum memory in bytes for comparing test documents with others, before
+// the engine exists.
 func testBytes(docs, others *sparse.CSR) int64 {
-	const rows = 64 // size of a panel, at most
+	const rows = 64 // maximum size of a panel
 	values := rows * int64(docs.LongestRow())
 	return sparse.EmbeddedBytes(rows, values) + engine.NewBytes(rows, others.MaxTerms()+1, values) +
 		2*4*rows*int64(others.Rows())
 }
 
-// crossBytes returns an upper bound of the memory to compare test documents in parts of rows: their
-// embedded values, their engine form and two parts of the matrix.
+// crossBytes returns an upper bound of the memory for comparing test documents in parts of rows:
+// their embedded values, their form in the engine and two parts of the matrix.
 func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	most := int64(0)
 	for first := 0; first < docs.Rows(); first += rows {

@@ -43,7 +43,7 @@ gram kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json`,
 	},
 }
 
-// embeddings is the end of the list of kernels.
+// embeddings ends the list of kernels.
 const embeddings = `
 c = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. Sums may also be written as
 0.5*diffusion:t=0.5 + 0.5*linear. All kernels of a sum share the embedding of the first kernel by
@@ -58,8 +58,8 @@ arccos.
 
 gram kernels NAME shows one kernel in detail.`
 
-// minusFirst inserts -- before a specification that begins with a negative weight, such as -1*c, so
-// that it isn't parsed as a flag. No flag begins with a digit.
+// minusFirst inserts -- before a specification that begins with a negative weight, such as -1*c, to
+// prevent parsing it as a flag. No flag begins with a digit.
 func minusFirst(args []string) ([]string, error) {
 	var out []string
 	for i, a := range args {
@@ -99,7 +99,7 @@ type kernelSpec struct {
 	kernel.Properties
 }
 
-// newKernelsReport describes all kernels, or the kernel that args names or specifies.
+// newKernelsReport describes all kernels, or the kernels of args.
 func newKernelsReport(args []string) (*kernelsReport, error) {
 	r := &kernelsReport{detail: len(args) > 0}
 	for _, info := range kernel.Catalogue() {
@@ -143,7 +143,7 @@ func newKernelRow(info kernel.Info) kernelRow {
 	return row
 }
 
-// Width of the column of names, and of a line.
+// width of the column of names, and of a line
 const kernelIndent, kernelWidth = 17, 100
 
 func (r *kernelsReport) Describe(d *report.Document) {
@@ -196,7 +196,7 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 			line(known + v.traits())
 		case detail:
 			line("example " + v.Spec + ": " + known + v.traits())
-		case known != last: // print a property once for consecutive examples
+		case known != last: // a property is printed once for consecutive examples
 			if last != "" || row.Parts != "" {
 				line(v.Spec + ": " + known)
 			} else {

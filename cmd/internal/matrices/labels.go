@@ -40,8 +40,8 @@ func classNumbers(names []string, e *cli.Env) []string {
 	return numbers
 }
 
-// numbersOf returns the number of each document's class, or none for a document without class. It
-// fails for a document of several classes, or if none is needed but empty.
+// numbersOf returns the number of each document's class, or none for an unlabelled document. It
+// fails for a document with several classes, or if none is needed but empty.
 func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil
@@ -62,7 +62,7 @@ func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error
 	return labels, nil
 }
 
-// writeLabels writes a line per document: its labels, separated by commas, or - without labels; a
+// writeLabels writes a line per document: its labels, separated by commas, or - if unlabelled; a
 // TAB; and its file or number.
 func writeLabels(w io.Writer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {

@@ -87,12 +87,12 @@ type duplicatesReport struct {
 	Groups  int     `json:"groups"`
 	Grouped int     `json:"documents_in_groups"`
 	Dropped int     `json:"documents_to_drop"`
-	Leaks   int     `json:"documents_near_to_others,omitempty"` // documents of -in near to one of -of
+	Leaks   int     `json:"documents_near_to_others,omitempty"` // number of documents of -in near a document of -of
 
 	sizes   []groupSize
 	largest []largestGroup
 	kept    string         // line about the file of -keep
-	groups  report.Section // section of the page
+	groups  report.Section // section for the page
 }
 
 // groupSize is the number of groups with From to To documents.
@@ -305,8 +305,7 @@ func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
 	}
 }
 
-// writeKept writes the documents that aren't dropped: texts as JSON lines, vectors as svmlight
-// lines.
+// writeKept writes the remaining documents: texts as JSON lines, vectors as svmlight lines.
 func writeKept(
 	ctx context.Context, path string, c *corpus.Corpus, documents *sparse.CSR, n int, groups [][]int32,
 ) (int64, error) {
@@ -368,13 +367,13 @@ func appendObject(b []byte, c *corpus.Corpus, i int) []byte {
 	return append(b, "}\n"...)
 }
 
-// needs returns an upper bound of the memory to find groups, in bytes.
+// needs returns an upper bound of the memory for finding groups, in bytes.
 func needs(s corpus.Size) int64 {
 	embedded, _ := source.WorkBytes(s)
 	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))
 }
 
-// leaks writes the pairs of a document in docs and a near document in others.
+// leaks writes the pairs of near documents, one in docs and one in others.
 func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, docs, others *corpus.Corpus) error {
 	r := d.newReport(docs, others)
 	need := int64(backend.RuntimeBytes)

@@ -88,7 +88,7 @@ type neighboursReport struct {
 	K          int          `json:"k"`
 	Min        *float64     `json:"min,omitempty"`
 	Neighbours int64        `json:"neighbours"`
-	Lonely     int          `json:"without_neighbours"` // number of documents
+	Lonely     int          `json:"without_neighbours"` // number of documents without neighbours
 	Nearest    distribution `json:"nearest_value"`
 	Pairs      int64        `json:"pairs"`
 
@@ -201,7 +201,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		source.WarnEmptied(e, columns, x)
 	}
 	k := kernel.Resolve(n.kernel, space.Terms)
-	c.Documents, columns.Documents, space = nil, nil, nil // free memory for the lists
+	c.Documents, columns.Documents, space = nil, nil, nil // frees memory for the lists
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
 	rows := x.Rows()
@@ -273,8 +273,8 @@ func (n *neighbours) needs(s corpus.Size) int64 {
 	return max(s.Bytes()+embedded, inEngine+engine.NeighboursBytes(s.Documents, min(n.k, s.Documents)))
 }
 
-// embed embeds c and, unless nil, others, if both fit into memory. x are the candidate neighbours,
-// and test is c if there are others.
+// embed embeds c and, unless nil, others, if both fit into memory. x contains the candidate
+// neighbours; test is c if there are others, else nil.
 func (n *neighbours) embed(
 	ctx context.Context, c, others *corpus.Corpus,
 ) (space *corpus.Space, x, test *sparse.Embedded, err error) {

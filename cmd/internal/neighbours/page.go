@@ -10,11 +10,11 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Maximum sizes of a page's parts.
+// maximum sizes of a page's sections
 const (
-	maxShown = 100 // documents or groups
-	maxRows  = 20  // rows per table
-	maxOpen  = 3   // groups with open tables
+	maxShown = 100 // number of documents or groups
+	maxRows  = 20  // number of rows per table
+	maxOpen  = 3   // number of groups with open tables
 )
 
 // shown adds a table with the first rows to d.
@@ -29,8 +29,8 @@ func shown(d report.Marked, all int, row func(i int) []string, titles ...string)
 	return d
 }
 
-// describePage adds the parts of a page: the distribution and, with -texts, the neighbours of the
-// first documents.
+// describePage adds the sections of a page: the distribution and, with -texts, the neighbours of
+// the first documents.
 func (r *neighboursReport) describePage(d *report.Document) {
 	d.Title = "Neighbours in " + filepath.Base(r.Corpus.Source)
 	if r.Neighbours > 0 {
@@ -57,11 +57,10 @@ func (r *neighboursReport) describePage(d *report.Document) {
 	d.Page(s)
 }
 
-// groupSizes is the title of the table of groups, to which the chart belongs.
+// groupSizes is the title of the chart and the table of groups.
 const groupSizes = "Groups by size"
 
-// describePage adds the parts of a page: a chart of group sizes, and the section of groups or
-// pairs.
+// describePage adds the sections of a page: a chart of group sizes, and the groups or pairs.
 func (r *duplicatesReport) describePage(d *report.Document) {
 	d.Title = "Duplicates in " + filepath.Base(r.Corpus.Source)
 	of := "of " + report.Documents(r.Corpus.Documents)

@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// search holds the flags that both commands have.
+// search holds the common flags of both commands.
 type search struct {
 	source.Documents
 	source.Kernels
@@ -40,7 +40,7 @@ func (s *search) declare(f *cli.Flags) {
 // formats lists the formats for tables, and npz for a matrix.
 var formats = append(slices.Clone(table.Formats), "npz")
 
-// check sets defaults for flags that aren't set.
+// check sets defaults for unset flags.
 func (s *search) check(formats []string) error {
 	s.out = cmp.Or(s.out, "-")
 	s.StartsOver = !matrixio.IsStream(s.out)
@@ -54,12 +54,12 @@ func (s *search) check(formats []string) error {
 		}
 	}
 	if s.MinDF == 0 {
-		s.MinDF = 1 // rare words tell documents apart
+		s.MinDF = 1 // rare words distinguish documents
 	}
 	return nil
 }
 
-// readOf reads the documents of -of with the flags for those of -in.
+// readOf reads the documents of -of with the flags for -in.
 func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of string) (*corpus.Corpus, error) {
 	from := s.Documents
 	from.In = of
@@ -86,7 +86,7 @@ func (s *search) haveTexts(c *corpus.Corpus) error {
 	return nil
 }
 
-// planned describes the method that found the pairs.
+// planned describes the method for finding the pairs.
 func planned(p *engine.JoinPlan) string {
 	counted := ""
 	if p.Distinct > 0 {
@@ -103,7 +103,7 @@ type outcome struct {
 	Embedding string           `json:"embedding"`
 	ISA       string           `json:"isa"`
 	Why       string           `json:"backend_reason,omitempty"`
-	Blank     int              `json:"without_terms,omitempty"` // number of texts
+	Blank     int              `json:"without_terms,omitempty"` // number of texts without terms
 	Plan      *engine.JoinPlan `json:"plan,omitempty"`
 	File      string           `json:"file"`
 	Format    string           `json:"format"`

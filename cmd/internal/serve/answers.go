@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Maximum texts per request, terms or neighbours per answer, bytes of a text to explain.
+// These are maximum numbers: texts per request, terms or neighbours, bytes of a text to explain.
 const maxTexts, maxNamed, maxExplained = 1000, 1000, 64 << 10
 
 // request is the decoded body of a request.
@@ -33,7 +33,7 @@ type request struct {
 // byteOrderMark is ignored at the start of a body.
 const byteOrderMark = "\ufeff"
 
-// decode decodes a JSON or plain-text body. columns is nil if the model takes texts.
+// decode decodes a JSON or plain-text body. columns is nil if the model predicts texts.
 func decode(contentType string, body []byte, columns corpus.Columns) (*request, error) {
 	kind, parameters, err := mime.ParseMediaType(contentType)
 	charset := strings.ToLower(parameters["charset"])
@@ -193,7 +193,7 @@ func jsonType(value []byte) string {
 	return "a number"
 }
 
-// computing returns the handler for a path whose requests have a body.
+// computing returns the handler for a path whose requests have bodies.
 func computing(answer func(context.Context, *loaded, *request, *output) error, explains bool) func(
 	*service, http.ResponseWriter, *http.Request, *output) error {
 	return func(s *service, w http.ResponseWriter, r *http.Request, out *output) error {
@@ -214,17 +214,17 @@ type prediction struct {
 	Labels      []string `json:"labels"`
 	Probability *float64 `json:"probability,omitempty"` // probability of the first label
 	Value       *float64 `json:"value,omitempty"`       // estimate of a regression
-	Margin      *float64 `json:"margin,omitempty"`      // decision value of the first class minus that of the second
+	Margin      *float64 `json:"margin,omitempty"`      // decision value of the first class minus the second class's
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`
 	Note        string   `json:"note,omitempty"` // for example, the text has no known word
-	// If the prediction is rejected, Probability is the probability of Second, and below Threshold.
+	// For a rejected prediction, Probability is the probability of Second, and below Threshold.
 	Threshold float64 `json:"threshold,omitempty"`
 }
 
-// atOnce is the number of texts predicted at a time. It is small because decision values of many
-// classes take more memory than the texts.
+// atOnce is the number of texts predicted at a time. It is small because the decision values for
+// many classes need more memory than the texts.
 const atOnce = 64
 
 func predict(ctx context.Context, l *loaded, q *request, out *output) error {
@@ -300,8 +300,8 @@ func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 	return out
 }
 
-// refusal returns why a prediction was rejected, or "" if it wasn't. It rounds the probability down
-// and the threshold up, so that the printed probability stays below the threshold.
+// refusal returns the reason for rejecting a prediction, or "". It rounds the probability down and
+// the threshold up, so that the printed probability is below the threshold.
 func (p *prediction) refusal() string {
 	if p.Threshold == 0 || p.Probability == nil {
 		return ""
@@ -325,7 +325,7 @@ func explain(ctx context.Context, l *loaded, q *request, out *output) error {
 	return out.json(why)
 }
 
-// neighbour is a near document of -of.
+// neighbour is a neighbour among the texts of -of.
 type neighbour struct {
 	Document string   `json:"document"` // file, or number from 1
 	Labels   []string `json:"labels,omitempty"`

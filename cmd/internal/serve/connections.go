@@ -10,14 +10,14 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// connections tracks open connections; idle ones wait for a request or its header.
+// connections tracks open connections. Idle connections wait for a request or its header.
 type connections struct {
 	mu     sync.Mutex
 	n      int
 	idle   list.List // net.Conn, longest idle first
 	places map[net.Conn]*list.Element
 
-	closed int       // connections closed for lack of space since the last log line
+	closed int       // number of connections closed because of the limit since the last log line
 	said   time.Time // time of the last log line
 }
 
@@ -30,7 +30,7 @@ func (c *connections) count() int64 {
 // crowdedEvery is the minimum time between log lines about too many connections.
 const crowdedEvery = time.Minute
 
-// connection implements [http.Server.ConnState]. Beyond the limit it closes the longest idle.
+// connection implements [http.Server.ConnState]. Above the limit it closes the longest idle.
 func (s *service) connection(conn net.Conn, state http.ConnState) {
 	c := &s.open
 	c.mu.Lock()
@@ -55,7 +55,7 @@ func (s *service) connection(conn net.Conn, state http.ConnState) {
 	}
 	c.places[conn] = c.idle.PushBack(conn)
 	if most := s.maxConnections(); state == http.StateNew && c.n > most {
-		longest := c.idle.Remove(c.idle.Front()).(net.Conn) // the new connection if no other is idle
+		longest := c.idle.Remove(c.idle.Front()).(net.Conn) // the new connection if no other connection is idle
 		delete(c.places, longest)
 		_ = longest.Close()
 		s.set.GetOrCreateCounter("gram_connections_closed_total").Inc()

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// memory counts bytes of connections and requests. Requests beyond the limit get status 503.
+// memory counts bytes of connections and requests. Requests above the limit get status 503.
 type memory struct{ used, limit atomic.Int64 }
 
 // share is the memory held by one request.
@@ -34,19 +34,19 @@ func (h *share) free() {
 }
 
 // The first part of an output is counted with its connection, so that errors and /healthz can be
-// answered when memory is used up. Each later part doubles the size, up to maxPart.
+// answered when no memory is left. Each later part doubles the size, up to maxPart.
 const freePart, maxPart = 4 << 10, 64 << 10
 
-// output is an answer. Its memory is counted until the client has read it.
+// output is a response. Its memory is counted until the client has read it.
 type output struct {
 	kind    string // content type
-	refused error  // error that the answer reports
+	refused error  // error that the response reports
 	parts   [][]byte
 	size    int
 	held    share
 }
 
-// Write implements [io.Writer]. After a write failed for lack of memory, all later calls fail.
+// Write implements [io.Writer]. After a call fails for lack of memory, all later calls fail.
 func (o *output) Write(p []byte) (n int, err error) {
 	if o.refused != nil {
 		return 0, o.refused

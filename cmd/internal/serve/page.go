@@ -30,17 +30,17 @@ var (
 	style  = report.Style + own
 )
 
-// policy is a content security policy that forbids scripts and resources from elsewhere.
+// policy is a content security policy that forbids scripts and external resources.
 var policy = func() string {
 	digest := sha256.Sum256([]byte(style))
 	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'self'; "+
 		"frame-ancestors 'none'", base64.StdEncoding.EncodeToString(digest[:]))
 }()
 
-// shown is the content of the page. Empty fields are left out.
+// shown is the content of the page. Empty fields are omitted.
 type shown struct {
 	Model, Kind, Text, Error string
-	Fields                   []field // one per column, if the model takes rows
+	Fields                   []field // one per column, if the model predicts rows
 	Style                    template.CSS
 	Answers                  []answer
 }
@@ -51,7 +51,7 @@ type field struct {
 	Values            []string // values of a categorical column, without the empty value
 }
 
-// fields returns the form's fields, filled with the values of row unless it is nil.
+// fields returns the form's fields, filled with the values of row unless row is nil.
 func (l *loaded) fields(row []string) (fields []field) {
 	a := l.model.About()
 	for i, column := range l.columns {
@@ -115,7 +115,7 @@ func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) erro
 	})
 }
 
-// filled returns the form's text or row, and a page that shows the same form.
+// filled returns the text or row in the form, and a page with the same form.
 func (l *loaded) filled(form url.Values) (corpus.Raw, *shown) {
 	value := func(name string) string {
 		return strings.ToValidUTF8(strings.TrimPrefix(form.Get(name), byteOrderMark), "\ufffd")
@@ -146,7 +146,7 @@ func (s *service) show(h http.Header, l *loaded, p *shown, out *output) error {
 	return parsed.Execute(out, p)
 }
 
-// answers returns the sections with the prediction for a text or row, and its explanation.
+// answers returns sections with the prediction for a text or row, and its explanation.
 func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err error) {
 	found, err := l.predict(ctx, raw)
 	if err != nil {

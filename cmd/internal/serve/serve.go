@@ -1,5 +1,5 @@
 // Package serve implements the command serve, which answers HTTP requests with a model. It parses
-// and limits requests, and reloads the model. Package gram predicts.
+// and limits requests, and reloads the model. Package gram computes the predictions.
 package serve
 
 import (
@@ -52,7 +52,7 @@ gram train train.tsv.gz news.model      serve notices the new file`,
 		f.Reads(&r.model, "model", "serve the model in `FILE`")
 		f.StringVar(&r.of, "of", "", "find neighbours among the texts of `SOURCE` (default: none)")
 		f.ReadsFiles(&r.of, "of", func(ctx context.Context) []string {
-			files, _ := corpus.Files(ctx, r.of, "") // a listing error shows up again when the texts are read
+			files, _ := corpus.Files(ctx, r.of, "") // a listing error occurs again when the texts are read
 			return files
 		})
 		f.Arguments(cli.Argument{Flag: "model", What: "model"})
@@ -92,13 +92,13 @@ func (r *run) check() error {
 	return nil
 }
 
-// ending is the time for pending requests after ^C. It is shorter than [cli.Grace].
+// ending is the time limit for pending requests after ^C. It is shorter than [cli.Grace].
 const ending = 500 * time.Millisecond
 
 // run serves until ctx is done.
 func (r *run) run(ctx context.Context, e *cli.Env) error {
 	r.limits.Limit()
-	// Before this point, SIGHUP ends the program, as in every command.
+	// Before this point, SIGHUP ends the program, as in all commands.
 	signal.Reset(syscall.SIGHUP)
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGHUP)
@@ -136,7 +136,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
-	done := make(chan func(), 1) // functions that report the result of a reload
+	done := make(chan func(), 1) // functions that report the results of reloads
 	read := func() {
 		next, err := r.load(ctx)
 		done <- func() {
@@ -185,7 +185,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	}
 }
 
-// lookEvery is the time between checks whether the model file was replaced.
+// lookEvery is the interval for checking whether the model file was replaced.
 const lookEvery = 500 * time.Millisecond
 
 // watcher detects that a file was replaced.
@@ -194,14 +194,14 @@ type watcher struct {
 	read, last os.FileInfo // nil if there is no such file
 }
 
-// reading records the state of the file before it is read.
+// reading records the state of the file. It is called before the file is read.
 func (w *watcher) reading() {
 	w.read, _ = os.Stat(w.file)
 	w.last = w.read
 }
 
-// replaced reports whether the file differs from the one that was read, and hasn't changed since
-// the last call, when it may have been incomplete. Pipes never count as replaced.
+// replaced reports whether the file differs from the file read, and hasn't changed since the
+// previous call, because it may have been incomplete. Pipes never count as replaced.
 func (w *watcher) replaced() bool {
 	now, _ := os.Stat(w.file)
 	settled := sameFile(now, w.last)
@@ -216,8 +216,8 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// bound limits connections and requests to three quarters of what the model leaves of -m, because
-// of garbage. It fails if a single request of -max-body may need more.
+// bound limits connections and requests to three quarters of the memory that the model leaves; the
+// rest is for garbage. It fails if a single request of -max-body may need more.
 func (r *run) bound(s *service) error {
 	budget := r.limits.Budget()
 	if budget == 0 {
@@ -245,8 +245,8 @@ func reason(err error) error {
 type loaded struct {
 	name    string
 	model   *gram.Model
-	classes map[string]int // class numbers
-	columns corpus.Columns // columns of the model's rows; nil if it takes texts
+	classes map[string]int // class numbers by name
+	columns corpus.Columns // columns of the model's rows; nil if it predicts texts
 	below   float64        // documents with a smaller maximum probability are rejected
 
 	index *gram.Index    // index of the texts of -of, or nil
@@ -299,7 +299,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	return out, nil
 }
 
-// kind describes the model in a line.
+// kind describes the model in one line.
 func (l *loaded) kind() string {
 	a := l.model.About()
 	words := []string{cmp.Or(a.Kernel, a.Type), report.Counted(len(a.Vocabulary), "term", "terms")}

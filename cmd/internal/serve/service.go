@@ -27,28 +27,28 @@ import (
 // Each request computes on one CPU; the number of concurrent requests is the number of workers.
 const (
 	maxConnections  = 4096
-	connectionBytes = 32 << 10 // buffers, stacks, and an answer of up to freePart bytes
+	connectionBytes = 32 << 10 // memory for buffers, stacks, and a response of up to freePart bytes
 	unboundedBytes  = 1 << 30  // limit for connections and requests if the memory limit is unknown
 )
 
-// Memory per byte of a request's body: to read and parse it, and in addition to answer it.
+// These are bytes of memory per byte of a body: to read and parse it, and also to answer it.
 const bodyTimes, workTimes = 5, 27
 
-// buckets are histogram bounds in seconds; predicting a text takes half a millisecond.
+// buckets are histogram bounds in seconds. Predicting a text takes half a millisecond.
 var buckets = metrics.ExponentialBuckets(0.0005, 2, 15)
 
 // service is the state that all handlers share.
 type service struct {
 	current atomic.Pointer[loaded]
 	body    int64         // maximum size of a request body in bytes
-	timeout time.Duration // for reading a request, and for answering it
-	local   bool          // the address is loopback
-	errors  *log.Logger   // internal errors, which clients don't see
+	timeout time.Duration // time limit for reading a request, and for answering it
+	local   bool          // true if the address is loopback
+	errors  *log.Logger   // log of internal errors, which clients don't see
 	origins *http.CrossOriginProtection
 
-	slots   chan struct{} // one per computing request
-	reasons chan struct{} // one per explanation; fewer, so that predictions still get slots
-	waiting atomic.Int64  // requests that wait for a slot
+	slots   chan struct{} // slots of requests that compute
+	reasons chan struct{} // slots for explanations; fewer, so that predictions still get slots
+	waiting atomic.Int64  // number of requests that wait for a slot
 	memory  memory
 	open    connections
 	set     *metrics.Set
@@ -71,10 +71,10 @@ func newService(workers int, body int64, timeout time.Duration) *service {
 	return s
 }
 
-// use makes l the model for new requests. Pending requests finish with the old model.
+// use sets l as the model for new requests. Pending requests finish with the old model.
 func (s *service) use(l *loaded) {
 	s.current.Store(l)
-	debug.FreeOSMemory() // frees the old model, so that the next one fits
+	debug.FreeOSMemory() // frees the memory of the old model for the next one
 }
 
 func reloadsName(result string) string { return fmt.Sprintf("gram_reloads_total{result=%q}", result) }
@@ -119,7 +119,7 @@ var paths = slices.Sorted(maps.Keys(routes))
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began, path := time.Now(), r.URL.Path
 	out := &output{kind: "application/json", held: share{of: &s.memory}}
-	defer out.reset() // after the client has read the answer
+	defer out.reset() // after the client has read the response
 	status := http.StatusOK
 	if err := s.answer(w, r, out); err != nil {
 		out.fail(err)
@@ -187,7 +187,7 @@ func isLocal(host string) bool {
 func failureOf(err error) *failure {
 	var f *failure
 	var tooLarge *http.MaxBytesError
-	var row *corpus.SyntaxError // an object that doesn't match the model's columns
+	var row *corpus.SyntaxError // for an object that doesn't match the model's columns
 	switch {
 	case errors.As(err, &f):
 		return f
@@ -205,8 +205,8 @@ func failureOf(err error) *failure {
 	return failed(http.StatusInternalServerError, "internal error") // details could be confidential
 }
 
-// compute reads the body, waits for a slot, and calls work. It doesn't hold a slot while it reads.
-// Explanations also need one of the fewer slots in reasons.
+// compute reads the body, waits for a slot, and calls work. It doesn't occupy a slot while it
+// reads. Explanations also need a slot in reasons, which has fewer.
 func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	work func(ctx context.Context, body []byte, l *loaded) error,
 ) error {
@@ -253,7 +253,7 @@ func unread(err error) error {
 	return failed(http.StatusBadRequest, "the body can't be read: %v", err)
 }
 
-// bodyReader reads a body and counts the memory for it.
+// bodyReader reads a body and counts its memory.
 type bodyReader struct {
 	r    io.Reader
 	held share
@@ -267,13 +267,13 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// health reports the model that is served.
+// health reports the current model.
 func (s *service) health(_ http.ResponseWriter, _ *http.Request, out *output) error {
 	l := s.current.Load()
 	return out.json(map[string]any{"status": "ok", "model": l.name, "kind": l.kind(), "read": l.read.UTC()})
 }
 
-// metrics writes the service's metrics, and those of the Go runtime and the process.
+// metrics writes metrics of the service, the Go runtime and the process.
 func (s *service) metrics(_ http.ResponseWriter, _ *http.Request, out *output) error {
 	out.kind = "text/plain; version=0.0.4; charset=utf-8"
 	s.set.WritePrometheus(out)

@@ -1,5 +1,5 @@
-// Package soak implements the command soak, which looks for CPU cores that compute wrong results,
-// with package internal/soak.
+// Package soak implements the command soak, which tests for CPU cores that compute wrong results.
+// Package internal/soak runs the test.
 package soak
 
 import (
@@ -85,7 +85,7 @@ func (s *work) run(ctx context.Context, e *cli.Env) error {
 	progress.Clear()
 	found := &soakReport{r, r.Found == 0 && r.Idle() == nil}
 	if err := errors.Join(s.f.WritePage(found), report.Write(e.Stdout, found, s.f.JSON)); err != nil {
-		return err // page first, because standard output may fail
+		return err // after the page, because standard output may fail
 	}
 	switch {
 	case r.Found == 0 && r.Interrupted:
@@ -150,7 +150,7 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 		"; again: how many of 3 tries differ there, and on another core", t)
 }
 
-// setCores parses -cores, numbers and ranges such as 0-3,8.
+// setCores parses -cores: numbers and ranges such as 0-3,8.
 func (s *work) setCores(text string) error {
 	s.o.Cores = nil
 	for part := range strings.SplitSeq(text, ",") {

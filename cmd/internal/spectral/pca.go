@@ -126,13 +126,13 @@ type componentsReport struct {
 	Why        string       `json:"backend_reason,omitempty"`
 	Kept       bool         `json:"matrix_kept"`
 	Landmarks  int          `json:"landmarks,omitempty"`
-	Left       float64      `json:"left_by_landmarks,omitempty"` // fraction of the variance
+	Left       float64      `json:"left_by_landmarks,omitempty"` // fraction of the variance missed
 	Basis      int          `json:"vectors"`                     // dimension of the search space
 	Converged  int          `json:"converged"`
 	Total      float64      `json:"eigenvalue_sum"` // trace of the centred matrix
 	Rows       []component  `json:"rows"`
 	Files      []string     `json:"files"`
-	Seconds    float64      `json:"seconds"` // time since embedding began
+	Seconds    float64      `json:"seconds"` // time since the start of embedding
 	PeakBytes  int64        `json:"peak_bytes"`
 	LimitBytes int64        `json:"limit_bytes"`
 
@@ -271,7 +271,7 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 	return c.Report(e, c.f, r)
 }
 
-// found holds components, and what is needed to project other documents.
+// found holds components, and the data for projecting other documents.
 type found struct {
 	*pca.Components
 	eng      *engine.Engine
@@ -280,7 +280,7 @@ type found struct {
 	held     int64 // memory in bytes, including the engine
 }
 
-// find finds the components, from the whole matrix or with landmarks.
+// find computes the components, from the whole matrix or from landmarks.
 func (c *components) find(
 	ctx context.Context, e *cli.Env, p *cli.Progress, docs *corpus.Corpus, held int64,
 ) (*found, error) {
@@ -324,7 +324,7 @@ func (c *components) needs(s corpus.Size) int64 {
 		pca.MinBytes(s.Documents, c.NumWorkers(), opt))
 }
 
-// fit finds the components within the remaining memory.
+// fit computes the components within the remaining memory.
 func (c *components) fit(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
 ) (*pca.Components, error) {

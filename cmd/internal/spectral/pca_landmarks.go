@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// sketch finds components with landmarks.
+// sketch computes components from landmarks.
 func (c *components) sketch(
 	ctx context.Context, e *cli.Env, p *cli.Progress, documents *corpus.Corpus, held int64,
 ) (*found, error) {

@@ -10,7 +10,7 @@ import (
 
 const width = 15 // width of a plot in centimetres
 
-// maxPoints is the maximum number of documents in a plot; more would hide each other.
+// maxPoints is the maximum number of documents in a plot; more would overlap.
 const maxPoints = 5000
 
 // draw returns two charts: documents by their first two components, coloured by class, and the
@@ -31,7 +31,7 @@ func (r *componentsReport) draw(
 	if len(r.Rows) > 1 {
 		cloud.Y.Label = "component 2, " + report.Percent(r.Rows[1].Share)
 	}
-	classes := make([][]chart.Point, len(c.Classes)+1) // last: documents with no class or several
+	classes := make([][]chart.Point, len(c.Classes)+1) // the last is for documents with no class or several
 	for k, i := range rows {
 		class, at := len(c.Classes), chart.Point{X: z.At(k, 0)}
 		if of := c.Labels.Of(i); len(of) == 1 {
@@ -49,7 +49,7 @@ func (r *componentsReport) draw(
 		name, of, shape := "other", chart.Gray, chart.Cross
 		if class < len(c.Classes) {
 			name, of = report.Shorten(c.Classes[class], 20), chart.Colors[class%len(chart.Colors)]
-			shape = chart.Shape(class / len(chart.Colors) % int(chart.Cross)) // when colours repeat, shapes differ
+			shape = chart.Shape(class / len(chart.Colors) % int(chart.Cross)) // shapes separate classes of equal colour
 		}
 		if len(c.Classes) > 20 || len(c.Classes) == 0 {
 			name = ""

@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// coordinates returns the coordinates of the given documents, a row each.
+// coordinates returns the coordinates of the listed documents, one row each.
 type coordinates func(ctx context.Context, rows []int) (*mat.Dense, error)
 
 // ofDocuments returns a function that projects documents.
@@ -45,10 +45,10 @@ func chosenRows(z *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// savedRows is the number of documents that are projected and written at a time.
+// savedRows is the number of documents projected and written at a time.
 const savedRows = 4096
 
-// formatOf returns the format for a file name: a table format, or else npy.
+// formatOf returns the format for a file name: a table format, or by default npy.
 func formatOf(path string) string { return cmp.Or(table.FormatOf(path), "npy") }
 
 // point is a document's index with its coordinates.

@@ -1,4 +1,4 @@
-// Package spectral implements the commands spectrum and pca, eigenvalues of Gram matrices.
+// Package spectral implements the commands spectrum and pca, based on Gram matrix eigenvalues.
 package spectral
 
 import (
@@ -137,7 +137,7 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 					return err
 				}
 			}
-			x, eng = nil, nil // their memory is needed
+			x, eng = nil, nil // frees their memory for the next kernel
 			if x, err = source.Embed(ctx, docs, k.Embedding(), c.Workers); err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 	return c.Report(e, c.f, r)
 }
 
-// what describes the computation, for error messages.
+// what describes the computation in error messages.
 func (c *call) what(n int) string {
 	of := " eigenvalues of a Gram matrix of " + report.Documents(n)
 	if c.all {
@@ -169,7 +169,7 @@ func (c *call) options() spectrum.Options {
 	return spectrum.Options{K: c.k, Smallest: true, Vectors: c.steps, Seed: 1}
 }
 
-// bytes returns the minimum memory in bytes, besides the documents and the engine.
+// bytes returns the minimum memory in bytes, without the documents and the engine.
 func (c *call) bytes(n int) int64 {
 	if c.all {
 		return 4*int64(n)*int64(n) + spectrum.AllBytes(n)
@@ -177,7 +177,7 @@ func (c *call) bytes(n int) int64 {
 	return spectrum.LanczosBytes(n, c.options()) + int64(c.NumWorkers()+1)*(8*int64(n)+1<<20)
 }
 
-// measure computes the eigenvalues of a matrix. held is the memory in bytes besides the engine.
+// measure computes the eigenvalues of a matrix. held is the memory in bytes without the engine.
 func (c *call) measure(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
 ) (*row, error) {
@@ -208,7 +208,7 @@ func (c *call) measure(
 	return r, nil
 }
 
-// whole finds all eigenvalues.
+// whole computes all eigenvalues.
 func (c *call) whole(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, held int64, r *row,
 ) error {
@@ -240,8 +240,8 @@ func (c *call) whole(
 	return nil
 }
 
-// extremes finds the largest and smallest eigenvalues with Lanczos. The matrix is stored if there
-// is enough memory.
+// extremes computes the largest and smallest eigenvalues with Lanczos. The matrix is stored if
+// there is enough memory.
 func (c *call) extremes(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64, r *row,
 ) error {

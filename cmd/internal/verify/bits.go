@@ -26,17 +26,17 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Sizes of the matrices that are compared bit by bit.
+// sizes of the matrices that are compared bit for bit
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
-	sameBitsFewer     = 1000      // for further embeddings; their documents cross the same block boundaries
+	sameBitsFewer     = 1000      // for further embeddings; includes the same block boundaries
 	sameBitsValues    = 1_000_000 // limit for all documents, because all pairs may be recomputed exactly, six times
 	crossDocuments    = 300
 )
 
-// spread returns evenly spaced documents of m: at most limit, with at most sameBitsValues values
-// together, but at least 2 documents. Comparing their matrices takes at most room bytes, if room
-// isn't 0.
+// spread returns evenly spaced documents of m: at most limit, with at most sameBitsValues values in
+// total, but at least 2 documents. Comparing their matrices takes at most room bytes, if room isn't
+// 0.
 func spread(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
@@ -56,8 +56,8 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 	}
 }
 
-// sameBits checks, on up to limit documents, that the matrix of c is bit-identical for any number
-// of workers. It also checks that stripes, single rows, and test documents give the same bits.
+// sameBits checks, on up to limit documents, that the matrix of c is the same bit for bit for any
+// number of workers. It also checks that stripes, single rows, and test documents give these bits.
 func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) error {
 	emb := c.Embedding()
 	v.p.Stage("workers, " + emb.String())
@@ -97,9 +97,9 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 	return nil
 }
 
-// anyWorkers computes the matrix with one worker and again with several, and describes
-// which numbers of workers give other bits. It returns the engine with the most workers; the caller
-// closes it.
+// anyWorkers computes the matrix with one worker and with several. It describes the numbers of
+// workers that give different bits. It returns the engine with the most workers, which the caller
+// closes.
 func (v *verifier) anyWorkers(
 	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c kernel.Kernel, first, again *engine.Symmetric,
 ) (eng *engine.Engine, differ string, err error) {
@@ -110,7 +110,7 @@ func (v *verifier) anyWorkers(
 		if err != nil {
 			return nil, err
 		}
-		for i := range m.Data { // so that unwritten values are detected
+		for i := range m.Data { // to detect unwritten values
 			m.Data[i] = float32(math.NaN())
 		}
 		if _, err := eng.Gram(ctx, c, m); err != nil {
@@ -161,7 +161,7 @@ func anyWay(
 			differ = ", stripes differ"
 		}
 	}
-	some := []int{n - 1, 0, n / 2, n / 3} // in no particular order, like a working set
+	some := []int{n - 1, 0, n / 2, n / 3} // in arbitrary order, like a working set
 	dst, err := eng.Rows(ctx, c, engine.Request{Documents: some}, nil)
 	if err != nil {
 		return "", err
@@ -172,7 +172,7 @@ func anyWay(
 		}
 	}
 	test := spread(docs.Documents, crossDocuments, 0)
-	slices.Reverse(test) // so that documents are in other panels
+	slices.Reverse(test) // moves documents to other panels
 	y, err := x.Embedder.Transform(docs.Documents.SelectRows(test))
 	if err != nil {
 		return "", err

@@ -10,8 +10,8 @@ import (
 )
 
 // closestPairList holds the limit pairs with the smallest c. At most half of them are identical
-// pairs, so that a corpus with many duplicates leaves room for others, which are harder. Ties are
-// broken by row and column, so that the choice is reproducible.
+// pairs, so that a corpus with many duplicates also has other pairs, which are harder. Ties are
+// broken by row and column.
 type closestPairList struct {
 	limit     int
 	bound     float32 // pairs with c >= bound are skipped
@@ -20,8 +20,8 @@ type closestPairList struct {
 }
 
 // row adds the values of row i right of the diagonal. The list grows to twice its limit before cut,
-// so that a pair takes one comparison on average. NaN counts as small, so that it is compared with
-// the reference.
+// so that a pair takes one comparison on average. NaN counts as small, to compare it with the
+// reference.
 func (l *closestPairList) row(i int, c []float32) {
 	for d, v := range c {
 		if v >= l.bound {

@@ -23,7 +23,7 @@ import (
 const chunkRows = 256
 
 // orthogonal is the maximum |1-c| of documents without common terms in the reference. For such
-// pairs 1-c is only rounding, and its relative error is meaningless.
+// pairs 1-c is only rounding error, so a relative error is meaningless.
 const orthogonal = 1e-14
 
 // comparison is the result of comparing one kernel on one back end with the reference.
@@ -39,7 +39,7 @@ type comparison struct {
 // extreme is the largest error and its position.
 type extreme struct {
 	err       float64
-	row, col  int // index in sample.rows, and index among the compared values of the row
+	row, col  int // index in sample.rows, and index among the row's compared values
 	got, want float64
 }
 
@@ -53,7 +53,7 @@ func (e *extreme) raise(err float64, row, col int, got, want float64) {
 	}
 }
 
-// Kinds of errors.
+// kinds of errors
 const (
 	absolute = iota
 	relative
@@ -61,10 +61,10 @@ const (
 	numErrors
 )
 
-// rowResult is the result of one or more rows of the sample.
+// rowResult is the result for one or more rows of the sample.
 type rowResult struct {
 	worst     [numErrors]extreme
-	failed    extreme // first value that is out of tolerance
+	failed    extreme // first value outside its tolerance
 	failures  int64
 	identical int64 // number of pairs of identical documents; notZero of them have a nonzero value
 	notZero   int64
@@ -87,7 +87,7 @@ func (a *rowResult) merge(b *rowResult) {
 }
 
 // compare computes the sample's rows for kernel k on every back end, and compares them with the
-// reference. It keeps values between rows of the sample for the symmetry check, len(s.rows)² per
+// reference. For the symmetry check it stores values between rows of the sample, len(s.rows)² per
 // back end.
 func (v *verifier) compare(
 	ctx context.Context, x *sparse.Embedded, s *sample, backends []*candidate, k kernel.Kernel, room *room,
@@ -112,14 +112,14 @@ func (v *verifier) compare(
 		}
 		for i, b := range backends {
 			_, err := b.rows.Rows(ctx, k, engine.Request{Documents: docs(rows)}, got)
-			if errors.Is(err, engine.ErrNotFinite) { // NaN is out of every tolerance
+			if errors.Is(err, engine.ErrNotFinite) { // NaN is outside every tolerance
 				for i := range got.Data {
 					got.Data[i] = float32(math.NaN())
 				}
 			} else if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", b.isa, k, err)
 			}
-			var digest sync.WaitGroup // the digest needs the rows in order, so it is computed concurrently
+			var digest sync.WaitGroup // digests need the rows in order, so they run concurrently with the comparison
 			digest.Go(func() { found[i].addRows(s, first, got) })
 			err = run.Tasks(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
 				results[r] = s.compareRow(x, k, first+r, got.Row(r), want[r])
@@ -147,7 +147,7 @@ type room struct {
 	want [chunkRows]expected
 }
 
-// of returns memory for some rows and their expected values.
+// of returns memory for rows and their expected values.
 func (c *room) of(rows, columns int) (*engine.Dense, []expected) {
 	if cap(c.got) < rows*columns {
 		c.got = make([]float32, rows*columns)

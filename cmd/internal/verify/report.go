@@ -43,7 +43,7 @@ type kernelRow struct {
 	Pairs      int64   `json:"pairs"`
 	MaxAbsErr  float64 `json:"max_abs_err"`
 	AbsAt      spot    `json:"max_abs_err_at"`
-	Tolerance  float64 `json:"tolerance"` // at the position of the largest absolute error
+	Tolerance  float64 `json:"tolerance"` // tolerance at the position of the largest absolute error
 	MaxRelErr  float64 `json:"max_rel_err"`
 	MaxULP     float64 `json:"max_err_ulp"`
 	Failures   int64   `json:"out_of_tolerance"`
@@ -52,10 +52,10 @@ type kernelRow struct {
 	Digest     string  `json:"sha256"`
 	Passed     bool    `json:"passed"`
 
-	shown string // the kernel as the user wrote it
+	shown string // kernel in the user's notation
 }
 
-// spot is a pair of documents and its values.
+// spot describes a pair of documents and its values.
 type spot struct {
 	I     int     `json:"i"`
 	J     int     `json:"j"`
@@ -153,8 +153,8 @@ func (r *verification) writeChecks(d *report.Document) {
 	}
 }
 
-// writeWorst names the documents of the pair closest to its tolerance, and of each failed row's
-// first value out of tolerance.
+// writeWorst prints the documents of the pair closest to its tolerance, and the first value outside
+// the tolerance of each failed row.
 func (r *verification) writeWorst(d *report.Document) {
 	var nearest kernelRow
 	share := -1.0

@@ -17,11 +17,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Sample sizes.
+// sample sizes
 const (
 	allPairsUpTo = 2000      // maximum number of documents for comparing all pairs
 	samplePairs  = 4_000_000 // number of sampled pairs of a larger corpus
-	closestPairs = 1000      // number of closest pairs, which all samples include
+	closestPairs = 1000      // number of closest pairs, which every sample includes
 	closestFewer = 250       // number of closest pairs for further embeddings, for which all kernels are compared
 )
 
@@ -37,7 +37,7 @@ type sample struct {
 // sampleRow is a row of the matrix with its compared columns.
 type sampleRow struct {
 	doc     int
-	columns []int32   // in ascending order; nil for all
+	columns []int32   // in ascending order; nil for all columns
 	c       []float64 // reference values of c by compared column
 }
 
@@ -64,9 +64,9 @@ type closePair struct {
 	c    float32
 }
 
-// choose finds the closest pairs by computing c for all pairs, or for some rows if few pairs are
-// needed, and chooses the rows of the sample: all rows of a small corpus, otherwise random whole
-// rows, and rows with closest pairs that are compared only there.
+// choose finds the closest pairs by computing c for all pairs, or for a part of the rows if few
+// pairs are needed. Then it chooses the rows of the sample: all rows of a small corpus, otherwise
+// random rows, and the closest pairs in further rows.
 func (v *verifier) choose(
 	ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel, backends int,
 ) (*sample, error) {
@@ -100,8 +100,8 @@ func (v *verifier) choose(
 	return s, v.Fits("comparing with the float64 reference", v.held+s.bytes(x, backends, v.NumWorkers()))
 }
 
-// chooseRows returns all rows of a small corpus, otherwise enough random rows for the given number
-// of pairs, and rows for the closest pairs that these rows don't contain.
+// chooseRows returns all rows of a small corpus, otherwise enough random rows for the number of
+// pairs, and rows with the closest pairs that these rows don't contain.
 func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow {
 	count := n
 	if n > allPairsUpTo {
@@ -131,8 +131,8 @@ func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow 
 	return rows
 }
 
-// part returns a sample with every share-th whole row, and with the closest pairs of the others. A
-// sample of all pairs stays unchanged.
+// part returns a sample with every share-th whole row, and with the closest pairs in the other
+// rows. A sample of all pairs stays unchanged.
 func (s *sample) part(share int) *sample {
 	if s.n <= allPairsUpTo || share == 1 {
 		return s
@@ -252,9 +252,9 @@ func (s *sample) pairs() int64 {
 	return n
 }
 
-// bytes returns the memory of the comparison, without documents and engines: the reference's c, and
-// the larger of the reference's scratch memory and of expected values, computed values and the
-// values for the symmetry check.
+// bytes returns the memory of the comparison, without documents and engines. It is the reference's
+// c, plus the larger of the reference's scratch memory and the memory for expected values, computed
+// values and the symmetry check.
 func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {
@@ -269,7 +269,7 @@ func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	return n + max(reference, 20*min(chunkRows, rows)*int64(s.n)+4*rows*rows*int64(isas))
 }
 
-// mirrored returns the number of pairs of which the sample contains both (i, j) and (j, i).
+// mirrored returns the number of pairs for which the sample contains both (i, j) and (j, i).
 func (s *sample) mirrored() int64 { return int64(len(s.rows)) * int64(len(s.rows)-1) / 2 }
 
 // describe returns the description of the sample for the report.

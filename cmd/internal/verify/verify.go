@@ -1,8 +1,8 @@
 // Package verify implements the command verify, which compares every back end and kernel with the
 // float64 reference.
 //
-// For each kernel and back end it compares a sample of pairs, see comparison. Other checks are in
-// bits.go.
+// For each kernel and back end it compares a sample of pairs, see comparison. bits.go has the other
+// checks.
 package verify
 
 import (
@@ -79,15 +79,15 @@ type verifier struct {
 	pairs  int             // number of pairs in whole rows of the sample
 	near   int             // number of additional closest pairs
 	share  int             // kernels other than c are compared on every share-th whole row
-	few    map[string]bool // kernels that are compared on an eighth of these rows
+	few    map[string]bool // kernels that are compared on one eighth of these rows
 	held   int64           // memory in use: program, corpus, and documents and engines of one embedding
 }
 
 // defaultShare is the default of share if no kernel is named.
 const defaultShare = 8
 
-// fewerPairs returns the kernels that are compared on an eighth of the rows of the others: the
-// variants, and the example whose reference computes an integral for each pair.
+// fewerPairs returns the kernels that are compared on one eighth of the rows: the variants, and the
+// example whose reference computes an integral for each pair.
 func fewerPairs() map[string]bool {
 	few := map[string]bool{}
 	for _, spec := range append(source.Variants(), "arccos:n=0,bias=0.3") {
@@ -183,7 +183,7 @@ type rowSource interface {
 	Rows(ctx context.Context, k kernel.Kernel, q engine.Request, to *engine.Dense) (*engine.Dense, error)
 }
 
-// embedding verifies the kernels of one embedding, of which the first is c.
+// embedding verifies the kernels of one embedding. The first kernel is c.
 func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err error) {
 	emb := kernels[0].Embedding()
 	embedded, inEngine := source.WorkBytes(v.corpus.Size())
@@ -230,7 +230,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 				return err
 			}
 		}
-		shown := k.String() // without the gamma that depends on the data, which would be long
+		shown := k.String() // without a gamma that depends on the data, which would be long
 		k = kernel.Resolve(k, len(x.Embedder.Terms))
 		v.p.Stage(report.Pad(report.Shorten(k.String(), 28), 28))
 		pairs := s
@@ -262,9 +262,9 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 	return nil
 }
 
-// backends makes an engine for each back end. It makes them concurrently, because making an engine
-// mostly uses one goroutine, or one by one if memory doesn't suffice for all, each of which takes
-// at most bytes. On an error it also returns the engines made so far.
+// backends creates an engine for each back end. It creates them concurrently, because this mostly
+// uses one goroutine, or sequentially if memory is insufficient. Each engine takes at most bytes.
+// On an error it also returns the engines created so far.
 func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*candidate, error) {
 	var list []*candidate
 	for _, isa := range v.All() {
@@ -274,7 +274,7 @@ func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64
 	if budget := v.Budget(); budget > 0 && v.held+int64(len(list))*bytes > budget {
 		beside = 1
 	}
-	var mu sync.Mutex // protects v.held
+	var mu sync.Mutex // guards v.held
 	err := run.Tasks(ctx, beside, len(list), func(_ context.Context, _, i int) error {
 		mu.Lock()
 		err := v.Fits("an engine for each instruction set", v.held+bytes)
@@ -309,8 +309,8 @@ func (s cachedRows) Rows(
 	return to, s.Cached.Rows(ctx, k, q.Documents, [][2]int{{0, to.Cols}}, rows)
 }
 
-// keepRows adds a cache of c of the sample's rows to every engine, if memory suffices. Then a
-// kernel only takes the time of its map.
+// keepRows adds a cache of c for the sample's rows to every engine, if memory suffices. Then a
+// kernel only needs the time for its map.
 func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate) error {
 	// Tiles are slightly larger than their values, and each worker of an engine needs scratch
 	// memory.
@@ -321,7 +321,7 @@ func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate
 	}
 	for _, b := range backends {
 		if b.isa == backend.CUDA {
-			continue // a cache of c would bypass the GPU's own maps
+			continue // a cache of c would bypass the GPU's maps
 		}
 		c, err := b.engine.Cached(engine.CachedOptions{CacheBytes: bytes})
 		if err != nil {
