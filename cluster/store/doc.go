@@ -9,6 +9,6 @@
 //   - Each object contains its name and a CRC-32C per MiB. Get returns the bytes passed to Put, or
 //     an error.
 //   - If an object is damaged, the next attempt uses another key: NAME.a0, NAME.a1, …. Readers use
-//     the first intact attempt. So repairing an object never overwrites an object that another process
-//     has just written.
+//     the first intact attempt. So repairing an object never overwrites an object that another
+//     process has just written.
 package store
