@@ -1,4 +1,4 @@
-// Command gramlab is gram with additional learners, from the papers that its kernels come from. It
+// Command gramlab is gram with additional learners from the papers that describe its kernels. It
 // also repeats the experiments of these papers.
 //
 //	gramlab COMMAND [flags]
@@ -29,14 +29,14 @@ import (
 	"github.com/gramengine/gram/lab/internal/sphere"
 )
 
-// experiments are the experiments of the papers.
+// experiments lists the experiments of the papers.
 var experiments = append(cho.Experiments, geometry.Experiment, lafferty.Experiment, bounds.Experiment,
 	zhang.Experiment, lebanon.Experiment, tables.Experiment)
 
-// learners are added to the learners of gram.
+// learners lists the additional learners.
 var learners = []*learn.Learner{lmnn.Learner, mkm.Learner, sphere.Learner}
 
-// program has gram's commands and its own.
+// program has gram's commands and the additional commands.
 var program = newProgram()
 
 func newProgram() *cli.Program {

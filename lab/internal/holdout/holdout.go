@@ -1,11 +1,11 @@
-// Package holdout divides documents for choices on held-out documents.
+// Package holdout divides documents for parameter selection on held-out documents.
 package holdout
 
 import "github.com/gramengine/gram/internal/learn/tune"
 
 // Split divides documents into parts, and returns one part in held and the others in fit. Without
-// groups, held is the first part. With groups, the first part may be large, so held is the part of
-// about mean size. If there is only one group, Split divides its documents.
+// groups, held is the first part. With groups, the first part may be large, so held is a part of
+// about average size. If there is only one group, Split divides its documents.
 func Split(labels []int, groups []int64, parts int, seed uint64) (fit, held []int) {
 	fold := tune.Grouped(labels, groups, parts, seed)
 	part, size, total := 0, make([]int, parts), 0

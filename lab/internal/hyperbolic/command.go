@@ -73,12 +73,12 @@ func (c *command) check() error {
 // sample holds the sets of points in a file.
 type sample struct {
 	points  int
-	columns []uint32 // coordinates
-	normals []Normal // one per set
-	classes []string // one per set
+	columns []uint32 // columns of the coordinates
+	normals []Normal // one normal distribution per set
+	classes []string // one class per set
 }
 
-// read reads points and estimates the distribution of each set. columns are the coordinates; nil
+// read reads points and estimates the distribution of each set. columns lists the coordinates; nil
 // selects all columns with values.
 func (c *command) read(ctx context.Context, path string, columns []uint32) (*sample, error) {
 	docs, err := corpus.Read(ctx, path, corpus.Options{Signed: true, GroupColumn: "qid", Workers: c.NumWorkers()})
@@ -141,7 +141,7 @@ func (r *result) Describe(d *report.Document) {
 		r.File, report.Count(r.Rows), report.Count(r.Sets), report.Bytes(r.Bytes))
 }
 
-// stripe is the number of rows computed before each write.
+// stripe is the number of rows computed between two writes.
 const stripe = 256
 
 func (c *command) run(ctx context.Context, e *cli.Env) error {

@@ -2,7 +2,7 @@ package hyperbolic
 
 import "math"
 
-// derivatives is the scratch space for one call of log at a time.
+// derivatives holds the scratch memory of log.
 type derivatives struct{ p, g []float64 }
 
 // log returns the logarithm of
@@ -43,9 +43,9 @@ func (d *derivatives) log(m int, t, r float64) float64 {
 //
 //	T(i+1) p[i+1] = (2i+1)(1+T)/2 p[i] - i p[i-1],   T p[1] = (1+T)/2 p[0] - 2
 //
-// The wanted solution behaves like 1/√i; a second solution of the recurrence grows like T^-i. The
+// The required solution behaves like 1/√i; a second solution of the recurrence grows like T^-i. The
 // recurrence runs forwards while this growth is negligible. Otherwise it runs backwards from a
-// large index with arbitrary start values, which converges to the wanted solution.
+// large index with arbitrary start values, which converges to the required solution.
 func (d *derivatives) legendre(m int, r float64) {
 	tanh := math.Tanh(r / 2)
 	t := tanh * tanh

@@ -14,8 +14,8 @@
 //
 //	K = (2π)^-m (4πt)^-½ exp(-m²t) (-d/dv)^m f
 //
-// Equation (6), for n = 2m+2, becomes by V = cosh s = v + y², which removes the singularity of
-// 1/√(cosh s - cosh r), and by s exp(-s²/4t) ds = -2t f′(V) dV,
+// Equation (6) is for n = 2m+2. V = cosh s = v + y² removes the singularity of 1/√(cosh s - cosh
+// r). With s exp(-s²/4t) ds = -2t f′(V) dV, the equation becomes
 //
 //	K = (2π)^-m √2 (4πt)^(-3/2) exp(-(2m+1)²t/4) 4t ∫₀^∞ (-d/dV)^(m+1) f (v+y²) dy
 //
@@ -23,13 +23,13 @@
 // large: with (4πt)^(3/2) it integrates to 1.
 //
 // The lower limit no longer depends on v, so the derivatives move under the integral. Since f′ =
-// -φ′f/4t, Leibniz' rule gives the derivatives of f from those of φ; φ′ = 2r/sinh r is completely
-// monotone in v, so all terms have the same sign:
+// -φ′f/4t, Leibniz' rule gives the derivatives of f from the derivatives of φ. φ′ = 2r/sinh r is
+// completely monotone in v, so all terms have the same sign:
 //
 //	g_j = (1/4t) Σ (j-1 over i) p_i g_{j-1-i},   g_j = (-1)^j f^(j)/f,   p_i = (-1)^i φ^(i+1)
 //
 // and p_i/i! = 2 Q_i(coth r)/sinh^(i+1) r. The recurrence of the Legendre functions of the second
-// kind Q_i runs forwards or, where that is unstable, backwards (Miller's algorithm).
+// kind Q_i runs forwards or, if that is unstable, backwards (Miller's algorithm).
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6), after Grigor'yan and
 // Noguchi, Bull. London Math. Soc. 30 (1998); Legendre functions: Gautschi, SIAM Review 9 (1967).

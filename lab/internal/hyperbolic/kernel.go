@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// MaxDimension is the largest supported dimension. For small t, g_0 to g_m can exceed g_m by a
-// factor of e^(n/2e), which overflows float64 for n > 3,800. A value takes O(n²) operations, for
-// even n at each point of a quadrature.
+// MaxDimension is the maximum supported dimension. For small t, g_0 to g_m can exceed g_m by a
+// factor of e^(n/2e), which overflows float64 for n > 3,800. A value takes O(n²) operations for odd
+// n, and O(n²) operations per quadrature point for even n.
 const MaxDimension = 2000
 
-// Kernel is the heat kernel of Hⁿ of curvature -1 at one time. It is immutable and may be used
+// Kernel is the heat kernel of Hⁿ with curvature -1 at a time t. It is immutable and may be used
 // concurrently.
 type Kernel struct {
 	n, m     int     // n = 2m+1 or 2m+2
@@ -18,7 +18,7 @@ type Kernel struct {
 	constant float64 // logarithm of the factors before exp(-r²/4t)
 }
 
-// Range of times for which r²/4t and n²t/4 in ln K don't overflow float64 at any distance r of
+// For times in this range, r²/4t and n²t/4 in ln K don't overflow float64 at any distance r of
 // float64 points.
 const minTime, maxTime = 1e-290, 1e290
 
@@ -43,7 +43,7 @@ func New(n int, t float64) (*Kernel, error) {
 
 // Log returns ln K(t, r) for r >= 0.
 //
-// Accuracy: about n float64 ulp of 1, plus a few ulp of r²/4t and of n²t/4. It takes O(n²)
+// Accuracy: about n float64 ulp of 1, plus several ulp of r²/4t and of n²t/4. It takes O(n²)
 // operations for odd n, and as many at each of about 20 to 300 quadrature points for even n.
 // [Table] is faster for many r.
 func (k *Kernel) Log(r float64) float64 {
@@ -66,22 +66,22 @@ func (k *Kernel) step() float64 { return 0.5 / math.Sqrt(1/(2*k.t)+float64(k.m+1
 //
 //	∫₀^∞ g(s) f(s)/f(r) dy,   y² = cosh s - cosh r
 //
-// given ln g for g = g_{m+1}. With s² = r² + q² the quotient of f is exp(-q²/4t), and y an odd
-// analytic function of q:
+// for g = g_{m+1}; logG returns ln g. With s² = r² + q² the quotient of f is exp(-q²/4t), and y is
+// an odd analytic function of q:
 //
 //	y² = 2 sinh((s+r)/2) sinh((s-r)/2),   s-r = q²/(s+r),   dy/dq = q sinh s/(2sy)
 //
 // So the integrand is even, analytic in a strip around the real axis, and decays like a Gaussian:
-// the trapezoidal rule converges geometrically. The widths are √(2t), of exp(-q²/4t), and about
-// √(2/(m+1)), of g, which behaves like (1 + cosh s)^-(m+1). A step of half the width of the product
-// gives an error of e^(-8π²) for a Gaussian, and e^(-4π²) because of the nearest singularity, s =
-// iπ. TestQuadratureStep compares other steps.
+// the trapezoidal rule converges geometrically. The factor exp(-q²/4t) has the width √(2t). g
+// behaves like (1 + cosh s)^-(m+1) and has a width of about √(2/(m+1)). A step of half the width of
+// the product gives an error of e^(-8π²) for a Gaussian, and e^(-4π²) because of the nearest
+// singularity, s = iπ. TestQuadratureStep compares other steps.
 func (k *Kernel) logIntegral(logG func(s float64) float64, r, step float64) float64 {
 	slope := -math.Ln2 / 2 // ln dy/dq at q = 0, where dy/dq = √(sinh r/2r)
 	if r > 0 {
 		slope = (logSinh(r) - math.Log(2*r)) / 2
 	}
-	// Terms are computed relative to the first, which is the largest up to a moderate factor.
+	// Terms are computed relative to the first term, which is nearly the largest.
 	first := logG(r) + slope
 	sum := 0.5
 	for i := 1; ; i++ {

@@ -18,18 +18,18 @@ type Normal struct {
 	Sigma float64
 }
 
-// Distance returns the hyperbolic distance of two distributions on the same space R^p, in units of
+// Distance returns the hyperbolic distance of two distributions on the same space R^p, for
 // curvature -1,
 //
 //	cosh r = 1 + (‖μ-μ′‖²/2p + (σ-σ′)²) / 2σσ′,   or   r = 2 arsinh √(that quotient/2)
 //
-// The Fisher distance is √(2p) r. Both orders of the arguments give the same bits. Source: Lafferty
-// and Lebanon, JMLR 6 (2005), §3.1; Ratcliffe, Foundations of Hyperbolic Manifolds (2019), theorem
+// The Fisher distance is √(2p) r. The distance is symmetric bit for bit. Source: Lafferty and
+// Lebanon, JMLR 6 (2005), §3.1; Ratcliffe, Foundations of Hyperbolic Manifolds (2019), theorem
 // 4.6.1.
 func Distance(a, b Normal) float64 {
 	square := squaredDistance(a.Mean, b.Mean)
 	spread := a.Sigma - b.Sigma
-	// Divide both by the larger deviation, so that no term overflows.
+	// Both are divided by the larger deviation, so that no term overflows.
 	lo, hi := min(a.Sigma, b.Sigma), max(a.Sigma, b.Sigma)
 	across := math.Sqrt(square/float64(2*len(a.Mean))) / hi
 	return 2 * math.Asinh(math.Hypot(across, spread/hi)*(math.Sqrt(hi)/math.Sqrt(lo))/2)
@@ -54,11 +54,11 @@ func squaredDistance(a, b []float64) float64 {
 	return sum[0] + sum[1] + (sum[2] + sum[3])
 }
 
-// Fit returns the maximum-likelihood estimate from the given rows of a matrix,
+// Fit returns the maximum-likelihood estimate from the listed rows of a matrix,
 //
 //	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //
-// in the given columns, ascending. It fails if the points are equal, because σ must be positive.
+// in the listed columns, ascending. It fails if the points are equal, because σ must be positive.
 func Fit(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 	n := Normal{Mean: make([]float64, len(columns))}
 	x := mat.NewDense(len(rows), len(columns), nil)
@@ -83,7 +83,7 @@ func Fit(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 		}
 	}
 	n.Sigma = math.Sqrt(sum / float64(len(rows)) / float64(len(columns)))
-	// The mean of equal points may have a rounding error, which isn't a deviation.
+	// For equal points, n.Sigma may be a rounding error of the mean.
 	if !different || !(n.Sigma > 0) || math.IsInf(n.Sigma, 1) {
 		return n, fmt.Errorf("%d points without a spread, expected different points", len(rows))
 	}

@@ -15,10 +15,10 @@ type Table struct {
 	sum *pieces
 }
 
-// NewTable samples k from 0 to top, at 14 points per unit of r or more.
+// NewTable samples k from 0 to top, with at least 14 points per unit of r.
 func NewTable(k *Kernel, top float64) *Table { return &Table{k, newPieces(k.logFactor, top)} }
 
-// Log returns ln K(t, r) for r >= 0. It calls the kernel if r is beyond the end of the table.
+// Log returns ln K(t, r) for r >= 0. It calls the kernel if r exceeds the range of the table.
 //
 // Accuracy: the error of [Kernel.Log] plus 10⁻¹² (1+n).
 func (t *Table) Log(r float64) float64 {
@@ -35,11 +35,11 @@ type pieces struct {
 	sum   [][degree + 1]float64
 }
 
-// degree is the degree of the polynomials. For a function that is analytic within π of the axis,
-// the error on intervals of width 1 falls by 12.5 with each degree, so 13 degrees reach 10⁻¹⁴.
+// degree is the degree of the polynomials. If a function is analytic within π of the axis, the
+// error on intervals of width 1 falls by 12.5 per degree, so degree 13 reaches 10⁻¹⁴.
 const degree = 13
 
-// newPieces interpolates f from 0 to top. It halves all intervals until the last coefficients are
+// newPieces interpolates f from 0 to top. It halves the intervals until the last coefficients are
 // small enough.
 func newPieces(f func(float64) float64, top float64) *pieces {
 	for width := 1.0; ; width /= 2 {
@@ -72,7 +72,7 @@ func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]floa
 	return c
 }
 
-// at returns the value at r by Clenshaw's recurrence, or false beyond the last piece.
+// at returns the value at r by Clenshaw's recurrence, or false if r exceeds the range.
 func (p *pieces) at(r float64) (float64, bool) {
 	place := r / p.width
 	i := int(place)
@@ -88,8 +88,8 @@ func (p *pieces) at(r float64) (float64, bool) {
 	return x*at - above + c[0], true
 }
 
-// Heat is the kernel K(t, r)/K(t, 0) on normal distributions, where r is their [Distance]. It is
-// positive definite if n exceeds the dimension p of the points. It may be used concurrently.
+// Heat is the kernel K(t, r)/K(t, 0) on normal distributions at [Distance] r. It is positive
+// definite if n exceeds their dimension p. It may be used concurrently.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6).
 type Heat struct {
@@ -105,14 +105,14 @@ func NewHeat(t float64, n int, x []Normal) (*Heat, error) {
 	if err != nil {
 		return nil, err
 	}
-	far := 0.0 // by the triangle inequality, distances are at most twice this
+	far := 0.0 // by the triangle inequality, distances are at most 2·far
 	for _, y := range x {
 		far = max(far, Distance(x[0], y))
 	}
 	return &Heat{kernel, NewTable(kernel, 2*far), kernel.Log(0)}, nil
 }
 
-// At returns the value at distance r.
+// At returns the kernel value at distance r.
 func (h *Heat) At(r float64) float32 {
 	if r == 0 {
 		return 1
@@ -120,8 +120,8 @@ func (h *Heat) At(r float64) float32 {
 	return float32(math.Exp(h.table.Log(r) - h.shift))
 }
 
-// Rows writes the values of rows with columns to dst. Values have the same bits for any number of
-// workers, and for (x, y) and (y, x).
+// Rows writes the kernel values of rows with columns to dst. Values are the same bit for bit for
+// any number of workers, and symmetric.
 func (h *Heat) Rows(ctx context.Context, workers int, rows, columns []Normal, dst *engine.Dense) error {
 	return run.Tasks(ctx, workers, len(rows), func(ctx context.Context, _, i int) error {
 		row := dst.Row(i)

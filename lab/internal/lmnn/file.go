@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 )
 
-// Form describes the model file.
+// Form describes the format of a model file.
 var Form = archive.Format[Model]{
 	Package: "lmnn", Name: "gram lmnn ", Describe: describe, Validate: (*Model).Validate,
 }

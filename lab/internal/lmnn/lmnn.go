@@ -5,11 +5,11 @@
 //	ε(L) = (1-μ) Σ_ij D(i, j) + μ Σ_ij Σ_l max(0, 1 + D(i, j) - D(i, l))
 //
 // over documents i, their targets j and all documents l of other classes. ε is convex in M = LᵀL.
-// The energy of a class for a document is what the document would add to ε, as i and as l, if it
-// belonged to that class. The predicted class has the smallest energy.
+// The energy of a class for a document is the increase of ε, over terms with the document as i or
+// l, if the document belonged to that class. The predicted class has the smallest energy.
 //
-// The search is L-BFGS in L over the documents l in reach of a margin; this set is updated after
-// each round. Scaling the documents scales L, and doesn't change ε.
+// The search is L-BFGS in L. In each round it includes only the documents l within reach of a
+// margin. Scaling the documents scales L, and doesn't change ε.
 //
 // Source: Weinberger and Saul, Distance metric learning for large margin nearest neighbor
 // classification, JMLR 10 (2009).
@@ -26,13 +26,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MaxColumns is the maximum number of columns. Principal components reduce wider documents.
+// MaxColumns is the maximum number of columns. Wider documents need principal components.
 const MaxColumns = 2000
 
 // maxTransform bounds the values of L, so that distances of float32 documents don't overflow.
 const maxTransform = 1e100
 
-// Settings are the parameters of a metric. The zero value uses the defaults.
+// Settings holds the parameters of a metric. The zero value uses the defaults.
 type Settings struct {
 	K         int     `param:"k" default:"3" min:"1" max:"100" help:"target neighbours"`
 	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
@@ -54,13 +54,13 @@ func (s Settings) resolve() (Settings, error) {
 	return s, nil
 }
 
-// Options configure a computation. The zero value uses the defaults.
+// Options configures a computation. The zero value uses the defaults.
 type Options struct {
-	Workers     int   // goroutines; default one per processor. Results don't depend on it
-	MemoryBytes int64 // memory limit, without the documents; default none
+	Workers     int   // number of goroutines; default: number of CPUs. Results don't depend on it
+	MemoryBytes int64 // memory limit without the documents; default: no limit
 
 	// Progress, if not nil, is called after each round with the number of iterations so far, its
-	// maximum, ε, and the number of pairs of documents in reach of a margin.
+	// maximum, ε, and the number of pairs of documents within reach of a margin.
 	Progress func(iterations, max int, value float64, near int64)
 }
 
@@ -72,15 +72,15 @@ func (o Options) fits(what string, numbers int64) error {
 // Model is a metric and its training documents. It is immutable and may be used concurrently.
 type Model struct {
 	Settings Settings
-	Source   string   // the training corpus, as the user named it
+	Source   string   // name of the training corpus, as set by the user
 	Corpus   [32]byte // digest of the training corpus
-	Classes  []string // names
+	Classes  []string // class names
 
-	Columns    int       // of documents
+	Columns    int       // number of columns of the documents
 	Transform  []float64 // L, Columns × Columns, row by row
 	Documents  []float32 // x, row by row
 	Labels     []int32   // class of each document
-	Targets    []int32   // K of each document, -1 if its class has fewer
+	Targets    []int32   // K targets per document, -1 if its class has fewer documents
 	Value      float64   // ε
 	Start      float64   // ε of the initial metric, a multiple of the Euclidean metric
 	Iterations int
@@ -94,8 +94,8 @@ func (m *Model) Bytes() int64 {
 	return 8*int64(len(m.Transform)) + 4*int64(len(m.Documents)+len(m.Labels)+len(m.Targets))
 }
 
-// Validate returns an error for the first violation: settings out of range, lengths of arrays that
-// don't fit, numbers that aren't finite, unknown classes and targets.
+// Validate returns an error for the first violation: settings out of range, inconsistent lengths of
+// arrays, numbers that aren't finite, unknown classes and targets.
 func (m *Model) Validate() error {
 	s, err := m.Settings.resolve()
 	if err != nil {

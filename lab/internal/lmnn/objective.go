@@ -10,20 +10,20 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// problem is the objective ε for given documents.
+// problem is the objective ε for the documents x.
 type problem struct {
 	x       *mat.Dense // documents as rows
 	y       []int32
-	targets []int32 // k per document
+	targets []int32 // k targets per document
 	k       int
 	push    float64
 	workers int
-	soft    float64          // a loss below it is smoothed to loss²/(2 soft), others to loss - soft/2
+	soft    float64          // losses below soft are smoothed to loss²/(2 soft), others to loss - soft/2
 	room    int64            // maximum number of pairs in reach; 0 for no limit
 	near    [][]int32        // documents of other classes in reach of each document
 	slopes  [parts][]float64 // gradients with respect to z, by part
 
-	// look, if not nil, is called with L after each iteration; its error ends the search.
+	// look, if not nil, is called with L after each iteration. Its error ends the search.
 	look  func(ctx context.Context, iterations int, l []float64) error
 	ended error
 }
@@ -160,9 +160,9 @@ func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 	})
 }
 
-// nearest holds the smallest distances seen so far; of equal ones the first.
+// nearest holds the smallest distances found so far. Ties are broken by order.
 type nearest struct {
-	at       []int32 // -1 for none
+	at       []int32 // documents; -1 for none
 	distance []float64
 }
 

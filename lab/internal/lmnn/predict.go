@@ -11,9 +11,9 @@ import (
 )
 
 // Predict classifies documents. Decision values are negative energies, -Inf for classes without
-// documents. Columns without values in the training documents are ignored. The result has the same
-// bits for any number of workers. It fails if memory doesn't suffice, and within a second after ctx
-// is done.
+// documents. Columns without values in the training documents are ignored. The result is the same
+// bit for bit for any number of workers. It fails if memory is insufficient, and within a second
+// after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	n := docs.Rows()
 	out := &model.Prediction{Decisions: make([][]float64, n), Class: make([]int, n)}
@@ -59,16 +59,16 @@ func (m *Model) PredictBytes(documents int) int64 {
 	return 8 * predictingNumbers(m.Rows(), documents, m.Columns)
 }
 
-// predictingNumbers returns the number of float64 values that Predict keeps in memory.
+// predictingNumbers returns the number of float64 values that Predict holds in memory.
 func predictingNumbers(rows, tests, columns int) int64 { return 2 * int64(rows+tests) * int64(columns) }
 
-// energy computes energies, one document at a time.
+// energy computes energies for one document at a time.
 type energy struct {
 	m         *Model
 	s         Settings
-	margins   []float64 // 1 + distance of each target; -Inf for none
+	margins   []float64 // 1 + distance of each target; -Inf for no target
 	distances []float64
-	own       []*nearest // by class
+	own       []*nearest // nearest documents by class
 	pushed    []float64  // by class: increase of its documents' losses because of this document
 }
 

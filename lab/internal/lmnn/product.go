@@ -10,7 +10,7 @@ import (
 
 // Products with L take minutes for many documents, and gonum takes no context, so they are computed
 // in pieces. gonum sums in blocks of blasBlock, but without blocks if the result has fewer than
-// four blocks. Pieces respect both rules, so that they give the bits of the whole product.
+// four blocks. Pieces follow both rules, so that the bits agree with the whole product.
 const blasBlock = 64
 
 // pieces divides n documents of d columns at multiples of blasBlock and calls f for each piece. It

@@ -12,7 +12,7 @@ import (
 )
 
 // norms returns ‖z‖² for each row. ‖a‖² + ‖b‖² - 2⟨a,b⟩ is several times faster than ‖a - b‖², with
-// a rounding error of about 2⁻⁵⁰(‖a‖² + ‖b‖²). [squared] is used where equal distances must compare
+// a rounding error of about 2⁻⁵⁰(‖a‖² + ‖b‖²). [squared] is used if equal distances must compare
 // equal.
 func norms(z *mat.Dense) []float64 {
 	n, _ := z.Dims()
@@ -23,8 +23,8 @@ func norms(z *mat.Dense) []float64 {
 	return out
 }
 
-// reach finds for each document the documents of other classes whose squared distance is less than
-// slack beyond a target's margin, and returns their number. Block products preselect them.
+// reach finds for each document the documents of other classes whose squared distance exceeds a
+// target's margin by less than slack, and returns their number. Block products preselect them.
 func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count int64, err error) {
 	n, d := p.x.Dims()
 	z, err := under(ctx, p.x, mat.NewDense(d, d, w))
@@ -86,8 +86,8 @@ func newBlocks(z *mat.Dense, norms []float64, rows int) *blocks {
 
 // below calls visit for rows lo <= i < hi and, in order, for all columns l whose squared distance
 // may be below the row's limit. An inner product of d numbers has an error of at most d·2⁻⁵³‖a‖‖b‖
-// in any order of summation, so two such distances differ by at most 2d·2⁻⁵³(‖a‖² + ‖b‖²) plus a
-// few units of 2⁻⁵³.
+// in any order of summation, so two such distances differ by at most 2d·2⁻⁵³(‖a‖² + ‖b‖²) plus
+// several units of 2⁻⁵³.
 func (b *blocks) below(ctx context.Context, lo, hi int, limits []float64, visit func(i, l int)) error {
 	n, d := b.z.Dims()
 	wrong := 4 * float64(d+8) * 0x1p-53

@@ -13,20 +13,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Number of iterations before the pairs in reach are updated: initial and maximum. The metric
-// changes most at the beginning.
+// These are the initial and the maximum number of iterations per round. Each round updates the
+// pairs within reach. The metric changes most at the beginning.
 const (
 	firstIterations = 2
 	roundIterations = 30
 )
 
 // Train learns a metric from a corpus of vectors with few columns. Documents that don't have
-// exactly one class are ignored. The result has the same bits for any number of workers. Training
-// takes about ten rounds, each quadratic in the number of documents. Memory is 21 times the
-// documents plus 22 times L in float64, plus 4 bytes per pair in reach.
+// exactly one class are ignored. The result is the same bit for bit for any number of workers.
+// Training takes about ten rounds, each quadratic in the number of documents. Memory is 21 times
+// the documents plus 22 times L in float64, plus 4 bytes per pair within reach.
 //
-// It fails if settings are out of range, for more than MaxColumns columns, for fewer than two
-// classes, if no class has two documents, and within a second after ctx is done.
+// It fails if settings are out of range, if there are more than MaxColumns columns or fewer than
+// two classes, if no class has two documents, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	p, m, by, err := prepare(ctx, c, s, o, 0)
 	if err != nil {
@@ -39,8 +39,8 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return m, nil
 }
 
-// prepare returns ε for the documents of a corpus with exactly one class, scaled by the factor by,
-// and a model with L = 1. tests is the number of documents that are classified during training.
+// prepare returns ε for the documents of a corpus with exactly one class, multiplied by by, and a
+// model with L = 1. tests is the number of documents that are classified during training.
 func prepare(
 	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
 ) (_ *problem, _ *Model, by float64, _ error) {
@@ -111,11 +111,11 @@ func trainingNumbers(rows, columns int) int64 {
 	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
 }
 
-// somePairs is the number of pairs in reach per document for which memory is reserved.
+// somePairs is the number of pairs within reach per document for which memory is reserved.
 const somePairs = 100
 
-// Bytes returns the memory of Train with 100 pairs in reach per document, or of Choose if tests >
-// 0. The number of pairs isn't known in advance.
+// Bytes returns the memory of Train with 100 pairs within reach per document, or of Choose if tests
+// > 0. The number of pairs isn't known in advance.
 func Bytes(documents, tests, columns int) int64 {
 	numbers := trainingNumbers(documents, columns)
 	if tests > 0 {
@@ -133,8 +133,8 @@ func scaled(l []float64, by float64) []float64 {
 	return out
 }
 
-// scale returns the factor that gives targets a mean squared distance of 4, so that a margin of 1
-// is neither negligible nor dominant.
+// scale returns the factor after which targets have a mean squared distance of 4, so that a margin
+// of 1 is neither negligible nor dominant.
 func (p *problem) scale() float64 {
 	sum, count := 0.0, 0.0
 	for t, j := range p.targets {
@@ -149,8 +149,8 @@ func (p *problem) scale() float64 {
 	return 1
 }
 
-// soft holds the widths over which the kinks of ε are smoothed, in turn, because L-BFGS stops too
-// early at kinks.
+// soft lists the widths over which the kinks of ε are smoothed, one after the other. L-BFGS would
+// stop too early at kinks.
 var soft = []float64{1, 0.2, 0.05, 0.01, 0.002}
 
 // learn minimises ε, starting from m.Transform.
@@ -175,8 +175,8 @@ func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
 	return err
 }
 
-// rounds runs rounds of L-BFGS over the pairs in reach. If ε is larger after a round, because other
-// pairs have come into reach, the round is undone; the next rounds are shorter and reach further.
+// rounds runs rounds of L-BFGS over the pairs within reach. New pairs may come within reach. If
+// they increase ε, the round is undone, and the next rounds are shorter and include more pairs.
 func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 	slack, most := 1.0, roundIterations
 	if m.Iterations == 0 {
@@ -206,7 +206,7 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 			return err
 		}
 		if found.Gradient == 0 && found.Iterations > 0 {
-			// With one column, a first step of length 1 leads to L = 0, where the gradient is 0; so
+			// With one column, a first step of length 1 leads to L = 0, where the gradient is 0. So
 			// halve L.
 			for i, v := range m.Transform {
 				next[i] = v / 2
@@ -228,7 +228,7 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 		case gained > m.Settings.Tolerance*m.Value:
 			most = min(2*most, roundIterations)
 		case value == found.Value || most == 1:
-			return nil // no other pair has come into reach
+			return nil // no other pair has come within reach
 		default:
 			most, slack = max(most/2, 1), 2*slack
 			if near, err = p.reach(ctx, m.Transform, slack); err != nil {

@@ -6,14 +6,14 @@
 //  1. selects the w features with the most mutual information with the class (package selection),
 //  2. finds the leading principal components of a kernel on these (package pca). They are features
 //     z_i(t) = s (Σ_j k(t, xⱼ) a_ij - b_i) of the next layer, where s scales the mean of ‖z‖² to 1 on
-//     the documents x on which the components were found.
+//     the documents x from which the components were computed.
 //
 // After a final selection, a learnt metric (package lmnn), nearest neighbours (package width) or
 // support vector machines (package svm) classify the features of the last layer.
 //
-// Widths are chosen on held-out documents, layer by layer. The candidates are 10, 20, … up to 300
-// features (or all Components), together with 1 to 15 neighbours; the combination with the fewest
-// errors wins. Then everything is fitted to all documents with these widths.
+// Widths are selected on held-out documents, layer by layer. The candidates are 10, 20, … up to 300
+// features (or all Components), each with 1 to 15 neighbours. The combination with the fewest
+// errors is selected. Then all layers and the classifier are fitted to all documents.
 //
 // The scale s keeps values within float32, and allows a gamma of about 1 in Gaussian kernels.
 // Arc-cosine kernels, neighbours and metrics don't depend on s.

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/lmnn"
 )
 
-// Form describes the model file. Layers, metrics and SVMs are nested files.
+// Form describes the format of a model file. Layers, metrics and SVMs are nested files.
 var Form = archive.Format[Model]{
 	Package: "mkm", Name: "gram mkm ", Describe: describe, Validate: (*Model).Validate,
 }

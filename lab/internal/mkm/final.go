@@ -74,7 +74,7 @@ func (t *training) metric(lv *level) lmnn.Options {
 	}
 }
 
-// steps chooses the iterations of a metric on the held-out documents.
+// steps selects the number of iterations of a metric on the held-out documents.
 func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 	test := t.corpus(lv.gather(lv.n, len(lv.y)).csr(), lv.y[lv.n:], len(lv.y)-lv.n)
 	found, err := lmnn.Choose(ctx, t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), test, lmnn.Settings{}, t.metric(lv))
@@ -86,10 +86,10 @@ func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 	return err
 }
 
-// prices are the candidates for C, in multiples of 1 / mean k(x, x).
+// prices lists the candidates for C, in multiples of 1 / mean k(x, x).
 var prices = []float64{1, 10, 100}
 
-// price chooses C on the held-out documents; ties go to the smallest.
+// price selects C on the held-out documents. Ties are broken by the smallest C.
 func (t *training) price(ctx context.Context, lv *level) (best float64, err error) {
 	train, test := t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), lv.gather(lv.n, len(lv.y)).csr()
 	least := math.MaxInt
@@ -155,14 +155,14 @@ func (t *training) machines(
 	return train(p, svm.Settings{Kernel: k, Scheme: solver.OneVsRest, Seed: t.s.Seed}, 1/mean)
 }
 
-// Nearest holds the training documents of a classifier by K nearest neighbours.
+// Nearest holds the training documents of a k-nearest-neighbour classifier.
 type Nearest struct {
 	K        int
-	Features []float32 // row by row
+	Features []float32 // features row by row
 	Labels   []int32
 }
 
-// classes returns the predicted classes of documents.
+// classes returns the predicted classes of the documents.
 func (q *Nearest) classes(ctx context.Context, x table, o Options) ([]int32, error) {
 	own := table{q.Features, x.cols}
 	return width.Classify(ctx, width.Set{Features: own.dense(), Labels: q.Labels}, x.dense(), x.cols, q.K,

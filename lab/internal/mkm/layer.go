@@ -16,16 +16,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Layer is a fitted layer. It maps a document t, in the features below, to the features Σ_j k(t,
-// xⱼ) Map[j·w + i] - Offsets[i], w = len(Offsets), over the documents x of Base.
+// Layer is a fitted layer. It maps a document t, in the features of the previous layer, to the
+// features Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], w = len(Offsets), over the documents x of Base.
 type Layer struct {
 	Kernel     string
 	Embedder   *sparse.Embedder
-	Base       *sparse.CSR // in the features below
+	Base       *sparse.CSR // documents in the features of the previous layer
 	Map        []float64   // row by row
 	Offsets    []float64
-	Components []int32 // principal component of each feature, counted from 0, the most informative first
-	Explained  float64 // share of the variance of Base in all components
+	Components []int32 // principal component of each feature, from 0, the most informative feature first
+	Explained  float64 // fraction of the variance of Base in all components
 }
 
 // Width returns the number of features.
@@ -37,11 +37,11 @@ const some = 4096
 // fitted is a layer before selection.
 type fitted struct {
 	*Layer
-	features []float32 // of all documents, row by row
+	features []float32 // features of all documents, row by row
 }
 
 // fit fits a layer to the first n documents of x, and computes the features of all documents. rows
-// are the indices of the documents in the corpus.
+// contains the indices of the documents in the corpus.
 func (t *training) fit(
 	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int, rows []int,
 ) (_ *fitted, err error) {
@@ -78,7 +78,7 @@ func (t *training) fit(
 	return out, nil
 }
 
-// find computes the components of a layer. The caller closes the engine.
+// find computes the components of a layer. The caller must close the engine.
 func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int) (_ *running, err error) {
 	first := run.Numbers(0, n)
 	l := &Layer{Kernel: k.String(), Embedder: k.Embedding().Fit(x.SelectRows(first))}
@@ -127,7 +127,7 @@ func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *spar
 	return &running{layer: l, engine: e, kernel: k, a: a, workers: t.o.Workers}, nil
 }
 
-// base draws the documents on which components are found, ascending.
+// base draws the documents for computing components. It returns them in ascending order.
 func (t *training) base(n int) []int {
 	r := rand.New(rand.NewPCG(t.s.Seed, 0x6d6b6d))
 	base := r.Perm(n)[:min(n, t.s.Base)]
@@ -135,7 +135,7 @@ func (t *training) base(n int) []int {
 	return base
 }
 
-// keep returns the layer with only the given features, in that order.
+// keep returns the layer restricted to the listed features, in this order.
 func (l *Layer) keep(columns []uint32) *Layer {
 	out := *l
 	out.Map, out.Offsets, out.Components = make([]float64, 0, l.Base.Rows()*len(columns)), nil, nil
@@ -165,7 +165,7 @@ type running struct {
 	workers int
 }
 
-// open prepares a layer for use. The caller closes its engine.
+// open prepares a layer for use. The caller must close its engine.
 func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
 	k, err := kernel.Parse(l.Kernel)
 	if err != nil {

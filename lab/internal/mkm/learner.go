@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Learner is the learner mkm.
+// Learner is the learner named mkm.
 var Learner = &learn.Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
 	Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return multilayerModel{m} }),
@@ -33,7 +33,7 @@ type multilayer struct {
 	Width  string `param:"width" default:"auto" help:"selected features: auto, all, or numbers by layer"`
 }
 
-// settings returns the settings of the parameters.
+// settings returns the Settings for the parameters.
 func (t *multilayer) settings(o learn.Options) (Settings, error) {
 	s := t.Settings
 	s.Seed = o.Seed
@@ -107,7 +107,7 @@ func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.
 	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
-// levelRow is a level in a report: the documents, then each layer.
+// levelRow is a level in a report. Level 0 is the documents.
 type levelRow struct {
 	Level     int     `json:"level"`
 	Kernel    string  `json:"kernel,omitempty"`
@@ -115,7 +115,7 @@ type levelRow struct {
 	Width     int     `json:"width"`
 	K         int     `json:"k,omitempty"`
 	Wrong     int     `json:"wrong"`
-	Chosen    int     `json:"chosen_on"` // documents
+	Chosen    int     `json:"chosen_on"` // number of documents
 	Steps     int     `json:"steps,omitempty"`
 	Missed    int     `json:"wrong_by_metric,omitempty"`
 	Explained float64 `json:"explained,omitempty"`

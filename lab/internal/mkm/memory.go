@@ -35,7 +35,7 @@ func (t *training) held(models int64) int64 {
 	return 2*t.c.Documents.Bytes() + 20*int64(len(t.y))*int64(t.s.widest()) + models
 }
 
-// left returns the memory left for a stage; 0 for no limit.
+// left returns the remaining memory for a stage; 0 means no limit.
 func (t *training) left(stage int64) int64 {
 	if t.o.MemoryBytes == 0 {
 		return 0
@@ -47,8 +47,8 @@ func (t *training) left(stage int64) int64 {
 	return max(t.o.MemoryBytes-t.held(models)-stage, 1)
 }
 
-// bytes returns the memory of a training run without pairs of documents in reach of a margin. It is
-// the maximum over the stages, level by level, each with the models that exist by then.
+// bytes returns the memory of a training run without pairs within reach of a margin. It is the
+// maximum over the stages of all levels, including the models trained so far.
 func (t *training) bytes() (most int64) {
 	n, docs, workers := len(t.y), t.c.Documents, run.Workers(t.o.Workers)
 	b := min(n, t.s.Base)
@@ -57,7 +57,7 @@ func (t *training) bytes() (most int64) {
 		lengths[i] = docs.Offsets[i+1] - docs.Offsets[i]
 	}
 	slices.Sort(lengths)
-	values := int64(0) // of the longest documents, which could all be in Base
+	values := int64(0) // number of values in the longest documents, which could all be in Base
 	for _, length := range lengths[n-b:] {
 		values += length
 	}

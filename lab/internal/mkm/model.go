@@ -17,7 +17,7 @@ import (
 type Model struct {
 	Settings Settings
 
-	archive.Origin          // with the number of training documents
+	archive.Origin          // includes the number of training documents
 	Choices        []Choice // by level, len(Layers) + 1
 
 	// Columns are the selected features of the documents, the most informative first; nil if all
@@ -25,13 +25,13 @@ type Model struct {
 	Columns []uint32
 	Layers  []*Layer
 
-	// Exactly one of these is set: the classifier.
+	// Exactly one of these classifiers is set.
 	Nearest  *Nearest
 	Metric   *lmnn.Model
 	Machines *model.Model
 }
 
-// Width returns the number of features that the classifier takes.
+// Width returns the number of features for the classifier.
 func (m *Model) Width() int {
 	if n := len(m.Layers); n > 0 {
 		return m.Layers[n-1].Width()
@@ -149,7 +149,7 @@ func (m *Model) validateFinal(s Settings) error {
 	return nil
 }
 
-// class returns the index of a class, -1 if it doesn't exist.
+// class returns the index of a class, or -1 for an unknown class.
 func (m *Model) class(name string) int {
 	for c, own := range m.Classes {
 		if own == name {
@@ -199,9 +199,9 @@ func (l *Layer) validate(below int) error {
 }
 
 // Predict classifies documents. The largest decision value wins: negative energies of a metric,
-// decision values of SVMs, or 1 for the class of neighbours. Columns are those of the training
-// corpus. The result has the same bits for any number of workers. It fails for values that an
-// embedding doesn't accept, if memory doesn't suffice, and within a second after ctx is done.
+// decision values of SVMs, or 1 for the class of neighbours. Columns are numbered as in the
+// training corpus. The result is the same bit for bit for any number of workers. It fails for
+// values that an embedding doesn't support, if memory is insufficient, and soon after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	found, err := PredictAll(ctx, []*Model{m}, docs, o)
 	if err != nil {

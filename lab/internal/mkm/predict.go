@@ -15,10 +15,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// PredictAll is [Model.Predict] for several models. Layers that consecutive models share, such as
+// PredictAll is [Model.Predict] for several models. Layers shared by consecutive models, such as
 // the models of [Path], are computed once.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
-	need, said := int64(0), int64(0) // said: memory of the predictions of the models before
+	need, said := int64(0), int64(0) // said is the memory of the previous models' predictions
 	for _, m := range models {
 		need = max(need, said+m.held(docs.Rows())+m.predicting(docs.Rows(), run.Workers(o.Workers)))
 		said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
@@ -27,7 +27,7 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 		return nil, err
 	}
 	var out []*model.Prediction
-	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // a panic becomes an error
+	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // run.Tasks turns a panic into an error
 		p, said := &predictor{o: o}, int64(0)
 		for _, m := range models {
 			found, left := &model.Prediction{}, o
@@ -77,7 +77,7 @@ func (m *Model) predicting(rows, workers int) (most int64) {
 		s := m.Machines.Support
 		most = max(most, engine.NewBytes(s.Rows(), m.Machines.Embedder.Cols(), s.NNZ()))
 	}
-	return most + int64(workers)<<20 // scratch space of the workers
+	return most + int64(workers)<<20 // includes scratch memory of the workers
 }
 
 // predictor caches the features of the documents in the layers of the last model.
@@ -88,10 +88,10 @@ type predictor struct {
 	values  []table
 }
 
-// cut removes all but the first layers.
+// cut removes all layers after the first ones.
 func (p *predictor) cut(layers int) { p.layers, p.values = p.layers[:layers], p.values[:layers] }
 
-// features returns the features that the classifier of a model takes.
+// features returns the features for the classifier of a model.
 func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (table, error) {
 	if len(m.Layers) == 0 {
 		return (&level{x: docs, columns: m.Columns}).gather(0, docs.Rows()), nil
@@ -179,8 +179,7 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows
 	return nil
 }
 
-// take copies the predictions of a classifier, which may have fewer classes or another order of
-// classes.
+// take copies the predictions of a classifier, whose classes may be fewer or in a different order.
 func (m *Model) take(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
 	to := make([]int, len(classes))
 	for c, name := range classes {

@@ -19,7 +19,7 @@ const (
 	Machines                // support vector machines, one-vs-rest
 )
 
-// String names the classifier.
+// String returns the name of the classifier.
 func (f Final) String() string {
 	if f < Metric || f > Machines {
 		return fmt.Sprintf("unknown (%d)", int(f))
@@ -27,28 +27,28 @@ func (f Final) String() string {
 	return []string{"lmnn", "knn", "svm"}[f]
 }
 
-// Maximum values of settings.
+// maximum values of settings
 const (
 	MaxLayers = 16
-	MaxWidth  = lmnn.MaxColumns // features of a layer
+	MaxWidth  = lmnn.MaxColumns // number of features of a layer
 
 	maxNeighbours = 1 << 10
 )
 
-// Settings describe a model. The zero value trains a metric on selected features, without layers.
+// Settings describes a model. The zero value trains a metric on selected features, without layers.
 type Settings struct {
-	// Layers are the specifications of the kernels, from the documents up. Above the first layer, a
-	// kernel without an embedding takes features unchanged.
+	// Layers lists the specifications of the kernels, from the documents up. After the first layer,
+	// a kernel without an embedding uses unchanged features.
 	Layers []string
 
-	// Widths are the maximum numbers of selected features: of the documents, then of each layer, or
-	// one number for all levels. Default: chosen on held-out documents.
+	// Widths lists the maximum numbers of selected features: of the documents, then of each layer,
+	// or one number for all levels. Default: selected on held-out documents.
 	Widths []int
 
-	Whole      bool // select all features; Widths must be empty
+	Whole      bool // selects all features; Widths must be empty
 	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"components of a layer at most"`
 
-	// Base is the number of randomly drawn documents on which components are found.
+	// Base is the number of randomly drawn documents for computing components.
 	Base  int `param:"base" default:"6000" min:"2" help:"documents to find components on"`
 	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
 	Parts int `param:"part" default:"6" min:"2" help:"1/N of the documents held out for auto"`
@@ -56,12 +56,12 @@ type Settings struct {
 	Final  Final   `param:"final" max:"2" help:"what classifies; svm with -kernel (arccos:n=1)"`
 	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"` // auto: see [lmnn.Choose]
 	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"neighbours of final=knn"`
-	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // of Machines
+	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of Machines
 	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
 
-	Seed uint64 // seeds the held-out part, Base, and the search for components
+	Seed uint64 // seed of the held-out part, Base, and the computation of components
 
-	tolerance float64 // of components, for tests
+	tolerance float64 // tolerance of components, for tests
 }
 
 // resolve checks the settings and fills in defaults.
@@ -98,7 +98,7 @@ func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	return s, kernels, nil
 }
 
-// parse reads the kernel of layer l.
+// parse parses the kernel of layer l.
 func parse(spec string, l int) (kernel.Kernel, error) {
 	if l == 0 {
 		return kernel.Parse(spec)
@@ -109,7 +109,7 @@ func parse(spec string, l int) (kernel.Kernel, error) {
 // widest returns the maximum width to try.
 func (s *Settings) widest() int { return max(s.Components, 300) }
 
-// width returns the width of a level, 0 if it must be chosen.
+// width returns the width of a level, or 0 if it must be selected.
 func (s *Settings) width(level int) int {
 	switch len(s.Widths) {
 	case 0:
@@ -126,30 +126,30 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// Options configure a computation. The zero value uses the defaults.
+// Options configures a computation. The zero value uses the defaults.
 type Options struct {
-	ISA         string // instruction set; default the best
-	Workers     int    // goroutines; default one per processor. Results don't depend on it
-	MemoryBytes int64  // memory limit, without the documents; default none
+	ISA         string // instruction set; default: the best
+	Workers     int    // number of goroutines; default: number of CPUs. Results don't depend on it
+	MemoryBytes int64  // memory limit without the documents; default: no limit
 
-	Progress func(run.Progress) // optional; never called concurrently
+	Progress func(run.Progress) // progress callback, not called concurrently; may be nil
 
-	Chosen func(Choice) // optional; called with each choice, level by level
+	Chosen func(Choice) // callback for each choice, level by level; may be nil
 }
 
-// Choice is the width of a level. Errors are the errors of nearest neighbours in these features, on the
-// held-out documents.
+// Choice is the selected width of a level. Wrong counts the errors of nearest neighbours in these
+// features on the held-out documents.
 type Choice struct {
-	Level     int    // 0 for the documents, then the layer
-	Kernel    string // of the layer
+	Level     int    // 0 for the documents, then the number of the layer
+	Kernel    string // kernel of the layer
 	Features  int    // number of ranked features
 	Width     int    // number of selected features
-	K         int    // neighbours
-	Wrong     int    // misclassified documents
-	Documents int    // held-out documents; 0 if nothing was chosen
+	K         int    // number of neighbours
+	Wrong     int    // number of misclassified documents
+	Documents int    // number of held-out documents; 0 if nothing was selected
 
-	Steps      int `json:",omitempty"` // iterations of a metric, if chosen
-	StepsWrong int `json:",omitempty"` // documents misclassified by the metric
+	Steps      int `json:",omitempty"` // number of iterations of a metric, if selected
+	StepsWrong int `json:",omitempty"` // number of documents misclassified by the metric
 }
 
 // String describes the choice.

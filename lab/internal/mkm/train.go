@@ -17,15 +17,15 @@ import (
 )
 
 // Train trains a model on the documents of a corpus with exactly one class. It neither changes nor
-// keeps the corpus. With n documents, b documents of Base and p Components, a layer takes about ten
-// products of b²p operations, and bnp for the projection; choosing widths takes n²p/Parts. Memory
-// is 24 np bytes plus the components and the classifier. The model has the same bits for any number
-// of workers. If a layer's matrix doesn't fit in MemoryBytes, sums are rounded differently, see
-// pca.Fit.
+// retains the corpus. With n documents, b documents of Base and p Components, a layer takes about
+// ten products of b²p operations, and bnp for the projection. Selecting widths takes n²p/Parts.
+// Memory is 24 np bytes plus the components and the classifier. The model is the same bit for bit
+// for any number of workers. If a layer's matrix exceeds MemoryBytes, sums are rounded differently,
+// see pca.Fit.
 //
-// It fails for invalid settings, fewer than two classes, documents that are all equal to a kernel,
-// values that embeddings and classifiers don't accept, if memory doesn't suffice, and within a
-// second after ctx is done.
+// It fails for invalid settings, fewer than two classes, documents that a kernel can't distinguish,
+// values that embeddings and classifiers don't support, insufficient memory, and within a second
+// after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	models, err := train(ctx, c, s, []Final{s.Final}, o, len(s.Layers))
 	if err != nil {
@@ -54,7 +54,7 @@ type training struct {
 	o       Options
 	c       *corpus.Corpus // documents with one class
 	y       []int32
-	rows    []int // their indices in the corpus
+	rows    []int // their row indices in the corpus
 	digest  [32]byte
 	finals  []Final
 	from    int // first level with classifiers
@@ -93,12 +93,12 @@ func train(
 		}
 	}
 	t.choices, t.prices = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
-	// In Tasks a panic becomes an error.
+	// run.Tasks turns a panic into an error.
 	err = run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return t.run(ctx) })
 	return t.models, err
 }
 
-// run makes the choices on a part of the documents, then fits everything to all of them.
+// run makes the choices on a part of the documents, then fits all layers to all documents.
 func (t *training) run(ctx context.Context) error {
 	if t.chooses() {
 		fit, valid := t.divide()
@@ -114,7 +114,7 @@ func (t *training) run(ctx context.Context) error {
 	return t.pass(ctx, all, nil, t.finish)
 }
 
-// take sets the training documents: those with exactly one class.
+// take sets the training documents: the documents with exactly one class.
 func (t *training) take(c *corpus.Corpus) error {
 	if name, twice := archive.Repeated(c.Classes); twice {
 		return fmt.Errorf("mkm: two classes of %s are called %q, expected different names", c.Source, name)
@@ -137,7 +137,7 @@ func (t *training) take(c *corpus.Corpus) error {
 	return nil
 }
 
-// chooses reports whether anything is chosen on held-out documents.
+// chooses reports whether held-out documents are needed for a choice.
 func (t *training) chooses() bool {
 	return !t.s.Whole && t.s.Widths == nil || t.s.K == 0 && slices.Contains(t.finals, Neighbours) ||
 		t.s.C == 0 && slices.Contains(t.finals, Machines) || t.s.Steps == 0 && slices.Contains(t.finals, Metric)
@@ -156,15 +156,15 @@ func (t *training) divide() (fit, valid []int) {
 type level struct {
 	number  int
 	n       int
-	x       *sparse.CSR // documents; above level 0 with all features
+	x       *sparse.CSR // documents; after level 0 with all features
 	y       []int32
-	columns []uint32 // features, the most informative first; later the selected ones only
-	layers  []*Layer // below
-	last    *fitted  // layer that made x
+	columns []uint32 // features, the most informative first; later only the selected features
+	layers  []*Layer // previous layers
+	last    *fitted  // layer that computed x
 }
 
 // pass fits the layers to the documents fit, and applies them to fit and valid. It calls each for
-// every level after ranking its features; each returns the number of features to select.
+// every level after ranking its features. each returns the number of features to select.
 func (t *training) pass(
 	ctx context.Context, fit, valid []int, each func(context.Context, *level) (int, error),
 ) error {
@@ -250,7 +250,7 @@ func (t *training) widths(lv *level) (widths []int) {
 	return append(widths, most)
 }
 
-// choose chooses the width and number of neighbours of a level, the steps of a metric, and C.
+// choose selects the width and number of neighbours of a level, the steps of a metric, and C.
 func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	widths := t.widths(lv)
 	most := widths[len(widths)-1]
@@ -290,10 +290,10 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	return choice.Width, nil
 }
 
-// finish trains the models of a level with the chosen width.
+// finish trains the models of a level with the selected width.
 func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	choice := &t.choices[lv.number]
-	w := min(choice.Width, len(lv.columns)) // all documents may have fewer features
+	w := min(choice.Width, len(lv.columns)) // a level fitted to all documents may have fewer features
 	if t.s.Whole || t.s.width(lv.number) > 0 {
 		w = t.widths(lv)[0] // or more
 	}
@@ -343,7 +343,7 @@ type table struct {
 	cols   int
 }
 
-// gather returns the selected features of documents lo to hi-1, in their order.
+// gather returns the selected features of documents lo to hi-1, in the order of selection.
 func (lv *level) gather(lo, hi int) table {
 	to := make(map[uint32]int, len(lv.columns))
 	for at, c := range lv.columns {
@@ -381,7 +381,7 @@ func (t table) dense() *mat.Dense {
 func (t table) csr() *sparse.CSR {
 	m, err := sparse.FromDense(t.rows(), t.cols, t.values)
 	if err != nil {
-		panic(err) // features were checked
+		panic(err) // can't fail, because features were checked
 	}
 	return m
 }

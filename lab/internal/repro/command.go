@@ -20,7 +20,7 @@ type command struct {
 	backend.Compute
 	f           *cli.Flags
 	experiments []Experiment
-	chosen      *Experiment // nil to list the experiments
+	chosen      *Experiment // nil to list all experiments
 	settings    Settings
 	set         cli.List
 	data, out   string
@@ -52,7 +52,7 @@ func Command(experiments ...Experiment) *cli.Command {
 	}
 }
 
-// choose takes the experiment's name from the front of the arguments.
+// choose removes the experiment's name from the start of the arguments.
 func (c *command) choose(args []string) ([]string, error) {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return args, nil
@@ -75,7 +75,7 @@ func (c *command) choose(args []string) ([]string, error) {
 	for _, row := range params.Help(c.settings) {
 		help := row.Help[:strings.LastIndex(row.Help, ": ")]
 		value := fmt.Sprint(params.Get(c.settings, row.Name))
-		if len(value) > 85 && !strings.Contains(value, ",") { // it can't be wrapped
+		if len(value) > 85 && !strings.Contains(value, ",") { // long values without commas can't be wrapped
 			value = value[:85] + "…"
 		}
 		all = append(all, fmt.Sprintf("%s=%s (%s)", row.Name, value, help))
@@ -112,7 +112,7 @@ func (c *command) check() error {
 	return nil
 }
 
-// run runs the experiment. It prints complete tables even if the experiment fails.
+// run runs the experiment. If the experiment fails, it still prints the complete tables.
 func (c *command) run(ctx context.Context, e *cli.Env) error {
 	if c.chosen == nil {
 		_, err := fmt.Fprint(e.Stdout, c.list())
@@ -150,7 +150,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	return err
 }
 
-// device creates the GPU device, if a GPU is used, and loads the documents.
+// device creates the GPU device, if the GPU is used, and loads the documents.
 func (c *command) device(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 	if c.Job(x.Rows()) != backend.CUDA {
 		return nil, nil

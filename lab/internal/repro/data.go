@@ -26,7 +26,7 @@ type Source struct {
 	Form   string // description of its files
 }
 
-// The corpora of the experiments.
+// corpora of the experiments
 var (
 	WebKB = Source{"webkb", []string{"all.tsv.gz"}, corpus.FormatTSV, "a line class|university<TAB>text for each page " +
 		"of the 4 Universities data set (CMU)"}
@@ -73,13 +73,13 @@ func (r *Run) Read(ctx context.Context, s Source, file string, opt corpus.Option
 	return corpus.Read(ctx, filepath.Join(r.Data, s.Name, file), opt)
 }
 
-// readText reads a file, without terms in fewer than minDF documents.
+// readText reads a file without the terms that occur in fewer than minDF documents.
 func (r *Run) readText(ctx context.Context, s Source, file int, t Terms, minDF int) (*corpus.Corpus, error) {
 	return r.Read(ctx, s, s.Files[file], corpus.Options{MinDF: minDF, Tokenizer: corpus.Tokenizer{Digits: t.Digits}})
 }
 
-// ReadWebKB reads WebKB. Classes are the parts of labels before the bar; universities are the parts
-// after it.
+// ReadWebKB reads WebKB. Labels are class|university; it returns classes and universities
+// separately.
 func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, universities []string, err error) {
 	if t.Stop == Rainbow {
 		t.Stop = NoWords
@@ -105,7 +105,7 @@ func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, univers
 	return &pages, universities, nil
 }
 
-// ReadReuters reads the stories of both parts of the ModApte split; the first n are for training.
+// ReadReuters reads both parts of the ModApte split; the first n stories are for training.
 func (r *Run) ReadReuters(ctx context.Context, t Terms) (c *corpus.Corpus, n int, err error) {
 	train, err := r.readText(ctx, Reuters, 0, t, 1)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *Run) ReadReuters(ctx context.Context, t Terms) (c *corpus.Corpus, n int
 	return t.Apply(Concat(train, test)), train.Documents.Rows(), nil
 }
 
-// ReadNewsgroups reads both sets of 20 Newsgroups, with the training set's terms.
+// ReadNewsgroups reads both sets of 20 Newsgroups with the terms of the training set.
 func (r *Run) ReadNewsgroups(ctx context.Context, t Terms) (train, test *corpus.Corpus, err error) {
 	if train, err = r.readText(ctx, Newsgroups, 0, t, t.MinDF); err != nil {
 		return nil, nil, err
@@ -127,16 +127,16 @@ func (r *Run) ReadNewsgroups(ctx context.Context, t Terms) (train, test *corpus.
 	if test, err = r.Read(ctx, Newsgroups, Newsgroups.Files[1], opt); err != nil {
 		return nil, nil, err
 	}
-	// Embeddings ignore terms that no training document has, so the test set may keep them.
+	// Embeddings ignore terms that no training document has, so the test set needs no Apply.
 	return t.Apply(train), test, nil
 }
 
-// HasClass reports whether document i has a class.
+// HasClass reports whether document i has the class.
 func HasClass(c *corpus.Corpus, i int, class string) bool {
 	return slices.ContainsFunc(c.Labels.Of(i), func(id int32) bool { return c.Classes[id] == class })
 }
 
-// Hash returns the FNV-1a hash of a name, which selects a stream of random numbers.
+// Hash returns the FNV-1a hash of a name. It selects a stream of random numbers.
 func Hash(name string) uint64 {
 	h := fnv.New64a()
 	io.WriteString(h, name)

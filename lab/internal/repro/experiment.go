@@ -6,15 +6,15 @@ import "context"
 type Experiment struct {
 	Name  string
 	Paper string // authors, title, year and sections
-	Data  string // names of the corpora that it reads
+	Data  string // names of the corpora that the experiment reads
 	Time  string // duration with the default settings
-	Help  string // what it measures, in a few lines
+	Help  string // measured quantities, in several lines
 
 	// New returns the default settings: a pointer to a struct for package params.
 	New func() Settings
 }
 
-// Settings are the settings of an experiment.
+// Settings holds the settings of an experiment.
 type Settings interface {
 	// Run runs the experiment. If it returns both a report and an error, the report contains the
 	// complete tables. A setting out of range is a usage error.

@@ -19,7 +19,7 @@ type (
 	Ints    = List[int]
 )
 
-// String returns the list as UnmarshalText reads it.
+// String returns the list in the format of UnmarshalText.
 func (l List[T]) String() string {
 	var parts []string
 	for _, v := range l {
@@ -28,7 +28,7 @@ func (l List[T]) String() string {
 	return strings.Join(parts, ",")
 }
 
-// UnmarshalText reads a list separated by commas.
+// UnmarshalText parses a list separated by commas.
 func (l *List[T]) UnmarshalText(text []byte) error {
 	*l = nil
 	for part := range strings.SplitSeq(string(text), ",") {
@@ -46,17 +46,17 @@ func (l *List[T]) UnmarshalText(text []byte) error {
 // Words is a setting with a list of words.
 type Words []string
 
-// String returns the list as UnmarshalText reads it.
+// String returns the list in the format of UnmarshalText.
 func (l Words) String() string { return strings.Join(l, ",") }
 
-// UnmarshalText reads a list separated by commas.
+// UnmarshalText parses a list separated by commas.
 func (l *Words) UnmarshalText(text []byte) error {
 	*l = strings.Split(string(text), ",")
 	return nil
 }
 
-// Of returns the words of the setting called name, in the order of all, or a usage error if a word
-// isn't in all.
+// Of returns the words in the order of all, or a usage error for the setting name if a word isn't
+// in all.
 func (l Words) Of(name string, all ...string) (chosen Words, err error) {
 	for _, word := range l {
 		if !slices.Contains(all, word) {
@@ -78,7 +78,7 @@ func OneOf(name, value string, all ...string) error {
 // Kernels is a setting with a list of kernels.
 type Kernels []kernel.Kernel
 
-// String returns the list as UnmarshalText reads it.
+// String returns the list in the format of UnmarshalText.
 func (l Kernels) String() string {
 	var specs []string
 	for _, k := range l {
@@ -87,7 +87,7 @@ func (l Kernels) String() string {
 	return strings.Join(specs, ";")
 }
 
-// UnmarshalText reads a list separated by semicolons.
+// UnmarshalText parses a list separated by semicolons.
 func (l *Kernels) UnmarshalText(text []byte) error {
 	*l = nil
 	for spec := range strings.SplitSeq(string(text), ";") {

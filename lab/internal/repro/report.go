@@ -18,13 +18,13 @@ type Report struct {
 	Experiment string         `json:"experiment"`
 	Paper      string         `json:"paper"`
 	Settings   []Setting      `json:"settings"`
-	Incomplete string         `json:"incomplete,omitempty"` // why tables are missing
+	Incomplete string         `json:"incomplete,omitempty"` // reason for missing tables
 	Tables     []*Table       `json:"tables"`
 	Notes      []string       `json:"notes,omitempty"`
 	Charts     []*chart.Chart `json:"-"`
 
-	DotProducts int64   `json:"dot_products"` // pairs of documents whose dot product was computed
-	Trainings   int64   `json:"trainings"`    // binary classifiers
+	DotProducts int64   `json:"dot_products"` // number of dot products computed
+	Trainings   int64   `json:"trainings"`    // number of binary classifiers trained
 	Seconds     float64 `json:"seconds"`
 	PeakBytes   int64   `json:"peak_bytes"`
 }
@@ -45,12 +45,12 @@ func (r *Report) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// Table is a table of a paper with measured figures.
+// Table is a table of a paper with the measured figures.
 type Table struct {
 	Key     string     `json:"key"` // part of the file name, such as "1"
 	Title   string     `json:"title"`
 	Columns []string   `json:"columns"` // a title that begins with '>' right-aligns the column
-	Rows    [][]string `json:"rows"`    // each as long as Columns
+	Rows    [][]string `json:"rows"`    // each row has a cell per column
 }
 
 // NewTable appends an empty table.
@@ -143,7 +143,7 @@ type Curve struct {
 	Name    string
 	Points  []chart.Point
 	SD      []float64 // standard deviations of the points, drawn as bars; may be nil
-	Crosses bool      // draw crosses without a line
+	Crosses bool      // draws crosses without a line
 }
 
 // Draw appends a chart of the curves that have points.

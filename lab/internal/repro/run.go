@@ -14,20 +14,20 @@ import (
 
 // Run is the environment of an experiment. The zero value works, except for Data.
 type Run struct {
-	Data        string // folder of corpora, one sub-folder each
+	Data        string // folder of corpora, with a sub-folder for each
 	Workers     int    // number of goroutines; 0 for the number of CPUs
 	ISA         string // instruction set; empty for the best
-	MemoryBytes int64  // memory limit; 0 for none
+	MemoryBytes int64  // memory limit; 0 for no limit
 	Seed        uint64 // seed for all random choices
 
-	// Device creates the device that computes instead of the CPU, see engine.Options; may be nil.
+	// Device creates the GPU device, see engine.Options. It is nil to compute on the CPU.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	Tell func(stage string, done, total int64) // progress callback, called from any goroutine; may be nil
-	Warn func(message string)                  // may be nil
+	Warn func(message string)                  // warning callback; may be nil
 }
 
-// Threads returns the number of goroutines.
+// Threads returns the number of goroutines to use.
 func (r *Run) Threads() int {
 	if r.Workers > 0 {
 		return r.Workers
@@ -43,14 +43,14 @@ func (r *Run) Kernels() (*asm.Kernels, error) {
 	return asm.For(asm.ISA(r.ISA))
 }
 
-// Progress reports the progress of a stage. A total of 0 means unknown.
+// Progress reports the progress of a stage. A total of 0 means that the total is unknown.
 func (r *Run) Progress(stage string, done, total int64) {
 	if r.Tell != nil {
 		r.Tell(stage, done, total)
 	}
 }
 
-// Counter returns a function that reports one more step of a stage per call.
+// Counter returns a function that counts and reports one step of a stage per call.
 func (r *Run) Counter(stage string, total int) func() {
 	var steps atomic.Int64
 	r.Progress(stage, 0, int64(total))
@@ -60,8 +60,8 @@ func (r *Run) Counter(stage string, total int) func() {
 // programBytes is the memory of a run without corpora, problems and matrices.
 const programBytes = 32 << 20
 
-// Fits returns an error unless matrices of this size, engines of the documents and the program fit
-// in the memory limit.
+// Fits returns an error unless matrices bytes, engines of the documents and the program fit into
+// the memory limit.
 func (r *Run) Fits(what string, matrices int64, docs ...*sparse.CSR) error {
 	need := matrices + programBytes
 	for _, m := range docs {

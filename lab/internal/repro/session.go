@@ -12,7 +12,7 @@ import (
 
 // Outcome is the result of a classifier on a test set.
 type Outcome struct {
-	Right   string // '1' for each document that is classified correctly, else '0'
+	Right   string // '1' for each correctly classified document, else '0'
 	Support int    // number of distinct support vectors
 }
 
@@ -23,7 +23,7 @@ func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
 func (o *Outcome) Percent() float64 { return 100 * float64(o.Wrong()) / float64(len(o.Right)) }
 
 // Against returns the sign test of two outcomes on the same documents, and the numbers of documents
-// for which only the first or only the second is right.
+// for which only the first or only the second outcome is right.
 func Against(a, b string) (test Test, first, second int) {
 	for i := range a {
 		switch {
@@ -49,14 +49,14 @@ type Session struct {
 	pairs   int64        // number of dot products, for the report
 }
 
-// NewSession returns a session that trains on the result of train, which it calls at the first
-// test. name is shown in progress. held is the memory of the caller in bytes, including the corpus.
-// The session adds to the counts of report.
+// NewSession returns a session that trains on the result of train. It calls train at the first
+// test. name occurs in progress messages. held is the caller's memory in bytes, including the
+// corpus. The session adds to the counts of report.
 func (r *Run) NewSession(name string, train func() *corpus.Corpus, held int64, report *Report) *Session {
 	return &Session{run: r, name: name, train: train, held: held + programBytes, report: report}
 }
 
-// Close frees device memory. A nil session may be closed.
+// Close frees device memory. Close of a nil session does nothing.
 func (c *Session) Close() error {
 	if c == nil || c.problem == nil {
 		return nil
@@ -64,7 +64,7 @@ func (c *Session) Close() error {
 	return c.problem.Engine().Close()
 }
 
-// Test trains a classifier and tests it on test, which has the vocabulary of the training corpus.
+// Test trains a classifier and tests it on test, whose vocabulary is the training corpus's.
 func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus) (out Outcome, err error) {
 	r := c.run
 	if c.problem == nil {

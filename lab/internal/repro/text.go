@@ -10,17 +10,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Terms are settings that select the terms of texts. A term is a run of letters in lower case.
+// Terms holds settings that select the terms of texts. A term is a run of lower-case letters.
 type Terms struct {
 	Digits bool      `param:"digits" help:"terms may have digits"`
 	MinDF  int       `param:"min-df" min:"1" help:"ignore terms that fewer documents have"`
 	Stop   StopWords `param:"stop-words" max:"2" help:"ignored words; rainbow: SMART's list, none in WebKB"`
 }
 
-// StopWords is a list of words that are ignored.
+// StopWords selects a list of ignored words.
 type StopWords int
 
-// The lists of stop words. Rainbow is the choice of Zhang, Chen and Lee: SMART, but none for WebKB.
+// stop word lists. Rainbow is the choice of Zhang, Chen and Lee: SMART, but none for WebKB.
 const (
 	NoWords StopWords = iota
 	SMART
@@ -30,14 +30,14 @@ const (
 // String returns the name.
 func (s StopWords) String() string { return []string{"none", "smart", "rainbow"}[s] }
 
-// smart is SMART's list of 571 English stop words, one of them twice, as published by Cornell
-// University (ftp.cs.cornell.edu/pub/smart/english.stop). The 47 words with an apostrophe are never
-// terms.
+// smart is SMART's list of 571 English stop words, with one duplicate, as published by Cornell
+// University (ftp.cs.cornell.edu/pub/smart/english.stop). The 47 words with an apostrophe never
+// occur as terms.
 //
 //go:embed smart.txt
 var smart string
 
-// String describes the settings.
+// String describes the settings in one line.
 func (t Terms) String() string {
 	parts := []string{"runs of letters, lower-cased"}
 	if t.Digits {
@@ -82,7 +82,7 @@ func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 }
 
 // Concat returns the documents of two corpora, with the union of terms and of classes. Corpora
-// without a vocabulary, such as images, have the same columns.
+// without a vocabulary, such as images, must have the same columns.
 func Concat(a, b *corpus.Corpus) *corpus.Corpus {
 	both := slices.Concat(a.Vocabulary, b.Vocabulary)
 	slices.Sort(both)

@@ -50,7 +50,7 @@ type command struct {
 // result is the report that the command prints.
 type result struct {
 	Corpus    source.Line `json:"corpus"`
-	Documents int         `json:"documents"` // with exactly one class
+	Documents int         `json:"documents"` // number of documents with exactly one class
 	Terms     int         `json:"terms"`     // number of ranked terms
 	Entropy   float64     `json:"class_bits"`
 	Rows      []row       `json:"rows"`
@@ -70,7 +70,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // the values by term
+	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // memory for the values by term
 		return err
 	}
 	p.Stage("ranking terms")

@@ -3,10 +3,10 @@
 //
 //	I = Σ_b Σ_y p(b, y) log₂( p(b, y) / (p(b) p(y)) )   bits
 //
-// over the bins b of the feature's values and the classes y, where p are fractions of documents.
-// Counts, which are features with nonnegative integer values, have a bin per number if no number
-// reaches the number of bins, otherwise the bins 0, 1, 2-3, 4-7 and so on. Other features have bins
-// of equal width from the minimum to the maximum. The estimate is nonnegative. For independent
+// over the bins b of the feature's values and the classes y. p is a fraction of the documents.
+// Counts, which are features with nonnegative integer values, have a bin per number if all numbers
+// are below the number of bins, otherwise the bins 0, 1, 2-3, 4-7 and so on. Other features have
+// bins of equal width from the minimum to the maximum. The estimate is nonnegative. For independent
 // features of n documents it is about (bins-1)(classes-1)/(2 n ln 2).
 //
 // Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3; Guyon and Elisseeff,
@@ -26,16 +26,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options configure the estimate. The zero value uses the defaults.
+// Options configures the estimate. The zero value uses the defaults.
 type Options struct {
-	Bins    int // bins of equal width for features that aren't counts; default 10
-	Workers int // goroutines; default one per processor. Results don't depend on it
+	Bins    int // number of equal-width bins for features that aren't counts; default: 10
+	Workers int // number of goroutines; default: number of CPUs. Results don't depend on it
 }
 
-// Ranking lists features by descending information. Ties are broken by column.
+// Ranking lists features in descending order of information. Ties are broken by column.
 type Ranking struct {
 	Terms     []uint32  // columns with a value in at least one document
-	Bits      []float64 // mutual information of each
+	Bits      []float64 // mutual information of each term
 	Entropy   float64   // entropy of the classes in bits, an upper bound of Bits
 	Documents int       // number of documents with exactly one class
 }
@@ -70,7 +70,7 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	}
 	columns := turn(c)
 	r.Terms, r.Bits = columns.terms, make([]float64, len(columns.terms))
-	const some = 256 // columns per task
+	const some = 256 // number of columns per task
 	tasks := (len(r.Terms) + some - 1) / some
 	err := run.Tasks(ctx, opt.Workers, tasks, func(_ context.Context, _, task int) error {
 		h := histogram{bins: opt.Bins, classes: classes, documents: r.Documents}
@@ -93,12 +93,12 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	return r, nil
 }
 
-// turned holds the values of a corpus by term.
+// turned holds the values of a corpus ordered by term.
 type turned struct {
 	terms  []uint32 // ascending
 	starts []int64
 	values []float32
-	of     []int32 // class of each value's document
+	of     []int32 // class of the document of each value
 }
 
 // turn transposes the documents that have exactly one class.
@@ -141,8 +141,8 @@ type histogram struct {
 	count     []int // by bin, then class
 }
 
-// information returns the mutual information of a feature, given its nonzero values and the classes
-// of their documents.
+// information returns the mutual information of a feature. values are its nonzero values; of is the
+// classes of their documents.
 func (h *histogram) information(values []float32, of []int32) float64 {
 	least, most, whole := float32(0), float32(0), true
 	if len(values) == h.documents && len(values) > 0 {
@@ -169,7 +169,7 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	classes := len(h.classes)
 	h.count = slices.Grow(h.count[:0], bins*classes)[:bins*classes]
 	clear(h.count)
-	var zero []int // counts by class of the bin of 0
+	var zero []int // counts by class of the bin that contains 0
 	if len(values) < h.documents {
 		zero = h.count[bin(0)*classes:][:classes]
 	}
@@ -196,7 +196,7 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	return max(sum, 0)
 }
 
-// Keep returns m with the values of the given terms only, which must be ascending. Columns keep
+// Keep returns m with only the values of the listed terms, which must be ascending. Columns keep
 // their indices.
 func Keep(m *sparse.CSR, terms []uint32) *sparse.CSR {
 	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}

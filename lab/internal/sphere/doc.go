@@ -1,5 +1,5 @@
-// Package sphere computes margins on the positive sphere: distances of documents, as points of the
-// sphere, from hyperplanes.
+// Package sphere computes distances of documents, as points of the positive sphere, from
+// hyperplanes.
 //
 // # The problem
 //
@@ -12,19 +12,19 @@
 // with the sign of ⟨x,û⟩, where A are the coordinates that are 0 at the nearest point (Proposition
 // 4). If H is empty, the margin is π/2.
 //
-// # Which coordinates are 0
+// # Zero coordinates
 //
 // The nearest point is y = max(0, x + λû), scaled to length 1, with the λ for which ⟨û,y⟩ = 0. So F
 // = ‖y‖² and λ = -q/w. The function g(λ) = Σ ûᵢ max(0, xᵢ + λûᵢ) is convex for λ < 0 (if ⟨x,û⟩ > 0;
 // otherwise replace û by -û). So Newton's method from λ = 0 approaches its root from one side: A
-// only grows, and the method ends when A no longer changes. The paper takes A = {i: xᵢ ≤ ⟨x,û⟩ûᵢ},
-// a subset of the true A; then F is too large and the margin too small.
+// only grows, and the method ends when A no longer changes. The paper uses A = {i: xᵢ ≤ ⟨x,û⟩ûᵢ}, a
+// subset of the true A. Then F is too large and the margin too small.
 //
-// # Work
+// # Complexity
 //
 // For terms not in x, yᵢ = max(0, λûᵢ) depends only on the signs of λ and ûᵢ. With the sums of ûᵢ²
 // over ûᵢ < 0 and over ûᵢ > 0, a margin takes O(terms of x) ([Hyperplane.Project]), and the
-// gradient of a sum of margins O(all stored values + terms).
+// gradient of a sum of margins takes O(all stored values + terms).
 //
 // Source: Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004,
 // §4 and §5.

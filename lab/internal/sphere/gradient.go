@@ -1,7 +1,7 @@
 package sphere
 
-// Weight is a document's contribution to a gradient: Slope is Projection.Slope times the derivative
-// of the loss with respect to the margin, Lambda is Projection.Lambda.
+// Weight is a document's contribution to a gradient. Slope is Projection.Slope times the derivative
+// of the loss with respect to the margin. Lambda is Projection.Lambda.
 type Weight struct{ Slope, Lambda float64 }
 
 // Beyond holds the contributions of documents to a gradient at terms that they don't contain,
@@ -18,7 +18,7 @@ func (b *Beyond) Add(w Weight) {
 }
 
 // Gradient returns the derivative of Σ c·margin with respect to û at a term. docs contain the term
-// with these values; weights has all documents, and beyond is the sum over them.
+// with these values. weights holds all documents, and beyond is the sum over all documents.
 func (h *Hyperplane) Gradient(term int, docs []uint32, values []float32, weights []Weight, beyond Beyond) float64 {
 	u := h.U[term]
 	values = values[:len(docs)]

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Learner is the learner sphere-logistic.
+// Learner is the learner named sphere-logistic.
 var Learner = &learn.Learner{
 	Name: "sphere-logistic", Summary: "logistic regression on the positive sphere; without -c, train chooses C by folds",
 	Weighs: true, Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return regression{m, nil} }),
@@ -55,7 +55,7 @@ func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) 
 // folds is the number of folds for choosing C.
 const folds = 3
 
-// choose cross-validates values of C with few iterations.
+// choose cross-validates values of C with a reduced number of iterations.
 func (t *trainer) choose(ctx context.Context, c *corpus.Corpus, o learn.Options) (*learn.Found, error) {
 	rough := *t
 	rough.Iterations, rough.Tolerance = 100, max(t.Tolerance, 1e-3)
@@ -94,7 +94,7 @@ func (t *trainer) TrainAll(
 // regression implements learn.Model and learn.Weighted.
 type regression struct {
 	*Model
-	tried *learn.Found // values of C that were tried; nil if C was set
+	tried *learn.Found // values of C in the cross-validation; nil if C was set
 }
 
 func (m regression) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
@@ -108,7 +108,7 @@ func (m regression) Weights() (weights [][]float64, columns []uint32, of string)
 	return weights, m.Embedder.Terms, "the unit vector"
 }
 
-// row is a binary classifier in a report.
+// row describes a binary classifier in a report.
 type row struct {
 	Class string `json:"class"`
 	*Machine

@@ -2,15 +2,15 @@ package sphere
 
 import "math"
 
-// Hyperplane is the hyperplane of a unit vector û, made by [NewHyperplane].
+// Hyperplane is the hyperplane of a unit vector û, see [NewHyperplane].
 type Hyperplane struct {
 	U []float64 // û
 
 	negative, positive float64 // Σ ûᵢ² over ûᵢ < 0, and over ûᵢ > 0
 }
 
-// NewHyperplane returns the hyperplane of u, which it doesn't copy. u may have another length than
-// 1, which only changes Projection.Sum.
+// NewHyperplane returns the hyperplane of u without copying u. If the length of u isn't 1, only
+// Projection.Sum changes.
 func NewHyperplane(u []float64) *Hyperplane {
 	h := &Hyperplane{U: u}
 	h.Reset()
@@ -38,32 +38,32 @@ type Projection struct {
 	Slope  float64 // Slope·max(0, x + Lambda·û) is the gradient of Margin with respect to û
 }
 
-// Point is a document: its terms, which are indices of û, and their nonnegative values. Only its
-// direction matters; its length may differ from 1.
+// Point is a document: its terms, which are indices of û, and their nonnegative values. Its length
+// may differ from 1, because only its direction is used.
 type Point struct {
 	Terms  []uint32
 	Values []float32
 	Norm2  float64 // Σ Values²
 }
 
-// Scratch is memory for a projection. The zero value works. It must not be used concurrently.
+// Scratch is scratch memory. The zero value works. It must not be used concurrently.
 type Scratch struct{ u []float64 }
 
 // Project projects a document.
 //
-// Accuracy: the error of the margin is a few ulp of π/2 and, for small margins, a few relative ulp,
-// apart from rounding in ⟨x,û⟩.
+// Accuracy: the error of the margin is several ulp of π/2 and, for small margins, several relative
+// ulp, apart from rounding in ⟨x,û⟩.
 func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	terms, values := x.Terms, x.Values[:len(x.Terms)]
 	if cap(s.u) < len(terms) {
 		s.u = make([]float64, len(terms)+len(terms)/2)
 	}
 	u := s.u[:len(terms)]
-	var positive, negative, squares, others float64 // Σxû over û > 0 and û < 0; Σû² over the same
+	var positive, negative, squares, others float64 // Σxû over û > 0 and û < 0; Σû² over the terms of x
 	for k, t := range terms {
 		v, x := h.U[t], float64(values[k])
 		u[k] = v
-		above := 0.5 * (v + math.Abs(v)) // max(v, 0) without an unpredictable branch
+		above := 0.5 * (v + math.Abs(v)) // max(v, 0) without a branch, which would be unpredictable
 		below := v - above
 		positive += float64(x * above)
 		squares += float64(above * above)
@@ -72,13 +72,13 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	p := Projection{Sum: positive + negative}
 	norm2 := x.Norm2
-	if p.Sum == 0 { // on the hyperplane; the slope is that for positive margins
+	if p.Sum == 0 { // on the hyperplane; the slope is the limit for positive margins
 		if w := (h.negative + squares) * norm2; w > 0 {
 			p.Slope = 1 / math.Sqrt(w)
 		}
 		return p
 	}
-	// From here on û has the sign for which ⟨x,û⟩ > 0: q, w and λ belong to sign·û.
+	// From here on, û has the sign for which ⟨x,û⟩ > 0: q, w and λ refer to sign·û.
 	sign, beyond := 1.0, h.negative // Σû² over terms that are positive for every x, with sign·û < 0
 	if p.Sum < 0 {
 		sign, beyond = -1, h.positive
@@ -87,7 +87,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	q, w, lost := positive+negative, beyond+squares, 0.0 // lost is ‖x‖² in A
 	cut := -q / w
-	if beyond == 0 { // sign·û ≥ 0: points of H have only terms with û = 0
+	if beyond == 0 { // sign·û ≥ 0: points of H contain only terms with û = 0
 		cut = -math.MaxFloat64
 	}
 	for {
@@ -121,7 +121,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		sin2 += q * q / w
 	}
 	cos2 := norm2 - sin2
-	if cos2 < 0.01*norm2 { // cancellation: add up y² instead
+	if cos2 < 0.01*norm2 { // cancellation: sum y² instead
 		cos2 = float64(lambda*lambda) * max(beyond-others, 0)
 		for k, v := range u {
 			x := float64(values[k])

@@ -19,11 +19,11 @@ type Model struct {
 	archive.Origin
 	Settings Settings
 	Embedder *sparse.Embedder
-	Machines []*Machine // one per class
+	Machines []*Machine // one classifier per class
 }
 
 // Validate returns an error for the first violation: settings must be in range, the vocabulary must
-// have all terms of the embedding, classes must have different names and one classifier each,
+// contain all terms of the embedding, classes must have different names and one classifier each,
 // numbers must be finite, and û must be unit vectors.
 func (m *Model) Validate() error {
 	if _, err := m.Settings.resolve(); err != nil {
@@ -54,11 +54,11 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Predict classifies documents. Columns are those of the training corpus; other columns are
+// Predict classifies documents. Columns are numbered as in the training corpus; other columns are
 // ignored. Values are the same bit for bit for any number of workers.
 //
-// Predict fails for negative values, if it needs more memory than allowed, and within a second
-// after ctx is done.
+// Predict fails for negative values, if memory is insufficient, and within a second after ctx is
+// done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	s, _ := m.Settings.resolve()
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)
@@ -93,7 +93,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// decide returns f of a document; plane is the hyperplane of m.
+// decide returns f of a document. plane is the hyperplane of m.
 func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	if m.Theta == 0 {
 		return m.Bias
@@ -101,8 +101,7 @@ func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	return 2 * m.Theta * plane.Project(x, s).Margin
 }
 
-// Decisions returns f for rows of embedded documents with the columns that the classifier was
-// trained on.
+// Decisions returns f for rows of embedded documents with the columns of the training documents.
 func (m *Machine) Decisions(x *sparse.Embedded, rows []int) []float64 {
 	plane, out := NewHyperplane(m.Weights), make([]float64, len(rows))
 	var s Scratch
@@ -113,7 +112,7 @@ func (m *Machine) Decisions(x *sparse.Embedded, rows []int) []float64 {
 	return out
 }
 
-// Form describes the model file.
+// Form describes the format of a model file.
 var Form = archive.Format[Model]{
 	Package: "sphere", Name: "gram sphere-logistic ", Describe: describe, Validate: (*Model).Validate,
 }
@@ -126,5 +125,5 @@ func describe(f *archive.File, m *Model) {
 	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
 }
 
-// Write writes the model in its own format. Equal models have equal bytes on every platform.
+// Write writes the model in gram's format. Equal models have equal bytes on every platform.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -42,7 +42,7 @@ func sum(values []float64) (s float64) {
 }
 
 // maxTheta bounds θ, which would grow indefinitely for separable documents without regularisation.
-// Beyond it the objective is constant along rays.
+// Above maxTheta the objective is constant along rays.
 const maxTheta = 1e4
 
 // value computes the objective at w and its gradient g. Sums over documents are formed in fixed
@@ -80,7 +80,7 @@ func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) 
 		}
 	})
 	value := sum(o.losses) + theta*theta/(2*o.c)
-	// w = θû: the component of g along û has no effect; the rest is divided by the length of w.
+	// w = θû: g has no effective component along û; the rest is divided by the length of w.
 	along, radial := lbfgs.Product(g, o.u), sum(o.radial)+theta/o.c
 	if length > maxTheta {
 		radial = 0
@@ -113,9 +113,9 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 	return sum(o.losses) + lbfgs.Product(w, w)/(2*o.c), err
 }
 
-// start sets w to an approximate Euclidean solution, whose problem is convex, divided by 2 because
-// f has a factor of 2. From the class means, with classes of unequal size, a search can take a
-// thousand times as long and end at a higher value.
+// start sets w to half of an approximate Euclidean solution. Its problem is convex, and f has a
+// factor of 2. If classes have unequal sizes, a search from the class means can take a thousand
+// times as long and end at a higher value.
 func (o *objective) start(ctx context.Context, w []float64, reference float64) error {
 	stop := lbfgs.Stopping{Gradient: 0.01 * reference, Iterations: 100}
 	if _, err := lbfgs.Minimise(ctx, o.euclidean, w, stop); err != nil {
@@ -124,7 +124,7 @@ func (o *objective) start(ctx context.Context, w []float64, reference float64) e
 	if lbfgs.Scale(w, 0.5); lbfgs.Product(w, w) > 0 {
 		return nil
 	}
-	// the difference of the class means, as a unit vector
+	// difference of the class means, as a unit vector
 	sum := o.Sides()
 	for i, is := range o.Positive {
 		if o.Coef[i] = -o.Weight(i) / sum[0]; is {

@@ -17,13 +17,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Settings are the training settings. The zero value uses the defaults.
+// Settings holds the training settings. The zero value uses the defaults.
 type Settings struct {
 	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights multiply the losses of documents by class name, as in package logistic. Models don't
-	// contain them.
+	// Weights multiplies the losses of documents by class name, as in package logistic. Models
+	// don't contain Weights.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
@@ -45,7 +45,7 @@ func (s Settings) resolve() (Settings, error) {
 // Options are the options of package task.
 type Options = task.Options
 
-// Machine is a trained decision function f of one class against others; P(class | x) is 1/(1 +
+// Machine is a trained decision function f of one class against the others. P(class | x) is 1/(1 +
 // e^-f(x)).
 type Machine struct {
 	Weights     []float64 `json:"-"`         // û, by column of the embedding
@@ -53,9 +53,9 @@ type Machine struct {
 	Gradient    float64   `json:"gradient"`  // gradient norm
 	Iterations  int       `json:"iterations"`
 	Evaluations int       `json:"evaluations"` // number of evaluations of the objective and its gradient
-	Converged   bool      `json:"converged"`   // whether the tolerance was reached, or the value stopped falling
+	Converged   bool      `json:"converged"`   // whether the tolerance was reached, or the value stopped decreasing
 	Theta       float64   `json:"theta"`       // 0 if the decision function is the constant Bias
-	// Bounded is set if θ is at its maximum, because the documents are separable.
+	// Bounded is true if θ is at its maximum, because the documents are separable.
 	Bounded bool    `json:"theta_bounded,omitempty"`
 	Bias    float64 `json:"bias"`
 }
@@ -64,10 +64,10 @@ type Machine struct {
 type Problem struct {
 	*task.Points
 	norm2   []float64 // Σ values² of each row
-	columns int       // of the embedding
+	columns int       // number of columns of the embedding
 }
 
-// NewProblem copies some rows of embedded documents. It fails with a [sparse.ValueError] if a
+// NewProblem copies the listed rows of embedded documents. It fails with a [sparse.ValueError] if a
 // document has a negative value.
 func NewProblem(x *sparse.Embedded, rows []int) (*Problem, error) {
 	if err := check(x, 0); err != nil {
@@ -88,7 +88,7 @@ func norm2(values []float32) (sum float64) {
 	return sum
 }
 
-// check returns an error for the first negative value. first is the index of the first document in
+// check returns an error for the first negative value. first is the index of the first document for
 // error messages.
 func check(x *sparse.Embedded, first int) error {
 	for i := range x.Rows() {
@@ -131,7 +131,7 @@ func (p *Problem) train(ctx context.Context, k task.Class, prices []float64, s S
 	if err != nil {
 		return nil, err
 	}
-	const gained = 1e-3 // minimum gain of the value in ten steps, as part of the tolerance
+	const gained = 1e-3 // minimum gain in ten steps, relative to the tolerance
 	stop := lbfgs.Stopping{
 		Gradient: s.Tolerance * 2 * reference, Gained: s.Tolerance * gained, Iterations: s.Iterations,
 	}
@@ -160,12 +160,12 @@ func (p *Problem) train(ctx context.Context, k task.Class, prices []float64, s S
 }
 
 // Train trains a model on the labelled documents of a corpus and, for separate labels, also on the
-// unlabelled ones. It neither changes nor keeps the corpus. The model has the same bits for any
-// number of workers.
+// unlabelled documents. It neither changes nor retains the corpus. The model is the same bit for
+// bit for any number of workers.
 //
 // It fails for a corpus without documents or with fewer classes than the scheme needs, for an
 // embedding that isn't compared by dot products, for negative values, for settings out of range, if
-// memory doesn't suffice, and within a second after ctx is done.
+// memory is insufficient, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {
@@ -225,7 +225,7 @@ func TrainPath(
 	return out, nil
 }
 
-// mirrored returns the classifier of the other of two classes.
+// mirrored returns the classifier of the opposite class.
 func (m *Machine) mirrored() *Machine {
 	out := *m
 	out.Bias, out.Weights = -m.Bias, slices.Clone(m.Weights)

@@ -22,9 +22,9 @@ type search struct {
 }
 
 const (
-	chunk = 32 // test documents per task
-	block = 64 // training documents per block
-	lanes = 4  // training documents compared at a time
+	chunk = 32 // number of test documents per task
+	block = 64 // number of training documents per block
+	lanes = 4  // number of training documents compared at a time
 )
 
 func newSearch(train Set, test *mat.Dense, o Options) *search {
@@ -38,8 +38,8 @@ func newSearch(train Set, test *mat.Dense, o Options) *search {
 
 func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }
 
-// run calls decide for each test document i and width with the classes for k = 1, 2, …. Calls are
-// never concurrent.
+// run calls decide for each test document i and width with the classes for k = 1, 2, …. It doesn't
+// call decide concurrently.
 func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s *search) run(ctx context.Context, decide func(i, width int, classes []in
 	})
 }
 
-// nearest returns the lists of test documents lo to hi-1, by document and width. It checks ctx in
+// nearest returns the lists of test documents lo to hi-1, by document and width. It checks ctx for
 // every block.
 func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 	widths := len(s.o.Widths)
@@ -105,7 +105,7 @@ func (s *search) pack(panels []float64, first, count int) {
 	}
 }
 
-// meet offers a block of training documents to the lists of a test document, one list per width.
+// meet inserts a block of training documents into the lists of a test document, one per width.
 func (s *search) meet(lists []*list, x, panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := 0; j < count; j += lanes {
@@ -164,7 +164,7 @@ func (l *list) insert(distance float64, document int32) {
 	}
 }
 
-// votes counts the votes of a list.
+// votes counts the class votes in a list.
 type votes struct {
 	s       *search
 	count   []int

@@ -1,15 +1,15 @@
-// Package width classifies by the k nearest documents in the first w features, for all k up to a
-// maximum and many widths w in one pass.
+// Package width classifies by the k nearest documents in the first w features. One pass covers all
+// k up to a maximum and many widths w.
 //
 // Features, such as principal components, are sorted by descending importance. The distance
 //
 //	D_w(x, y) = Σ_c<w (x_c - y_c)²
 //
-// continues the sum of a smaller width, and the k nearest documents are the first of the list for a
-// larger k. The class with the most votes wins; ties are broken by the nearest document, and equal
-// distances by index.
+// continues the sum of a smaller width. The k nearest documents are the first documents in the list
+// for a larger k. The class with the most votes wins; ties are broken by the nearest document, and
+// equal distances by index.
 //
-// Sums are float64, one feature after the other, so that results equal the formula bit for bit.
+// Sums are in float64, one feature after the other, so that they equal the formula bit for bit.
 //
 // Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3.
 package width
@@ -23,13 +23,13 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Options configure a search. The zero value uses the defaults.
+// Options configures a search. The zero value uses the defaults.
 type Options struct {
-	// Widths are numbers of features, ascending; default 10, 20, … up to the smaller of 300 and the
-	// number of features, which is included.
+	// Widths lists numbers of features, ascending. Default: 10, 20, … up to the smaller of 300 and
+	// the number of features, which is included.
 	Widths     []int
-	Neighbours int // maximum k; default 15
-	Workers    int // goroutines; default one per processor. Results don't depend on it
+	Neighbours int // maximum k; default: 15
+	Workers    int // number of goroutines; default: number of CPUs. Results don't depend on it
 
 	// Progress, if not nil, is called with the number of pairs compared so far and the total.
 	Progress func(done, all int64)
@@ -51,21 +51,21 @@ func (o Options) resolve(features int) Options {
 	return o
 }
 
-// Set is a set of documents with classes; each row contains features. Functions don't change it.
+// Set is a set of documents with classes. Rows contain features. Functions don't change it.
 type Set struct {
 	Features *mat.Dense
-	Labels   []int32 // classes, from 0 on
+	Labels   []int32 // classes, from 0
 }
 
 // Table holds the numbers of errors on test documents.
 type Table struct {
 	Widths []int
-	Wrong  [][]int // by width and k-1
+	Wrong  [][]int // numbers of errors by width and k-1
 	Test   int     // number of test documents
 }
 
-// Best returns the width and k with the fewest errors. Ties go to the smaller width, then to the
-// smaller k.
+// Best returns the width and k with the fewest errors. Ties are broken by the smaller width, then
+// by the smaller k.
 func (t *Table) Best() (width, k, wrong int) {
 	wrong = -1
 	for at, row := range t.Wrong {
@@ -80,7 +80,7 @@ func (t *Table) Best() (width, k, wrong int) {
 
 // Search counts the test documents misclassified by their nearest training documents, for each
 // width and each k from 1 to Options.Neighbours. If there are fewer than k training documents, all
-// of them vote. It takes about a nanosecond per pair and feature. Results are the same for any
+// of them vote. It takes about a nanosecond per pair and feature. Results don't depend on the
 // number of workers. It may be called concurrently.
 //
 // Both sets must have the same finite features. Search fails within a second after ctx is done.

@@ -1,7 +1,7 @@
 // Package bounds computes covering numbers and Rademacher averages of kernels on documents, as
-// defined in §4 of Lafferty and Lebanon, JMLR 6 (2005), from the eigenvalues λ of K/n and the
-// eigenfunctions, which are √n times the eigenvectors. Eigenvalues of K/n estimate those of the
-// kernel's integral operator.
+// defined in §4 of Lafferty and Lebanon, JMLR 6 (2005). It uses the eigenvalues λ of K/n, which
+// estimate the eigenvalues of the kernel's integral operator. The eigenfunctions are √n times the
+// eigenvectors.
 package bounds
 
 import (
@@ -14,21 +14,21 @@ import (
 	"github.com/gramengine/gram/engine/spectrum"
 )
 
-// bounds are the bounds of one kernel.
+// bounds holds the bounds of one kernel.
 type bounds struct {
 	largest   float64 // C_K, the maximum of eigenfunctions whose eigenvalues exceed rounding errors
 	coverings []covering
 	averages  []average
 }
 
-// covering is Theorem 2 with R = 1: ln N(ε) <= ln n.
+// covering holds the bound of Theorem 2 with R = 1: ln N(ε) <= ln n.
 type covering struct {
 	index  int     // j*
 	radius float64 // ln ε*
 }
 
-// average is the Rademacher average of functions of norm up to 1 and mean square up to r, measured
-// with random signs, and its bound by Theorem 5, √(2/n Σ min(r, λ)).
+// average holds the Rademacher average of functions of norm up to 1 and mean square up to r,
+// measured with random signs, and its bound by Theorem 5, √(2/n Σ min(r, λ)).
 type average struct{ r, mean, bound float64 }
 
 // draws is the number of random sign vectors.
@@ -44,7 +44,7 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	values, columns, n := e.Values(nil), &mat.Dense{}, a.SymmetricDim()
 	e.VectorsTo(columns)
 	rounding := spectrum.Rounding(n, math.Max(math.Abs(values[0]), math.Abs(values[n-1])))
-	largest, lambda := 0.0, make([]float64, n) // of K/n, in descending order
+	largest, lambda := 0.0, make([]float64, n) // eigenvalues of K/n in descending order
 	for j, v := range values {
 		if v > rounding {
 			lambda[n-1-j] = v / float64(n)
@@ -81,14 +81,14 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	return b, nil
 }
 
-// coveringRadius returns, in logarithms, the ε at which functions of norm up to R in a kernel's
-// Hilbert space have a covering number of at most n on any sample,
+// coveringRadius returns the index j and the logarithm of ε. Functions of norm up to R in a
+// kernel's Hilbert space have a covering number of at most n on any sample for
 //
 //	ε = 6 C R √(j (λ_1 … λ_j/n²)^(1/j) + Σ_{i>=j} λ_i)
 //
-// without the factor 6 C R; C is the largest absolute value of the eigenfunctions. index is j, the
+// without the factor 6 C R. C is the largest absolute value of the eigenfunctions. index is j, the
 // smallest j for which λ_{j+1} < (λ_1 … λ_j/n²)^(1/j). Eigenvalues of K/n are in descending order;
-// missing and negative ones count as 0. Source: Theorem 2, after Guo et al. (2002).
+// missing and negative eigenvalues count as 0. Source: Theorem 2, after Guo et al. (2002).
 func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius float64) {
 	at := func(j int) float64 { // λ_{j+1}
 		if j < len(eigenvalues) && eigenvalues[j] > 0 {
@@ -99,13 +99,13 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 	if at(0) == 0 {
 		return 0, math.Inf(-1)
 	}
-	product, mean := 0.0, 0.0 // logarithms of λ_1 … λ_j and of its root
+	product, mean := 0.0, 0.0 // logarithms of λ_1 … λ_j and of its j-th root
 	for more := true; more; more = at(index) > 0 && !(math.Log(at(index)) < mean) {
 		product += math.Log(at(index))
 		index++
 		mean = (product - 2*logN) / float64(index)
 	}
-	rest := 0.0 // sum from the smallest up
+	rest := 0.0 // sum from the smallest eigenvalue up
 	for i := len(eigenvalues) - 1; i >= index-1; i-- {
 		rest += at(i)
 	}
@@ -124,7 +124,7 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 //
 //	√(Σ λ_j signs[j]² / n / (θ + (1-θ) λ_j/r)),   0 <= θ <= 1
 //
-// found by bisection, because its square is convex in θ. Source: Theorem 5, after Mendelson (2003).
+// It is found by bisection, because its square is convex in θ. Source: Theorem 5 (Mendelson, 2003).
 func supremum(eigenvalues, signs []float64, r float64) float64 {
 	at := func(theta float64) (value, slope float64) { // the square and its derivative
 		for j, v := range eigenvalues {

@@ -16,7 +16,7 @@ import (
 
 const paper = "Cho, Kernel Methods for Deep Learning, PhD thesis, UC San Diego, 2012, "
 
-// Experiments are the tables of chapters 2 and 3, the figures of chapter 4, and chapter 5.
+// Experiments lists the experiments of chapters 2 and 3, chapter 4, and chapter 5.
 var Experiments = []repro.Experiment{
 	{
 		Name:  "cho",
@@ -57,7 +57,7 @@ Sets: mnist, 20news-bydate, 20news-random and look-alikes of the sets of Laroche
 error on a validation set; then all documents train. C is in multiples of 1 / mean k(x,x), gamma of
 1 / mean |x|², biases and σ of the mean norm. Printed errors are of the thesis' own sets.`
 
-// settings are the settings of the experiments of chapters 2 to 4.
+// settings holds the settings of the experiments of chapters 2 to 4.
 type settings struct {
 	Sets      repro.Words   `param:"sets" wants:"names of sets" help:"sets"`
 	Kernels   repro.Words   `param:"kernels" wants:"names of families" help:"families of kernels"`
@@ -89,7 +89,7 @@ func defaults() *settings {
 	return p
 }
 
-// choose returns the chosen sets. It fails if their files are missing.
+// choose returns the named sets. It fails if their files are missing.
 func choose(r *repro.Run, names *repro.Words) (chosen []set, err error) {
 	var all []string
 	for _, s := range sets {
@@ -146,9 +146,9 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// printedTSV contains the errors of Table 3.1, and those of Table 2.2 that can be assigned to a
-// kernel. In our copy Table 2.2 has lost the order of its columns; for five rows Table 3.1 contains
-// the other three numbers.
+// printedTSV contains the errors of Table 3.1, and the errors of Table 2.2 that can be assigned to
+// a kernel. In our copy Table 2.2 has lost the order of its columns; for five rows Table 3.1
+// contains the other three numbers.
 //
 //go:embed printed.tsv
 var printedTSV string

@@ -17,15 +17,15 @@ import (
 type set struct {
 	name               string
 	source             *repro.Source // nil if the set needs no files
-	train, valid, test int           // valid of train validate; 0 for all, of which a fifth validates
+	train, valid, test int           // valid documents of train are for validation; 0 for all, a fifth for validation
 	draw               larochelle.Kind
 	ground             ground // background of digits
-	shuffled           bool   // divide all documents randomly into training and test documents
+	shuffled           bool   // if true, documents are randomly divided into training and test documents
 	deslanted          bool
-	families           []string // of kernels, see parts
+	families           []string // families of kernels, see parts
 }
 
-// ground puts digits on a background.
+// ground draws digits on a background.
 type ground func(digits *corpus.Corpus, documents []int) larochelle.Kind
 
 // generated reports whether the set's images are generated.
@@ -34,7 +34,7 @@ func (s *set) generated() bool { return s.draw != nil || s.ground != nil }
 // text reports whether the documents are texts.
 func (s *set) text() bool { return s.source == &repro.Newsgroups }
 
-// sets are all sets. The sizes of generated sets are from Table 2.1 of the thesis.
+// sets lists all sets. Table 2.1 of the thesis has the sizes of generated sets.
 var sets = []set{
 	{name: "mnist", source: &repro.MNIST, train: 60000, valid: 10000, test: 10000},
 	{name: "20news-bydate", source: &repro.Newsgroups},
@@ -46,11 +46,11 @@ var sets = []set{
 	{name: "mnist-image", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, ground: larochelle.OnTexture},
 }
 
-// chapter4 are the families of chapter 4, which uses deslanted digits (§4.3.1).
+// chapter4 lists the families of chapter 4, which uses deslanted digits (§4.3.1).
 var chapter4 = []string{composed, mixed, square, product, factors, average}
 
-// parts returns a set with its families of kernels. MNIST becomes two sets: raw and deslanted
-// digits of the same documents.
+// parts returns a set with its families of kernels. MNIST becomes two sets of the same documents:
+// raw and deslanted digits.
 func (p *settings) parts(s *set) []set {
 	raw, straight := *s, *s
 	raw.families = p.Kernels
@@ -72,18 +72,18 @@ func (p *settings) parts(s *set) []set {
 // data is a set divided into training and test documents with the same terms and classes.
 type data struct {
 	train, test *corpus.Corpus
-	fit, valid  []int // documents of train: to train on when choosing C, and to validate on
+	fit, valid  []int // indices in train: training documents when choosing C, and validation documents
 }
 
 // bytes returns the size of the corpora in bytes.
 func (d *data) bytes() int64 { return d.train.Documents.Bytes() + d.test.Documents.Bytes() }
 
-// less returns the smallest positive size.
+// less returns the minimum of the positive sizes.
 func less(sizes ...int) int {
 	return slices.Min(slices.DeleteFunc(sizes, func(n int) bool { return n == 0 }))
 }
 
-// read reads or draws a set with at most the given numbers of documents; 0 for no limit.
+// read reads or draws a set with at most train and test documents; 0 means no limit.
 func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, test int) (*data, error) {
 	d := &data{}
 	origin := strings.TrimSuffix(s.name, "-deslanted")
@@ -137,7 +137,7 @@ func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, t
 // other documents. Both lists are ascending.
 func lastOfEach(c *corpus.Corpus, k int) (last, others []int) {
 	n := c.Documents.Rows()
-	left := make([]int, len(c.Classes)) // documents of each class
+	left := make([]int, len(c.Classes)) // number of remaining documents per class
 	for i := range n {
 		left[c.Labels.Of(i)[0]]++
 	}
@@ -167,7 +167,7 @@ func readImages(ctx context.Context, r *repro.Run, k int) (*corpus.Corpus, error
 	return c, err
 }
 
-// draw draws k of the numbers below n. Both lists are ascending.
+// draw draws k of the integers from 0 to n-1. Both lists are ascending.
 func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	in := make([]bool, n)
 	for _, i := range rand.New(rand.NewPCG(seed, repro.Hash(what))).Perm(n)[:k] {
@@ -183,7 +183,7 @@ func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	return chosen, others
 }
 
-// cut samples the corpus down to the smallest positive size.
+// cut samples the corpus down to the minimum of the positive sizes.
 func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corpus {
 	have := c.Documents.Rows()
 	n := less(append(sizes, have)...)
@@ -194,8 +194,8 @@ func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corp
 	return c.Select(chosen)
 }
 
-// drawImages draws a set. Training documents are the first of a sequence; test documents start at
-// s.train.
+// drawImages draws a set. Training documents begin at image 0 of a sequence, test documents at
+// image s.train.
 func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
 	n, tests := less(train, s.train), less(test, s.test)
 	from := s.sequence(r, n+tests)
@@ -206,13 +206,13 @@ func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test
 	return err
 }
 
-// sequence returns the sequence of a set, from which n images will be drawn.
+// sequence returns the sequence of a set. n is the number of images to draw.
 func (s *set) sequence(r *repro.Run, n int) larochelle.Sequence {
 	return larochelle.Sequence{Name: s.name, Seed: r.Seed ^ repro.Hash(s.name), Step: r.Counter("drawing "+s.name, n)}
 }
 
-// putOnGround makes mnist-rand and mnist-image. Random training digits become the training set. The
-// test set is drawn from the test digits and the other training digits.
+// putOnGround creates mnist-rand and mnist-image. Random training digits become the training set.
+// The test set is drawn from the test digits and the other training digits.
 func (s *set) putOnGround(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
 	digits := d.train
 	n := digits.Documents.Rows()

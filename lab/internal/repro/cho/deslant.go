@@ -9,7 +9,7 @@ import (
 )
 
 // deslant shears each image so that the covariance of x and y becomes 0, and moves its centre of
-// mass to the centre. The pixel at (x, y) moves to
+// mass to the middle. The pixel at (x, y) moves to
 //
 //	(x - x̄ - (y-ȳ)·cov(x,y)/var(y) + m, y - ȳ + m),  m = (side-1)/2
 //
@@ -55,7 +55,7 @@ func split(x float64) (below int, share float64) {
 	return int(floor), x - floor
 }
 
-// slant returns cov(x,y)/var(y) of an image, 0 if it has one row, and its centre of mass.
+// slant returns cov(x,y)/var(y) of an image, 0 if all mass is in one row, and its centre of mass.
 func slant(terms []uint32, values []float32) (slope, x, y float64) {
 	mass := 0.
 	for k, t := range terms {
@@ -71,7 +71,7 @@ func slant(terms []uint32, values []float32) (slope, x, y float64) {
 		v, dy := float64(values[k]), float64(t/larochelle.Side)-y
 		xy, yy = xy+v*dy*(float64(t%larochelle.Side)-x), yy+v*dy*dy
 	}
-	if !(yy > 1e-9*mass) { // one row: yy is a rounding error
+	if !(yy > 1e-9*mass) { // all mass is in one row: yy is a rounding error
 		return 0, x, y
 	}
 	return xy / yy, x, y

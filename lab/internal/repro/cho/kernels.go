@@ -9,22 +9,22 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// row is a row of a table: a kernel, or the best of several on the validation set.
+// row is a row of a table: a kernel, or the best of several kernels on the validation set.
 type row struct {
 	family string
-	curve  string    // of the family, such as "degree 0"; empty for none
+	curve  string    // curve of the family, such as "degree 0"; empty for none
 	x      float64   // x value on the curve: layers, factors, the degree, or a multiple of the mean norm
 	shown  string    // name in the table
-	specs  []string  // without embedding
+	specs  []string  // kernels without embedding
 	scales []float64 // parameter value of each spec; nil if there is one kernel
 }
 
-// The families of kernels, in the order of the tables.
+// kernel families, in the order of the tables
 const (
 	plain    = "plain"    // linear, Gaussian
 	composed = "composed" // layers of the same degree
 	mixed    = "mixed"    // one layer of degree 0 or 2, then layers of degree 1
-	square   = "square"   // layers of degree 2, not normalised
+	square   = "square"   // layers of degree 2 without normalisation
 	product  = "product"  // powers of a kernel
 	factors  = "factors"  // a kernel times powers of degree 0
 	average  = "average"  // sums of kernels
@@ -35,10 +35,10 @@ const (
 
 var families = []string{plain, composed, mixed, square, product, factors, average, degree, bias, smooth}
 
-// The rows for the best bias and the best σ by the validation set.
+// rows for the best bias and the best σ on the validation set
 const bestBias, bestSigma = "degree 0, best bias", "degree 0, best σ"
 
-// axes are the x axis titles of the charts.
+// axes lists the x axis titles of the charts.
 var axes = map[string]string{
 	composed: "layers", mixed: "layers, of degree 1 from the second on", square: "layers", product: "factors",
 	factors: "factors, of degree 0 from the second on", degree: "degree", bias: "bias / mean norm",
@@ -72,7 +72,7 @@ func (p *settings) kernels(norm, squared float64) []row {
 					add("degree "+n, float64(l), shown, spec)
 				}
 			}
-		case mixed: // degree 1 above degree 1 is in composed
+		case mixed: // composed has the kernels with degree 1 in all layers
 			for _, n := range p.Degrees {
 				for l := 2; l <= p.Layers && n != "1"; l++ {
 					add("degree "+n, float64(l), fmt.Sprintf("degree %s, then 1, %d layers", n, l),
@@ -84,7 +84,7 @@ func (p *settings) kernels(norm, squared float64) []row {
 				add("degree 2", float64(l), fmt.Sprintf("degree 2, %s, as it is", report.Counted(l, "layer", "layers")),
 					fmt.Sprintf("arccos:n=2,layers=%d", l))
 			}
-		case product, factors: // one factor is one layer; degree 0 times degree 0 is in product
+		case product, factors: // one factor is one layer; product has the powers of degree 0
 			for _, n := range p.Degrees {
 				by := n
 				if family == factors {
@@ -130,7 +130,7 @@ func squareFits(norm float64, layers int) bool {
 }
 
 // averages returns sums over degrees, layers and factors of kernels normalised to k(x,x) = 1, with
-// equal weights; C is divided by the mean of k(x,x).
+// equal weights. C is divided by the mean of k(x,x).
 func (p *settings) averages() (rows []row) {
 	add := func(shown string, parts []string) {
 		if len(parts) > 1 {
@@ -159,8 +159,8 @@ func (p *settings) averages() (rows []row) {
 	return rows
 }
 
-// curveFamilies returns the families whose curves contain the row. A single composed layer also
-// starts the curves of mixed kernels and products.
+// curveFamilies returns the families whose curves contain the row. A single composed layer is also
+// the first point of the curves of mixed kernels and products.
 func (r *row) curveFamilies() []string {
 	switch {
 	case r.curve == "":

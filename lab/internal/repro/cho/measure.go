@@ -17,27 +17,27 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// measurement measures all kernels on one set.
+// measurement is a measurement of all kernels on one set.
 type measurement struct {
 	p         *settings
 	r         *repro.Run
 	set       *set
 	report    *repro.Report
 	embedding sparse.Embedding
-	norms     []float64 // of the embedded training documents
+	norms     []float64 // norms of the embedded training documents
 }
 
-// tried is a kernel with a C, its validation error and its test result.
+// tried is a kernel with a value of C, its validation error and its test result.
 type tried struct {
 	row
 	spec   string
-	scale  string  // gamma, bias or σ
+	scale  string  // value of gamma, bias or σ
 	c      float64 // in multiples of 1 / mean k(x,x)
-	failed float64 // share of the validation set that is misclassified; NaN if nothing was chosen
+	failed float64 // validation error rate; NaN if there was no selection
 	repro.Outcome
 }
 
-// run chooses C for all kernels on the validation set, then measures the test errors.
+// run selects C for all kernels on the validation set, then measures the test errors.
 func (m *measurement) run(ctx context.Context) error {
 	s := m.set
 	d, err := s.read(ctx, m.r, m.p.Terms, m.p.Train, m.p.Test)
@@ -104,7 +104,7 @@ func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried
 	return out, err
 }
 
-// validate chooses scale and C of each row by the validation error; ties go to the first.
+// validate selects scale and C of each row by the validation error. Ties are broken by order.
 func (m *measurement) validate(ctx context.Context, d *data, rows []row) (chosen []tried, err error) {
 	test := d.train.Select(d.valid)
 	session := m.r.NewSession(m.set.name+", validation", func() *corpus.Corpus { return d.train.Select(d.fit) },
@@ -180,7 +180,7 @@ func (m *measurement) table(chosen []tried) {
 	}
 }
 
-// draw adds a chart of a family if it has a curve of two points or more.
+// draw adds a chart of a family if it has a curve of at least two points.
 func (m *measurement) draw(family string, chosen []tried) {
 	var curves []repro.Curve
 	for _, t := range chosen {
@@ -199,8 +199,8 @@ func (m *measurement) draw(family string, chosen []tried) {
 	}
 }
 
-// noteBest notes which kernel of the families is best on the validation set, like the figures of
-// the thesis.
+// noteBest adds a note on which kernel of the families is best on the validation set, like the
+// figures of the thesis.
 func (m *measurement) noteBest(chosen []tried, of ...string) {
 	rows := slices.DeleteFunc(slices.Clone(chosen), func(t tried) bool {
 		return !slices.Contains(of, t.family) || math.IsNaN(t.failed)

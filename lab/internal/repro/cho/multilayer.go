@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// networks is the experiment of chapter 5.
+// networks describes the experiment of chapter 5.
 var networks = repro.Experiment{
 	Name:  "cho-networks",
 	Paper: paper + "ch. 5",
@@ -34,7 +34,7 @@ Figures 5.4 and 5.5 print 6.13 to 7.69 % for mnist-rand and 17.91 to 23.50 % for
 	},
 }
 
-// machines are the settings of the experiment of chapter 5.
+// machines holds the settings of the experiment of chapter 5.
 type machines struct {
 	Sets       repro.Words `param:"sets" wants:"names of sets of images" help:"sets"`
 	Networks   repro.Words `param:"networks" wants:"degrees of layers" help:"degrees of layers; after + without selection"`
@@ -46,10 +46,10 @@ type machines struct {
 	Test       int         `param:"test" min:"0" help:"test documents; 0 = all"`
 }
 
-// network is a sequence of layers. All its prefixes are measured.
+// network is a sequence of layers. The experiment measures all its prefixes.
 type network struct {
-	degrees []string // of the arc-cosine kernels
-	whole   bool     // select no features
+	degrees []string // degrees of the arc-cosine kernels
+	whole   bool     // true to select no features
 }
 
 func (n network) name(layers int) string {
@@ -61,10 +61,10 @@ func (n network) name(layers int) string {
 
 // depth is the result of a network with a number of layers in one run.
 type depth struct {
-	width  int       // features that the classifier takes
-	failed float64   // validation error of neighbours in percent, NaN for none
-	wrong  []float64 // test error in percent, by classifier
-	steps  int       // iterations of the metric
+	width  int       // number of features for the classifier
+	failed float64   // validation error of neighbours in percent; NaN for none
+	wrong  []float64 // test errors in percent, by classifier
+	steps  int       // number of iterations of the metric
 }
 
 var finals = []mkm.Final{mkm.Metric, mkm.Neighbours, mkm.Machines}
@@ -78,8 +78,8 @@ func (p *machines) chains() (out []network) {
 	return out
 }
 
-// from returns the minimum number of layers: 1 if a network selects no features, because without
-// layers LMNN would run on all pixels, which is slow.
+// from returns the minimum number of layers. It is 1 if a network selects no features, because with
+// 0 layers LMNN would run on all pixels, which is slow.
 func (p *machines) from() int {
 	if slices.ContainsFunc(p.chains(), func(n network) bool { return n.whole }) {
 		return 1
@@ -87,7 +87,7 @@ func (p *machines) from() int {
 	return 0
 }
 
-// settings returns the settings of a network in a run.
+// settings returns the settings of a network in one run.
 func (p *machines) settings(n network, seed uint64) mkm.Settings {
 	s := mkm.Settings{Whole: n.whole, Components: p.Components, Base: p.Base, Steps: p.Steps, Seed: seed}
 	for _, degree := range n.degrees {
@@ -125,7 +125,7 @@ func (p *machines) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 // measure runs all networks on a set.
 func (p *machines) measure(ctx context.Context, r *repro.Run, s *set, report *repro.Report) error {
 	chains := p.chains()
-	found := make([][][]depth, len(chains)) // by chain, run, layers
+	found := make([][][]depth, len(chains)) // by chain, run and layers
 	step := r.Counter(s.name+": runs of networks", p.Runs*len(chains))
 	for run := range p.Runs {
 		of := *r
@@ -228,8 +228,8 @@ func (p *machines) table(name string, chains []network, found [][][]depth, repor
 		"would be %s", name, low, high, best)
 }
 
-// effects notes the mean error difference between results that differ in one setting, over pairs
-// and runs, with the deviation over runs.
+// effects adds notes on the mean error difference between results that differ in one setting, over
+// pairs and runs, with the standard deviation over runs.
 func (p *machines) effects(name string, chains []network, found [][][]depth, report *repro.Report) {
 	type result struct{ chain, layers, final int }
 	var all []result

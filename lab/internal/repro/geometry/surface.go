@@ -1,12 +1,12 @@
-// Package geometry computes metric and curvature of the surfaces that kernels map documents to, by
-// finite differences of Eval.
+// Package geometry computes metric and curvature of the images of documents in a kernel's feature
+// space, by finite differences of Eval.
 //
 // A kernel k(c, ‖x‖, ‖y‖) maps x to φ(x). The metric of these points is g = ∂²k/∂x∂yᵀ at y = x. It
 // is invariant under rotations: with u = ln ‖x‖ and Ω the unit sphere of directions, lengths are
 //
 //	ds² = G du² + T dΩ² = dρ² + w(ρ)² dΩ²,   dρ = √G du,   w = √T
 //
-// With θ the angle between documents, T = -∂²k/∂θ² at θ = 0, and G = ∂²k/∂u∂v at v = u. In d dimensions
+// For documents at an angle θ, T = -∂²k/∂θ² at θ = 0, and G = ∂²k/∂u∂v at v = u. In d dimensions
 //
 //	g = A (I - xxᵀ/‖x‖²) + B xxᵀ/‖x‖²,   A = T/‖x‖²,   B = G/‖x‖²
 //	S = -2(d-1) w″/w + (d-1)(d-2) (1 - w′²)/w²
@@ -27,12 +27,12 @@ type point struct {
 	across    float64 // A, the squared length of a unit step across x
 	along     float64 // B, the squared length of a unit step along x; 0 if k ignores norms
 	logVolume float64 // ln √det g; -Inf if along is 0
-	curvature float64 // scalar curvature S; if along is 0, of a surface of d-1 dimensions
+	curvature float64 // scalar curvature S; if along is 0, curvature of a surface of d-1 dimensions
 	opening   float64 // w′²: 1 if flat, constant on a cone; 0 if along is 0
 }
 
-// roughError means that a kernel has no metric: at norm 1 and angle Δ the squared distance is about
-// Factor·Δ^Power. A Power just below 2 can mean 2 with a logarithm.
+// roughError reports that a kernel has no metric: at norm 1 and angle Δ the squared distance is
+// about Factor·Δ^Power. A Power slightly below 2 can mean 2 with a logarithm.
 type roughError struct {
 	Power  float64
 	Factor float64
@@ -49,7 +49,7 @@ const tolerance = 1e-5
 // at returns the geometry of k in d dimensions at documents of norm r > 0. Relative accuracy: 10⁻⁷
 // for A and B, 10⁻⁵ for w′² and the terms of S, and 10 times better if norms are at least ½. It
 // fails if the kernel has no metric (a [roughError]), if a squared length is negative, or if
-// differences don't reach this accuracy, as for arccos of a degree between ½ and 1.
+// differences don't reach this accuracy, as for arccos with a degree between ½ and 1.
 func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	if v := k.Eval(0, r, r); math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, fmt.Errorf("geometry: kernel %s is %v at norm %v", k, v, r)
@@ -115,9 +115,9 @@ func drop(k kernel.Kernel, theta, r float64) float64 {
 	return k.Eval(0, r, r) - k.Eval(2*half*half, r, r)
 }
 
-// limit returns g(0) by Richardson extrapolation of g(h), g(h/2), … in powers of h^power, and an estimate of
-// its error: the entry of the tableau that agrees best with its neighbours. Source: Ridders, Accurate
-// computation of F′(x) and F′(x)F″(x), Adv. Eng. Software 4 (1982).
+// limit returns g(0) by Richardson extrapolation of g(h), g(h/2), … in powers of h^power, and an
+// estimate of its error. It selects the tableau entry that agrees best with its neighbours. Source:
+// Ridders, Accurate computation of F′(x) and F′(x)F″(x), Adv. Eng. Software 4 (1982).
 func limit(h, power float64, g func(h float64) float64) (value, err float64) {
 	err = math.Inf(1)
 	var before []float64

@@ -9,20 +9,20 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// compared holds the figures of a row by kernel, measured by the paper's protocol and printed; NaN
+// compared holds the figures of a row by kernel: measured by the paper's protocol, and printed; NaN
 // if missing.
 type compared struct {
 	measured, printed   [len(kernels)]float64
 	better              float64 // 1 if larger figures are better, otherwise -1
 	digits              int     // decimals of the printed figures
-	clear, printedClear bool    // diffusion differs significantly from the best other kernel
+	clear, printedClear bool    // true if diffusion differs significantly from the best other kernel
 }
 
 // gap returns |ln(measured/printed)| of a kernel.
 func (c *compared) gap(k int) float64 { return math.Abs(math.Log(c.measured[k] / c.printed[k])) }
 
-// order returns the initials of the kernels, best first, such as "DG=L". Figures are tied if they
-// are equal in the printed decimals.
+// order returns the initials of the kernels, best first, such as "DG=L". Figures that agree in the
+// printed decimals are tied.
 func (c *compared) order(figures [len(kernels)]float64) string {
 	if math.IsNaN(figures[0]) {
 		return ""
@@ -43,11 +43,11 @@ func (c *compared) order(figures [len(kernels)]float64) string {
 	return out
 }
 
-// comparedColumns are the column titles of cells.
+// comparedColumns lists the column titles of cells.
 var comparedColumns = []string{">printed lin", ">printed Gau", ">printed dif", ">|ln| lin", ">|ln| Gau", ">|ln| dif",
 	"order", "printed order"}
 
-// cells returns the printed figures, their distances from the measured ones, and both orders.
+// cells returns the printed figures, their distances from the measured figures, and both orders.
 func (c *compared) cells() (cells []string) {
 	for _, v := range c.printed {
 		cells = append(cells, repro.Fixed(v, c.digits))
@@ -58,7 +58,7 @@ func (c *compared) cells() (cells []string) {
 	return append(cells, c.order(c.measured), c.order(c.printed))
 }
 
-// newAgreement returns an empty table of the agreement of measured and printed figures.
+// newAgreement returns an empty table for the agreement of measured and printed figures.
 func newAgreement() *repro.Table {
 	return &repro.Table{
 		Key: "agreement",
@@ -69,7 +69,7 @@ func newAgreement() *repro.Table {
 	}
 }
 
-// addAgreement adds a row about all rows of a table with printed figures.
+// addAgreement adds a row on all rows of a table with printed figures.
 func addAgreement(t *repro.Table, of, features string, rows []compared) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r compared) bool { return math.IsNaN(r.printed[0]) })
 	if len(rows) == 0 {
@@ -96,7 +96,7 @@ func addAgreement(t *repro.Table, of, features string, rows []compared) {
 		count(func(r *compared) bool { return r.better*(r.measured[diffusion]-r.measured[linear]) > 0 }),
 		count(func(r *compared) bool { return r.better*(r.printed[diffusion]-r.printed[linear]) > 0 }),
 		count(func(r *compared) bool { return r.order(r.measured) == r.order(r.printed) }))
-	if of >= "5" { // the paper has no tests there
+	if of >= "5" { // Tables 5 and 6 of the paper have no tests
 		t.Add(append(cells, "", "")...)
 		return
 	}

@@ -12,9 +12,9 @@ import (
 // plan describes the measurement of one kernel.
 type plan struct {
 	tasks  []*task
-	splits int       // random splits of each task
+	splits int       // number of random splits of each task
 	c      []float64 // ascending
-	folds  int       // folds of the cross-validation on the training documents
+	folds  int       // number of folds of the cross-validation on the training documents
 	seed   uint64
 }
 
@@ -26,7 +26,7 @@ type counts struct {
 }
 
 // measure trains and tests on all splits, tasks and sizes, in parallel over the splits of all
-// tasks. It calls done after each.
+// tasks. It calls done after each split.
 func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Kernels, done func()) (counts, error) {
 	var out counts
 	for range p.tasks {
@@ -66,7 +66,7 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 		if err != nil {
 			return nil, nil, err
 		}
-		sign := make([]int8, w.m.n) // of the test documents
+		sign := make([]int8, w.m.n) // signs of the test documents
 		own, others := s.test(size)
 		for _, d := range own {
 			sign[d] = 1
@@ -88,15 +88,15 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 	return test, folds, nil
 }
 
-// trainingSet is a training set: the positive documents by fold, then the others by fold.
+// trainingSet is a training set: the positive documents by fold, then the negative ones by fold.
 type trainingSet struct {
 	docs   []int
-	labels []int // 0 for positive, 1 for others
+	labels []int // 0 for positive, 1 for negative
 	parts  []int // folds, from 1
 }
 
-// trainingSet returns the training set of a size. Folds are assigned cyclically within each class;
-// the documents are already in random order.
+// trainingSet returns the training set with the given size. Folds are assigned cyclically within
+// each class, because the documents are already in random order.
 func (w *curveWorker) trainingSet(s *split, size int) *trainingSet {
 	set, folds, positive := &trainingSet{}, w.plan.folds, s.train(size)
 	for class, docs := range [][]int{s.positive[:positive], s.negative[:size-positive]} {
@@ -124,7 +124,7 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.De
 	for _, c := range p.c {
 		pars = append(pars, solver.Parameters{Regularization: solver.Regularization{C: c}})
 	}
-	// Part 0 is empty, so the classifiers trained without part 0 are trained on all documents.
+	// Part 0 is empty, so the classifier without part 0 is trained on all documents.
 	trial := solver.Trial{Labels: set.labels, Classes: 2, Folds: set.parts}
 	validations, err := trial.Validate(ctx, dense, pars, nil, solver.Options{Workers: 1, Kernels: w.loops,
 		RowBytes: 64 << 20})
@@ -145,7 +145,7 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.De
 	return machines, wrong, nil
 }
 
-// gather copies rows and columns of a symmetric matrix to dst, which grows if it is too short.
+// gather copies rows and columns of a symmetric matrix to dst, which grows if needed.
 func gather(dst []float32, m matrix, docs []int) []float32 {
 	n := len(docs)
 	dst = slices.Grow(dst[:0], n*n)[:n*n]

@@ -1,10 +1,10 @@
 // Package lafferty repeats §5 of Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds,
-// JMLR 6 (2005): the diffusion kernel against linear and Gaussian kernels.
+// JMLR 6 (2005). It compares the diffusion kernel with linear and Gaussian kernels.
 //
 // Tables 1 to 4 contain test errors of binary classifiers over random splits: tasks.go defines
-// tasks and draws splits, curves.go trains and tests, tables.go chooses scale and C. Tables 5 and 6
-// are about the ten topics of the ModApte split: modapte.go. compare.go compares with the printed
-// figures. Kernels with the same embedding share dot products: pairs.go.
+// tasks and draws splits, curves.go trains and tests, tables.go selects scale and C. modapte.go
+// computes Tables 5 and 6, on the ten topics of the ModApte split. compare.go compares with the
+// printed figures. In pairs.go, kernels with the same embedding share dot products.
 package lafferty
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Experiment is the experiment of the paper.
+// Experiment describes the experiment of the paper.
 var Experiment = repro.Experiment{
 	Name:  "lafferty-lebanon",
 	Paper: "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §5",
@@ -60,12 +60,12 @@ type settings struct {
 	repro.Terms
 }
 
-// kernels are the kernels of the paper. With s = √2σ the Gaussian kernel is exp(-|x-y|²/s²). With s
-// = 2√t the diffusion kernel on the sphere of radius 2 is exp(-arccos²/t).
+// kernels lists the kernels of the paper. With s = √2σ the Gaussian kernel is exp(-|x-y|²/s²). With
+// s = 2√t the diffusion kernel on the sphere of radius 2 is exp(-arccos²/t).
 var kernels = [...]struct {
 	name   string
-	suffix string // of the embedding, after the name of the features
-	scaled bool   // depends on a scale
+	suffix string // suffix of the embedding, after the name of the features
+	scaled bool   // true if the kernel has a scale
 	spec   func(scale float64) string
 }{
 	{"linear", "-l2", false, func(float64) string { return "linear" }},
@@ -73,12 +73,12 @@ var kernels = [...]struct {
 	{"diffusion", "-l1-sqrt", true, func(s float64) string { return fmt.Sprintf("diffusion:t=%v", s*s/4) }},
 }
 
-// The indices of the kernels.
+// indices of the kernels
 const linear, gaussian, diffusion = 0, 1, 2
 
 var suffixes = []string{"-l2", "-l1-sqrt"}
 
-// scalesOf returns the scales of a kernel; a single, ignored one if it has none.
+// scalesOf returns the scales of a kernel. A kernel without a scale gets one ignored value.
 func (p *settings) scalesOf(k int) []float64 {
 	if kernels[k].scaled {
 		return p.Scales

@@ -16,16 +16,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// topTen are the ten most frequent topics of the ModApte split.
+// topTen lists the ten most frequent topics of the ModApte split.
 var topTen = []string{"earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "wheat", "ship", "corn"}
 
 // modApte is the ModApte split of Reuters-21578.
 type modApte struct {
 	train, test *sparse.CSR
-	labels      [2][][]int // topics of training and test stories among the ten
+	labels      [2][][]int // topics of training and test stories among the top ten
 }
 
-// newModApte returns the stories with any topic. The first n of the corpus are for training.
+// newModApte returns the stories with any topic. The first n documents of c are for training.
 func newModApte(c *corpus.Corpus, n int) *modApte {
 	s := &modApte{}
 	var docs [2][]int
@@ -46,8 +46,8 @@ func newModApte(c *corpus.Corpus, n int) *modApte {
 	return s
 }
 
-// held returns which stories are held out to choose scale and C: a third of the training stories,
-// stratified by first topic.
+// held marks a third of the training stories, stratified by first topic. They are held out for
+// selecting scale and C.
 func (s *modApte) held(seed uint64) []bool {
 	first := make([]int, len(s.labels[0]))
 	for i, have := range s.labels[0] {
@@ -62,8 +62,8 @@ func (s *modApte) held(seed uint64) []bool {
 
 // topicResult is the result of one binary classifier.
 type topicResult struct {
-	right                      string // '1' for each story that is classified correctly, else '0'
-	positive, missed, mistaken int    // stories with the topic; false negatives; false positives
+	right                      string // '1' for each correctly classified story, else '0'
+	positive, missed, mistaken int    // number of stories with the topic; false negatives; false positives
 }
 
 // share returns the error rate.
@@ -82,7 +82,7 @@ func (t *topicResult) f1() float64 {
 // held-out stories with classifiers trained without them.
 type modApteResult struct{ test, held [][]topicResult }
 
-// modApteBase holds the products of training stories with each other and with test stories
+// modApteBase holds the products of training stories with training stories and with test stories
 // (columns) in one embedding.
 type modApteBase struct{ train, cross *products }
 
@@ -104,11 +104,11 @@ func newModApteBase(ctx context.Context, r *repro.Run, s *modApte, e sparse.Embe
 	return b, err
 }
 
-// rowBytes is the size of the solver's row cache when stories are held out: half the matrix.
+// rowBytes is the size of the solver's row cache for held-out stories: half the matrix.
 func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
-// measure trains and tests one kernel, for each C on all training stories and on those that aren't
-// held out.
+// measure trains and tests one kernel for each C: on all training stories, and without the held-out
+// stories.
 func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool, workers int,
 	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
 	m, err := b.train.matrix(ctx, k, loops, workers)
@@ -150,8 +150,8 @@ func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, c
 	return out, ctx.Err()
 }
 
-// decideTopics classifies stories, whose kernel values are the columns of m, with all classifiers.
-// If only isn't nil, it selects stories.
+// decideTopics classifies stories with all classifiers. The columns of m are the stories' kernel
+// values. If only isn't nil, it selects stories.
 func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels [][]int, only []bool, workers int,
 	loops *asm.Kernels) []topicResult {
 	out := make([]topicResult, len(c.Functions))
@@ -225,7 +225,7 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, 
 }
 
 // choose returns the test result of the C and scale with the best figure on held-out or test
-// stories. Ties go to the smallest C, then to the largest scale.
+// stories. Ties are broken by the smallest C, then by the largest scale.
 func (p *settings) choose(results []modApteResult, topic int, better float64, figure func(*topicResult) float64,
 	held bool) (choice *topicResult) {
 	best := math.Inf(-1)
@@ -253,7 +253,7 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 			">held out: Gau", ">held out: dif", "held out: best", ">held out: p lin", ">held out: p Gau"}, comparedColumns,
 			[]string{"printed ±", "±"})...)
 	var rows []compared
-	var first [2][]string // topics for which diffusion is among the best, by protocol
+	var first [2][]string // topics for which diffusion is among the best kernels, by protocol
 	for topic, name := range topTen {
 		cells := []string{name}
 		row := compared{better: better}
@@ -292,8 +292,8 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 }
 
 // signOf returns the sign of Table 6 for a measured F1: + if it exceeds the F1 of Zhang and Oles
-// (2001). The paper prints only the sign for its own F1. If that doesn't determine the result,
-// signOf returns "?".
+// (2001). The paper prints only the sign of the difference to its F1. If that doesn't determine the
+// result, signOf returns "?".
 func signOf(sign string, measured, printed float64) string {
 	if sign == "+" && measured >= printed || sign == "-" && measured <= printed || sign == "" {
 		return sign

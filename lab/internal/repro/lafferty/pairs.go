@@ -26,14 +26,14 @@ func (m matrix) row(i int) []float32 { return m.k[i*m.n : (i+1)*m.n] }
 // the matrix of one kernel.
 type products struct {
 	c          []float32
-	rows, cols []float32 // norms
+	rows, cols []float32 // norms of rows and columns
 	m          matrix
 }
 
-// newProducts computes c, once per pair if rows and columns are the same documents.
+// newProducts computes c. If rows and columns are the same documents, it computes each pair once.
 func newProducts(ctx context.Context, r *repro.Run, rows, cols *sparse.Embedded,
 	report *repro.Report) (p *products, err error) {
-	runtime.GC() // frees the products of another embedding
+	runtime.GC() // frees the products of the previous embedding
 	stage := "dot products of " + cols.Embedder.Embedding.String()
 	g, err := engine.NewContext(ctx, cols, engine.Options{
 		ISA: r.ISA, Device: r.Device, Workers: r.Threads(), MemoryBytes: r.MemoryBytes,
@@ -81,12 +81,12 @@ func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kerne
 	})
 }
 
-// testBlock is the number of documents classified together, so that their part of the rows of
-// several hundred support vectors fits in the L2 cache.
+// testBlock is the number of documents classified together. Their part of the rows of several
+// hundred support vectors fits in the L2 cache.
 const testBlock = 512
 
 // decide calls do with the decision values of a classifier, Σ Coef[s]·row(s)[j] - Rho for document
-// j, 0 <= j < n, where row(s) holds the kernel values of support vector s.
+// j, 0 <= j < n. row(s) holds the kernel values of support vector s.
 func decide(loops *asm.Kernels, machine *solver.DecisionFunction, n int, row func(s int) []float32,
 	do func(j int, value float64)) {
 	var rows [][]float32

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// printedTSV contains the figures of Tables 1 to 6. The last column is * in rows of Tables 1 to 4
-// with the paper's asterisk, for differences that aren't significant, and the sign in Table 6.
+// printedTSV contains the figures of Tables 1 to 6. In Tables 1 to 4 the last column is * for the
+// paper's asterisk, which marks insignificant differences. In Table 6 it is the sign.
 //
 //go:embed printed.tsv
 var printedTSV string

@@ -17,7 +17,7 @@ import (
 // significant is the paper's significance level.
 const significant = 0.05
 
-// titles are the titles of Tables 1 to 4.
+// titles lists the titles of Tables 1 to 4.
 var titles = map[string]string{
 	"1": "Table 1: WebKB, one class against the rest, test error",
 	"2": "Table 2: WebKB, a class against student, test error",
@@ -25,7 +25,7 @@ var titles = map[string]string{
 	"4": "Table 4: Reuters-21578, a topic against earn, test error",
 }
 
-// figures are the tasks whose learning curves the paper shows in Figures 5 to 8.
+// figures lists the tasks with learning curves in Figures 5 to 8 of the paper.
 var figures = []string{"1 course", "2 course", "3 acq", "3 moneyFx", "4 moneyFx", "4 grain"}
 
 // results holds the counts of each kernel by scale.
@@ -46,7 +46,7 @@ func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *cor
 	report.Set(name, "%d documents, %d terms", n, len(terms))
 	plan := &plan{tasks: tasks, splits: p.Splits, c: p.C, folds: p.Folds, seed: r.Seed}
 	step := r.Counter(name, len(p.Features)*(1+2*len(p.Scales))*len(tasks)*p.Splits)
-	found := map[string]*results{} // by features
+	found := map[string]*results{} // results by features
 	for _, features := range p.Features {
 		found[features] = &results{}
 		for _, suffix := range suffixes {
@@ -91,14 +91,14 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, docs *sparse.CSR, 
 	})
 }
 
-// choice is the result of one kernel by one protocol, for a task, features and a size.
+// choice is the result of one kernel and protocol, for a task, features and a size.
 type choice struct {
 	scale, c float64
 	errors   []float64 // test errors by split
 }
 
-// best follows the paper's protocol: the scale and C with the lowest mean error on the test sets;
-// ties go to the first.
+// best follows the paper's protocol. It returns the scale and C with the smallest mean error on the
+// test sets. Ties are broken by order.
 func (p *settings) best(results []counts, kernel, task, size, testDocs int) (best choice) {
 	least := math.Inf(1)
 	for i, scale := range p.scalesOf(kernel) {
@@ -115,8 +115,8 @@ func (p *settings) best(results []counts, kernel, task, size, testDocs int) (bes
 	return best
 }
 
-// byFolds chooses for each split the scale and C with the fewest errors in the cross-validation on
-// its training documents. Ties go to the smallest C, then to the largest scale.
+// byFolds selects for each split the scale and C with the fewest errors in the cross-validation on
+// its training documents. Ties are broken by the smallest C, then by the largest scale.
 func (p *settings) byFolds(results []counts, task, size, testDocs int) (chosen choice) {
 	for s := range p.Splits {
 		least, wrong := math.MaxInt, 0
@@ -144,10 +144,10 @@ func bestOf(figures []float64) (names []string) {
 
 // tested is a comparison of diffusion with the other kernels.
 type tested struct {
-	cells   []string // means, the best kernels, p against linear and Gaussian
-	lower   bool     // diffusion has a lower error than both others
-	clearly bool     // and significantly so
-	differs bool     // diffusion differs significantly from the better of the others
+	cells   []string // means, best kernels, p values against linear and Gaussian
+	lower   bool     // true if diffusion has a lower error than both other kernels
+	clearly bool     // true if lower is significant
+	differs bool     // true if diffusion differs significantly from the better of the other kernels
 }
 
 func test(choices [len(kernels)]choice) (t tested) {

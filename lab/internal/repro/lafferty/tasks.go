@@ -12,14 +12,14 @@ import (
 type task struct {
 	table, class, against string
 	seedName              string // seed for the splits
-	docs                  []int  // documents, ascending
+	docs                  []int  // indices of the documents, ascending
 	positive              []bool // whether docs[i] is in the class
 	sizes                 []int  // sizes of the training sets, ascending
-	balanced              bool   // half of a training set is positive, instead of the share in the task
-	equal                 bool   // also half of a test set
+	balanced              bool   // if true, half of a training set is positive, instead of the task's proportion
+	equal                 bool   // if true, also half of a test set is positive
 }
 
-// reutersTopics are the topics of Tables 3 and 4.
+// reutersTopics lists the topics of Tables 3 and 4.
 var reutersTopics = []string{"earn", "acq", "money-fx", "grain", "crude"}
 
 // pairTables describes the two tables of each corpus: each class against the rest, and each other
@@ -45,8 +45,8 @@ func stories(c *corpus.Corpus) (docs []int) {
 	return docs
 }
 
-// tasks returns the tasks of a corpus for the chosen tables. A pair of classes excludes documents
-// of both.
+// tasks returns the tasks of a corpus for the selected tables. A pair of classes excludes documents
+// with both classes.
 func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err error) {
 	of := pairTables[name]
 	for _, table := range []string{of.rest, of.pairs} {
@@ -84,7 +84,7 @@ func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err erro
 	return tasks, nil
 }
 
-// sizesOf returns the sizes of the training sets of a table.
+// sizesOf returns the training set sizes of a table.
 func (p *settings) sizesOf(table string) []int {
 	sizes := []int{40, 80, 120, 200, 400, 600}
 	switch {
@@ -98,8 +98,8 @@ func (p *settings) sizesOf(table string) []int {
 	return sizes
 }
 
-// split holds the positive documents of a task and the others, both in random order. A training set
-// consists of the first documents of both; the rest is the test set.
+// split holds the positive and the negative documents of a task in random order. A training set
+// consists of the first documents of both; the others are the test set.
 type split struct {
 	positive, negative []int
 	balanced, equal    bool
@@ -111,8 +111,8 @@ func newSplit(t *task, seed uint64, n int) *split {
 	return &split{own, others, t.balanced, t.equal}
 }
 
-// train returns the number of positive documents in a training set: half, rounded down, or their
-// share in the task, rounded to the nearest integer, with at least two documents per class.
+// train returns the number of positive documents in a training set: half, rounded down, or the
+// task's proportion, rounded to the nearest integer, with at least two documents per class.
 func (s *split) train(size int) (positive int) {
 	if s.balanced {
 		return size / 2
@@ -123,7 +123,7 @@ func (s *split) train(size int) (positive int) {
 
 // test returns the test documents for a training set of a size. If balanced, the classes have the
 // task's proportion or, if equal, the same size: all remaining documents of one class, and as many
-// of the other as this proportion allows.
+// documents of the other class as this proportion allows.
 func (s *split) test(size int) (positive, negative []int) {
 	train := s.train(size)
 	positive, negative = s.positive[train:], s.negative[size-train:]

@@ -10,18 +10,18 @@ import (
 // region is the set of white pixels of an image.
 type region [Pixels]bool
 
-// Sizes of regions are uniform from regionLeast to regionMost pixels in both classes, so they don't
-// reveal the class. A region may deviate from the drawn size by regionSlack. A region that isn't
-// convex lacks at least one pixel of its hull per hollows pixels (our choices).
+// Sizes of regions are uniform from regionLeast to regionMost pixels in both classes, so that they
+// don't reveal the class. A region's size may deviate from the drawn size by regionSlack. A
+// non-convex region lacks at least one pixel of its hull per hollows pixels (our choices).
 const (
 	regionLeast, regionMost = 60, 450
 	regionSlack             = 0.1
 	hollows                 = 15
 )
 
-// Convex draws a white region on black, with equal probability convex (class 1) or not (class 0). A
-// convex region is the intersection of 3 to 8 random half-planes; a non-convex one is the union of
-// two or three such regions.
+// Convex draws a white region on black. It is convex (class 1) or not (class 0) with equal
+// probability. A convex region is the intersection of 3 to 8 random half-planes, a non-convex
+// region the union of two or three such regions.
 func Convex(r *rand.Rand, image []float32) int {
 	class := r.IntN(2)
 	var at region
@@ -49,8 +49,8 @@ func Convex(r *rand.Rand, image []float32) int {
 	return class
 }
 
-// addConvex adds the intersection of 3 to 8 half-planes around a random point. Their borders are at
-// distances of 0.3 to 1.2 times reach.
+// addConvex adds the intersection of 3 to 8 half-planes around a random point. The distances of
+// their borders from the point are 0.3 to 1.2 times reach.
 func (g *region) addConvex(r *rand.Rand, reach float64) {
 	px, py := Side*r.Float64(), Side*r.Float64()
 	type halfPlane struct{ x, y, at float64 }
@@ -94,10 +94,10 @@ func (g *region) missing() int {
 // point is a pixel.
 type point struct{ x, y int }
 
-// turn is positive if a → b → c turns left, and 0 if the points lie on a line.
+// turn is positive if a → b → c turns left, and 0 if the points are collinear.
 func turn(a, b, c point) int { return (b.x-a.x)*(c.y-a.y) - (b.y-a.y)*(c.x-a.x) }
 
-// hull returns the corners of the convex hull, anticlockwise, by Andrew's monotone chains.
+// hull returns the vertices of the convex hull, anticlockwise, by Andrew's monotone chains.
 func (g *region) hull() []point {
 	var points []point
 	for k, in := range g {
@@ -126,7 +126,7 @@ func (g *region) hull() []point {
 	return chain[:len(chain)-1]
 }
 
-// inside reports whether a point lies in a hull or on its border.
+// inside reports whether a point is in a hull or on its boundary.
 func inside(hull []point, p point) bool {
 	for k, a := range hull {
 		if turn(a, hull[(k+1)%len(hull)], p) < 0 {

@@ -1,8 +1,8 @@
 // Package larochelle draws images like those of Larochelle, Erhan, Courville, Bergstra and Bengio,
 // ICML 2007: rectangles, convex regions, and digits on noise and on textures.
 //
-// The files of that paper are no longer available. The images follow its description; numbers that
-// it doesn't specify are our choice. So errors on these look-alikes don't apply to the original
+// The files of that paper are no longer available. The images follow its description; unspecified
+// numbers are our choice. So errors on these images can't be compared with errors on the original
 // images.
 package larochelle
 
@@ -17,17 +17,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The size of an image.
+// size of an image
 const (
 	Side   = 28 // width and height, in pixels
 	Pixels = Side * Side
 )
 
-// A Kind draws an image, with values from 0 to 1 row by row, and returns its class. All randomness
+// Kind draws an image, with values from 0 to 1 row by row, and returns its class. All randomness
 // comes from r.
 type Kind func(r *rand.Rand, image []float32) (class int)
 
-// Sequence is an infinite sequence of images. Image i doesn't depend on how many are drawn.
+// Sequence is an infinite sequence of images. Image i doesn't depend on the number drawn.
 type Sequence struct {
 	Name string // Source of its corpora
 	Seed uint64
@@ -83,8 +83,8 @@ func (q rectangle) class() int {
 	return 0
 }
 
-// Outline draws the border of a rectangle, one pixel wide, in white on black. Its sides are 3 to 26
-// pixels and differ by at least 3 (our choice).
+// Outline draws the border of a rectangle, one pixel wide, in white on black. Height and width are
+// 3 to 26 pixels and differ by at least 3 (our choice).
 func Outline(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 3, 26, 3)
 	clear(image)
@@ -98,8 +98,8 @@ func Outline(r *rand.Rand, image []float32) int {
 	return q.class()
 }
 
-// Textured fills a rectangle with one texture and the rest with another. Its sides are 10 to 26
-// pixels and differ by at least 5; textures stand for the paper's pieces of photographs (our
+// Textured fills a rectangle with one texture and the background with another. Height and width are
+// 10 to 26 pixels and differ by at least 5. Textures replace the paper's parts of photographs (our
 // choices).
 func Textured(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 10, 26, 5)
@@ -113,9 +113,8 @@ func Textured(r *rand.Rand, image []float32) int {
 	return q.class()
 }
 
-// texture draws noise on grids of 16, 8, 4 and 2 pixels, interpolated between the points of each
-// grid, with random weights around a random grey. As in photographs, coarse grids have more
-// contrast.
+// texture draws noise on grids of 16, 8, 4 and 2 pixels with random weights around a random grey.
+// It interpolates between grid points. As in photographs, coarse grids have more contrast.
 func texture(r *rand.Rand, image []float32) {
 	grey, contrast := 0.2+0.6*r.Float64(), 0.2+0.6*r.Float64()
 	for k := range image {
@@ -144,9 +143,9 @@ func texture(r *rand.Rand, image []float32) {
 	}
 }
 
-// OnNoise returns a kind that draws the digits of a corpus, in the order of documents, on noise:
-// each pixel is the maximum of the digit's pixel and a uniform random value from 0 to 1. The class
-// is the digit.
+// OnNoise returns a kind that draws the digits of a corpus, in document order, on noise: each pixel
+// is the maximum of the digit's pixel and a uniform random value from 0 to 1. The class is the
+// digit.
 func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 	return on(digits, documents, func(r *rand.Rand, image []float32) {
 		for k := range image {
@@ -164,7 +163,7 @@ func on(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image 
 	for id, name := range digits.Classes {
 		class[id], _ = strconv.Atoi(name)
 	}
-	next := 0 // images are drawn in their order
+	next := 0 // index of the next digit, because images are drawn in document order
 	return func(r *rand.Rand, image []float32) int {
 		i := documents[next]
 		next++

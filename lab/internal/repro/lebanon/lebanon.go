@@ -1,6 +1,6 @@
 // Package lebanon repeats §7 of Lebanon and Lafferty, Hyperplane Margin Classifiers on the
-// Multinomial Manifold, ICML 2004: logistic regression with spherical margins against logistic
-// regression with Euclidean margins.
+// Multinomial Manifold, ICML 2004. It compares logistic regression with spherical margins and with
+// Euclidean margins.
 package lebanon
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Experiment is the experiment of the paper.
+// Experiment describes the experiment of the paper.
 var Experiment = repro.Experiment{
 	Name:  "lebanon-lafferty",
 	Paper: "Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004, §5, §7",
@@ -47,27 +47,27 @@ type settings struct {
 	repro.Terms
 }
 
-// sets are the names of the corpora.
+// sets lists the names of the corpora.
 var sets = repro.Words{repro.WebKB.Name, repro.Reuters.Name}
 
-// classes are the classes of the tasks. The topics are the eight most frequent ones, because the
-// paper doesn't name its topics.
+// classes lists the classes of the tasks. The topics are the eight most frequent, because the paper
+// doesn't name its topics.
 var classes = map[string][]string{
 	repro.WebKB.Name:   {"course", "faculty", "project", "student"},
 	repro.Reuters.Name: {"earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship"},
 }
 
-// method is a curve of Figure 4.
+// method describes a curve of Figure 4.
 type method struct {
 	name, embedding string
-	spherical       bool // spherical margins
-	origin          bool // without an offset
+	spherical       bool // true for spherical margins
+	origin          bool // true for no offset
 }
 
-// tolerance is the tolerance of all searches.
+// tolerance is the tolerance of all training runs.
 const tolerance = 1e-3
 
-// methods are the curves. The first is compared with the others.
+// methods lists the curves. The first is compared with the others.
 var methods = []method{
 	{"spherical", "tf-l1-sqrt", true, false},
 	{"L1", "tf-l1", false, false},
@@ -130,7 +130,7 @@ func (p *settings) read(ctx context.Context, r *repro.Run, name string) (c *corp
 	return c, nil
 }
 
-// corpus adds the table of a corpus: a row for each class and size.
+// corpus adds the table of a corpus, with a row for each class and size.
 func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *corpus.Corpus,
 	report *repro.Report) error {
 	step := r.Counter(name, len(methods)*len(classes[name])*p.Splits)
@@ -206,7 +206,7 @@ func (p *settings) table(name string, wrong [][][][]float64, report *repro.Repor
 type task struct {
 	name     string
 	docs     *sparse.CSR
-	x        *sparse.Embedded // docs
+	x        *sparse.Embedded // embedding of docs
 	positive []bool           // by document
 	method
 }
@@ -219,7 +219,7 @@ func newTask(c *corpus.Corpus, x *sparse.Embedded, class string, m method) *task
 	return t
 }
 
-// task returns the error rates by size and split. It runs splits in parallel.
+// task returns the error rates by size and split. Splits run in parallel.
 func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repro.Report, step func()) ([][]float64,
 	error) {
 	out := make([][]float64, len(p.Sizes))
@@ -250,12 +250,12 @@ func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repr
 	return out, err
 }
 
-// choose returns the C with the fewest errors in the cross-validation; ties go to the smallest.
+// choose returns the C with the fewest errors in the cross-validation. Ties are broken by size.
 func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64, err error) {
 	wrong := make([]int, len(p.C))
 	for fold := range p.Folds {
 		var rest, held []int
-		for i, doc := range train { // the classes are contiguous, so folds are stratified
+		for i, doc := range train { // the classes are contiguous, so the folds are stratified
 			if i%p.Folds == fold {
 				held = append(held, doc)
 			} else {
@@ -294,7 +294,7 @@ func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong
 	return wrong, err
 }
 
-// onSphere returns the decision values of test documents for each C, with spherical margins.
+// onSphere returns decision values of the test documents for each C, with spherical margins.
 func (t *task) onSphere(
 	ctx context.Context, positive []bool, train, test []int, c []float64,
 ) (out [][]float64, err error) {
@@ -309,8 +309,8 @@ func (t *task) onSphere(
 	return out, err
 }
 
-// euclidean is onSphere with Euclidean margins. The norms of test documents include terms that no
-// training document has.
+// euclidean is onSphere with Euclidean margins. The norms of test documents include terms that
+// don't occur in training documents.
 func (t *task) euclidean(
 	ctx context.Context, positive []bool, train, test []int, c []float64,
 ) (out [][]float64, err error) {

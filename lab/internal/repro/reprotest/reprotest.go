@@ -1,5 +1,5 @@
-// Package reprotest writes small corpora in the formats of the real ones, runs experiments and
-// reads their tables, for tests.
+// Package reprotest is for tests. It writes small corpora in the formats of the real corpora, runs
+// experiments and reads their tables.
 package reprotest
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// drawText draws a text of a class. Some words come from a list of the class and the others from a
-// shared list, so that errors are below chance but not zero.
+// drawText draws a text of a class. Words come from a list of the class or from a shared list, so
+// that error rates are between 0 and chance level.
 func drawText(r *rand.Rand, classes []string) string {
 	var words []string
 	for range 15 + r.IntN(30) {
@@ -31,7 +31,7 @@ func drawText(r *rand.Rand, classes []string) string {
 	return strings.Join(words, " ")
 }
 
-// letters writes a number in letters, because terms contain no digits.
+// letters formats a number with letters, because terms contain no digits.
 func letters(n int) string {
 	s := ""
 	for ; n > 0; n /= 26 {
@@ -63,7 +63,7 @@ func WriteText(t testing.TB, data string, s repro.Source, file string, lines []s
 	Write(t, data, s, file, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// Topics writes small corpora in the formats of WebKB and Reuters-21578 and returns their folder.
+// Topics writes small corpora in the formats of WebKB and Reuters-21578. It returns their folder.
 func Topics(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -94,7 +94,7 @@ func Topics(t testing.TB) string {
 }
 
 // Groups writes small corpora in the formats of WebKB, with all universities, and 20 Newsgroups, by
-// date, and returns their folder.
+// date. It returns their folder.
 func Groups(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -116,7 +116,7 @@ func Groups(t testing.TB) string {
 	return data
 }
 
-// Do runs an experiment with settings NAME=VALUE.
+// Do runs an experiment. Each setting has the form NAME=VALUE.
 func Do(t testing.TB, e repro.Experiment, r *repro.Run, settings ...string) (*repro.Report, error) {
 	t.Helper()
 	to := e.New()
@@ -152,8 +152,7 @@ func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *re
 	return reports[0]
 }
 
-// Refuses checks that an experiment fails: each key of want must be in the error for the settings
-// want[key].
+// Refuses checks that an experiment fails: for settings want[key], the error must contain key.
 func Refuses(t testing.TB, e repro.Experiment, data string, want map[string][]string) {
 	t.Helper()
 	for text, settings := range want {
@@ -167,7 +166,7 @@ func Refuses(t testing.TB, e repro.Experiment, data string, want map[string][]st
 	}
 }
 
-// Rows returns the rows of a table, as maps from column titles.
+// Rows returns the rows of a table as maps by column title.
 func Rows(t testing.TB, report *repro.Report, key string) (rows []map[string]string) {
 	t.Helper()
 	for _, table := range report.Tables {
@@ -186,7 +185,7 @@ func Rows(t testing.TB, report *repro.Report, key string) (rows []map[string]str
 	return rows
 }
 
-// Number parses a cell: a number, or the mean before a deviation.
+// Number parses a number, or the mean in a cell with mean and deviation.
 func Number(t testing.TB, cell string) float64 {
 	t.Helper()
 	text, _, _ := strings.Cut(cell, " ")
@@ -197,7 +196,7 @@ func Number(t testing.TB, cell string) float64 {
 	return v
 }
 
-// Result returns the rows of a table in lab/results, as maps from column titles.
+// Result returns the rows of a table in lab/results as maps by column title.
 func Result(t testing.TB, experiment, key string) (rows []map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "results", experiment+"-"+key+".tsv"))

@@ -1,5 +1,5 @@
-// Package tables measures predictions from tables of numbers and categories: everything is chosen,
-// with the table read as a CSV file and with its numbers as vectors, as from an .npy file.
+// Package tables measures predictions from tables of numbers and categories with automatic
+// selection. It reads a table as a CSV file, and its numbers as vectors, as from an .npy file.
 package tables
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// Experiment is the comparison.
+// Experiment describes the comparison.
 var Experiment = repro.Experiment{
 	Name:  "tables",
 	Paper: "no paper: tables of numbers and categories, as CSV files and as vectors",
@@ -80,7 +80,7 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, path string) ([]st
 	for seed := range p.Splits {
 		rows := rand.New(rand.NewPCG(uint64(seed), repro.Hash(name))).Perm(n)
 		test, rest := rows[:n/4], rows[n/4:]
-		own := c.Select(rest) // read again, so that scales of columns are from the training rows alone
+		own := c.Select(rest) // read again, so that only training rows determine the scales of columns
 		read, err := gram.Table(ctx, own.Columns, own.Rows, labelsOf(own), o)
 		var a, b float64
 		if err == nil {
@@ -124,7 +124,7 @@ func vectorsOf(c *corpus.Corpus) (*corpus.Corpus, error) {
 	return rows.Corpus(), nil
 }
 
-// score returns the accuracy in percent, or R² of a regression, of a model on test documents.
+// score returns the accuracy of a model on test documents in percent, or R² of a regression.
 func score(ctx context.Context, train, test *corpus.Corpus, o gram.TrainOptions) (float64, error) {
 	m, err := gram.Train(ctx, train, o)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package zhang repeats §4 of Zhang, Chen and Lee, Text Classification with Kernels on the
-// Multinomial Manifold, SIGIR 2005: the negative geodesic distance against linear kernels and
-// negative Euclidean distances.
+// Multinomial Manifold, SIGIR 2005. It compares the negative geodesic distance with linear kernels
+// and negative Euclidean distances.
 package zhang
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// Experiment is the experiment of the paper.
+// Experiment describes the experiment of the paper.
 var Experiment = repro.Experiment{
 	Name:  "zhang-chen-lee",
 	Paper: "Zhang, Chen and Lee, Text Classification with Kernels on the Multinomial Manifold, SIGIR 2005, §4",
@@ -32,7 +32,7 @@ universities is the test set in turn; all other pages, including misc, are for t
 	},
 }
 
-// sets are the names of the corpora.
+// sets lists the names of the corpora.
 var sets = repro.Words{repro.WebKB.Name, repro.Newsgroups.Name}
 
 type settings struct {
@@ -41,7 +41,7 @@ type settings struct {
 	repro.Terms
 }
 
-// kernels are the rows of a table for each weighting. The last is compared with the others.
+// kernels lists the rows of a table for each weighting. The last is compared with the others.
 var kernels = []struct{ name, kernel, embedding string }{
 	{"linear, L1", "linear", "-l1"},
 	{"NED, L1", "ned", "-l1"},
@@ -50,10 +50,10 @@ var kernels = []struct{ name, kernel, embedding string }{
 	{"NGD", "ngd", "-l1-sqrt"},
 }
 
-// weightings are the two halves of a table.
+// weightings lists the two halves of a table.
 var weightings = []struct{ name, embedding string }{{"tf", "tf"}, {"tf×idf", "tfidf"}}
 
-// universities are held out in turn.
+// universities lists the universities, each of which is held out once.
 var universities = []string{"cornell", "texas", "washington", "wisconsin"}
 
 // division is a corpus divided into training and test documents with the same terms and classes.
@@ -177,7 +177,7 @@ func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided 
 	return nil
 }
 
-// measure returns for each kernel which test documents of a division are classified correctly.
+// measure returns, for each kernel, a '1' per correctly classified test document, else '0'.
 func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weighting string, report *repro.Report,
 	step func()) (right []string, err error) {
 	var session *repro.Session // shared by the kernels of one embedding
@@ -205,8 +205,8 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weight
 	return right, nil
 }
 
-// accuracies returns the accuracy cells of a kernel: for several divisions each accuracy, the mean
-// and the pooled accuracy.
+// accuracies returns the accuracy cells of a kernel. For several divisions they are each accuracy,
+// the mean and the pooled accuracy.
 func accuracies(rights []string) (cells []string) {
 	percent := func(right string) float64 { return 100 * float64(strings.Count(right, "1")) / float64(len(right)) }
 	if len(rights) == 1 {
