@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// argument is a call with a bad argument and what its error says.
+// argument is a call with an invalid argument, and the expected error text.
 type argument struct {
 	name, want string
 	call       func() error
@@ -29,15 +29,15 @@ func checkArguments(t *testing.T, arguments []argument) {
 	}
 }
 
-// panicOf returns what a call panics with, nil if it doesn't.
+// panicOf returns the value that a call panics with, or nil.
 func panicOf(call func()) (v any) {
 	defer func() { v = recover() }()
 	call()
 	return nil
 }
 
-// trainersOf returns every function that takes a matrix, with arguments for n documents that are in
-// order, all or a few of them scattered.
+// trainersOf returns every function with a matrix argument. Its arguments select all of n
+// documents, or several scattered documents, in order.
 func trainersOf(n int) map[string]func(m Matrix) error {
 	ctx := context.Background()
 	labels, few, targets := make([]int, n), slices.Repeat([]int{-1}, n), make([]float64, n)
@@ -67,12 +67,12 @@ func trainersOf(n int) map[string]func(m Matrix) error {
 	}
 }
 
-// packed is the lower triangle of a matrix: a row has the values up to its diagonal.
+// packed is the lower triangle of a matrix: a row has the values up to the diagonal.
 type packed struct{ *Dense }
 
 func (p packed) Row(i int) []float32 { return p.Dense.Row(i)[: i+1 : i+1] }
 
-// wide has a value too many in each row, and narrow a diagonal that lacks one.
+// wide has an extra value in each row; narrow lacks a value of the diagonal.
 type (
 	wide   struct{ *Dense }
 	narrow struct{ *Dense }
@@ -101,8 +101,8 @@ type (
 
 var errOwn = errors.New("the caller's own")
 
-// Every function that takes a matrix refuses one whose rows or diagonal have another length, and
-// says which row it is.
+// Every function with a matrix argument rejects a matrix whose rows or diagonal have the wrong
+// length. The error names the row.
 func TestMatrixArguments(t *testing.T) {
 	const n = 256
 	m, _ := gaussian(t, 31, n, 3, 0.3)
@@ -310,8 +310,8 @@ func TestProbabilityArguments(t *testing.T) {
 	if err := (&Classifier{Classes: 1}).Probabilities(got[:1], nil); err != nil || got[0] != 1 {
 		t.Errorf("probability %v, error %v, of the only class, expected 1", got[0], err)
 	}
-	// One decision value for all: rounding eats the curvature along A, and still B is where the
-	// likelihood is greatest.
+	// If all decision values are equal, rounding loses the curvature along A, and B still maximises
+	// the likelihood.
 	const n, f = 1 << 17, 1.0
 	decisions, positive := slices.Repeat([]float64{f}, n), make([]bool, n)
 	for i := range n / 4 {

@@ -13,8 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A matrix or a Progress function that panics ends the training with an error, whatever goroutine it
-// ran on.
+// If a matrix or a Progress function panics on any goroutine, the training ends with an error.
 func TestPanicsAreErrors(t *testing.T) {
 	const n = 256
 	m, x := gaussian(t, 31, n, 3, 0.3)
@@ -31,7 +30,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	}
 	for name, train := range learnersOf(x) {
 		if name == "C-SVC from near" {
-			continue // its first training is C-SVC
+			continue // the first training of this learner is C-SVC
 		}
 		told := 0
 		_, err := train(t.Context(), m, Options{Progress: func(Progress) {
@@ -49,7 +48,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	check("Train, Progress", err)
 }
 
-// While the caller takes time over a report the other workers go on.
+// During a slow progress callback, the other workers continue.
 func TestReportsKeepNobodyWaiting(t *testing.T) {
 	const n = 300
 	m, x := gaussian(t, 23, n, 4, 0.3)
@@ -78,7 +77,7 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
-// Two classes with the same documents have no margin to divide by.
+// If two classes have the same documents, the margin is 0 and the solution can't be divided by it.
 func TestNoMargin(t *testing.T) {
 	const n = 40
 	m, _ := gaussian(t, 7, n/2, 2, 1)
@@ -109,8 +108,8 @@ func TestNoMargin(t *testing.T) {
 		}
 	}
 
-	// A fold of a problem with a margin may have none: without document 0 these can't be told
-	// apart. Its probabilities are numbers all the same.
+	// A problem with a margin may have a fold without a margin: without document 0 the classes
+	// can't be separated. The probabilities must still be numbers.
 	few := matrixOf(t, 12, func(i, j int) float64 {
 		if i == 0 && j == 0 {
 			return 5
@@ -127,8 +126,8 @@ func TestNoMargin(t *testing.T) {
 		t.Errorf("sigmoid %+v", *s)
 	}
 
-	// Where all variables are at their bound none can move: that violates nothing, by 0 and not by
-	// -Inf, which no model file has.
+	// If all variables are at their bounds, none can move. The gap is then 0 rather than -Inf,
+	// which model files can't represent.
 	got, err := trainBinary(ctx, m, []int{0, 1}, []bool{true, false}, Parameters{Regularization: Regularization{Nu: 1}},
 		Options{})
 	if err != nil || got.Gap != 0 || !got.Converged {
@@ -136,7 +135,7 @@ func TestNoMargin(t *testing.T) {
 	}
 }
 
-// A result beyond float64 is an error.
+// A result that overflows float64 is an error.
 func TestResultIsFinite(t *testing.T) {
 	for what, m := range map[string]*DecisionFunction{
 		"coefficient": {

@@ -10,9 +10,9 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// checkOptimal holds a machine to the definition of its problem, by its coefficients alone: inside
-// the box, on the equation, and with a violation of the optimality conditions below the tolerance,
-// all computed anew in float64.
+// checkOptimal checks a decision function against the definition of its problem: box constraints,
+// equality constraint, and a violation of the optimality conditions below the tolerance. It
+// recomputes all values in float64 from the coefficients.
 func checkOptimal(
 	t *testing.T, m *Dense, docs []int, positive []bool, c [2]float64, got *DecisionFunction, tol float64,
 ) {
@@ -45,7 +45,7 @@ func checkOptimal(
 			lo = min(lo, score)
 		}
 	}
-	// Each of some thousand steps rounds a sum of this size.
+	// Each of about a thousand steps rounds a sum of this size.
 	slack := 1e-11 * (1 + size)
 	if !(math.Abs(sum) <= slack) {
 		t.Errorf("Σ yα is %v, expected 0 within %v", sum, slack)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is done rises from 0 to the number of problems and never falls, with several of them in between.
+// The completed fraction rises from 0 to the number of problems and never decreases.
 func TestDone(t *testing.T) {
 	p := &done{documents: 100}
 	last := 0.0

@@ -52,7 +52,7 @@ func TestLabels(t *testing.T) {
 	m, x := gaussian(t, 23, n, 2, 1)
 	labels := make([][]int, n)
 	for i := range labels {
-		labels[i] = []int{1} // all have 1, none has 3
+		labels[i] = []int{1} // every document has label 1, no document has label 3
 		if x[i][0] > 0 {
 			labels[i] = append(labels[i], 0)
 		}
@@ -81,7 +81,7 @@ func TestLabels(t *testing.T) {
 		}
 	})
 	musttest.Do(t, err)
-	if wrong > n/20 { // of documents that were trained on, those close to a border
+	if wrong > n/20 { // training documents that are near the decision boundary
 		t.Errorf("%d of %d with wrong labels", wrong, n)
 	}
 	for _, machine := range c.Functions {

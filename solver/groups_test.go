@@ -9,11 +9,11 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// rowless is a matrix whose rows are handed out, but aren't in memory.
+// rowless is a matrix without rows in memory.
 type rowless struct{ Matrix }
 
-// Groups by themselves make the machines of the whole training, to the bit, and one-vs-one has a
-// group for each pair of classes that have documents.
+// Separately trained groups give the same decision functions as a full training, bit for bit.
+// One-vs-one has a group for each pair of classes with documents.
 func TestGroups(t *testing.T) {
 	const n, k = 240, 5
 	m, x := gaussian(t, 31, n, 3, 0.5)
@@ -82,7 +82,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Machines that are trained together aren't trained apart.
+// Functions that must be trained together can't be trained separately.
 func TestOnlyRefuses(t *testing.T) {
 	const n = 60
 	m, x := gaussian(t, 32, n, 3, 0.5)
@@ -113,8 +113,8 @@ func TestOnlyRefuses(t *testing.T) {
 	}
 }
 
-// Each part by itself is validated as among all: the same machines, predictions and decision values,
-// from a start that has this part alone, too.
+// Validating each fold separately gives the same classifiers, predictions and decision values as
+// validating all folds, also with a warm start that has only this fold.
 func TestTrialOnly(t *testing.T) {
 	const n = 200
 	m, x := gaussian(t, 33, n, 3, 0.5)
@@ -167,7 +167,7 @@ func TestTrialOnly(t *testing.T) {
 	}
 }
 
-// Labels that are trained each alone have the same bits wherever rows are; otherwise they don't.
+// With IndependentLabels, the bits don't depend on whether rows are in memory. Without it, they do.
 func TestAlone(t *testing.T) {
 	const n, k = 240, 3
 	m, x := gaussian(t, 31, n, 3, 0.5)

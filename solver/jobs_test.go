@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// In Z-order any 4^k aligned jobs in sequence are of 2^k classes on either side.
+// In Z-order, an aligned sequence of 4^k jobs has 2^k first classes and 2^k second classes.
 func TestZOrder(t *testing.T) {
 	const side = 16
 	var at [][2]int
 	for a := range side {
 		for b := range side {
-			at = append(at, [2]int{a - 1, b - 1}) // -1 is everything else
+			at = append(at, [2]int{a - 1, b - 1}) // -1 is the class of all other documents
 		}
 	}
 	slices.SortFunc(at, func(a, b [2]int) int { return cmp.Compare(zOrder(a), zOrder(b)) })

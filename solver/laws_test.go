@@ -13,18 +13,18 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// counted is a matrix that computes its rows, as an engine does, and counts and checks what is
-// asked of it.
+// counted is a matrix that computes its rows, like an engine. It counts and checks the calls of its
+// methods.
 type counted struct {
 	*Dense
 	t     *testing.T
 	mu    sync.Mutex
 	rows  int
-	panel int // the greatest number of rows in one call
+	panel int // maximum number of rows in one call
 	wait  func()
 }
 
-// Row hides the method of the embedded matrix, so that nothing is used in place.
+// Row hides the method of the embedded matrix, so that no row is used in place.
 func (c *counted) Row() {}
 
 func (c *counted) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
@@ -55,8 +55,8 @@ func (c *counted) Rows(ctx context.Context, rows []int, columns [][2]int, dst []
 	return c.Dense.Rows(ctx, rows, columns, dst)
 }
 
-// Neither the number of workers, nor the memory for rows, nor where rows come from has part in the
-// result, nor has the instruction set.
+// The result doesn't depend on the number of workers, the memory for rows, the source of rows or
+// the instruction set.
 func TestSameBits(t *testing.T) {
 	const n, k = 700, 4
 	m, x := gaussian(t, 3, n, 4, 0.3)
@@ -105,7 +105,7 @@ func TestSameBits(t *testing.T) {
 func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 	const n = 900
 	m, x := gaussian(t, 4, n, 2, 2)
-	positive := make([]bool, n) // easy but for the border: most documents end at 0
+	positive := make([]bool, n) // easy except near the boundary: most documents end at 0
 	for i := range positive {
 		positive[i] = x[i][0]+0.05*x[i][1] > 0
 	}
@@ -126,8 +126,8 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 	}
 }
 
-// A permutation of the documents permutes the optimum, which is unique in f; so does a factor of
-// the kernel with C divided by it.
+// Permuting the documents permutes the optimum, which is unique in f. Multiplying the kernel by a
+// factor and dividing C by it doesn't change f.
 func TestPermutationAndScale(t *testing.T) {
 	const n, factor = 200, 4 // a power of two: no rounding in the values
 	m, x := gaussian(t, 6, n, 3, 0.5)
@@ -143,12 +143,12 @@ func TestPermutationAndScale(t *testing.T) {
 	par := withC(2. / factor)
 	got := musttest.Get(trainBinary(context.Background(), permuted, run.Numbers(0, n), signs, par, fine))(t)
 	size := sizeOf(want)
-	// Each is within 10^-7·Σα of the optimum.
+	// Each objective is within 10^-7·Σα of the optimum.
 	if !(math.Abs(got.Objective*factor-want.Objective) <= 1e-7*size) {
 		t.Errorf("objective %v, expected %v", got.Objective*factor, want.Objective)
 	}
-	// f differs by d with ½|d|² at most the difference of the objectives, in the norm of the
-	// kernel, whose diagonal is 1, and by that of rho.
+	// f differs by d, plus the difference of rho. In the norm of the kernel, whose diagonal is 1,
+	// ½|d|² is at most the difference of the objectives.
 	for i := range n {
 		a, b := -want.Rho, -got.Rho
 		for s, doc := range want.Support {
@@ -181,7 +181,7 @@ func TestStrangeProblems(t *testing.T) {
 		for _, c := range []float64{1e-6, 1, 1e6} {
 			got := musttest.Get(trainBinary(ctx, same, run.Numbers(0, 40), signs, withC(c), Options{}))(t)
 			checkOptimal(t, same, run.Numbers(0, 40), signs, [2]float64{c, c}, got, defaultTolerance)
-			if !(math.Abs(got.Objective+40*c) <= 1e-9*c) { // all at their bound: f is 0 everywhere
+			if !(math.Abs(got.Objective+40*c) <= 1e-9*c) { // all variables are at their bounds: f is 0 everywhere
 				t.Errorf("C = %v: objective %v, expected %v", c, got.Objective, -40*c)
 			}
 		}

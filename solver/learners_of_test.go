@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// learner trains a machine of some kind on a matrix.
+// learner trains a decision function on a matrix.
 type learner func(ctx context.Context, m Matrix, opt Options) (*DecisionFunction, error)
 
-// learnersOf returns one learner of each kind on points, with documents left out and in another
-// order.
+// learnersOf returns a learner of each kind on points, with some documents left out and permuted.
 func learnersOf(x [][]float64) map[string]learner {
 	var docs []int
 	for i := range x {
@@ -52,7 +51,7 @@ func learnersOf(x [][]float64) map[string]learner {
 		},
 		"nu-SVC":      classes(Parameters{Regularization: Regularization{Nu: 0.4}}),
 		"epsilon-SVR": numbers(Parameters{Regularization: Regularization{C: 2, Epsilon: 0.05}}, 0),
-		// of many more steps: what is left isn't looked for
+		// This needs many more steps.
 		"epsilon-SVR, both variables of a document": numbers(Parameters{Regularization: Regularization{C: 100,
 			Epsilon: 1e-5}}, 3000),
 		"nu-SVR": numbers(Parameters{Regularization: Regularization{C: 2, Nu: 0.3}}, 0),

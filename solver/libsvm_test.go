@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// svmTrain runs LIBSVM's svm-train on a matrix and returns the objective and rho of each of its
-// problems, in its order.
+// svmTrain runs LIBSVM's svm-train on a matrix. It returns the objective and rho of each problem,
+// in LIBSVM's order.
 func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (objective, rho []float64) {
 	t.Helper()
 	program, err := exec.LookPath("svm-train")
@@ -49,11 +49,11 @@ func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (object
 	return objective, rho
 }
 
-// closeToLIBSVM compares machines with svm-train's results. It prints six decimals. Both searches
-// end within a violation of 10^-5, which by duality moves the objective by at most that times Σα.
-// In ν-SVC both are divided by the margin, of which the greatest coefficient is the inverse, and
-// which is known to 2·10^-5. The violation doesn't bound how far the constant is from that of the
-// optimum, only how well it serves: a factor of ten is left for it.
+// closeToLIBSVM compares decision functions with svm-train's results, which have six decimals. Both
+// searches end with a violation of at most 10^-5. By duality it changes the objective by at most
+// 10^-5·Σα. In ν-SVC both are divided by the margin, which has an error of 2·10^-5; the maximum
+// coefficient is the inverse of the margin. The violation doesn't bound the error of rho, so its
+// tolerance is ten times larger.
 func closeToLIBSVM(t *testing.T, got []*DecisionFunction, objective, rho []float64, divided bool) {
 	t.Helper()
 	if len(got) != len(objective) {
@@ -82,17 +82,17 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 	m, x := gaussian(t, 5, n, 4, 0.2)
 	signs, targets := make([]float64, n), make([]float64, n)
 	positive := noisySigns(5, x)
-	positive[0] = true // so that svm-train's first class is the positive one
+	positive[0] = true // makes the positive class svm-train's first class
 	for i := range n {
 		signs[i] = -1
 		if positive[i] {
 			signs[i] = 1
 		}
-		// the second part is noise: without it ν-SVR takes 10⁵ steps, in svm-train, too
+		// the second term is noise; without it ν-SVR takes 10⁵ steps, also in svm-train
 		targets[i] = math.Sin(x[i][0]) + 0.5*math.Sin(50*x[i][1])
 	}
 	three := classes(x, 3)
-	names := make([]float64, n) // svm-train takes classes in the order in which they appear
+	names := make([]float64, n) // svm-train orders classes by first occurrence
 	seen := map[int]int{}
 	for i, c := range three {
 		if _, ok := seen[c]; !ok {

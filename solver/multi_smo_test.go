@@ -10,13 +10,13 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Problems over the same documents share rows: all classes of one-vs-rest, and labels, ask for
-// fewer than the machines by themselves, and have the same objectives up to the tolerance.
+// Problems over the same documents share rows. One-vs-rest and labels request fewer rows than
+// separate trainings, and have the same objectives up to the tolerance.
 func TestTeam(t *testing.T) {
 	const n, k, tolerance = 700, 6, 1e-3
 	m, _ := gaussian(t, 3, n, 8, 2)
 	r := rand.New(rand.NewPCG(1, 1))
-	labels := make([]int, n) // which nothing tells: nearly every document is a support vector of every class
+	labels := make([]int, n) // random labels: nearly every document is a support vector of every class
 	for i := range labels {
 		labels[i] = r.IntN(k)
 	}
@@ -52,8 +52,8 @@ func TestTeam(t *testing.T) {
 				par.Weights = []float64{training.Weights[class]}
 			}
 			want := musttest.Get(trainBinary(t.Context(), alone, docs, positive, par, opt))(t)
-			// The objective of a point that violates the conditions by the tolerance is above the least
-			// one by at most the tolerance times the way there, Σ|Δα| / 2 <= Σ α.
+			// If a point violates the conditions by the tolerance, its objective exceeds the
+			// minimum by at most the tolerance times the distance to the optimum, Σ|Δα| / 2 <= Σ α.
 			way := sizeOf(want)
 			if !got.Converged || !(math.Abs(got.Objective-want.Objective) <= 2*tolerance*way) {
 				t.Errorf("%s: class %d: objective %v, alone %v, converged %v",
@@ -66,7 +66,7 @@ func TestTeam(t *testing.T) {
 	}
 }
 
-// A multiSMO takes no more steps than each problem may take.
+// A multiSMO takes at most the maximum number of steps for each problem.
 func TestTeamEnds(t *testing.T) {
 	const n, k, most = 300, 3, 40
 	m, x := gaussian(t, 5, n, 4, 0.3)

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// classes labels points by the angle of their first two coordinates.
+// classes returns labels of points by the angle of their first two coordinates.
 func classes(x [][]float64, k int) []int {
 	out := make([]int, len(x))
 	for i, p := range x {
@@ -57,7 +57,7 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 		right, held := 0, 0
 		for i := range n {
 			for j, machine := range c.Functions {
-				// two orders of at most n additions of values that sum to the size
+				// two orders of at most n additions, with values that sum to the size
 				want, tol := decision(m, machine, i), 2*n*0x1p-53*(sizeOf(machine)+math.Abs(machine.Rho))
 				if !(math.Abs(dst[i][j]-want) <= tol) {
 					t.Fatalf("%v: object %d, machine %d: %v, expected %v", scheme, i, j, dst[i][j], want)
@@ -70,8 +70,8 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 				}
 			}
 		}
-		// Chance is a quarter; four sectors in three dimensions are learnt from 300 points to about
-		// nine tenths.
+		// The chance level is 1/4. About 9/10 of four sectors in three dimensions can be learnt
+		// from 300 points.
 		if right < held*3/4 {
 			t.Errorf("%v: %d of %d held-out points right", scheme, right, held)
 		}
@@ -87,10 +87,10 @@ func TestVotes(t *testing.T) {
 		{[]float64{1, 1, 1}, 0},
 		{[]float64{-1, 1, 1}, 1},
 		{[]float64{-1, -1, -1}, 2},
-		{[]float64{1, -1, 1}, 0}, // a vote each and sums of 0: the first
-		{[]float64{1, -2, 1}, 2}, // a vote each, sums of -1, 0 and 1
+		{[]float64{1, -1, 1}, 0}, // a vote each and equal sums of 0: the first class wins
+		{[]float64{1, -2, 1}, 2}, // a vote each, with sums of -1, 0 and 1
 		{[]float64{0.5, -1, 3}, 1},
-		{[]float64{0, 1, 1}, 1}, // nothing is a vote for the second, as in LIBSVM
+		{[]float64{0, 1, 1}, 1}, // 0 is a vote for the second class, as in LIBSVM
 	} {
 		if got := c.Decide(x.decisions); got != x.want {
 			t.Errorf("votes %v: class %d, expected %d", x.decisions, got, x.want)
@@ -102,7 +102,7 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// The class of an object doesn't depend on the order of classes, which is that of their first documents.
+// The predicted class doesn't depend on the order in which classes first occur.
 func TestVotesOfAnyOrder(t *testing.T) {
 	const k = 4
 	r := rand.New(rand.NewPCG(2, 2))
@@ -151,25 +151,25 @@ func TestPredictorOddities(t *testing.T) {
 	if got := c.Decide([]float64{math.NaN(), -3}); got != 1 {
 		t.Errorf("class %d by decisions NaN and -3, expected 1", got)
 	}
-	// More parts than documents, and classes of numbers that no memory has room for.
+	// more folds than documents, and class numbers that are too large for an array
 	if got := Folds([]int{math.MaxInt, -7, 3}, 9, 1); !slices.Equal(got, []int{1, -1, 0}) {
 		t.Errorf("parts %v, expected 1, -1, 0", got)
 	}
 }
 
-// One object's sums, which go by columns, have the bits of those of many, which go by machines, however the columns
-// come.
+// The sums of one object are added by column, the sums of several objects by decision function.
+// Both have the same bits for any division of the columns.
 func TestSumsOfOne(t *testing.T) {
 	const classes, columns, objects = 7, 300, 64
 	r := rand.New(rand.NewPCG(3, 4))
 	c := &Classifier{Scheme: OneVsOne, Classes: classes, Functions: make([]*DecisionFunction, classes*(classes-1)/2)}
 	for i := range c.Functions {
 		if i == 4 {
-			continue // a pair of which one class has no documents
+			continue // one class of the pair has no documents
 		}
 		m := &DecisionFunction{Rho: r.NormFloat64()}
 		for s := range columns {
-			if r.IntN(3) == i%3 && i != 9 { // 9 has no support vectors
+			if r.IntN(3) == i%3 && i != 9 { // function 9 has no support vectors
 				m.Support, m.Coef = append(m.Support, s), append(m.Coef, math.Exp(8*r.NormFloat64())*r.NormFloat64())
 			}
 		}

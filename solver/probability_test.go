@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// At the greatest likelihood the residuals sum to 0, plain and weighted by the decision values; and
-// a sigmoid that the data were drawn from is found again.
+// At the maximum likelihood the sum of the residuals is 0, unweighted and weighted by the decision
+// values. The fit recovers the sigmoid from which the data were drawn.
 func TestSigmoidIsOfGreatestLikelihood(t *testing.T) {
 	const n, a, b = 20000, -1.5, 0.4
 	r := rand.New(rand.NewPCG(1, 1))
@@ -35,10 +35,10 @@ func TestSigmoidIsOfGreatestLikelihood(t *testing.T) {
 		g1 += f[i] * d
 		g2 += d
 	}
-	if !(math.Abs(g1) <= 1e-4 && math.Abs(g2) <= 1e-4) { // it stops below 10^-5, computed in another way here
+	if !(math.Abs(g1) <= 1e-4 && math.Abs(g2) <= 1e-4) { // the fit stops below 10^-5, computed differently
 		t.Errorf("derivatives %v and %v, expected 0", g1, g2)
 	}
-	// The standard errors are about 0.02; five of them.
+	// The standard errors are about 0.02; the tolerance is five standard errors.
 	if !(math.Abs(got.A-a) <= 0.1 && math.Abs(got.B-b) <= 0.1) {
 		t.Errorf("found %+v, expected %+v", got, truth)
 	}
@@ -51,15 +51,15 @@ func TestSigmoidOfExtremes(t *testing.T) {
 			t.Errorf("probability of %v is %v, expected %v", x[0], got, x[1])
 		}
 	}
-	// Separable: as the targets are inside of (0, 1), the slope stays finite, and each object has
-	// the probability of its target.
+	// The classes are separable. The slope stays finite because the targets are inside (0, 1), and
+	// each object has the probability of its target.
 	got := musttest.Get(FitSigmoid([]float64{-1, -1, -1, 1, 1, 1}, []bool{false, false, false, true, true, true}))(t)
 	if p := got.Probability(1); !(math.Abs(p-0.8) <= 1e-4) { // (3+1)/(3+2)
 		t.Errorf("probability %v, expected 0.8", p)
 	}
 }
 
-// Probabilities of pairs that agree with some p are coupled to that p.
+// If pairwise probabilities agree with some p, coupling returns p.
 func TestCoupling(t *testing.T) {
 	want := []float64{0.5, 0.25, 0.15, 0.1}
 	c := &Classifier{Scheme: OneVsOne, Classes: 5} // class 2 has no documents
@@ -78,7 +78,7 @@ func TestCoupling(t *testing.T) {
 	got := make([]float64, 5)
 	musttest.Do(t, c.Probabilities(got, decisions))
 	for a, i := range at {
-		if !(math.Abs(got[a]-want[i]) <= 1e-7) { // six digits are printed
+		if !(math.Abs(got[a]-want[i]) <= 1e-7) { // coupling gives six correct digits
 			t.Errorf("class %d: probability %v, expected %v", a, got[a], want[i])
 		}
 	}
@@ -91,8 +91,8 @@ func TestCoupling(t *testing.T) {
 	}
 }
 
-// Of pairs that don't agree, coupling finds the minimiser to the six digits that are printed: the solution of
-// Qp = λe, Σp = 1, by Gaussian elimination.
+// For inconsistent pairwise probabilities, coupling finds the minimiser to six digits. The
+// reference solves Qp = λe, Σp = 1 by Gaussian elimination.
 func TestCouplingIsTheMinimiser(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for try := range 60 {
@@ -126,8 +126,8 @@ func TestCouplingIsTheMinimiser(t *testing.T) {
 	}
 }
 
-// What the probabilities are good for: of the held-out documents that are said to be of a class
-// with p, a part of about p is.
+// Probabilities are calibrated: of the held-out documents with predicted probability p, about a
+// fraction p belongs to the class.
 func TestProbabilitiesAreCalibrated(t *testing.T) {
 	const n, k = 900, 3
 	m, x := gaussian(t, 21, n, 2, 1)
@@ -169,7 +169,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 			}
 		})
 		musttest.Do(t, err)
-		// 300 documents of which 0.8 are right: a standard error of 7; four of them.
+		// For 300 documents with accuracy 0.8, the tolerance is four standard errors of 7.
 		if !(math.Abs(said-right) <= 28) || right < 200 {
 			t.Errorf("%+v: %v of %d right, by the probabilities %v", par, right, len(held), said)
 		}

@@ -7,12 +7,12 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A search that begins at a solution for nearly the same documents has a feasible start, and what was at its bound
-// stays there where the others can make up for what is missing.
+// A search that starts from a solution for nearly the same documents has a feasible start.
+// Variables at a bound stay there if the others can satisfy the equation.
 func TestBeginAt(t *testing.T) {
 	for _, q := range []struct {
 		name        string
-		coef, upper []float64 // positive and negative in turns
+		coef, upper []float64 // positive and negative documents alternate
 		want        []float64
 	}{
 		{"balanced", []float64{1, -1, 0.5, -0.5}, []float64{1, 1, 1, 1}, []float64{1, 1, 0.5, 0.5}},
@@ -41,8 +41,8 @@ func TestBeginAt(t *testing.T) {
 	}
 }
 
-// Where all variables end at their bounds, the offset is the middle of what these allow, wherever the search began: a
-// variable that a rounding keeps from its bound says nothing.
+// If all variables end at their bounds, rho is the middle of the allowed interval for any start. A
+// variable that is within rounding of its bound counts as bounded.
 func TestStartEndsAtBounds(t *testing.T) {
 	const n = 300
 	bounded := 0

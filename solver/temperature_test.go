@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A temperature that classes were drawn by is found again, for either score and scheme, and at
-// temperature 1 the sigmoids' own probabilities stay.
+// The fit recovers the temperature from which classes were drawn, for both kinds of scores and all
+// schemes. Temperature 1 doesn't change the sigmoids' probabilities.
 func TestTemperature(t *testing.T) {
 	const n, classes = 20000, 4
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
@@ -39,7 +39,7 @@ func TestTemperature(t *testing.T) {
 					t.Errorf("found %+v, expected 0.4", got)
 				}
 				if odds && scheme == OneVsOne {
-					return // the sum of the pairs' odds is no coupling
+					return // the sum of the pairs' odds differs from coupling
 				}
 				c.Temperature = nil
 				plain := make([]float64, classes)
@@ -66,11 +66,11 @@ func TestTemperature(t *testing.T) {
 	}
 }
 
-// Classes that are told apart without an error have a temperature above 0, and a class without a
-// machine has no part.
+// For perfectly separated classes the temperature is positive. A class without a decision function
+// has probability 0.
 func TestTemperatureOfExtremes(t *testing.T) {
 	sure := &DecisionFunction{Sigmoid: &Sigmoid{-1, 0}}
-	c := &Classifier{Classes: 3, Functions: []*DecisionFunction{sure, nil, nil}} // of classes 0 and 1
+	c := &Classifier{Classes: 3, Functions: []*DecisionFunction{sure, nil, nil}} // decision function of classes 0 and 1
 	for _, odds := range []bool{false, true} {
 		got := musttest.Get(FitTemperature(c, odds, [][]float64{{5, 0, 0}, {-5, 0, 0}, {4, 0, 0}, nil}, []int{0, 1, 2, 0}))(t)
 		c.Temperature = got
@@ -79,7 +79,7 @@ func TestTemperatureOfExtremes(t *testing.T) {
 		if !(math.Abs(p[0]-0.75) <= 1e-3) || p[2] != 0 { // (2+1)/(2+2)
 			t.Errorf("probabilities %v at %+v, expected 0.75 and 0 for the third class", p, got)
 		}
-		if err := c.Probabilities(p, []float64{-1e308, 0, 0}); err != nil || !(p[1] > 0.97) { // minProbability, softened
+		if err := c.Probabilities(p, []float64{-1e308, 0, 0}); err != nil || !(p[1] > 0.97) { // after scaling
 			t.Errorf("probabilities %v, %v, of a decision value beyond all others", p, err)
 		}
 	}

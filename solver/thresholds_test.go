@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// scattered makes decision values of labels, which rare labels have too low by an amount.
+// scattered returns decision values of labels. The values of rare labels are too small by low.
 func scattered(seed uint64, n, labels int, low float64) (decisions [][]float64, sets [][]int, parts []int) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for i := range n {
@@ -26,7 +26,7 @@ func scattered(seed uint64, n, labels int, low float64) (decisions [][]float64, 
 	return decisions, sets, parts
 }
 
-// microF1 is the micro F1 of labels by thresholds, by its definition.
+// microF1 returns the micro F1 of thresholded labels, by its definition.
 func microF1(decisions [][]float64, sets [][]int, above []float64) float64 {
 	right, both := 0, 0
 	for i, own := range decisions {
@@ -46,8 +46,8 @@ func microF1(decisions [][]float64, sets [][]int, above []float64) float64 {
 	return 2 * float64(right) / float64(both)
 }
 
-// The thresholds of each label are the best there are: no other cut between two values is better,
-// which a search of all pairs of cuts of two labels shows.
+// The thresholds of each label are optimal. A search over all pairs of cuts of two labels finds no
+// better cuts.
 func TestTuneThresholdsBest(t *testing.T) {
 	for seed := range uint64(5) {
 		decisions, sets, parts := scattered(seed, 40, 2, 0.8)
@@ -73,8 +73,8 @@ func TestTuneThresholdsBest(t *testing.T) {
 	}
 }
 
-// Values that are too low get a threshold, and the F1 that is told is that of documents whose
-// thresholds come from the other parts. Values as they should be keep the sign.
+// Values that are too small get a threshold. The reported F1 applies to each fold the thresholds of
+// the other folds. Unbiased values keep the sign rule.
 func TestTuneThresholds(t *testing.T) {
 	decisions, sets, parts := scattered(1, 600, 6, 0.8)
 	got, labels, err := TuneThresholds(decisions, sets, parts)
@@ -96,7 +96,7 @@ func TestTuneThresholds(t *testing.T) {
 	if sign := microF1(decisions, sets, make([]float64, 6)); sign != got.Sign {
 		t.Errorf("F1 by sign %v, expected %v", got.Sign, sign)
 	}
-	// Each document has one label, the greatest value, below 0: only at least one finds it.
+	// Each document has one label, whose value is the largest, but negative.
 	for i := range decisions {
 		l := i % 6
 		sets[i] = []int{l}
@@ -110,8 +110,8 @@ func TestTuneThresholds(t *testing.T) {
 	}
 }
 
-// A classifier with thresholds decides by the sign as the thresholds decide, and its probabilities
-// are what they were.
+// With applied thresholds, a classifier decides by the sign as the thresholds do. Its probabilities
+// don't change.
 func TestThresholdsApply(t *testing.T) {
 	c := &Classifier{Scheme: Labels, Classes: 2, Functions: []*DecisionFunction{
 		{Rho: 0.25, Sigmoid: &Sigmoid{-2, 0.5}}, {Rho: -1},
@@ -134,7 +134,7 @@ func TestThresholdsApply(t *testing.T) {
 	}
 }
 
-// Train finds the thresholds that the validation of the same parts finds, up to the tolerance.
+// Train finds the thresholds of a validation with the same folds, up to the tolerance.
 func TestTrainThresholds(t *testing.T) {
 	const n, labels = 240, 3
 	m, x := gaussian(t, 9, n, 6, 0.5)
@@ -166,8 +166,8 @@ func TestTrainThresholds(t *testing.T) {
 	}
 }
 
-// The rule that is chosen has the greatest macro F1 of those whose micro F1 is at most a standard error of
-// the difference by part below the best; both are computed by their definition here.
+// The chosen rule has the largest macro F1 among the rules whose micro F1 is within a standard
+// error of the difference from the best. The test computes both by their definition.
 func TestTuneThresholdsChoice(t *testing.T) {
 	f1 := func(labels, sets [][]int, take func(i, l int) bool) float64 {
 		right, both := 0, 0
@@ -189,13 +189,13 @@ func TestTuneThresholdsChoice(t *testing.T) {
 		}
 		return 2 * float64(right) / float64(max(both, 1))
 	}
-	macros := 0 // choices that aren't the best by micro F1
+	macros := 0 // number of choices that don't have the best micro F1
 	for seed := range uint64(20) {
 		const n, all = 300, 10
 		decisions, sets, parts := scattered(seed, n, all, 0.7)
 		k := musttest.Get(newTuning(decisions, sets, parts))(t)
 		var micro, macro []float64
-		var without [][]float64 // by rule, by document: micro F1 of the others
+		var without [][]float64 // by rule and document: micro F1 without the document
 		for _, fit := range []func(int) []float64{k.sign, k.common, k.each} {
 			above := [][]float64{fit(0), fit(1), fit(2)}
 			for _, atLeastOne := range []bool{false, true} {
@@ -214,7 +214,7 @@ func TestTuneThresholdsChoice(t *testing.T) {
 		best := slices.Index(micro, slices.Max(micro))
 		want := best
 		for r := range micro {
-			var mean, squares float64 // the standard error by the jackknife
+			var mean, squares float64 // jackknife estimate of the standard error
 			for i := range without[r] {
 				mean += (without[best][i] - without[r][i]) / n
 			}

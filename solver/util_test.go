@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// gaussian returns the matrix exp(-gamma·|x-y|²) of random points in a number of dimensions, and
-// the points.
+// gaussian returns the matrix exp(-gamma·|x-y|²) of random points in dims dimensions, and the
+// points.
 func gaussian(t *testing.T, seed uint64, n, dims int, gamma float64) (*Dense, [][]float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -31,7 +31,7 @@ func gaussian(t *testing.T, seed uint64, n, dims int, gamma float64) (*Dense, []
 	}), x
 }
 
-// matrixOf returns the matrix of a function, symmetric to the bit.
+// matrixOf returns the matrix of a function, symmetric bit for bit.
 func matrixOf(t *testing.T, n int, k func(i, j int) float64) *Dense {
 	t.Helper()
 	data := make([]float32, n*n)
@@ -44,7 +44,7 @@ func matrixOf(t *testing.T, n int, k func(i, j int) float64) *Dense {
 	return musttest.Get(NewDense(n, data))(t)
 }
 
-// noisySigns labels points by the side of a sphere that they are on, a tenth of them wrongly.
+// noisySigns labels points by whether they are inside a sphere. A tenth of the labels are wrong.
 func noisySigns(seed uint64, x [][]float64) []bool {
 	r := rand.New(rand.NewPCG(seed, 8))
 	out := make([]bool, len(x))
@@ -58,13 +58,13 @@ func noisySigns(seed uint64, x [][]float64) []bool {
 	return out
 }
 
-// sourceOf returns a matrix as the learners see it.
+// sourceOf returns a matrix as a source.
 func sourceOf(t *testing.T, m Matrix) *source {
 	t.Helper()
 	return musttest.Get(newSource(m))(t)
 }
 
-// trainBinary trains the machine of two classes, by element of docs; class 0 is the positive one.
+// trainBinary trains a binary classifier on docs; class 0 is the positive class.
 func trainBinary(
 	ctx context.Context, m Matrix, docs []int, positive []bool, par Parameters, opt Options,
 ) (*DecisionFunction, error) {
@@ -77,7 +77,7 @@ func trainBinary(
 	return first(Train(ctx, m, Training{Labels: labels, Classes: 2, Parameters: par}, opt))
 }
 
-// lengthOf is the length of a matrix, 0 for one that Train refuses.
+// lengthOf returns the size of a matrix, or 0 if Train rejects the matrix.
 func lengthOf(m Matrix) int {
 	if m == nil || m.Len() > 1<<20 {
 		return 0
@@ -85,7 +85,7 @@ func lengthOf(m Matrix) int {
 	return max(m.Len(), 0)
 }
 
-// trainRegression trains the machine of targets, by element of docs.
+// trainRegression trains a regression on docs and targets.
 func trainRegression(
 	ctx context.Context, m Matrix, docs []int, targets []float64, par Parameters, opt Options,
 ) (*DecisionFunction, error) {
@@ -96,7 +96,7 @@ func trainRegression(
 	return first(Train(ctx, m, Training{Targets: all, Parameters: par}, opt))
 }
 
-// trainOneClass trains the machine of the documents docs.
+// trainOneClass trains a one-class SVM on docs.
 func trainOneClass(ctx context.Context, m Matrix, docs []int, par Parameters, opt Options) (*DecisionFunction, error) {
 	labels := slices.Repeat([]int{-1}, lengthOf(m))
 	for _, doc := range docs[:min(len(docs), len(labels))] {

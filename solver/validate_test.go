@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// masked is a trial's labels without those of a part.
+// masked returns a trial's labels, without the labels of fold f.
 func masked(t *Trial, f int) []int {
 	out := slices.Clone(t.Labels)
 	for i, own := range t.Folds {
@@ -22,7 +22,7 @@ func masked(t *Trial, f int) []int {
 	return out
 }
 
-// decisionsOf returns the decision values of documents, by document.
+// decisionsOf returns the decision values of documents.
 func decisionsOf(t *testing.T, m Matrix, c *Classifier, docs []int) [][]float64 {
 	t.Helper()
 	opt := musttest.Get(Options{Workers: 1}.resolve())(t)
@@ -32,7 +32,7 @@ func decisionsOf(t *testing.T, m Matrix, c *Classifier, docs []int) [][]float64 
 	return out
 }
 
-// heldOut lists the documents of a part.
+// heldOut lists the documents of a fold.
 func heldOut(parts []int, f int) []int {
 	var out []int
 	for i, own := range parts {
@@ -43,9 +43,9 @@ func heldOut(parts []int, f int) []int {
 	return out
 }
 
-// A validation for several C is what separate trainings give: the same optimum, and the same class
-// wherever no decision is so close to 0 that the tolerance decides. No machine has seen a document
-// that it is asked about.
+// Validating several values of C gives the same optima as separate trainings. Predicted classes
+// agree unless a decision value is within the tolerance of 0. Classifiers predict only documents
+// that they weren't trained on.
 func TestValidateLikeSeparateTrainings(t *testing.T) {
 	const n, k = 500, 4
 	ctx := context.Background()
@@ -92,7 +92,7 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 						}
 						if v.Predicted[i] != own.Decide(want[i]) {
 							differ++
-							near := math.Inf(1) // the change of a decision that would explain it
+							near := math.Inf(1) // change of a decision value that would explain the difference
 							for j := range want[i] {
 								near = min(near, math.Max(math.Abs(want[i][j]), math.Abs(have[i][j])))
 							}
@@ -112,7 +112,7 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 	}
 }
 
-// sizeOf is the sum of a machine's α.
+// sizeOf returns the sum of a decision function's α.
 func sizeOf(m *DecisionFunction) (size float64) {
 	for _, v := range m.Coef {
 		size += math.Abs(v)
@@ -130,8 +130,8 @@ func steps(v *Validation) int {
 	return sum
 }
 
-// Each C starts from the one before, and a kernel from those before: it takes fewer steps to the
-// same optimum.
+// Each C warm-starts from the previous C, and a kernel from the previous kernels. This takes fewer
+// steps to the same optimum.
 func TestValidateStartsNear(t *testing.T) {
 	const n, k = 400, 3
 	ctx := context.Background()
@@ -170,14 +170,14 @@ func TestValidateStartsNear(t *testing.T) {
 		t.Errorf("%d steps from nothing, %d from another C, %d from another kernel, %d from two", steps(cold),
 			steps(rising), steps(from), steps(ahead))
 	}
-	// Where no coefficient is at its bound, a greater C changes nothing; what is left to do comes
-	// from the last digits of the scale.
+	// If no coefficient is at its bound, a larger C doesn't change the solution. The remaining
+	// steps correct rounding errors of the scaling.
 	if loose := validate(narrow, nil, 1e5, 2e5); steps(loose[1]) > steps(loose[0])/100 {
 		t.Errorf("%d steps where the solution is known, %d before", steps(loose[1]), steps(loose[0]))
 	}
 }
 
-// Labels, ν-SVC, classes that a part has all documents of, and errors.
+// This tests labels, ν-SVC, classes with all documents in one fold, and errors.
 func TestValidateOthers(t *testing.T) {
 	const n = 240
 	ctx := context.Background()
@@ -192,7 +192,7 @@ func TestValidateOthers(t *testing.T) {
 			sets[i] = []int{0, 2}
 		}
 		if i%3 == 0 && x[i][1] > 1 {
-			sets[i] = append(sets[i], 1) // in part 0 only
+			sets[i] = append(sets[i], 1) // only in fold 0
 		}
 		if x[i][0] > 0 {
 			labels[i] = 1
@@ -237,7 +237,7 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 
-	few := slices.Clone(labels) // class 2 is in part 0 only, so the others never hear of it
+	few := slices.Clone(labels) // class 2 occurs only in fold 0, so other folds don't contain it
 	for i := range few {
 		if i%3 == 0 && i < 30 {
 			few[i] = 2
@@ -255,7 +255,7 @@ func TestValidateOthers(t *testing.T) {
 	}
 }
 
-// The machines of a validation have the same bits from any number of workers.
+// The classifiers of a validation have the same bits for any number of workers.
 func TestValidateWorkers(t *testing.T) {
 	const n = 300
 	ctx := context.Background()
@@ -271,8 +271,7 @@ func TestValidateWorkers(t *testing.T) {
 	}
 }
 
-// A start holds the bounds and the equation, and of its multiples it is the one with the least
-// objective.
+// A start satisfies the bounds and the equation. Among its multiples it has the minimum objective.
 func TestStart(t *testing.T) {
 	const n = 60
 	m, x := gaussian(t, 26, n, 2, 1)
@@ -281,7 +280,7 @@ func TestStart(t *testing.T) {
 	from := &DecisionFunction{}
 	for i := range n {
 		if i%4 != 0 {
-			// some of the wrong sign
+			// some coefficients have the wrong sign
 			from.Support, from.Coef = append(from.Support, i), append(from.Coef, float64(d.sign[i])*(float64(i)/40-0.1))
 		}
 	}
@@ -327,7 +326,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Regression is validated as separate trainings estimate, and from its own solution in few steps.
+// Regressions agree with separate trainings. Warm starts at their solution take few steps.
 func TestValidateRegression(t *testing.T) {
 	const n = 200
 	ctx := context.Background()
@@ -360,7 +359,7 @@ func TestValidateRegression(t *testing.T) {
 				t.Errorf("%+v: objective %v, alone %v", pars[at], machine.Objective, own.Objective)
 			}
 			for _, i := range heldOut(parts, f) {
-				// Two solutions of gap ε have objectives that are less than ε·Σ|β| apart, so ‖w -
+				// For two solutions with gap ε, the objectives differ by less than ε·Σ|β|, so ‖w -
 				// w'‖² < 2ε·Σ|β|, and K = 1 on the diagonal.
 				bound := 2 * math.Sqrt(2*defaultTolerance*sizeOf(own))
 				if !(math.Abs(decision(m, own, i)-e.Values[i]) <= bound) {

@@ -11,12 +11,12 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// weighing is a problem over points, which a test solves with weights and by repeating documents: document i of
+// weighing is a problem on points, solved with weights and with repeated documents. Document i of
 // the matrix is point docs[i].
 type weighing struct {
 	kind
 	Parameters
-	most float64 // the sum of α, at most, by Σ weights
+	most float64 // maximum of the sum of α / Σ weights
 }
 
 func (w weighing) train(
@@ -39,14 +39,14 @@ var weighings = map[string]weighing{
 	"C-SVC": {twoClasses, withC(3), 3},
 	"C-SVC, class weights": {twoClasses, Parameters{Regularization: Regularization{C: 0.7}, Weights: []float64{2, 0.5}},
 		1.4},
-	"C-SVC, one bound": {twoClasses, withC(1e-3), 1e-3}, // where most are at their bound
+	"C-SVC, one bound": {twoClasses, withC(1e-3), 1e-3}, // most variables are at their bounds
 	"nu-SVC":           {twoClasses, Parameters{Regularization: Regularization{Nu: 0.4}}, 0.4},
 	"epsilon-SVR":      {regression, Parameters{Regularization: Regularization{C: 2, Epsilon: 0.05}}, 4},
 	"nu-SVR":           {regression, Parameters{Regularization: Regularization{C: 2, Nu: 0.3}}, 0.6},
 	"one class":        {oneClass, Parameters{Regularization: Regularization{Nu: 0.3}}, 0.3},
 }
 
-// decision returns f of document i of a matrix.
+// decision returns f for document i of a matrix.
 func decision(m *Dense, of *DecisionFunction, i int) float64 {
 	sum := -of.Rho
 	for s, doc := range of.Support {
@@ -55,23 +55,23 @@ func decision(m *Dense, of *DecisionFunction, i int) float64 {
 	return sum
 }
 
-// decisions returns f of the first n documents of a matrix.
+// decisions returns f for the first n documents of a matrix.
 func decisions(m *Dense, of *DecisionFunction, n int) []float64 {
 	out := musttest.Make(n, func(i int) float64 { return decision(m, of, i) })
 	return out
 }
 
-// A document of a whole weight counts as so many documents.
+// A document of integer weight w counts as w documents.
 //
-// Objectives: a violation of at most ε leaves at most ε·Σα to gain, 10⁻⁹ of a sum of at most 10³. Decision values:
-// D is a quadratic form, so ½‖w - w*‖² <= D - D* <= ε·Σα; that moves ⟨w,φ(x)⟩ by at most ‖w - w*‖ for k(x,x) = 1, and
-// rho by as much and ε. Machines of ν-SVC are divided by a margin, which moves by as much, too.
+// A violation of at most ε changes the objective by at most ε·Σα, 10⁻⁹ of a sum of at most 10³. D
+// is a quadratic form, so ½‖w - w*‖² <= D - D* <= ε·Σα. For k(x,x) = 1 this changes ⟨w,φ(x)⟩ by at
+// most ‖w - w*‖, and rho and a margin by at most ‖w - w*‖ + ε. ν-SVC divides by the margin.
 func TestWeightsRepeatDocuments(t *testing.T) {
 	const n, tolerance = 60, 1e-10
 	m, x := gaussian(t, 3, n, 4, 0.4)
 	r := rand.New(rand.NewPCG(3, 1))
 	weights, all, sum := make([]float64, n), run.Numbers(0, n), 0.0
-	docs := run.Numbers(0, n) // each once, then as often as its weight says
+	docs := run.Numbers(0, n) // each document once, then repeated according to its weight
 	for i := range weights {
 		weights[i] = float64(1 + r.IntN(4))
 		sum += weights[i]
@@ -92,7 +92,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			t.Errorf("%s: objective %v with weights, %v of repeated documents", name, a.Objective, b.Objective)
 		}
 		bound := 4*math.Sqrt(2*tolerance*w.most*sum) + 2*tolerance
-		margin, divided := 1.0, w.kind == twoClasses && w.Nu > 0 // machines of ν-SVC are
+		margin, divided := 1.0, w.kind == twoClasses && w.Nu > 0 // ν-SVC functions are divided by the margin
 		if divided {
 			margin = w.Nu * sum / sizeOf(b)
 		}
@@ -116,8 +116,8 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 	}
 }
 
-// A validation, and its sigmoids, are those of machines that are trained on the other parts with the weights of their
-// documents; so are several machines at a time, and those that begin at the solution for a lesser C.
+// Validations and sigmoids equal classifiers trained on the other folds with their documents'
+// weights, also for problems trained together and for warm starts from a smaller C.
 func TestWeightsInParts(t *testing.T) {
 	const n, tolerance = 90, 1e-10
 	m, x := gaussian(t, 6, n, 3, 0.5)
@@ -210,7 +210,7 @@ func TestBadWeights(t *testing.T) {
 	}
 }
 
-// Of two classes one-vs-rest is one-vs-one twice, with the weights of both; of three the rest has the weight 1.
+// For two classes, one-vs-rest uses the weights of both. For three, the rest has weight 1.
 func TestWeightsOfTheRest(t *testing.T) {
 	m, x := gaussian(t, 7, 120, 3, 0.5)
 	labels := make([]int, len(x))
