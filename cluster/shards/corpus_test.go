@@ -68,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || info.Rows != int64(c.Documents.Rows()) || info.Source != c.Source {
 			t.Fatalf("%s: it begins with %+v, error %v", name, info, err)
 		}
-		// a copy of less than one shard, and the headers of texts
+		// a copy that is smaller than a shard, and the headers of texts
 		memory := 2*info.Bytes + 16*int64(len(c.Vocabulary)+len(c.Classes)+len(c.Names))
 		if info.memory() != memory {
 			t.Errorf("%s: %d bytes of memory, expected %d", name, info.memory(), memory)
@@ -83,7 +83,7 @@ func getter(s *store.Store) Get {
 	return func(ctx context.Context, name string) ([]byte, error) { return s.Get(ctx, name, nil) }
 }
 
-// A part that is missing or has other contents is an error that names it.
+// If a part is missing or has different contents, the error names the part.
 func TestPartsAreChecked(t *testing.T) {
 	c := corpora(t)["random"]
 	m := &storetest.Memory{}

@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Files damaged by a power failure are detected and written again: an empty file, or one with zeros
-// from some page on.
+// Files damaged by a power failure are detected and written again: an empty file, or a file with
+// zeros from a page boundary on.
 func TestPowerFailure(t *testing.T) {
 	const page = 4096
 	dir := t.TempDir()

@@ -47,8 +47,8 @@ func put(t *testing.T, s *store.Store, name string, data []byte) {
 	musttest.Do(t, err)
 }
 
-// Get returns what Put wrote, for sizes around the block size, in one or several parts. A second
-// Put finds the object, and fails if the contents differ.
+// Get returns the bytes written by Put, for sizes around the block size, in one or several parts. A
+// second Put finds the object, and fails if the contents differ.
 func TestPutGet(t *testing.T) {
 	for kind, b := range buckets(t) {
 		s := store.New(b)
@@ -168,7 +168,7 @@ func TestOneOfManyWrites(t *testing.T) {
 }
 
 // After any fault while an object is written, a later Put repairs it. Acknowledged objects exist,
-// unless the bucket itself lies.
+// unless the bucket loses them.
 func TestFaults(t *testing.T) {
 	data := pattern(1000)
 	for fault := storetest.None; fault <= storetest.Hidden; fault++ {

@@ -20,7 +20,7 @@ func near(t *testing.T, s *store.Store) (*store.Store, string) {
 	return musttest.Get(s.Near(dir))(t), dir
 }
 
-// Every part equals that of the object, in any bucket and with Near, and no file remains.
+// Every part equals the part of the object, in any bucket and with Near, and no file remains.
 func TestView(t *testing.T) {
 	const n = 3<<20 + 7
 	data := pattern(n)
@@ -62,7 +62,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// A damaged part is read from the next attempt. If there is none, the error names it.
+// A damaged part is read from the next attempt, if any. Otherwise the error names the part.
 func TestViewDamage(t *testing.T) {
 	m, data := &storetest.Memory{}, pattern(3<<20)
 	s := store.New(m)

@@ -157,7 +157,7 @@ func (u unreadable) Open(ctx context.Context, key string) (io.ReadCloser, int64,
 	return u.Memory.Open(ctx, key)
 }
 
-// A task fails if the store can't tell whether its result exists.
+// A task fails if the store can't report whether its result exists.
 func TestDoWithoutStore(t *testing.T) {
 	s := newSite(t)
 	h := &job.Host{Store: store.New(unreadable{s.bucket, s.job.ResultName(1)}), Workers: 1}

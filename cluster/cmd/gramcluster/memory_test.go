@@ -18,8 +18,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The peak memory of a process, as measured by the system, stays within the -m that its errors say
-// it needs. With less it fails before the work. If the CPUs are busy, Go's collector may run late,
+// The peak memory of a process, as measured by the system, stays within the -m that its errors
+// require. With less it fails before the work. If the CPUs are busy, Go's collector may run late,
 // so two runs may exceed the limit by up to a quarter.
 func TestMemory(t *testing.T) {
 	dir, program := t.TempDir(), binary(t)
@@ -40,7 +40,7 @@ func TestMemory(t *testing.T) {
 		return b.String(), err == nil, c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 	}
 	needs := regexp.MustCompile(`needs ([0-9.]+) MiB of memory.*(?:-m allows|expected at most) ([0-9.]+) MiB`)
-	// within runs a command with the smallest -m that its errors ask for, and checks the peak. done
+	// within runs a command with the minimum -m that its errors require, and checks the peak. done
 	// is a folder of results to remove before a retry.
 	within := func(what, done, stdin string, args ...string) string {
 		t.Helper()

@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Gathered predictions are the same bytes as from gram, for every kind of model and output, vectors
-// with negative values, documents with several labels or none, and any number of them per task.
+// Gathered predictions have the same bytes as from gram. This holds for every kind of model and
+// output, negative values, documents with several labels or none, and any division into tasks.
 func TestPredict(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

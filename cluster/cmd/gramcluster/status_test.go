@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// status -watch ends when all tasks are done or at ^C. It prints the number of tasks left, and an
-// estimate of the time after some have been done.
+// status -watch ends when all tasks are done or at ^C. It prints the number of remaining tasks.
+// After some tasks it also prints an estimate of the remaining time.
 func TestWatch(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store")
 	const in = "synthetic:docs=500,terms=90,length=9,classes=2,seed=4"
@@ -47,7 +47,7 @@ func TestWatch(t *testing.T) {
 	until(out, 0)
 	must(t, strings.Join(lines[:n/2], ""), "work", "-store", store)
 	until(out, n/2)
-	until(out, n/2) // again
+	until(out, n/2) // the same state again
 	must(t, strings.Join(lines[n/2:], ""), "work", "-store", store)
 	until(out, n)
 	if out.Scan() {
@@ -78,7 +78,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// The estimate assumes the rate since the first look.
+// The estimate assumes the average rate since the first check.
 func TestEstimate(t *testing.T) {
 	for _, c := range []struct {
 		done, left int

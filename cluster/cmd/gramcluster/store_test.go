@@ -70,7 +70,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// Credentials in the wrong place aren't printed.
+// Misplaced credentials aren't printed.
 func TestSecrets(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "", "plan", "gram", "-in", "synthetic:docs=20", "-store", dir)

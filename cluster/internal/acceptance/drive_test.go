@@ -13,12 +13,12 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// driving is a training with landmarks, with a few passes of three tasks each.
+// driving is a training with landmarks, with several passes of three tasks each.
 var driving = &kind{"landmarks", []string{"-landmarks", "40", "-loss", "logistic", "-tasks", "3"},
 	"landmarks.model", []string{"train", "-type", "landmark:m=40,loss=logistic"},
 	"synthetic:docs=1300,terms=900,length=40,classes=3,seed=5"}
 
-// driven runs drive with a shell command for workers and compares the model with that of gram.
+// driven runs drive with a shell command for workers. It compares the model with gram's model.
 func driven(t *testing.T, store, with string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), driving.out)

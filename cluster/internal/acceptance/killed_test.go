@@ -23,12 +23,12 @@ import (
 
 var kills = flag.Int("kills", 10, "TestKilled: how many runs")
 
-// long has 42 tasks of some milliseconds each.
+// long has 42 tasks that take several milliseconds each.
 var long = &kind{"gram", []string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}, "K.npy",
 	[]string{"matrix", "-kernel", "diffusion:t=0.5"}, "synthetic:docs=1500,terms=9000,length=400,classes=4,seed=5"}
 
 // TestKilled kills two processes on the same tasks at random times, up to three times, and then
-// gather. Acknowledged results must exist. The final matrix equals that of gram.
+// gather. Acknowledged results must exist. The final matrix must equal gram's matrix.
 func TestKilled(t *testing.T) {
 	n := *kills
 	planned := filepath.Join(t.TempDir(), "planned")

@@ -140,7 +140,7 @@ func want(t *testing.T, k *kind) []byte {
 	return wanted[k]
 }
 
-// check gathers the job and compares the output with that of gram.
+// check gathers the job and compares its output with gram's output.
 func (j *job) check(t *testing.T) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), j.out)
@@ -150,7 +150,7 @@ func (j *job) check(t *testing.T) {
 	}
 }
 
-// read returns the contents of a file; for a search only fields that grid and jobs share.
+// read returns the contents of a file; for a search, only the fields common to grid and jobs.
 func read(t *testing.T, kind, path string) []byte {
 	t.Helper()
 	b := musttest.Get(os.ReadFile(path))(t)

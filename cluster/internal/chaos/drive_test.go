@@ -30,7 +30,7 @@ var drives = flag.Int("drives", 100, "TestDrives: how many schedules")
 // operation at a time in random order. Drivers may lose lines or stop waiting. Operations may fail,
 // processes may die, and stored bytes may change. It checks results as TestSchedules does, and that
 //
-// - a driver that succeeds has written the same model as a single process, and others no model,
+// - a driver that succeeds has written the model of a single process, and other drivers no model,
 // - all drivers request the same passes,
 // - a driver that is restarted after each failure succeeds.
 func TestDrives(t *testing.T) {
@@ -115,7 +115,7 @@ func (d *driveJob) drive(h *job.Host, path string, hand *work.Hand) error {
 	})
 }
 
-// driveWorld is a world with a training.
+// driveWorld is a world with a driveJob.
 type driveWorld struct {
 	*world
 	*driveJob
@@ -156,7 +156,7 @@ func (w *driveWorld) run() error {
 	return w.wrong
 }
 
-// driver passes lines to up to two workers, and waits for some steps.
+// driver passes lines to up to two workers, and waits for several steps.
 func (w *driveWorld) driver(p *process) {
 	err := w.drives(p, func(j *job.Job, tasks []int) {
 		var workers []*process
@@ -178,7 +178,7 @@ func (w *driveWorld) driver(p *process) {
 
 var errInjected = errors.New("injected")
 
-// drives runs a driver whose tasks are done by others.
+// drives runs a driver whose tasks are run by other processes.
 func (w *driveWorld) drives(p *process, out func(j *job.Job, tasks []int)) error {
 	f, err := os.CreateTemp(w.dir, "model")
 	if err == nil {
@@ -193,7 +193,7 @@ func (w *driveWorld) drives(p *process, out func(j *job.Job, tasks []int)) error
 		Out: func(_ context.Context, j *job.Job, tasks []int) error {
 			w.handed++
 			out(j, tasks)
-			return []error{nil, errInjected}[w.rng.IntN(2)] // the error makes no difference
+			return []error{nil, errInjected}[w.rng.IntN(2)] // the driver ignores the error
 		},
 		Say: w.log, Begin: func(*job.Job, int, int) {},
 	})

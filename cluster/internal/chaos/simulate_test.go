@@ -110,7 +110,7 @@ func (w *toyWorld) planner(p *process) {
 	}
 }
 
-// worker does some tasks in random order, some of them twice.
+// worker runs several tasks in random order, some of them twice.
 func (w *toyWorld) worker(p *process) {
 	var tasks []int
 	for range 1 + w.rng.IntN(2*w.job.job.Tasks) {
@@ -139,7 +139,7 @@ func (w *toyWorld) gather(h *job.Host) error {
 	return nil
 }
 
-// finish lets one process plan and work until nothing fails, and checks the gathered output.
+// finish runs one process that plans and works until no operation fails, and checks the output.
 func (w *toyWorld) finish() error {
 	all := make([]int, w.job.job.Tasks)
 	for i := range all {

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { jobtest.Main(m) }
 
 const copies = "synthetic:docs=700,terms=900,length=30,copies=200,changed=1,seed=5"
 
-// The job's output is the same as that of gram duplicates.
+// The job's output equals the output of gram duplicates.
 func TestLikeGrambench(t *testing.T) {
 	for _, c := range []struct {
 		tasks int
