@@ -19,16 +19,16 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// browser is a headless Chromium, driven by WebDriver's JSON over HTTP.
+// browser is a headless Chromium, controlled by WebDriver's JSON over HTTP.
 type browser struct {
 	t       *testing.T
-	session string // its address
+	session string // address of the session
 }
 
-// patience bounds what a browser takes for one thing on a busy machine.
+// patience is the time limit for a browser operation on a busy computer.
 const patience = 3 * time.Minute
 
-// newBrowser starts a browser that ends with the test. Where there is none the test is skipped, or fails with CI=true.
+// newBrowser starts a browser for the test. Without one it skips the test, or fails it if CI=true.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	driver, err := exec.LookPath("chromedriver")
@@ -40,7 +40,7 @@ func newBrowser(t *testing.T) *browser {
 		}
 		missing(err, "\non Debian: apt-get install chromium chromium-driver")
 	}
-	home, err := os.MkdirTemp("", "browser") // not the test's, which must go at its end though processes still write
+	home, err := os.MkdirTemp("", "browser") // not t.TempDir, because processes may still write while it is removed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func newBrowser(t *testing.T) *browser {
 		"goog:chromeOptions": map[string]any{"args": []string{"--headless=new", "--no-sandbox", "--disable-gpu",
 			"--disable-dev-shm-usage"}},
 	}}}
-	for attempt := 1; ; attempt++ { // the driver gives a browser a minute to start, which a busy machine may not
+	for attempt := 1; ; attempt++ { // a busy computer may exceed the driver's limit of a minute for starting a browser
 		err := b.try("POST", "/session", wanted, &made)
 		if err == nil {
 			break
@@ -83,11 +83,11 @@ func newBrowser(t *testing.T) *browser {
 		}
 	}
 	b.session += "/session/" + made.SessionID
-	t.Cleanup(func() { b.call("DELETE", "", nil, nil) }) // before the driver and the folder go
+	t.Cleanup(func() { b.call("DELETE", "", nil, nil) }) // runs before the driver and the folder are removed
 	return b
 }
 
-// call calls the driver, and stores the value of its answer.
+// call sends a request to the driver, and stores the value of its response.
 func (b *browser) call(method, path string, body, value any) {
 	b.t.Helper()
 	if err := b.try(method, path, body, value); err != nil {
@@ -123,7 +123,7 @@ func (b *browser) try(method, path string, body, value any) error {
 	return json.Unmarshal(text, &struct{ Value any }{value})
 }
 
-// eval runs a script, a function's body, and stores what it returns.
+// eval runs the body of a JavaScript function, and stores its result.
 func (b *browser) eval(value any, script string, args ...any) {
 	b.t.Helper()
 	if args == nil {
@@ -132,7 +132,7 @@ func (b *browser) eval(value any, script string, args ...any) {
 	b.call("POST", "/execute/sync", map[string]any{"script": script, "args": args}, value)
 }
 
-// element finds an element by its CSS selector.
+// element returns the element with a CSS selector.
 func (b *browser) element(selector string) string {
 	b.t.Helper()
 	var found map[string]string
@@ -149,19 +149,19 @@ func (b *browser) click(selector string) {
 	b.call("POST", b.element(selector)+"/click", map[string]any{}, nil)
 }
 
-// press presses keys in an element.
+// press sends keys to an element.
 func (b *browser) press(selector, keys string) {
 	b.t.Helper()
 	b.call("POST", b.element(selector)+"/value", map[string]string{"text": keys}, nil)
 }
 
-// devtools calls a command of the DevTools protocol.
+// devtools runs a command of the DevTools protocol.
 func (b *browser) devtools(value any, command string, parameters map[string]any) {
 	b.t.Helper()
 	b.call("POST", "/goog/cdp/execute", map[string]any{"cmd": command, "params": parameters}, value)
 }
 
-// logged returns the messages of a log since the last call.
+// logged returns the new messages of a log since the last call.
 func (b *browser) logged(log string) (messages []string) {
 	b.t.Helper()
 	var entries []struct{ Message string }
@@ -172,7 +172,7 @@ func (b *browser) logged(log string) (messages []string) {
 	return messages
 }
 
-// open opens a file in a window of a width, light or dark.
+// open opens a file in a window with the given width and colour scheme, light or dark.
 func (b *browser) open(file string, width int, scheme string) {
 	b.t.Helper()
 	path, err := filepath.Abs(file)
@@ -186,10 +186,10 @@ func (b *browser) open(file string, width int, scheme string) {
 	b.call("POST", "/url", map[string]string{"url": "file://" + path}, nil)
 }
 
-// screenshot writes a picture of all of the page, up to a height, into the folder that GRAM_SCREENSHOTS names, if any.
+// screenshot writes an image of the page to the folder GRAM_SCREENSHOTS, if it is set.
 func (b *browser) screenshot(name string) {
 	b.t.Helper()
-	folder := os.Getenv("GRAM_SCREENSHOTS") // to look at them
+	folder := os.Getenv("GRAM_SCREENSHOTS") // folder for visual checks
 	if folder == "" {
 		return
 	}

@@ -9,5 +9,5 @@ import (
 	"github.com/gramengine/gram/internal/cli/clitest"
 )
 
-// The command with the GPU back end runs on the fake driver and without any driver.
+// The command with the GPU back end runs with the fake driver and without a driver.
 func TestCUDAScripts(t *testing.T) { clitest.CUDAScripts(t, filepath.Join("..", "..", "cuda")) }

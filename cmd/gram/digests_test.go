@@ -20,9 +20,9 @@ import (
 
 var updateDigests = flag.Bool("update-digests", false, "write testdata/digests.txt anew")
 
-// TestDigests checks that no result has changed by a bit: the matrices of every kernel, as verify
-// prints their digests, and models, for each instruction set. A change that means to change results
-// runs go test ./cmd/gram -run TestDigests -update-digests, and says why in its commit.
+// TestDigests checks that results are unchanged bit for bit, for each instruction set: the matrices
+// of every kernel, by the digests of verify, and models. After an intended change, run go test
+// ./cmd/gram -run TestDigests -update-digests, and give the reason in the commit.
 func TestDigests(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the digests are those of amd64: elsewhere the compiler may fuse multiply-adds")
@@ -31,7 +31,7 @@ func TestDigests(t *testing.T) {
 		t.Skip("slow with the race detector")
 	}
 	const file = "testdata/digests.txt"
-	// The head and its segments, and so the order of sums, go by the sizes of the caches.
+	// The cache sizes determine the head and its segments, and so the order of sums.
 	caches := cpuid.CPU.Cache
 	t.Cleanup(func() { cpuid.CPU.Cache = caches })
 	cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = 32<<10, 1<<20
@@ -67,7 +67,7 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// matrixDigests returns lines of instruction set, kernel, embedding and digest.
+// matrixDigests returns lines with instruction set, kernel, embedding and digest.
 func matrixDigests(t *testing.T, isa string) (lines []string) {
 	t.Helper()
 	var report struct {
@@ -84,7 +84,7 @@ func matrixDigests(t *testing.T, isa string) (lines []string) {
 	return lines
 }
 
-// modelDigests returns lines of instruction set, flags and digest of models.
+// modelDigests returns lines with instruction set, flags and digest of models.
 func modelDigests(t *testing.T, isa string) (lines []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "model")
@@ -103,7 +103,7 @@ func modelDigests(t *testing.T, isa string) (lines []string) {
 	return lines
 }
 
-// runs runs the command, which must succeed, and returns its standard output.
+// runs runs the command, which must succeed, and returns the standard output.
 func runs(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr strings.Builder

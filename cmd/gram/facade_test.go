@@ -17,11 +17,11 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Package gram does what the command does without flags, to the bit.
+// Package gram and the command without flags give the same results on these documents, bit for bit.
 
 const facadeSource = "synthetic:docs=300,terms=200,length=12,classes=3,seed=5"
 
-// command runs the program and decodes its report.
+// command runs the program and decodes its JSON report.
 func command(t *testing.T, report any, args ...string) {
 	t.Helper()
 	musttest.Do(t, json.Unmarshal([]byte(runs(t, args...)), report))
@@ -149,7 +149,7 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	}
 }
 
-// same compares JSON objects, the second of which may have more keys: texts and times.
+// same compares JSON objects. The second may have more keys, such as texts and times.
 func same(t *testing.T, one, all []byte) bool {
 	t.Helper()
 	var a, b map[string]any

@@ -26,8 +26,8 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 	}
 }
 
-// What a command sets for the whole program ends with it: two commands in one process don't bound
-// each other's memory.
+// Settings that a command makes for the whole process end with the command, so that commands in one
+// process don't limit each other's memory.
 func TestMemoryLimitEndsWithCommand(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	file := filepath.Join(t.TempDir(), "t.svm")

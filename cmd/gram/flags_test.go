@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// No flag of any command drops a value that was given: a second one is refused, unless all count.
+// No flag ignores a value: a repeated flag is refused, unless the flag is repeatable.
 func TestFlagsGivenTwice(t *testing.T) {
 	pairs := [][2]string{
 		{"1", "2"}, {"1", "0"}, {"a", "b"}, {"1,2,1", "1,3,1"}, {"knn", "svm"}, {"one-vs-one", "one-vs-rest"},

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// times writes a format n times, with the numbers from 0 where it has a verb: as a word for %s.
+// times concatenates n copies of a format. A verb gets the copy's number from 0, %s as a word.
 func times(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -34,14 +34,14 @@ func times(n int, format string) string {
 	return b.String()
 }
 
-// npyOnes is a matrix of ones as NumPy writes it.
+// npyOnes returns a matrix of ones in NumPy's format.
 func npyOnes(rows, cols int) string {
 	header := fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
 	return fmt.Sprintf("\x93NUMPY\x01\x00\x76\x00%-118s", header) + strings.Repeat("\x01", rows*cols)
 }
 
-// dimensions are what may be large in an input: files with n of it. What takes the square of n in time takes some
-// tenths of a second or more at sixteen times this n.
+// dimensions lists the dimensions of an input that may be large, with a file of size n. At 16 times
+// n, quadratic time takes several tenths of a second or more.
 var dimensions = map[string]struct {
 	file string
 	n    int
@@ -72,9 +72,9 @@ var dimensions = map[string]struct {
 	"columns in NumPy": {"a.npy", 10000, func(n int) string { return npyOnes(4, n) }},
 }
 
-// With any dimension of the input time and memory grow by a power below 1.5: sixteen times as much of it takes at
-// most 64 times as much of them, where a square takes 256 times as much. What else the machine does changes
-// processor time by a factor of 2, and the least of three runs by less.
+// Time and memory grow with any dimension of the input by a power below 1.5: 16 times the size
+// takes at most 64 times as much, while quadratic growth takes 256 times as much. Other processes
+// change CPU time by a factor of 2, but the minimum of three runs by less.
 func TestGrowth(t *testing.T) {
 	if musttest.Race {
 		t.Skip("the race detector has its own time and memory")
@@ -87,7 +87,7 @@ func TestGrowth(t *testing.T) {
 		"train":   {"train", "-workers", "1", "-type", "linear", "-c", "1", "-min-df", "1", "-o", model, "-in"},
 		"predict": {"predict", "-workers", "1", "-model", filepath.Join(folder, "first"), "-in"},
 	}
-	// runs runs a command on a file and returns what it takes.
+	// runs runs a command on a file and returns its CPU time and allocated memory.
 	runs := func(t *testing.T, command, file, content string) (took time.Duration, allocated float64) {
 		t.Helper()
 		file = filepath.Join(folder, file)
@@ -107,7 +107,7 @@ func TestGrowth(t *testing.T) {
 	musttest.Do(t, os.Rename(model, filepath.Join(folder, "first")))
 	for name, of := range dimensions {
 		for command := range commands {
-			// A class has a machine of its own, and how fast machines learn many documents is another matter.
+			// Each class has its own binary classifier, and training time has other tests.
 			learns := name == "classes" || name == "labels of one" || name == "documents"
 			if command != "corpus" && filepath.Ext(of.file) != ".tsv" || command == "train" && learns {
 				continue
@@ -122,7 +122,7 @@ func TestGrowth(t *testing.T) {
 						d, allocated[k] = runs(t, command, of.file, of.data(n))
 						took[k] = min(took[k], d)
 					}
-					ratio = float64(took[1]) / float64(max(took[0], 5*time.Millisecond)) // of less the start is the most
+					ratio = float64(took[1]) / float64(max(took[0], 5*time.Millisecond)) // minimum: time of the start
 					bytes = allocated[1] / allocated[0]
 				}
 				t.Logf("%v, %v, ratio %.1f; %.3g and %.3g bytes, ratio %.1f", took[0], took[1], ratio, allocated[0],

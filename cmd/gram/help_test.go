@@ -8,10 +8,10 @@ import (
 	"github.com/gramengine/gram/internal/cli/clitest"
 )
 
-// helped is what a call of gram prints on standard output; it must succeed.
+// helped runs gram, which must succeed, and returns its standard output.
 func helped(t *testing.T, args ...string) string { t.Helper(); return clitest.Helped(t, run, args...) }
 
-// The help of every command fits on a screen, has examples, and is the same by help COMMAND.
+// The help of every command fits on a screen and has examples. help COMMAND prints the same text.
 func TestHelpFitsOnAScreen(t *testing.T) {
 	for _, p := range programs {
 		helped := func(args ...string) string { return clitest.Helped(t, p.Run, args...) }

@@ -22,7 +22,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// repeat writes a text n times.
+// repeat writes n copies of a text.
 func repeat(w io.Writer, text string, n int) error {
 	many := max(1, 1<<16/len(text))
 	block := []byte(strings.Repeat(text, many))
@@ -34,7 +34,7 @@ func repeat(w io.Writer, text string, n int) error {
 	return nil
 }
 
-// npyHead is the header of a NumPy array.
+// npyHead returns the header of a NumPy array.
 func npyHead(descr, shape string) string {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
 	return fmt.Sprintf("\x93NUMPY\x01\x00\x76\x00%-118s", header)
@@ -42,8 +42,8 @@ func npyHead(descr, shape string) string {
 
 func init() { ownPrograms["measured"] = measured }
 
-// measured runs the command and prints the peak of its resident memory, in KiB. The system counts the memory of the
-// process that starts another towards that one's peak: this one has little, and tests have much.
+// measured runs the command and prints its peak resident memory in KiB. The system adds the memory
+// of the parent process to the peak, so a small process must start the command.
 func measured() {
 	c := exec.Command("gram", os.Args[1:]...)
 	c.Stderr = os.Stderr
@@ -55,7 +55,7 @@ func measured() {
 	os.Exit(c.ProcessState.ExitCode())
 }
 
-// peakOf runs the command in folder, and returns its greatest resident memory, how it ended and what it said.
+// peakOf runs the command in folder. It returns the peak resident memory, the state and the output.
 func peakOf(t *testing.T, folder string, args ...string) (int64, *os.ProcessState, string) {
 	t.Helper()
 	c := exec.Command("measured", args...)
@@ -69,15 +69,15 @@ func peakOf(t *testing.T, folder string, args ...string) (int64, *os.ProcessStat
 	return peak << 10, c.ProcessState, said.String()
 }
 
-// A few hundred KiB of file may say what takes any memory. The program reads it or refuses it within -m, by the
-// system's own count. Where other work takes the processors, Go's collector may come late: the bound may then be
-// passed by less than a quarter, in two runs of five at most.
+// A file of several hundred KiB may declare sizes that need any amount of memory. The program reads
+// or refuses it within -m, as measured by the system. On a busy computer Go's collector may run
+// late, so up to two of five runs may exceed the limit by less than a quarter.
 func TestHostileFilesStayWithinMemory(t *testing.T) {
 	if musttest.Race {
 		t.Skip("the race detector has its own memory")
 	}
 	const limit = 100 << 20
-	// parts writes texts, each so often.
+	// parts writes texts, each followed by its number of copies in list.
 	parts := func(list ...any) func(w io.Writer) error {
 		return func(w io.Writer) error {
 			for i := 0; i < len(list); i += 2 {

@@ -13,8 +13,8 @@ import (
 
 const module = "github.com/gramengine/gram"
 
-// layers lists the packages from the bottom to the top, each with those below its folder that aren't listed
-// themselves. A package imports only packages of layers before its own, and those of its own entry.
+// layers lists the packages from the bottom to the top. Entries include unlisted subfolders. A
+// package imports only packages of lower layers and of its own entry.
 var layers = []string{
 	"internal/run",
 	"internal/flagtext internal/params internal/musttest internal/snake docs",
@@ -41,7 +41,7 @@ var layers = []string{
 	"lab",
 }
 
-// layerOf returns the layer of a package of the module, -1 for none, and its entry there.
+// layerOf returns the layer of a package of the module, or -1, and the package's entry.
 func layerOf(path string) (layer int, entry string) {
 	for path = strings.TrimPrefix(path, module); path != ""; path = path[:strings.LastIndexByte(path, '/')] {
 		entry = path[1:]
@@ -54,14 +54,14 @@ func layerOf(path string) (layer int, entry string) {
 	return slices.IndexFunc(layers, func(l string) bool { return strings.HasPrefix(l, ".") }), "."
 }
 
-// misplaced reports whether a package imports another of the module that isn't below it.
+// misplaced reports whether a package imports a package of the module that isn't in a lower layer.
 func misplaced(of, imported string) bool {
 	at, entry := layerOf(of)
 	below, other := layerOf(imported)
 	return below >= at && entry != other
 }
 
-// Programs ask a learner's model for what it can do by the contract in package learn, never for its concrete type.
+// Programs use models only through the interfaces of package learn, never by concrete type.
 func TestModelsAreInterfaces(t *testing.T) {
 	concrete := regexp.MustCompile(
 		`\.\(\*?((svm|model|knn|linear|logistic|landmark)\.[A-Z]\w*|learn\.(Machines|Regression))\)`)
@@ -87,7 +87,7 @@ func TestImportsPointDown(t *testing.T) {
 		list.Dir = folder
 		text, err := list.Output()
 		if err != nil {
-			t.Skip(err) // no go command where only the test binary is run
+			t.Skip(err) // the go command may be missing if only the test binary runs
 		}
 		for line := range strings.Lines(string(text)) {
 			p := strings.Fields(line)

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// written trains and evaluates models on documents whose classes overlap, and returns the folder of their pages.
+// written trains and evaluates models on overlapping classes, and returns the folder of the pages.
 func written(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -49,8 +49,8 @@ func written(t *testing.T) string {
 	return folder
 }
 
-// contrasts finds the text whose contrast to what is behind it, as WCAG 2 defines both, is below 4.5, or 3
-// where it is large.
+// contrasts finds text whose contrast with its background, as defined in WCAG 2, is below 4.5, or
+// below 3 for large text.
 const contrasts = `
 const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
 const rgba = color => {
@@ -79,15 +79,15 @@ for (let node; node = texts.nextNode();) {
 }
 return { seen, bad };`
 
-// Pages open from a file in a real browser, fetch nothing and run no script but their own, can be read in any
-// width and light, sort by mouse and keyboard, and list the documents of a cell.
+// Pages opened from a file send no requests, run only their own script, are readable at any width,
+// in light and dark, can be sorted by mouse and keyboard, and list a cell's documents.
 func TestPagesInBrowser(t *testing.T) {
 	b := newBrowser(t)
 	folder := written(t)
 	for _, name := range []string{"log", "svm", "cv", "grid", "neighbours", "duplicates", "leaks", "verify", "bench"} {
 		file := filepath.Join(folder, name+".html")
 		checkFetchesNothing(t, file)
-		// colours hang on the scheme alone, lengths on the width alone
+		// colours depend only on the scheme, lengths only on the width
 		for width, scheme := range map[int]string{1280: "light", 400: "dark"} {
 			b.open(file, width, scheme)
 			what := fmt.Sprintf("%s, %d, %s", name, width, scheme)
@@ -108,7 +108,7 @@ func TestPagesInBrowser(t *testing.T) {
 			}
 			b.screenshot(strings.ReplaceAll(what, ", ", "-"))
 		}
-		if !slices.Contains([]string{"neighbours", "duplicates", "bench"}, name) { // few rows, or all the same
+		if !slices.Contains([]string{"neighbours", "duplicates", "bench"}, name) { // few rows, or equal values
 			checkSorts(t, b, name)
 		}
 		checkPictures(t, b, name)
@@ -126,14 +126,14 @@ func TestPagesInBrowser(t *testing.T) {
 	b.open(file, 1280, "light")
 	checkSorts(t, b, "units")
 	for _, text := range b.logged("browser") {
-		if !strings.Contains(text, "Executing inline script violates") { // that of checkPictures
+		if !strings.Contains(text, "Executing inline script violates") { // from the script of checkPictures
 			t.Errorf("the browser says: %s", text)
 		}
 	}
 	checkRequests(t, b)
 }
 
-// checkFetchesNothing looks for addresses in a page.
+// checkFetchesNothing checks that a page contains no addresses.
 func checkFetchesNothing(t *testing.T, file string) {
 	t.Helper()
 	text := musttest.Get(os.ReadFile(file))(t)
@@ -147,7 +147,7 @@ func checkFetchesNothing(t *testing.T, file string) {
 	}
 }
 
-// checkCell opens each cell of a matrix by the mouse, the last by the keyboard, and counts its documents.
+// checkCell opens each cell of a matrix by mouse, the last by keyboard, and counts its documents.
 func checkCell(t *testing.T, b *browser, what string) {
 	t.Helper()
 	const wrong = ".matrix tbody tr:nth-child(2) td:not(.right) button"
@@ -171,10 +171,10 @@ func checkCell(t *testing.T, b *browser, what string) {
 	}
 }
 
-// checkSorts sorts the first table by its first column of numbers, by the mouse and back by the keyboard.
+// checkSorts sorts the first table by its first numeric column, by mouse, then back by keyboard.
 func checkSorts(t *testing.T, b *browser, name string) {
 	t.Helper()
-	const title = "#sorted" // of the first table of three rows or more
+	const title = "#sorted" // title of the first table with at least three rows
 	b.eval(nil, `[...document.querySelectorAll('table.sorts')].find(table => table.tBodies[0].rows.length > 2)
 		.querySelector('th.n').id = 'sorted'`)
 	column := func() (numbers []float64) {
@@ -196,7 +196,7 @@ func checkSorts(t *testing.T, b *browser, name string) {
 	}
 }
 
-// checkPictures checks that pictures and buttons say what they are to who can't see them.
+// checkPictures checks that images and buttons have descriptions for screen readers.
 func checkPictures(t *testing.T, b *browser, name string) {
 	t.Helper()
 	var silent []string
@@ -216,7 +216,7 @@ func checkPictures(t *testing.T, b *browser, name string) {
 	}
 }
 
-// checkRequests checks what the browser has asked for.
+// checkRequests checks the requests of the browser.
 func checkRequests(t *testing.T, b *browser) {
 	t.Helper()
 	files := 0
@@ -233,7 +233,7 @@ func checkRequests(t *testing.T, b *browser) {
 		musttest.Do(t, json.Unmarshal([]byte(text), &event))
 		sent := event.Message.Params
 		if event.Message.Method != "Network.requestWillBeSent" || !strings.HasPrefix(sent.DocumentURL, "file://") {
-			continue // such as what the browser's own first page asks for
+			continue // for example, requests of the browser's start page
 		}
 		if address := sent.Request.URL; !strings.HasPrefix(address, "file://") {
 			t.Errorf("the browser asked for %s", address)

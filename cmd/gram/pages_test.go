@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// blocks returns the code blocks of a page that have no language, with continued lines joined.
+// blocks returns the code blocks of a page without a language. It joins continued lines.
 func blocks(t *testing.T, page string) (found []string) {
 	text := string(musttest.Get(os.ReadFile(page))(t))
 	for i, part := range strings.Split("\n"+text, "\n```") {

@@ -19,17 +19,17 @@ import (
 
 func TestMain(m *testing.M) {
 	main := func() { os.Exit(runEither(os.Args[1:], os.Stdout, os.Stderr)) }
-	// for -backend auto no job is too small for the GPU
+	// -backend auto uses the GPU even for small jobs
 	found := clitest.Programs("gram", main, func() { backend.AutoSeconds = 0 })
 	found["grambench"] = func() { os.Exit(backend.Run(&grambench.Program, os.Args[1:], os.Stdout, os.Stderr)) }
 	maps.Copy(found, ownPrograms)
 	testscript.Main(m, found)
 }
 
-// programs are tested together: their commands share flags, sources and reports.
+// programs are tested together, because their commands share flags, sources and reports.
 var programs = []*cli.Program{&program, &grambench.Program}
 
-// runEither runs grambench where it has the command, else gram.
+// runEither runs grambench if it has the command, otherwise gram.
 func runEither(args []string, stdout, stderr io.Writer) int {
 	for _, c := range grambench.Program.Commands {
 		if len(args) > 0 && args[0] == c.Name {
@@ -39,10 +39,10 @@ func runEither(args []string, stdout, stderr io.Writer) int {
 	return run(args, stdout, stderr)
 }
 
-// ownPrograms are programs of single tests.
+// ownPrograms lists programs that single tests use.
 var ownPrograms = map[string]func(){}
 
-// The scripts run the real command in folders of their own.
+// The scripts run the real command in separate folders.
 func TestScripts(t *testing.T) {
 	params := testscript.Params{
 		Dir: "testdata/script",
@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 	}
-	if musttest.Race { // only scripts of commands with goroutines of their own; packages test the others
+	if musttest.Race { // only scripts of commands that start goroutines; package tests cover the others
 		params.Dir = ""
 		for _, name := range []string{"train", "grid_search", "streams", "interrupt"} {
 			params.Files = append(params.Files, "testdata/script/"+name+".txtar")

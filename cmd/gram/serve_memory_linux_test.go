@@ -27,7 +27,7 @@ import (
 var siege = flag.Bool("siege", false,
 	"TestServeStaysWithinMemory in full: 300M, 600 clients that don't read, 4,096 idle")
 
-// words writes labelled texts of random words to a file, and returns a short text of them.
+// words writes labelled texts of random words to a file, and returns a short text of such words.
 func words(t *testing.T, file string, documents, length int) string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -49,8 +49,8 @@ func words(t *testing.T, file string, documents, length int) string {
 	return text(10)
 }
 
-// The service stays within -m, whatever its clients ask and however slowly they read; those whose answers don't fit
-// get 503. Idle connections keep no new client out.
+// The service stays within -m for any requests and slow readers. Clients get status 503 if their
+// answers don't fit. Idle connections don't block new clients.
 func TestServeStaysWithinMemory(t *testing.T) {
 	memory, documents, deaf, eager, idle, texts, n := 100<<20, 1000, 50, 4, 200, 300, 500
 	if *siege {
@@ -82,7 +82,7 @@ func TestServeStaysWithinMemory(t *testing.T) {
 	peak := func() int64 { return backend.ProcBytes(fmt.Sprintf("/proc/%d/status", c.Process.Pid), "VmHWM:") }
 	t.Logf("%s before", report.Bytes(peak()))
 
-	// Clients that send a form of a million quotes, or ask for much, and don't read.
+	// These clients send a form with a million quotes, or request large answers, and don't read.
 	quotes := "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n" +
 		"Content-Length: 1000005\r\n\r\ntext=" + strings.Repeat(`"`, 1_000_000)
 	many, _ := json.Marshal(map[string]any{"texts": slices.Repeat([]string{text}, texts), "n": n})
@@ -112,7 +112,7 @@ func TestServeStaysWithinMemory(t *testing.T) {
 		r.Body.Close()
 		took := time.Since(began)
 		if t.Logf("%s at most; a new client waited %v %s", report.Bytes(peak()), took, while); r.StatusCode != 200 ||
-			*siege && took > time.Second { // without -siege it may be a machine that does much else
+			*siege && took > time.Second { // without -siege the computer may be busy
 			t.Errorf("a new client %s: %s after %v", while, r.Status, took)
 		}
 	}
@@ -138,7 +138,7 @@ func TestServeStaysWithinMemory(t *testing.T) {
 	t.Logf("to clients that don't read: %v", counts)
 	quick("while others don't read")
 	hangUp()
-	// Ordinary clients that ask for as much.
+	// These are ordinary clients that request large answers.
 	var served, busy atomic.Int64
 	for range eager {
 		sent.Go(func() {
@@ -164,7 +164,7 @@ func TestServeStaysWithinMemory(t *testing.T) {
 		t.Error("none of the largest answers was served")
 	}
 
-	// Connections that had one answer each and stay, more than there may be.
+	// These connections stay open after one answer each. There are more than the limit.
 	for range idle {
 		c := dial()
 		if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The program serves until ^C or SIGTERM, and exits with status 0 even while a client sends a request.
+// The program serves until ^C or SIGTERM. It exits with status 0 even during a request.
 func TestServeEnds(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals")
@@ -55,7 +55,7 @@ func TestServeEnds(t *testing.T) {
 			}
 			waits <- err
 		}()
-		if _, err := writer.Write([]byte("me")); err != nil { // the request is under way
+		if _, err := writer.Write([]byte("me")); err != nil { // the request has begun
 			t.Fatal(err)
 		}
 		musttest.Do(t, c.Process.Signal(end))

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// thrifty are commands that may be refused for want of memory. %s is a folder.
+// thrifty lists commands that may fail because of the memory limit. %s is a folder.
 var thrifty = []string{
 	"matrix -o %s/K.npy",
 	"matrix -o %s/K.npy -test synthetic:docs=300,terms=500,length=20",
@@ -39,11 +39,10 @@ var thrifty = []string{
 	"cv -type knn -folds 3",
 }
 
-// needs finds the amounts that refusals name.
+// needs matches the required memory in error messages.
 var needs = regexp.MustCompile(`needs (?:more than )?([0-9.]+) ([KMG])iB of memory, -m allows`)
 
-// The amount that a refusal names is enough: whatever the bound, and whichever stage of the work
-// refuses.
+// The memory stated in an error suffices, for any limit and for errors at any stage.
 func TestNamedMemorySuffices(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every command many times")
@@ -59,9 +58,9 @@ func TestNamedMemorySuffices(t *testing.T) {
 		case strings.Contains(line, "-choose-time"):
 			in = text
 		case strings.Contains(line, "duplicates"), strings.HasSuffix(line, "linear") && strings.Contains(line, "-type"),
-			strings.HasSuffix(line, "logistic"), strings.HasSuffix(line, "knn"): // they need little beside the documents
+			strings.HasSuffix(line, "logistic"), strings.HasSuffix(line, "knn"): // they need little memory
 			in = "synthetic:docs=12000,terms=5000,length=60,classes=4"
-		case strings.Contains(line, "-steps"): // Lanczos is for more documents
+		case strings.Contains(line, "-steps"): // Lanczos is for larger corpora
 			in = "synthetic:docs=1100,terms=500,length=20"
 		}
 		words = append(words, "-in", in, "-workers", "2", "-q")

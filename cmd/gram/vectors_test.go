@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// vectorsOf draws vectors of three classes in ten columns: values around a mean of the class, which
-// column maps to what a file of the kind has.
+// vectorsOf draws vectors of three classes in ten columns. Values vary around a mean of the class.
+// column converts them to the values of a file type.
 func vectorsOf(r *rand.Rand, n int, column func(j int, v float64) float64) (rows [][]float64, classes []int) {
 	means := rand.New(rand.NewPCG(1, 1))
 	var mean [3][10]float64
@@ -32,8 +32,7 @@ func vectorsOf(r *rand.Rand, n int, column func(j int, v float64) float64) (rows
 	return rows, classes
 }
 
-// reference is the share of right answers of the nearest of 5 neighbours on columns of mean 0 and
-// variance 1.
+// reference returns the accuracy of 5 nearest neighbours on columns with mean 0 and variance 1.
 func reference(train [][]float64, of []int, test [][]float64, truth []int) float64 {
 	n, cols := float64(len(train)), len(train[0])
 	weights := make([]float64, cols)
@@ -79,10 +78,10 @@ func reference(train [][]float64, of []int, test [][]float64, truth []int) float
 	return float64(right) / float64(len(test))
 }
 
-// Whatever vectors hold, defaults suit them: train without options and each -type reach nearly what
-// a plain reference on scaled columns does.
+// Defaults suit all kinds of vectors: train without options and each -type have nearly the accuracy
+// of a plain reference on scaled columns.
 func TestDefaultsSuitVectors(t *testing.T) {
-	const near = 0.06 // of 150 vectors, about two standard deviations of a share of 0.85
+	const near = 0.06 // about two standard deviations of an accuracy of 0.85 on 150 vectors
 	kinds := map[string]func(j int, v float64) float64{
 		"counts":        func(_ int, v float64) float64 { return max(math.Round(3+2*v), 0) },
 		"fractions":     func(_ int, v float64) float64 { return 5 + v },

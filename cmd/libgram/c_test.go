@@ -94,7 +94,7 @@ func TestC(t *testing.T) {
 	}
 }
 
-// The same with sanitizers for memory errors, undefined behaviour and leaks of the C program.
+// This is TestC with sanitizers for memory errors, undefined behaviour and leaks of the C program.
 func TestCSanitized(t *testing.T) {
 	calls := program(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	if out := output(t, calls, t.TempDir(), "3"); out != "ok\n" {

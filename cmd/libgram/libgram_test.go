@@ -261,8 +261,8 @@ func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options s
 	}
 }
 
-// Models, names and predictions of tables are those of package gram, after the caller's memory has
-// been overwritten.
+// Models, names and predictions of tables are the same as in package gram, after the caller's
+// memory has been overwritten.
 func TestTablesAreThoseOfGram(t *testing.T) {
 	_, texts := corpora(t)
 	names := []string{"id", "subject", "size", "zip"}
@@ -309,7 +309,7 @@ func TestTablesAreThoseOfGram(t *testing.T) {
 	}
 }
 
-// Decision values computed from a model's arrays equal the predicted ones.
+// Decision values computed from a model's arrays equal the predicted decision values.
 func TestArraysOfModelsPredict(t *testing.T) {
 	vectors, _ := corpora(t)
 	for _, options := range []string{`{"kernel": "linear:embed=tf", "c": 0.5}`,
@@ -355,7 +355,7 @@ func TestArraysOfModelsPredict(t *testing.T) {
 	}
 }
 
-// Results are bit for bit those of package gram, for 32 and 64 bits.
+// Results are the same as in package gram bit for bit, for 32 and 64 bits.
 func TestValuesAreThoseOfGram(t *testing.T) {
 	vectors, texts := corpora(t)
 	n := vectors.Documents.Rows()

@@ -27,7 +27,7 @@ var wheels = flag.String("wheels", "", "check the wheels of a folder, as make wh
 const oldest = "2.17"
 
 // faults lists problems of a library in a wheel: symbols of newer glibc versions, and paths of the
-// build machine.
+// build computer.
 func faults(library []byte, machine elf.Machine) (list []string, err error) {
 	f, err := elf.NewFile(bytes.NewReader(library))
 	if err != nil {
@@ -103,7 +103,7 @@ func TestWheels(t *testing.T) {
 			t.Errorf("wheel %s, expected one of a known platform", path)
 			continue
 		}
-		// The command in the docs matches one wheel only.
+		// The command in the docs matches exactly one wheel.
 		pattern := strings.ReplaceAll(string(install[1]), "$(uname -m)", name[1])
 		if one := musttest.Get(filepath.Glob(filepath.Join(*wheels, pattern)))(t); !slices.Equal(one, []string{path}) {
 			t.Errorf("pip install %s on %s takes %q, expected %s", install[1], name[1], one, path)

@@ -17,7 +17,7 @@ var underWay = svm.Progress{Stage: "training", Done: 12, Total: 190, HitRate: 0.
 	Problems: 190, Solved: 12, Iterations: 123456, Gap: 0.0123, Objective: -4567.25, Active: 1000, Documents: 1131,
 }}
 
-// If standard error is no terminal, a long training run logs a line now and then, a short one none.
+// If standard error isn't a terminal, long training runs log lines at intervals, short ones none.
 func TestTrainingWritesLog(t *testing.T) {
 	defer func(d time.Duration) { cli.LogEvery = d }(cli.LogEvery)
 	var b strings.Builder

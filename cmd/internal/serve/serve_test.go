@@ -32,7 +32,7 @@ func save(t testing.TB, o gram.TrainOptions) (model, source string) {
 	return saveOf(t, labels, o)
 }
 
-// saveOf does the same with the given labels.
+// saveOf is save with the labels of the caller.
 func saveOf(t testing.TB, labels []string, o gram.TrainOptions) (model, source string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -77,7 +77,7 @@ func bodyOf(t testing.TB, r *http.Response) string {
 
 const asJSON = "application/json"
 
-// Answers are the same as those of package gram.
+// Answers are the same as the results of package gram.
 func TestAnswers(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "logistic"})
 	m := s.current.Load().model

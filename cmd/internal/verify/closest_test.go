@@ -47,8 +47,8 @@ func TestClosestPairsOfSomeRows(t *testing.T) {
 func TestClosestPairs(t *testing.T) {
 	nan := float32(math.NaN())
 	l := &closestPairList{limit: 4, bound: float32(math.Inf(1))}
-	// Rows of the upper triangle: three pairs with c = 0, of which two may stay, a NaN, which must
-	// stay, and a tie at 0.2.
+	// These are rows of the upper triangle. They have three pairs with c = 0, of which two may
+	// stay, a NaN, which must stay, and a tie at 0.2.
 	for i, row := range [][]float32{
 		{0.5, 0, 0.2, 0.9, 0.8, 0.8, 0.8, 0.8},
 		{0, 0.7, 0.2, 0.1, 0.8, 0.8, 0.8},

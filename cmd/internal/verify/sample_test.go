@@ -48,7 +48,7 @@ func TestChooseRows(t *testing.T) {
 	}
 }
 
-// A part contains a share of the whole rows, with all their values, and all closest pairs of the
+// A part contains a fraction of the whole rows, with all their values, and all closest pairs of the
 // sample.
 func TestSamplePart(t *testing.T) {
 	const n = 3000
