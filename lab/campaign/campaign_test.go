@@ -1,12 +1,12 @@
 //go:build campaign
 
-// Package campaign runs for hours what other tests run for seconds: file operations fail, processes
-// are killed, files are damaged, inputs are random and hostile, and time and memory are bounded.
+// Package campaign runs fault tests for hours: file operations fail, processes are killed, files
+// are damaged, inputs are random and hostile, and time and memory are limited.
 //
 //	go test -tags campaign -run TestCampaign -timeout 0 ./campaign -part kill,fuzz -time 1h
 //
-// A part of the campaign numbers its cases. Each case uses a generator seeded with -seed and its
-// number, so that -case repeats it. With -write the results go to results.tsv and the table in
+// A part of the campaign numbers its cases. The seed of a case is -seed and the case's number, so
+// that -case repeats it. With -write the results go to results.tsv and the table in
 // docs/reliability.md. TestPlanted checks that each part finds a planted fault.
 package campaign
 

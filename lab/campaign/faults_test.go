@@ -57,7 +57,7 @@ var writers = []writer{
 	{"predict", "predict -q -in a.tsv -model fixed.model -o $", "p.csv", "p.csv"},
 	{"duplicates", "duplicates -q -in a.tsv -within $ -o d.tsv", "0.01", "0.9"},
 	{"evaluate", "evaluate -q -in a.tsv -model fixed.model -o e.csv -report r.html -mistakes $", "1", "2"},
-	{"index", "child index x.index $", "a b", "c d e"}, // of the test binary
+	{"index", "child index x.index $", "a b", "c d e"}, // run by the test binary
 }
 
 func writeIndex(args []string) {
@@ -97,10 +97,10 @@ type recording struct {
 	argv          []string
 	before, after map[string][]byte
 	operations    []operation
-	folder        uint64 // its inode
+	folder        uint64 // inode of the folder
 }
 
-// recordings runs each writer in an empty folder, and in one whose files it replaces.
+// recordings runs each writer in an empty folder, and in a folder whose files it replaces.
 func (t *trial) recordings() (all []*recording) {
 	program := t.build("./cmd/gram")
 	argv := func(args, value string) []string {

@@ -19,7 +19,7 @@ var solverPart = part{
 	about: "random problems of two classes, degenerate ones too, against the bound of duality and LIBSVM's objective",
 }
 
-// problem is a binary classification problem with a given kernel matrix.
+// problem is a binary classification problem with its kernel matrix.
 type problem struct {
 	Kind   string      `json:"-"`
 	K      [][]float64 // rounded to float32
@@ -154,7 +154,7 @@ func prepareSolver(t *trial) func(number int64) bool {
 	}
 }
 
-// closeEnough bounds by how much an objective may exceed the optimum, as a fraction of it.
+// closeEnough is the maximum relative difference between an objective and the optimum.
 const (
 	closeEnough    = 1e-5
 	tolerance      = 1e-7

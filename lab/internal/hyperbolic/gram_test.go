@@ -19,7 +19,7 @@ const unit = 0x1p-24
 // eval returns the value at distance r in float64 without the table.
 func (h *Heat) eval(r float64) float64 { return math.Exp(h.kernel.Log(r) - h.shift) }
 
-// bound bounds |At - eval|: half a float32 ulp, the table's error, and a few float64 ulp of the
+// bound bounds |At - eval|: half a float32 ulp, the table's error, and several float64 ulp of the
 // terms, which are up to n²t/4 and r²/4t.
 func (h *Heat) bound(r float64) float64 {
 	const ulp = 0x1p-52

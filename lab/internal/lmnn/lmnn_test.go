@@ -98,8 +98,8 @@ func projected(a *mat.SymDense) *mat.SymDense {
 	return out
 }
 
-// ε of L against a slow reference: projected gradient descent in M, in which ε is convex, over all
-// triples with decreasing steps. The reference improves ε by at most 10⁻⁴.
+// This compares ε of L with a slow reference: projected gradient descent in M, in which ε is
+// convex, over all triples with decreasing steps. The reference improves ε by at most 10⁻⁴.
 func TestAgainstProjectedGradient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the slow reference takes its time and runs alone")

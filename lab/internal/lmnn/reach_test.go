@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// reach finds exactly the same documents as a loop over all pairs, near 0 and far from it. Limits
+// reach finds exactly the same documents as a loop over all pairs, near 0 and far from 0. Limits
 // equal distances of other pairs, so that rounding decides.
 func TestReach(t *testing.T) {
 	for _, shape := range [][2]int{{2, 1}, {63, 3}, {64, 8}, {65, 17}, {1000, 5}, {2200, 40}} {

@@ -200,9 +200,9 @@ func TestOddDocuments(t *testing.T) {
 	}
 }
 
-// If all features are selected, or at least as many as there are, then those that only exist with
-// all documents are selected, too. Here there are as many components as documents, less one, so
-// fewer without held-out documents.
+// If all available features are selected, features that exist only with all documents are selected,
+// too. Here the number of components is the number of documents minus one, so there are fewer
+// components without held-out documents.
 func TestAllOfAllDocuments(t *testing.T) {
 	c := drawn(t, 24, 40, 3, 1)
 	for name, s := range map[string]Settings{"whole": {Whole: true}, "widths": {Widths: []int{30, 23}}} {

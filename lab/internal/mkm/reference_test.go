@@ -18,15 +18,15 @@ import (
 )
 
 // reference implements the formulas directly: dense float64 matrices, all eigenvectors, all
-// distances. It keeps features of all documents; the first n are those that it is fitted to.
+// distances. It holds features of all documents, and is fitted to the first n documents.
 type reference struct {
 	s       Settings
 	y       []int
-	n       int // documents that it is fitted to
+	n       int // number of documents that it is fitted to
 	widths  []int
 	k       int
 	levels  []*mat.Dense // selected features, by level
-	columns [][]int      // their indices in the level below
+	columns [][]int      // indices of the features in the previous level
 	gaps    [][]float64  // gaps of the eigenvalues of the features, relative to the largest eigenvalue
 }
 

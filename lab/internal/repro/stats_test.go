@@ -38,8 +38,8 @@ func TestSignTest(t *testing.T) {
 	if got.Statistic != 2 || !(math.Abs(got.P-0.0455002639) <= 1e-10) {
 		t.Errorf("z = %v, p = %v, expected 2 and 0.0455", got.Statistic, got.P)
 	}
-	// Far from the mean the probability stays positive: for z = 9 it is 2.2571768119076813e-19, by
-	// the series of the complementary error function in 30 digits. The tolerance is a few ulp of
+	// Far from the mean the probability stays positive. For z = 9 it is 2.2571768119076813e-19, by
+	// the series of the complementary error function in 30 digits. The tolerance is several ulp of
 	// erfc, plus one ulp of its argument times z².
 	if far := SignTest(81, 0); far.Statistic != 9 || !(math.Abs(far.P/2.2571768119076813e-19-1) <= 1e-13) {
 		t.Errorf("z = %v, p = %v, expected 9 and 2.257e-19", far.Statistic, far.P)

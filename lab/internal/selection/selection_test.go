@@ -78,8 +78,8 @@ func direct(values []float64, labels []int, bins int) float64 {
 	return entropy(a) + entropy(b) - entropy(all)
 }
 
-// Scores agree with I = H(b) + H(y) - H(b, y). The sums have at most some hundred terms below 1, so
-// the tolerance 10⁻¹² is far above their rounding error.
+// Scores agree with I = H(b) + H(y) - H(b, y). The sums have at most several hundred terms below 1,
+// so the tolerance 10⁻¹² is far above their rounding error.
 func TestAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	const rows, cols, classes = 200, 9, 4
@@ -155,7 +155,7 @@ func TestSeveralClasses(t *testing.T) {
 // are 0, 1, 2-3, 4-7 and so on, so that 2 and 3 share a bin.
 func TestBinsOfCounts(t *testing.T) {
 	for most, want := range map[float32]float64{9: 1, 10: 0.5} {
-		// 2 and 3 distinguish the classes of half of the documents, 1 and most those of the others.
+		// 2 and 3 distinguish the classes of two documents, 1 and most of the other two.
 		c := corpusOf(t, 2, []int{0, 1, 0, 1}, 4, 1, []float32{2, 3, 1, most})
 		r, err := Rank(t.Context(), c, Options{Bins: 10})
 		if err != nil || !(math.Abs(r.Bits[0]-want) <= 1e-15) {

@@ -59,7 +59,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		s.u = make([]float64, len(terms)+len(terms)/2)
 	}
 	u := s.u[:len(terms)]
-	var positive, negative, squares, others float64 // Σxû over û > 0 and û < 0; Σû² over the terms of x
+	var positive, negative, squares, others float64 // sums over û > 0 and over û < 0 of xû, then of û²
 	for k, t := range terms {
 		v, x := h.U[t], float64(values[k])
 		u[k] = v

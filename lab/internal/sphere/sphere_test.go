@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// texts draws documents of several classes with overlapping words.
+// texts draws documents from several classes with overlapping words.
 func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	source := fmt.Sprintf("synthetic:docs=%d,terms=100,length=15,classes=%d,seed=%d", n, classes, seed)
@@ -34,7 +34,7 @@ func problem(t testing.TB, c *corpus.Corpus) *Problem {
 	return musttest.Get(NewProblem(x, run.Numbers(0, x.Rows())))(t)
 }
 
-// of returns for each document whether it is of class k.
+// of returns, for each document, whether it belongs to class k.
 func of(c *corpus.Corpus, k int32) []bool {
 	positive := make([]bool, c.Documents.Rows())
 	for i := range positive {
@@ -43,7 +43,7 @@ func of(c *corpus.Corpus, k int32) []bool {
 	return positive
 }
 
-// A binary classifier depends on its own C only, not on the smaller values trained before it.
+// A binary classifier depends only on its own C, not on the smaller values trained before.
 func TestEachPriceAlone(t *testing.T) {
 	c := texts(t, 60, 3, 2)
 	p := problem(t, c)
@@ -57,8 +57,8 @@ func TestEachPriceAlone(t *testing.T) {
 	}
 }
 
-// The gradients of both objectives agree with differences at random points, also for points of
-// which coordinates become 0 on the hyperplane.
+// The gradients of both objectives agree with differences at random points, also if coordinates
+// become 0 on the hyperplane.
 func TestObjectiveGradient(t *testing.T) {
 	few, r := corpus.Corpus{}, rand.New(rand.NewPCG(5, 6))
 	var rows []float32

@@ -32,7 +32,7 @@ func random(n, features, classes int, seed uint64, whole bool) Set {
 	return s
 }
 
-// direct follows the package comment literally: one pair after the other, and a complete sort.
+// direct follows the package comment literally: all pairs one by one, and a complete sort.
 func direct(train Set, x []float64, width, k int) int32 {
 	distances, order := make([]float64, len(train.Labels)), make([]int, len(train.Labels))
 	for j := range order {

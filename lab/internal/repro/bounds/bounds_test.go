@@ -148,10 +148,10 @@ func TestSupremum(t *testing.T) {
 	}
 }
 
-// Two orthogonal pairs of equal documents: λ of K/4 are ½, ½, 0, 0 with eigenfunctions √2 on one
-// pair and 0 on the other, or rotations of them, whose maximum is at most 2. For n = 1, j* is 2
-// (λ_2 = ½ isn't below λ_1), and ε is 6 C √(2·½ + ½). For r >= ½ the supremum is the norm of ½(s₁,
-// s₂)/√2, where s is the sum of the signs of a pair: 0 or ±2.
+// The matrix has two orthogonal pairs of equal documents. λ of K/4 are ½, ½, 0, 0, with
+// eigenfunctions √2 on one pair and 0 on the other, or rotations of them, whose maximum is at most
+// 2. For n = 1, j* is 2 (λ_2 = ½ isn't below λ_1), and ε is 6 C √(2·½ + ½). For r >= ½ the supremum
+// is the norm of ½(s₁, s₂)/√2, where s is the sum of the signs of a pair: 0 or ±2.
 func TestBounds(t *testing.T) {
 	m := &engine.Symmetric{N: 4, Data: []float32{1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1}}
 	b := musttest.Get(boundsOf(m, []float64{0, 5}, []float64{1e-3, 1}))(t)

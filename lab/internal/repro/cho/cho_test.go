@@ -42,7 +42,7 @@ func TestChoSets(t *testing.T) {
 	}
 }
 
-// A run of all families. Rows with the same kernel and C share one training run.
+// This runs all families. Rows with the same kernel and C share one training run.
 func TestCho(t *testing.T) {
 	whole := reprotest.Same(t, layers, standIns(t), "sets=20news-bydate,convex", "train=60", "test=40", "c=1,100",
 		"kernels="+strings.Join(families, ","), "layers=3", "factors=2", "fractions=0.5,1", "biases=0.5", "sigmas=0.5",
@@ -83,7 +83,7 @@ func TestChoRefuses(t *testing.T) {
 	reprotest.Refuses(t, layers, t.TempDir(), map[string][]string{"train-images": {}})
 }
 
-// Printed errors are those of Tables 2.2 and 3.1; the table shows them for complete training sets.
+// Printed errors are from Tables 2.2 and 3.1; the table shows them for complete training sets.
 func TestChoPrinted(t *testing.T) {
 	for of, want := range map[[2]string]float64{
 		{"rectangles", bestBias}: 2.48, {"convex", "Gaussian"}: 18.76, {"mnist-image", "degree 0, 1 layer"}: 23.81,

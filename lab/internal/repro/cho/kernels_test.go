@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The kernels agree with their formulas for vectors of given norms and angle.
+// The kernels agree with their formulas for vectors with known norms and angle.
 func TestChoKernels(t *testing.T) {
 	p := &settings{
 		Kernels: families, Degrees: repro.Words{"0", "1", "2"}, Layers: 3, Factors: 3, Gammas: repro.Numbers{2},

@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// The tables in lab/results contain the printed errors of Tables 2.2 and 3.1. Errors on look-alikes
-// differ from these by up to a factor of two.
+// The tables in lab/results contain the printed errors of Tables 2.2 and 3.1. Errors on generated
+// images differ from the printed errors by up to a factor of two.
 func TestResults(t *testing.T) {
 	compared := 0
 	for _, set := range []string{"rectangles", "rectangles-image", "convex", "mnist-rand", "mnist-image",

@@ -39,8 +39,8 @@ func points(n int) (matrix, *task) {
 
 // measure agrees with separate training runs on the matrix of all documents, with documents
 // classified one by one. Searches from different starts end at different points within the
-// tolerance, so a document whose decision value is within a few thousandths of 0 may change class.
-// Such values are rare; counts may differ by one.
+// tolerance, so a document whose decision value is within several thousandths of 0 may change
+// class. Such values are rare; counts may differ by one.
 func TestMeasure(t *testing.T) {
 	const n = 300
 	m, clouds := points(n)
@@ -181,17 +181,17 @@ func TestBalanced(t *testing.T) {
 	if task.check(176) != nil || task.check(178) == nil {
 		t.Error("training sets leave two documents of each class or are refused")
 	}
-	// If the class is in the majority, the others limit the test set: 6 of 8 others remain, with 12
-	// positive documents in proportion.
+	// If the class is in the majority, the negative documents limit the test set: 6 of 8 remain,
+	// with 12 positive documents in proportion.
 	s := &split{positive: make([]int, 16), negative: make([]int, 8), balanced: true}
 	if positive, negative := s.test(4); len(positive) != 12 || len(negative) != 6 {
 		t.Errorf("tested on %d and %d, expected 12 and 6", len(positive), len(negative))
 	}
-	s.equal = true // as many of both as remain
+	s.equal = true // all remaining documents of the smaller class, and as many of the other
 	if positive, negative := s.test(4); len(positive) != 6 || len(negative) != 6 {
 		t.Errorf("equal: tested on %d and %d, expected 6 of each", len(positive), len(negative))
 	}
-	s.balanced = false // all that remain
+	s.balanced = false // all remaining documents
 	if positive, negative := s.test(6); len(positive) != 12 || len(negative) != 6 {
 		t.Errorf("natural: tested on %d and %d, expected 12 and 6", len(positive), len(negative))
 	}

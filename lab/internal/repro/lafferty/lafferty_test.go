@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// A run from raw text to all six tables.
+// This runs the experiment from raw text to all six tables.
 func TestLaffertyLebanon(t *testing.T) {
 	whole := reprotest.Same(t, Experiment, reprotest.Topics(t), "splits=3", "sizes=20,40", "scales=1,3", "c=1,10",
 		"folds=3")
@@ -109,10 +109,10 @@ func TestTested(t *testing.T) {
 	}
 }
 
-// Table 1 on the real WebKB pages, tf, 600 training documents, two kernels. Reference: another
-// solver with its own matrices and 20 random splits of the same protocol; here 5 splits. Standard
-// errors are the deviation of a split, at most 0.006, over √20 and √5: together 0.003. Differences
-// may be three times as large.
+// Table 1 on the real WebKB pages, tf, 600 training documents, two kernels. The reference is
+// another solver with its own matrices and 20 random splits of the same protocol; this test uses 5
+// splits. A split has a standard deviation of at most 0.006, so the standard errors for 20 and 5
+// splits are together 0.003. The tolerance is three times as large.
 func TestLaffertyLebanonWebKB(t *testing.T) {
 	data := filepath.Join("..", "..", "..", "..", "..", "shared", "data")
 	if _, err := os.Stat(filepath.Join(data, repro.WebKB.Name)); err != nil {

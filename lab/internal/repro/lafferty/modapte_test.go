@@ -61,7 +61,7 @@ func TestDecideTopics(t *testing.T) {
 	}
 }
 
-// The split contains the stories with a topic, whether among the ten or not.
+// The split contains the stories with any topic, not only the top ten.
 func TestStories(t *testing.T) {
 	texts, labels := []string{"a b", "b c", "c a", "a c", "b a"}, []string{"earn", "cpi", "-", "earn,cpi", "-"}
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{MinDF: 1}))(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// A run from text to tables and charts, with errors below chance.
+// This runs the experiment from text to tables and charts, with errors below chance level.
 func TestLebanonLafferty(t *testing.T) {
 	report := reprotest.Same(t, Experiment, reprotest.Topics(t), "sets=webkb", "sizes=12,24", "splits=3", "c=1,10",
 		"folds=2")

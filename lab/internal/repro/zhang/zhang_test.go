@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// A run from text to tables, with consistent figures better than chance.
+// This runs the experiment from text to tables, with consistent, better than random figures.
 func TestZhangChenLee(t *testing.T) {
 	whole := reprotest.Same(t, Experiment, reprotest.Groups(t), "c=10")
 	if len(whole.Notes) != 4 || !strings.Contains(whole.Notes[0], "webkb, tf: NGD is better than ") {
