@@ -9,11 +9,11 @@ import (
 // chooser selects working sets.
 type chooser struct {
 	size   int
-	picked []bool  // by variable: whether it is in the new set
+	picked []bool  // true for variables in the new set
 	set    []int32 // selected variables, in order of selection
 	// The working set: a variable keeps its slot from one set to the next. An empty slot is -1.
 	slots  []int32
-	slotOf []int32 // by variable: its slot, or -1
+	slotOf []int32 // slot of each variable, or -1
 	fresh  []int32 // slots whose variable has changed
 	sides  [4]side
 }

@@ -201,7 +201,7 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	return d, nil
 }
 
-// shareOut sets the sums of α of a ν-form for each sign, beginning with the first document.
+// shareOut distributes the sum each over the α of each sign, beginning with the first document.
 func (d *dual) shareOut(each float64) {
 	d.fixed = true
 	left := [2]float64{each, each}

@@ -44,8 +44,8 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 // plan divides a training into groups of problems.
 type plan struct {
 	*Classifier              // has only the constant decision functions so far
-	groups      [][]*problem // the problems to solve
-	together    bool         // the problems of a group are solved by a multiSMO
+	groups      [][]*problem // problems to solve
+	together    bool         // true if a multiSMO solves the problems of a group
 	parts       int          // number of folds to tune thresholds on; 0 = none
 }
 

@@ -9,11 +9,11 @@ type inner struct {
 	k        *asm.Kernels
 	n        int
 	rows     []float32 // n × n
-	column   []int32   // by slot: the document's column in a row
-	kept     []bool    // by slot: whether its variable was in the previous set
+	column   []int32   // column of the document in a row, by slot
+	kept     []bool    // true for slots whose variable was in the previous set
 	perClass bool
 	pairs    [][2]byte
-	top      [2]struct { // by equation: the maximum score that may rise, and its variable
+	top      [2]struct { // maximum score that may rise, and its variable, by equation
 		at    int
 		score float64
 	}

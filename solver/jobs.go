@@ -14,7 +14,7 @@ import (
 // documents of the largest problem.
 type job struct {
 	documents int
-	classes   [2]int // the second is -1 for all other classes
+	classes   [2]int // classes of the job; the second is -1 for all other classes
 	run       func(ctx context.Context, s *search, bytes int64) error
 }
 

@@ -41,11 +41,11 @@ type Matrix interface {
 // A source is a caller's matrix with checks.
 type source struct {
 	Matrix
-	rows     interface{ Row(i int) []float32 } // the matrix, if it has its rows in memory
+	rows     interface{ Row(i int) []float32 } // matrix with rows in memory, or nil
 	n        int
 	diagonal []float32
 	partial  bool // some values are computed on demand
-	workers  int  // if above 1, the number of workers that share the rows of a call
+	workers  int  // number of workers that share the rows of a call, if above 1
 }
 
 // maxDocuments bounds the size of a matrix: the two variables of each document have 32-bit numbers.

@@ -22,20 +22,20 @@ type multiSMO struct {
 
 	gaps  []float64
 	ends  [][]extremes
-	cuts  [][4]float64 // by problem and end of its scores: cut of the side
+	cuts  [][4]float64 // cuts of the sides, by problem and end of its scores
 	side  side         // reused for each end
 	order []int32      // variables of a side, by decreasing level
 	most  []int        // steps left, by problem
 
-	docs    []int32 // the working set
-	picked  []bool  // by document: whether it is in the working set
+	docs    []int32 // documents of the working set
+	picked  []bool  // true for documents in the working set
 	rows    [][]float32
 	columns []int32
 	sub     []float32 // rows of the matrix restricted to the working set
 	moved   [][][]float32
 	by      [][]float64
 	steps   []int
-	inner   []*inner // by worker
+	inner   []*inner // inner problem of each worker
 	first   int      // first problem to choose documents
 }
 

@@ -62,7 +62,7 @@ type Classifier struct {
 	// function of a class is constant if no document, or every document, has that class.
 	Functions []*DecisionFunction
 
-	AtLeastOne bool // for Labels: an object without positive values gets the label of the largest value
+	AtLeastOne bool // for Labels: objects without positive values get the label of the largest value
 
 	// Thresholds are the thresholds that [Train] has tuned and applied to Functions and AtLeastOne;
 	// nil without thresholds.
@@ -90,7 +90,7 @@ type Training struct {
 	Sets    [][]int   // labels by document; nil excludes the document, and an empty set has no labels
 	Targets []float64 // regression target by document; NaN excludes the document
 
-	// OneClass trains a one-class SVM on all documents with a label, whatever their labels.
+	// OneClass trains a one-class SVM on all labelled documents and ignores the labels' values.
 	OneClass bool
 
 	Classes int    // number of classes or labels; 1 for regression and one class
@@ -301,7 +301,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 		}
 		return t.single(&problem{kind: regression, docs: docs, targets: run.Pick(t.Targets, docs)})
 	}
-	members := make([][]int, c.Classes) // by class: documents, increasing
+	members := make([][]int, c.Classes) // documents of each class, increasing
 	for i := range n {
 		var set []int
 		if t.Sets != nil {

@@ -22,9 +22,8 @@ type Options struct {
 	// RowBytes bounds the memory of all workers for cached rows of the matrix, and for the scores
 	// of problems that are solved together. The working set is smaller if fewer rows fit; RowBytes
 	// changes results in no other way. Rows that a matrix has in memory are used in place if a
-	// problem's documents are a few ranges of the matrix. For a large problem, memory helps more
-	// here than in a cache below the matrix, because rows become short when documents are left out.
-	// Default: 512 MiB.
+	// problem's documents consist of few ranges of the matrix. For a large problem, memory helps
+	// more here than in a matrix cache, because rows become short when documents are left out.
 	RowBytes int64
 
 	// KeepAll turns shrinking off. Default: documents that can't move are temporarily left out.

@@ -20,8 +20,8 @@ type search struct {
 	bytes  int64 // memory limit for rows
 	whole  int   // number of documents of the problem, including those left out
 
-	rowOf   []int32 // by variable of the working set: index of its document's row in rows
-	columns []int32 // by variable of the working set: column of its document
+	rowOf   []int32 // index in rows of the document's row, by variable of the working set
+	columns []int32 // column of the document, by variable of the working set
 	docs    []int32 // documents whose rows are fetched
 	rows    [][]float32
 	byVar   [][]float32

@@ -30,8 +30,8 @@ type Predictor struct {
 	c       *Classifier
 	k       *asm.Kernels
 	columns int
-	at      [][]int32 // by decision function: columns of its support vectors, increasing
-	starts  []float64 // by decision function: -Rho, 0 if it is nil
+	at      [][]int32 // columns of the support vectors, by decision function, increasing
+	starts  []float64 // -Rho by decision function; 0 for nil
 	entries int       // total number of coefficients
 
 	once     sync.Once
@@ -41,7 +41,7 @@ type Predictor struct {
 // columnwise holds the coefficients of all decision functions by column. For one object, successive
 // additions go to different sums, so they don't wait for each other.
 type columnwise struct {
-	from    []int // by column: start of its entries; then the end
+	from    []int // start of each column's entries, then the end
 	machine []int32
 	coef    []float64
 }
@@ -163,7 +163,7 @@ type Sums struct {
 	width  int       // number of objects
 	next   int       // next column
 	sums   []float64 // [decision function][object]
-	done   []int     // by decision function: number of coefficients added
+	done   []int     // number of coefficients added, by decision function
 	turned []float32 // [column][object], for AddRows
 }
 

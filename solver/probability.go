@@ -245,7 +245,7 @@ func (c *Classifier) couple(dst, decisions []float64) {
 		dst[0] = 1
 		return
 	}
-	place := make([]int, k) // by class: index among classes that have decision functions
+	place := make([]int, k) // index of each class among the classes that have decision functions
 	n := 0
 	for a, yes := range c.Present() {
 		if place[a] = n; yes {

@@ -33,9 +33,9 @@ type rowStore struct {
 	span    int      // number of columns read
 
 	slots  [][]float32 // memory for one row each
-	slotOf []int32     // by document of the problem: slot of its row, or -1
-	docOf  []int32     // by slot: document whose row it holds, or -1
-	usedIn []uint32    // by slot: last round that needed its row
+	slotOf []int32     // slot of each document's row, or -1
+	docOf  []int32     // document of the row in each slot, or -1
+	usedIn []uint32    // last round that needed the row of each slot
 	round  uint32
 	filled int       // number of slots in use, from the first
 	lots   uint64    // state of the random number generator

@@ -30,7 +30,7 @@ func (s *search) worthKeeping(d *dual) []int32 {
 // cost of shrinking.
 func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *outcome) error {
 	choose, store, before := s.choose, s.store, slices.Clone(whole.alpha)
-	in := make([]int32, len(whole.docs)) // documents of d, by their indices in whole
+	in := make([]int32, len(whole.docs)) // index in whole of each document of d
 	for t := range in {
 		in[t] = int32(t)
 	}

@@ -96,8 +96,8 @@ func (d *dual) shrink(plus, minus float64) {
 	}
 }
 
-// stretch multiplies all variables by the factor that minimises the objective, at least least, as
-// long as no variable exceeds its bound.
+// stretch multiplies all variables by the factor that minimises the objective. The factor is at
+// least least, and no variable may exceed its bound.
 func (d *dual) stretch(least float64) {
 	var square, linear float64
 	most := math.Inf(1)

@@ -46,7 +46,7 @@ func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresh
 	var rules []rule
 	best := 0
 	for _, fit := range []func(part int) []float64{k.sign, k.common, k.each} {
-		var above [][]float64 // by fold: thresholds tuned without the fold
+		var above [][]float64 // thresholds tuned without each fold
 		for f := range k.parts {
 			above = append(above, fit(f))
 		}
@@ -115,8 +115,8 @@ type tuning struct {
 	of        []int // fold by document
 	labels    int
 	parts     int
-	near      [][]valued // by label: its values in (-1, 1], decreasing
-	sure      [][]valued // by label: its values above 1
+	near      [][]valued // values of each label in (-1, 1], decreasing
+	sure      [][]valued // values of each label above 1
 }
 
 // valued is a decision value of a label for a document, and whether the document has the label.

@@ -77,7 +77,7 @@ type Validation struct {
 	Busy time.Duration // time of workers in solvers
 
 	Decisions  [][]float64 // decision values by document; nil unless Trial.Decisions is set
-	Thresholds *Thresholds // nil unless Trial.Thresholds is set
+	Thresholds *Thresholds // tuned thresholds; nil unless Trial.Thresholds is set
 }
 
 // WarmStart is a multiple of the solutions of another validation.
