@@ -2,7 +2,7 @@
 
 package store
 
-// These 850 packages are excluded from race detection, because they use none of our goroutines.
+// These 850 packages are excluded from race detection, because their goroutines don't run our code.
 import (
 	"context"
 	"errors"

@@ -38,7 +38,7 @@ type near struct {
 // fetched is an object in the file of near.
 type fetched struct {
 	mu   sync.Mutex
-	file *io.SectionReader // nil until it is fetched
+	file *io.SectionReader // contents; nil until the object is fetched
 	size int64             // size according to the bucket
 }
 

@@ -50,7 +50,7 @@ func Gather(ctx context.Context, kinds []job.Kind, j *job.Job, out *job.Output) 
 	if !job.Missing(err) {
 		return err
 	}
-	// A result is damaged. Reading all results lists every damaged result in the error.
+	// A result is damaged. Read all results, so that the error lists every damaged result.
 	var why []error
 	s, more := StatusOf(ctx, j, true, func(bad error) { why = append(why, bad) })
 	if more != nil || len(s.Missing()) == 0 {

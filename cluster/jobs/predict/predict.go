@@ -62,7 +62,7 @@ type planner struct {
 	names         bool
 	documents     int
 
-	loaded learn.Model // set after it is read
+	loaded learn.Model // loaded model; nil before it is read
 }
 
 func declare(f *flag.FlagSet) job.Planner {
@@ -95,7 +95,7 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	about := m.About()
 	opt.Signed = true // embedding fails if the model requires non-negative values
 	opt.Like, opt.Tokenizer = about.Form, corpus.Tokenizer{}
-	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // as in training
+	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // tokenizer of the training
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
 			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s was trained on vectors",
