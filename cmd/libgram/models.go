@@ -23,7 +23,7 @@ type model struct {
 }
 
 // ready is a copy of a model that is prepared for predictions. Concurrent calls share it, and
-// receive the progress and warnings of all.
+// receive the progress and warnings of all these calls.
 type ready struct {
 	*gram.Model
 	mu    sync.Mutex

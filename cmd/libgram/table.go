@@ -15,9 +15,9 @@ import (
 // table has the layout of gram_table.
 type table struct {
 	columns *stringList
-	kinds   *stringList  // by column; nil or empty if inferred
-	texts   **stringList // by column; nil for a column of numbers
-	numbers **float64    // by column
+	kinds   *stringList  // types of the columns; nil or empty if inferred
+	texts   **stringList // texts of each column; nil for a column of numbers
+	numbers **float64    // numbers of each column
 	rows    int64
 }
 

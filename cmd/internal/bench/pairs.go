@@ -35,7 +35,7 @@ type memoryRow struct {
 	rounds []instrument.Bandwidth
 }
 
-// pairsRow describes an instruction set, kernel and number of workers, or the baseline, with i < j.
+// pairsRow describes a measurement of an instruction set, kernel and workers, or the baseline.
 type pairsRow struct {
 	ISA       string `json:"isa"`
 	Kernel    string `json:"kernel"`
@@ -59,11 +59,11 @@ type pairsRow struct {
 	Entered     int64   `json:"entered,omitempty"` // pairs entered into lists
 
 	run    func(ctx context.Context) error
-	engine *engine.Engine // nil for the baseline
-	table  *asm.Kernels   // nil for the baseline and the GPU
+	engine *engine.Engine // engine; nil for the baseline
+	table  *asm.Kernels   // instruction set; nil for the baseline and the GPU
 	useful int64          // multiply-adds of the head for terms in both documents
 	values int64          // number of stored values
-	mapped bool           // the kernel isn't c
+	mapped bool           // true if the kernel isn't c
 
 	first, merge *pairsRow // row with the first number of workers; baseline
 	memory       *memoryRow
@@ -198,7 +198,7 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	}
 	to.SpeedUp = s.PairsPerS / row.first.rounds[round].PairsPerS
 	if row.table == nil {
-		return nil // only the CPU measures stages
+		return nil // stages are measured only on the CPU
 	}
 	row.Panel, row.Recomputed = row.table.Panel, did.Recomputed
 	row.Found, row.Entered = did.Found, did.Entered

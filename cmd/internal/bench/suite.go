@@ -103,7 +103,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	if r == nil {
 		return err
 	}
-	interrupted := err // nil if the run is complete
+	interrupted := err // reason for an incomplete run, or nil
 	b.progress.Clear()
 	if b.suite.out != "" {
 		if _, err := matrixio.Make(b.suite.out, r.Write); err != nil {

@@ -23,11 +23,11 @@ type documentReport struct {
 	Model    string `json:"model"`
 	Document string `json:"document"`
 	*learn.DocumentExplanation
-	Columns []learn.ColumnEffect `json:"columns,omitempty"` // a row's columns by effect
+	Columns []learn.ColumnEffect `json:"columns,omitempty"` // columns of a row, by effect
 	Marks   []learn.Mark         `json:"marks,omitempty"`   // words with the largest effects
 
 	text     string
-	terminal bool   // the report is written to a terminal
+	terminal bool   // true if the report is written to a terminal
 	source   string // source of the training documents
 }
 

@@ -65,7 +65,7 @@ type info struct {
 type infoRow struct {
 	ISA       string `json:"isa"`
 	Needs     string `json:"needs"`
-	Panel     int    `json:"panel_documents,omitempty"` // only if the instruction set is available
+	Panel     int    `json:"panel_documents,omitempty"` // panel size; 0 if the instruction set isn't available
 	Available bool   `json:"available"`
 	Chosen    bool   `json:"chosen"`
 }

@@ -86,7 +86,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(true)
 	defer p.Clear()
 	regression := v.learner.Type == model.EpsilonSVR || v.learner.Type == model.NuSVR
-	if regression && v.f.Page != "" { // for the rows with the largest errors
+	if regression && v.f.Page != "" { // keeps the rows for the table of largest errors
 		v.KeepTexts = cmp.Or(v.Bytes()/4, math.MaxInt64)
 	}
 	j, err := v.prepare(ctx, e, p, v.unnamed(), 1, v.folds)

@@ -32,7 +32,7 @@ type cvReport struct {
 	Unfinished  int     `json:"unfinished_machines"`
 	Support     float64 `json:"support_vectors,omitempty"` // number of distinct support vectors, mean over the folds
 	Iterations  int64   `json:"iterations,omitempty"`
-	*solverLine         // nil for learners other than SVMs
+	*solverLine         // solver figures; nil for learners other than SVMs
 
 	Seconds      float64 `json:"seconds"` // time since the start of reading
 	SecondsRead  float64 `json:"seconds_read"`
@@ -52,7 +52,7 @@ type cvReport struct {
 type foldRow struct {
 	Fold      int  `json:"fold"` // number of the fold, from 1
 	Documents int  `json:"documents"`
-	Support   *int `json:"support_vectors,omitempty"` // nil for learners other than SVMs
+	Support   *int `json:"support_vectors,omitempty"` // number of support vectors; nil for learners other than SVMs
 	Right     int  `json:"documents_right"`
 	source.Figures
 }

@@ -43,8 +43,8 @@ type gridReport struct {
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
-	Rows   []gridRow     `json:"rows"`             // for a search on samples: rows of the last round
-	Choice *choiceReport `json:"search,omitempty"` // set if the search ran on samples
+	Rows   []gridRow     `json:"rows"`             // rows of the points; for a search on samples, of the last round
+	Choice *choiceReport `json:"search,omitempty"` // selection report; nil unless the search ran on samples
 
 	parts    []learn.Worth // contributions of the parts of the terms
 	run      *grid
@@ -85,7 +85,7 @@ type gridRow struct {
 	Seconds    float64          `json:"seconds"` // learn.Validation.Elapsed in seconds
 	Best       bool             `json:"is_best,omitempty"`
 
-	*solvedLine // nil for learners other than SVMs
+	*solvedLine // solver figures; nil for learners other than SVMs
 }
 
 // solvedLine holds additional fields for support vector machines.

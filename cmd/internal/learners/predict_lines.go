@@ -17,7 +17,7 @@ func writeLines(ctx context.Context, w io.Writer, l *learn.Lines) error {
 
 // predictedObject is the prediction for a document in the JSON report.
 type predictedObject struct {
-	Name          string    `json:"name,omitempty"` // set by -names
+	Name          string    `json:"name,omitempty"` // name of the document, with -names
 	Labels        []string  `json:"labels"`
 	Value         *float64  `json:"value,omitempty"` // regression: estimate; one_class: decision value
 	Probabilities []float64 `json:"probabilities,omitempty"`

@@ -20,7 +20,7 @@ import (
 
 // predictReport is the report of predict.
 type predictReport struct {
-	Corpus  source.Line `json:"corpus"` // without Terms and Digest
+	Corpus  source.Line `json:"corpus"` // corpus without Terms and Digest
 	Model   string      `json:"model"`
 	Type    string      `json:"type"`
 	Kernel  string      `json:"kernel,omitempty"` // empty if the learner has no kernel
@@ -33,7 +33,7 @@ type predictReport struct {
 	Right  int `json:"documents_right"`
 	source.Figures
 	Regression *score.Regression `json:"regression,omitempty"`
-	Rejection  *rejected         `json:"rejection,omitempty"`         // nil unless the model was trained with -reject
+	Rejection  *rejected         `json:"rejection,omitempty"`         // rejections; nil if the model wasn't trained with -reject
 	Interval   []float64         `json:"accuracy_interval,omitempty"` // 95% Wilson confidence interval
 	Matrix     [][]int           `json:"confusion_matrix,omitempty"`  // counts [true class][predicted class]
 
@@ -52,8 +52,8 @@ type predictReport struct {
 
 	confusions []confusion    // most frequent confusions
 	columns    int            // terminal width; 0 if the output is not a terminal
-	weighted   bool           // the model is a linear SVM, evaluated by weight vectors
-	matrix     *report.Matrix // with the documents of each cell, for pages
+	weighted   bool           // true for a linear SVM, which is evaluated by weight vectors
+	matrix     *report.Matrix // confusion matrix with the documents of each cell, for pages
 }
 
 // classTable returns a table of scores per class.

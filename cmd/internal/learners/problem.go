@@ -21,7 +21,7 @@ import (
 // job is a training job: a corpus and the options to train on it.
 type job struct {
 	m      *machine
-	corpus *corpus.Corpus // nil after handOver if the learner is an SVM
+	corpus *corpus.Corpus // corpus; nil after handOver if the learner is an SVM
 	names  *corpus.Corpus // names of documents and terms for error messages
 	o      learn.Options
 	line   source.Line // description of the corpus before training

@@ -25,7 +25,7 @@ type trainReport struct {
 
 	Machines   int         `json:"machines"`
 	Unfinished int         `json:"unfinished_machines"`
-	Training   *svm.Report `json:"training,omitempty"` // nil for learners other than SVMs
+	Training   *svm.Report `json:"training,omitempty"` // training report; nil for learners other than SVMs
 	*solverLine
 
 	Seconds      float64 `json:"seconds"` // time from the start of reading to the end of writing

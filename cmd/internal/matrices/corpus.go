@@ -69,7 +69,7 @@ gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 // dataset holds the flags of corpus.
 type dataset struct {
 	source.Documents
-	source.Kernels // for -embed
+	source.Kernels // flag -embed
 	backend.Limits
 	listed    int // value of -classes
 	out, like string

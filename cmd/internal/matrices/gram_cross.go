@@ -20,7 +20,7 @@ import (
 // matrixFile describes a matrix to write: square, or test documents by training documents.
 type matrixFile struct {
 	header matrixio.Header
-	test   *corpus.Corpus // nil for a square matrix
+	test   *corpus.Corpus // test documents; nil for a square matrix
 }
 
 // readTest reads the test documents with the terms of the training documents. Without -test it

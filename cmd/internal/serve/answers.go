@@ -218,7 +218,7 @@ type prediction struct {
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`
-	Note        string   `json:"note,omitempty"` // for example, the text has no known word
+	Note        string   `json:"note,omitempty"` // note, such as that the text has no known word
 	// For a rejected prediction, Probability is the probability of Second, and below Threshold.
 	Threshold float64 `json:"threshold,omitempty"`
 }

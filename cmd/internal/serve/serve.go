@@ -191,7 +191,7 @@ const lookEvery = 500 * time.Millisecond
 // watcher detects that a file was replaced.
 type watcher struct {
 	file       string
-	read, last os.FileInfo // nil if there is no such file
+	read, last os.FileInfo // state of the file; nil if it doesn't exist
 }
 
 // reading records the state of the file. It is called before the file is read.
@@ -200,8 +200,8 @@ func (w *watcher) reading() {
 	w.last = w.read
 }
 
-// replaced reports whether the file differs from the file read, and hasn't changed since the
-// previous call, because it may have been incomplete. Pipes never count as replaced.
+// replaced reports whether the file differs from the file read, and is complete: unchanged since
+// the previous call. Pipes never count as replaced.
 func (w *watcher) replaced() bool {
 	now, _ := os.Stat(w.file)
 	settled := sameFile(now, w.last)

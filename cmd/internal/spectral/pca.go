@@ -136,7 +136,7 @@ type componentsReport struct {
 	PeakBytes  int64        `json:"peak_bytes"`
 	LimitBytes int64        `json:"limit_bytes"`
 
-	plots []*chart.Chart // for -plot and -report
+	plots []*chart.Chart // charts for -plot and -report
 }
 
 // component describes a principal component.

@@ -274,7 +274,7 @@ func (c *call) extremes(
 type product struct {
 	eng    *engine.Engine
 	k      kernel.Kernel
-	kept   *engine.Rectangle // nil if the matrix is recomputed for each product
+	kept   *engine.Rectangle // stored matrix; nil if it is recomputed for each product
 	centre bool
 }
 

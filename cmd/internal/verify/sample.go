@@ -28,7 +28,7 @@ const (
 // sample holds the pairs that are compared in one embedding.
 type sample struct {
 	n       int         // number of documents
-	rows    []sampleRow // in ascending order
+	rows    []sampleRow // rows of the sample, in ascending order
 	closest []closePair
 	group   []int32 // identical documents have the same number; -1 for unique documents
 	twins   int64   // number of pairs of identical documents in the corpus
@@ -37,7 +37,7 @@ type sample struct {
 // sampleRow is a row of the matrix with its compared columns.
 type sampleRow struct {
 	doc     int
-	columns []int32   // in ascending order; nil for all columns
+	columns []int32   // compared columns in ascending order; nil for all columns
 	c       []float64 // reference values of c by compared column
 }
 
