@@ -69,7 +69,7 @@ type energy struct {
 	margins   []float64 // 1 + distance of each target; -Inf for no target
 	distances []float64
 	own       []*nearest // nearest documents by class
-	pushed    []float64  // by class: increase of its documents' losses because of this document
+	pushed    []float64  // increase of the losses of each class's documents because of this document
 }
 
 func newEnergy(m *Model, s Settings, margins []float64) *energy {

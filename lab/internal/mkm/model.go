@@ -18,7 +18,7 @@ type Model struct {
 	Settings Settings
 
 	archive.Origin          // includes the number of training documents
-	Choices        []Choice // by level, len(Layers) + 1
+	Choices        []Choice // choices by level, len(Layers) + 1
 
 	// Columns are the selected features of the documents, the most informative first; nil if all
 	// are selected and there is a layer.
@@ -103,7 +103,7 @@ func (m *Model) Validate() error {
 // validateFinal checks the classifier.
 func (m *Model) validateFinal(s Settings) error {
 	w := m.Width()
-	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // by Final
+	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // presence of each classifier, by Final
 	for f, there := range found {
 		if there != (Final(f) == s.Final) {
 			return fmt.Errorf("mkm: a classifier %s is %t, expected %s alone", Final(f), there, s.Final)

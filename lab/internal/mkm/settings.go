@@ -140,7 +140,7 @@ type Options struct {
 // Choice is the selected width of a level. Wrong counts the errors of nearest neighbours in these
 // features on the held-out documents.
 type Choice struct {
-	Level     int    // 0 for the documents, then the number of the layer
+	Level     int    // level: 0 for the documents, otherwise the number of the layer
 	Kernel    string // kernel of the layer
 	Features  int    // number of ranked features
 	Width     int    // number of selected features

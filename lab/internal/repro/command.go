@@ -20,7 +20,7 @@ type command struct {
 	backend.Compute
 	f           *cli.Flags
 	experiments []Experiment
-	chosen      *Experiment // nil to list all experiments
+	chosen      *Experiment // experiment to run; nil to list all experiments
 	settings    Settings
 	set         cli.List
 	data, out   string

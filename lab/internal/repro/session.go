@@ -45,7 +45,7 @@ type Session struct {
 	held   int64
 	report *Report
 
-	problem *svm.Problem // nil before the first test
+	problem *svm.Problem // SVM problem; nil before the first test
 	pairs   int64        // number of dot products, for the report
 }
 
@@ -64,7 +64,7 @@ func (c *Session) Close() error {
 	return c.problem.Engine().Close()
 }
 
-// Test trains a classifier and tests it on test, whose vocabulary is the training corpus's.
+// Test trains a classifier and tests it on test, which must have the training vocabulary.
 func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus) (out Outcome, err error) {
 	r := c.run
 	if c.problem == nil {

@@ -138,7 +138,7 @@ type histogram struct {
 	bins      int
 	classes   []int // number of documents per class
 	documents int
-	count     []int // by bin, then class
+	count     []int // counts by bin, then class
 }
 
 // information returns the mutual information of a feature. values are its nonzero values; of is the

@@ -54,7 +54,7 @@ type Machine struct {
 	Iterations  int       `json:"iterations"`
 	Evaluations int       `json:"evaluations"` // number of evaluations of the objective and its gradient
 	Converged   bool      `json:"converged"`   // whether the tolerance was reached, or the value stopped decreasing
-	Theta       float64   `json:"theta"`       // 0 if the decision function is the constant Bias
+	Theta       float64   `json:"theta"`       // factor θ; 0 if the decision function is the constant Bias
 	// Bounded is true if θ is at its maximum, because the documents are separable.
 	Bounded bool    `json:"theta_bounded,omitempty"`
 	Bias    float64 `json:"bias"`

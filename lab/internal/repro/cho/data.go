@@ -16,11 +16,11 @@ import (
 // set describes a set of documents.
 type set struct {
 	name               string
-	source             *repro.Source // nil if the set needs no files
+	source             *repro.Source // source of the set; nil if it needs no files
 	train, valid, test int           // valid documents of train are for validation; 0 for all, a fifth for validation
 	draw               larochelle.Kind
 	ground             ground // background of digits
-	shuffled           bool   // if true, documents are randomly divided into training and test documents
+	shuffled           bool   // true to divide documents randomly into training and test documents
 	deslanted          bool
 	families           []string // families of kernels, see parts
 }

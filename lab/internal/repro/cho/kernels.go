@@ -26,7 +26,7 @@ const (
 	mixed    = "mixed"    // one layer of degree 0 or 2, then layers of degree 1
 	square   = "square"   // layers of degree 2 without normalisation
 	product  = "product"  // powers of a kernel
-	factors  = "factors"  // a kernel times powers of degree 0
+	factors  = "factors"  // products of a kernel with powers of degree 0
 	average  = "average"  // sums of kernels
 	degree   = "degree"   // fractional degrees
 	bias     = "bias"     // biases (moved thresholds)

@@ -32,7 +32,7 @@ type tried struct {
 	row
 	spec   string
 	scale  string  // value of gamma, bias or σ
-	c      float64 // in multiples of 1 / mean k(x,x)
+	c      float64 // value of C in multiples of 1 / mean k(x,x)
 	failed float64 // validation error rate; NaN if there was no selection
 	repro.Outcome
 }

@@ -125,7 +125,7 @@ func (p *machines) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 // measure runs all networks on a set.
 func (p *machines) measure(ctx context.Context, r *repro.Run, s *set, report *repro.Report) error {
 	chains := p.chains()
-	found := make([][][]depth, len(chains)) // by chain, run and layers
+	found := make([][][]depth, len(chains)) // results by chain, run and layers
 	step := r.Counter(s.name+": runs of networks", p.Runs*len(chains))
 	for run := range p.Runs {
 		of := *r

@@ -91,7 +91,7 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 // trainingSet is a training set: the positive documents by fold, then the negative ones by fold.
 type trainingSet struct {
 	docs   []int
-	labels []int // 0 for positive, 1 for negative
+	labels []int // labels: 0 for positive, 1 for negative
 	parts  []int // folds, from 1
 }
 

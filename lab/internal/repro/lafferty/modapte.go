@@ -127,7 +127,7 @@ func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, c
 	left := slices.Clone(all)
 	for i := range left {
 		if held[i] {
-			left[i] = nil // not in the training set
+			left[i] = nil // excluded from the training set
 		}
 	}
 	opt := solver.Options{Workers: workers, Kernels: loops, RowBytes: rowBytes(int64(len(all)))}
@@ -197,7 +197,7 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, 
 	}
 	held := s.held(r.Seed)
 	step := r.Counter("tables 5 and 6", 1+2*len(p.Scales))
-	var found [len(kernels)][]modApteResult // by scale
+	var found [len(kernels)][]modApteResult // results by scale
 	for _, suffix := range suffixes {
 		var base modApteBase
 		err := p.eachScale("tf", suffix, func(e sparse.Embedding, at int, k kernel.Kernel) (err error) {

@@ -15,8 +15,8 @@ type task struct {
 	docs                  []int  // indices of the documents, ascending
 	positive              []bool // whether docs[i] is in the class
 	sizes                 []int  // sizes of the training sets, ascending
-	balanced              bool   // if true, half of a training set is positive, instead of the task's proportion
-	equal                 bool   // if true, also half of a test set is positive
+	balanced              bool   // true if half of a training set is positive, instead of the task's proportion
+	equal                 bool   // true if half of a test set is positive, too
 }
 
 // reutersTopics lists the topics of Tables 3 and 4.

@@ -207,7 +207,7 @@ type task struct {
 	name     string
 	docs     *sparse.CSR
 	x        *sparse.Embedded // embedding of docs
-	positive []bool           // by document
+	positive []bool           // true for documents of the class
 	method
 }
 
