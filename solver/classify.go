@@ -31,8 +31,8 @@ type Parameters struct {
 	// class, as in LIBLINEAR. Default: 1 each.
 	Weights []float64
 
-	// DocumentWeights multiplies C by row of the matrix: a document of weight w counts as w copies
-	// of it. Excluded rows have weights, too. Default: 1 each.
+	// DocumentWeights holds factors of C by row of the matrix: a document of weight w counts as w
+	// copies. Excluded rows have weights, too. Default: 1 each.
 	DocumentWeights []float64
 
 	// Probabilities fits a sigmoid for each binary decision function by five-fold cross-validation.

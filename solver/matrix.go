@@ -17,7 +17,7 @@ import (
 //	Row(i int) []float32  // row i in memory: n values, which the solver leaves unchanged
 //	Whole() bool          // whether no value is computed on demand
 //
-// If a problem's documents are a few ranges of the matrix, the solver uses rows in memory in place.
+// If a problem's documents consist of few ranges of the matrix, rows in memory are used in place.
 // It is an error if such a row doesn't have n values, as in a packed triangle. If the matrix isn't
 // whole, problems that share rows are solved one after the other.
 type Matrix interface {

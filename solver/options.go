@@ -24,6 +24,7 @@ type Options struct {
 	// changes results in no other way. Rows that a matrix has in memory are used in place if a
 	// problem's documents consist of few ranges of the matrix. For a large problem, memory helps
 	// more here than in a matrix cache, because rows become short when documents are left out.
+	// Default: 512 MiB.
 	RowBytes int64
 
 	// KeepAll turns shrinking off. Default: documents that can't move are temporarily left out.

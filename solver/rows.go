@@ -253,8 +253,8 @@ func (s *rowStore) gather(dst, src []float32) {
 }
 
 // restrict returns a store for docs, the documents keep[0], keep[1], … of s, with their cached
-// rows. It takes over the memory, which holds more of the shorter rows, and empties s. If rows were
-// used in place, it returns an empty store of at least least rows, within bytes if possible.
+// rows. It moves the memory, which holds more of the shorter rows, and empties s. If rows were used
+// in place, the returned store is empty, for at least least rows, within bytes if possible.
 func (s *rowStore) restrict(keep []int32, docs []int, least int, bytes int64) *rowStore {
 	if s.direct {
 		return newRowStore(s.m, docs, max(limitRows(len(docs), bytes), min(least, len(docs))), nil)
