@@ -21,7 +21,7 @@ type Cache struct {
 	bytes int64
 }
 
-// NewCache returns a cache in dir, which it creates if needed, of up to the given bytes.
+// NewCache returns a cache of up to bytes in the folder dir, which it creates if needed.
 func NewCache(dir string, bytes int64) (*Cache, error) {
 	if bytes <= 0 {
 		return nil, fmt.Errorf("store: a cache of %d bytes, expected a number above 0", bytes)
