@@ -241,7 +241,7 @@ func (c *call) take(handle uintptr) (*entry, error) {
 	return e, nil
 }
 
-// tell runs callbacks one at a time, but not after the call, because objects outlive it.
+// tell runs callbacks one at a time. It runs none after the call, because objects outlive calls.
 func (c *call) tell(callback func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,7 +33,7 @@ type predictReport struct {
 	Right  int `json:"documents_right"`
 	source.Figures
 	Regression *score.Regression `json:"regression,omitempty"`
-	Rejection  *rejected         `json:"rejection,omitempty"`         // rejections; nil if the model wasn't trained with -reject
+	Rejection  *rejected         `json:"rejection,omitempty"`         // rejections; nil without -reject in training
 	Interval   []float64         `json:"accuracy_interval,omitempty"` // 95% Wilson confidence interval
 	Matrix     [][]int           `json:"confusion_matrix,omitempty"`  // counts [true class][predicted class]
 

@@ -69,7 +69,7 @@ func (l *closestPairList) cut() {
 	}
 }
 
-// sorted returns the identical pairs, then the others, each in ascending order of c.
+// sorted returns the identical pairs, then the other pairs, both in ascending order of c.
 func (l *closestPairList) sorted() []closePair {
 	l.cut()
 	all := append(slices.Clone(l.identical), l.pairs...)
