@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// tell reports progress.
+// tell calls Options.Progress.
 func (o Options) tell(stage string, level int, done, total int64) {
 	if o.Progress != nil {
 		defer run.Rethrow("mkm: Options.Progress")

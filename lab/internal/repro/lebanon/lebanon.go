@@ -67,7 +67,7 @@ type method struct {
 // tolerance is the tolerance of all training runs.
 const tolerance = 1e-3
 
-// methods lists the curves. The first is compared with the others.
+// methods lists the curves. The first curve is compared with the others.
 var methods = []method{
 	{"spherical", "tf-l1-sqrt", true, false},
 	{"L1", "tf-l1", false, false},

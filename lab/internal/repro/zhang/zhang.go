@@ -41,7 +41,7 @@ type settings struct {
 	repro.Terms
 }
 
-// kernels lists the rows of a table for each weighting. The last is compared with the others.
+// kernels lists the rows of a table for each weighting. The last row is compared with the others.
 var kernels = []struct{ name, kernel, embedding string }{
 	{"linear, L1", "linear", "-l1"},
 	{"NED, L1", "ned", "-l1"},
