@@ -62,8 +62,7 @@ func newChooser(size, n int) *chooser {
 
 // choose selects the next working set. Up to half of it are free variables of the previous set,
 // whose rows are cached and whose scores the other variables change. The rest are the largest
-// violators at both ends of the scores, in equal numbers. The most violating pair is always
-// included.
+// violators at both ends of the scores, in equal numbers. The most violating pair is included.
 func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0

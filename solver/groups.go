@@ -12,7 +12,6 @@ import (
 // same documents share working sets, as many as memory allows. Thresholds need all decision
 // functions. Consecutive groups share classes, and so rows of the matrix. inMemory reports whether
 // the matrix has a method Row (see [Matrix]). Only is ignored. It fails for an invalid Training.
-// the Training.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	p, err := t.plan(n, inMemory)
 	if err != nil {
