@@ -23,7 +23,7 @@ type Report struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// states of a task
+// States of a task.
 const (
 	Done   = "done"   // the result has been stored
 	There  = "there"  // the result already existed

@@ -44,7 +44,7 @@ type options struct {
 	processes, rounds, warm    int
 }
 
-// parts of a round
+// Parts of a round.
 const (
 	alone = iota
 	plan

@@ -24,7 +24,7 @@ const (
 	Hidden       // Create reports that the object exists, but there is none, as some servers do briefly
 )
 
-// operations of a bucket
+// Operations of a bucket.
 const (
 	Create = "create"
 	Open   = "open"
