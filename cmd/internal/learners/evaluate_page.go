@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// maximum sizes of a page's sections
+// Maximum sizes of a page's sections.
 const (
 	maxText   = 4000 // bytes of a mistake's text
 	maxCopies = 200

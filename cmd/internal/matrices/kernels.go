@@ -143,7 +143,7 @@ func newKernelRow(info kernel.Info) kernelRow {
 	return row
 }
 
-// width of the column of names, and of a line
+// Width of the column of names, and of a line.
 const kernelIndent, kernelWidth = 17, 100
 
 func (r *kernelsReport) Describe(d *report.Document) {

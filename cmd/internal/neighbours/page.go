@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// maximum sizes of a page's sections
+// Maximum sizes of a page's sections.
 const (
 	maxShown = 100 // number of documents or groups
 	maxRows  = 20  // number of rows per table

@@ -26,7 +26,7 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// sizes of the matrices that are compared bit for bit
+// Sizes of the matrices that are compared bit for bit.
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
 	sameBitsFewer     = 1000      // for further embeddings; includes the same block boundaries

@@ -53,7 +53,7 @@ func (e *extreme) raise(err float64, row, col int, got, want float64) {
 	}
 }
 
-// kinds of errors
+// Kinds of errors.
 const (
 	absolute = iota
 	relative

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// sample sizes
+// Sample sizes.
 const (
 	allPairsUpTo = 2000      // maximum number of documents for comparing all pairs
 	samplePairs  = 4_000_000 // number of sampled pairs of a larger corpus
