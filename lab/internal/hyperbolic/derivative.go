@@ -2,7 +2,7 @@ package hyperbolic
 
 import "math"
 
-// derivatives holds the scratch memory of log.
+// derivatives holds the scratch memory of log, which must not be called concurrently.
 type derivatives struct{ p, g []float64 }
 
 // log returns the logarithm of

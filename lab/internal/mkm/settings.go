@@ -27,7 +27,7 @@ func (f Final) String() string {
 	return []string{"lmnn", "knn", "svm"}[f]
 }
 
-// maximum values of settings
+// Maximum values of settings.
 const (
 	MaxLayers = 16
 	MaxWidth  = lmnn.MaxColumns // number of features of a layer

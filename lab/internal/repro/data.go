@@ -26,7 +26,7 @@ type Source struct {
 	Form   string // description of its files
 }
 
-// corpora of the experiments
+// Corpora of the experiments.
 var (
 	WebKB = Source{"webkb", []string{"all.tsv.gz"}, corpus.FormatTSV, "a line class|university<TAB>text for each page " +
 		"of the 4 Universities data set (CMU)"}

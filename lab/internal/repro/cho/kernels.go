@@ -19,7 +19,7 @@ type row struct {
 	scales []float64 // parameter value of each spec; nil if there is one kernel
 }
 
-// kernel families, in the order of the tables
+// Kernel families, in the order of the tables.
 const (
 	plain    = "plain"    // linear, Gaussian
 	composed = "composed" // layers of the same degree
@@ -35,7 +35,7 @@ const (
 
 var families = []string{plain, composed, mixed, square, product, factors, average, degree, bias, smooth}
 
-// rows for the best bias and the best σ on the validation set
+// Rows for the best bias and the best σ on the validation set.
 const bestBias, bestSigma = "degree 0, best bias", "degree 0, best σ"
 
 // axes lists the x axis titles of the charts.

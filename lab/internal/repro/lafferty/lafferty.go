@@ -73,7 +73,7 @@ var kernels = [...]struct {
 	{"diffusion", "-l1-sqrt", true, func(s float64) string { return fmt.Sprintf("diffusion:t=%v", s*s/4) }},
 }
 
-// indices of the kernels
+// Indices of the kernels.
 const linear, gaussian, diffusion = 0, 1, 2
 
 var suffixes = []string{"-l2", "-l1-sqrt"}

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// size of an image
+// Size of an image.
 const (
 	Side   = 28 // width and height, in pixels
 	Pixels = Side * Side
