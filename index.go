@@ -168,7 +168,7 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	if len(texts) > 0 {
 		c, err = Texts(ctx, texts, nil, ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer})
 	} else {
-		err = errors.Join(run.Given(ctx, "gram"), o.check(), o.Tokenizer.Validate())
+		err = errors.Join(run.CheckContext(ctx, "gram"), o.check(), o.Tokenizer.Validate())
 	}
 	if err != nil {
 		return nil, err
@@ -371,7 +371,7 @@ func (x *Index) check(ctx context.Context) error {
 	if x == nil || !x.made {
 		return errors.New("gram: zero Index, expected the result of NewIndex or LoadIndex")
 	}
-	return run.Given(ctx, "gram")
+	return run.CheckContext(ctx, "gram")
 }
 
 // Remove removes documents by number. It fails, and removes none, if a document isn't in the index.

@@ -120,7 +120,7 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 // done, it doesn't wait for a blocked call of r.Read.
 func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error) {
 	defer facade(&err)
-	if err := run.Given(ctx, "gram"); err != nil {
+	if err := run.CheckContext(ctx, "gram"); err != nil {
 		return nil, err
 	}
 	if r == nil {

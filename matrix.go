@@ -159,7 +159,7 @@ func closing(c *corpus.Corpus, e *engine.Engine, err *error) {
 
 // checked checks the arguments of an exported function.
 func checked(ctx context.Context, c *corpus.Corpus) error {
-	if err := run.Given(ctx, "gram"); err != nil {
+	if err := run.CheckContext(ctx, "gram"); err != nil {
 		return err
 	}
 	return inFields(c.Validate())

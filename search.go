@@ -48,7 +48,7 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ 
 	return validationOf(v), nil
 }
 
-func (o *Options) unfinished(e learn.Ended) {
+func (o *Options) unfinished(e learn.Convergence) {
 	if e.Unfinished > 0 {
 		o.warn("%s", flagtext.Words(e.String()))
 	}
@@ -142,7 +142,7 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 		return nil, c.NameValue(err)
 	}
 	out := &SearchResult{Measure: string(found.Measure), Best: found.Best, Train: o.TrainOptions}
-	for _, w := range found.Worths() {
+	for _, w := range found.Ablations() {
 		out.Ablations = append(out.Ablations, Ablation{w.Part, Difference(w.Difference)})
 	}
 	documents := c.Documents.Rows()

@@ -226,7 +226,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%q: %v", c.content, err)
 			continue
 		}
-		cut := got.Tokenizer.Unfit()
+		cut := got.Tokenizer.WithoutScales()
 		if cut.HasColumns() != (c.views != "") || c.views != "" && cut.String() != c.views {
 			t.Errorf("%q is cut by %s, expected %s", c.content, cut, c.views)
 		}

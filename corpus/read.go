@@ -58,7 +58,7 @@ type Options struct {
 	KeepTexts int64
 
 	// KeepRows is the maximum size of all rows in bytes, if number views have no width, see
-	// [token.Tokenizer.WidthOpen].
+	// [token.Tokenizer.NeedsWidth].
 	KeepRows int64
 
 	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of

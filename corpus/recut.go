@@ -157,7 +157,7 @@ type Terms struct {
 // String returns the tokenizer's text form, and MinDF if it isn't the default. It omits the scales
 // of number columns, which are fitted to training documents.
 func (t Terms) String() string {
-	tokenizer := t.Tokenizer.Unfit().String()
+	tokenizer := t.Tokenizer.WithoutScales().String()
 	if t.MinDF == 0 {
 		return tokenizer
 	}

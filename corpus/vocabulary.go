@@ -63,8 +63,8 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 		return nil, fmt.Errorf("corpus: views of columns, %s, for texts without columns: "+
 			"expected a CSV table or JSON objects", opt.Tokenizer)
 	}
-	keep, fits := *opt, opt.Tokenizer.Unfitted()
-	if opt.Tokenizer.WidthOpen() && opt.Vocabulary == nil {
+	keep, fits := *opt, opt.Tokenizer.NeedsScales()
+	if opt.Tokenizer.NeedsWidth() && opt.Vocabulary == nil {
 		keep.KeepTexts = max(keep.KeepTexts, keep.KeepRows)
 	}
 	texts := newKeptTexts(&keep)

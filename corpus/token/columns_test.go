@@ -168,7 +168,7 @@ func TestColumnsScan(t *testing.T) {
 		`{"title":"Bike","body":"red","price":"1","age":2}`, `{"title":"Bike","body":"red","price":9,"age":null}`,
 		`{"title":"","body":null,"price":5,"age":" NaN "}`,
 	}
-	if !spec.Unfitted() {
+	if !spec.NeedsScales() {
 		t.Error("numbers without a scale pass for fitted")
 	}
 	fields := func(rows ...string) (of [][]string) {
@@ -178,7 +178,7 @@ func TestColumnsScan(t *testing.T) {
 		return of
 	}
 	fitted, err := fitRows(spec, fields(rows...))
-	if err != nil || fitted.Unfitted() || !strings.HasSuffix(fitted.String(), "price,age=numbers:1|5|9,2") {
+	if err != nil || fitted.NeedsScales() || !strings.HasSuffix(fitted.String(), "price,age=numbers:1|5|9,2") {
 		t.Fatalf("%v, %v", fitted, err)
 	}
 	if again, err := fitRows(fitted, fields(rows[0])); err != nil || again != fitted {
@@ -236,7 +236,7 @@ func TestColumnsScan(t *testing.T) {
 	}
 }
 
-// WithWidth sets missing widths of number views, and Unfit removes scales; other views are kept.
+// WithWidth sets missing widths of number views, and WithoutScales removes scales; other views are kept.
 func TestWidth(t *testing.T) {
 	for in, want := range map[string][2]string{
 		"word:ngrams=1..2":            {"word:ngrams=1..2", "word:ngrams=1..2"},
@@ -249,7 +249,7 @@ func TestWidth(t *testing.T) {
 		if got := from.WithWidth(2); got.String() != want[0] {
 			t.Errorf("%s with a width: %s, expected %s", in, got, want[0])
 		}
-		if got := from.Unfit(); got.String() != want[1] {
+		if got := from.WithoutScales(); got.String() != want[1] {
 			t.Errorf("%s without scales: %s, expected %s", in, got, want[1])
 		}
 		for _, width := range []float64{math.NaN(), -1, 100} {
@@ -334,11 +334,11 @@ func TestNumbersAreGaussian(t *testing.T) {
 func TestValues(t *testing.T) {
 	bins := musttest.Get(Parse("2*a,b=numbers:width=2,1|2,3|4 + c=categories"))(t)
 	spec, ok := bins.WithValues()
-	if !ok || spec.String() != "a,b=values + c=categories" || !spec.Measured() || bins.Measured() || !spec.Unfitted() {
+	if !ok || spec.String() != "a,b=values + c=categories" || !spec.Measured() || bins.Measured() || !spec.NeedsScales() {
 		t.Fatalf("%s, %v", spec, ok)
 	}
 	fitted := musttest.Get(fitRows(spec, [][]string{{"1", "7", "x"}, {"", "7", "y"}, {"2", "7", "x"}, {"6", "", ""}}))(t)
-	if fitted.String() != "a,b=values:1|3|6,7 + c=categories" || fitted.Unfit() != spec || fitted.WithWidth(2) != fitted {
+	if fitted.String() != "a,b=values:1|3|6,7 + c=categories" || fitted.WithoutScales() != spec || fitted.WithWidth(2) != fitted {
 		t.Fatal(fitted)
 	}
 	s := musttest.Get(fitted.NewScanner())(t)
@@ -411,7 +411,7 @@ func FuzzRows(f *testing.F) {
 			s := musttest.Get(from.NewScanner())(t)
 			_, bad := s.FeedRow(row)
 			fitted, err := fitRows(from, [][]string{row})
-			if bad != nil && from.Unfitted() && err == nil {
+			if bad != nil && from.NeedsScales() && err == nil {
 				t.Fatalf("%q is no row, %v, and gives the scales %s", row, bad, fitted)
 			}
 			terms := [][]byte{}

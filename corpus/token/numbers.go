@@ -62,8 +62,8 @@ func (c Column) number(field string) (float64, error) {
 	return x, nil
 }
 
-// Unfitted reports whether a number column has no scale; see [Tokenizer.Fit].
-func (t Tokenizer) Unfitted() bool {
+// NeedsScales reports whether a number column has no scale; see [Tokenizer.Fit].
+func (t Tokenizer) NeedsScales() bool {
 	views, _ := t.Split()
 	return slices.ContainsFunc(views, func(v View) bool { return v.HasNumbers() && v.knots == nil })
 }
@@ -72,7 +72,7 @@ func (t Tokenizer) Unfitted() bool {
 // each of Columns, which Fit sorts. Existing scales are unchanged. It fails if a column has no
 // numbers.
 func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
-	if err := t.Validate(); err != nil || !t.Unfitted() {
+	if err := t.Validate(); err != nil || !t.NeedsScales() {
 		return t, err
 	}
 	views, err := t.Split()
@@ -122,8 +122,8 @@ func (t Tokenizer) WithValues() (_ Tokenizer, ok bool) {
 	return t, ok && t.Validate() == nil
 }
 
-// WidthOpen reports whether a number view has no width.
-func (t Tokenizer) WidthOpen() bool {
+// NeedsWidth reports whether a number view has no width.
+func (t Tokenizer) NeedsWidth() bool {
 	views, _ := t.Split()
 	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Numbers && v.width == 0 })
 }
@@ -141,7 +141,7 @@ func (t Tokenizer) WithWidth(width float64) Tokenizer {
 // Brief returns a short text form: without scales, and with only the first column of views of more
 // than three, as in "age,… 12 more=numbers:width=2". It can't be parsed.
 func (t Tokenizer) Brief() string {
-	views, err := t.Unfit().Split()
+	views, err := t.WithoutScales().Split()
 	if err != nil || len(views) == 0 {
 		return t.String()
 	}
@@ -154,8 +154,8 @@ func (t Tokenizer) Brief() string {
 	return strings.NewReplacer(`"… `, "… ", ` more"`, " more").Replace(OfViews(views).Views)
 }
 
-// Unfit returns the tokenizer without the scales of number columns.
-func (t Tokenizer) Unfit() Tokenizer { return t.eachNumbers(func(v *View) { v.knots = nil }) }
+// WithoutScales returns the tokenizer without the scales of number columns.
+func (t Tokenizer) WithoutScales() Tokenizer { return t.eachNumbers(func(v *View) { v.knots = nil }) }
 
 // eachNumbers returns the tokenizer with changed views of numbers.
 func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {

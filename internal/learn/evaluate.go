@@ -335,7 +335,7 @@ func allWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus,
 	if c.Texts == nil {
 		return c, nil
 	}
-	own := corpus.Options{MinDF: 1, Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes),
+	own := corpus.Options{MinDF: 1, Workers: o.Workers, MemoryBytes: MemoryLeft(o.MemoryBytes, o.HeldBytes),
 		Tokenizer: corpus.NearTokenizer}
 	all, err := corpus.FromTexts(ctx, c.Texts, nil, own)
 	if err != nil {
@@ -380,7 +380,7 @@ func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o O
 	}
 	nearest := map[int]Copy{}
 	own := engine.Options{ISA: o.ISA, Workers: o.Workers,
-		MemoryBytes: Left(o.MemoryBytes, o.HeldBytes+rows.Bytes()),
+		MemoryBytes: MemoryLeft(o.MemoryBytes, o.HeldBytes+rows.Bytes()),
 		Progress:    func(p engine.Progress) { o.Tell("copies", p.Done, p.Total) }}
 	_, err = engine.CrossWithin(ctx, rows, x, within, own, func(i, j int, near float64) error {
 		if best, known := nearest[i]; !known || near < best.Distance || near == best.Distance && j+1 < best.Training {

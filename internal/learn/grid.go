@@ -198,7 +198,7 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 			}
 		default:
 			values, err := list.numbers()
-			if err != nil && Has(list.Name) {
+			if err != nil && HasParameter(list.Name) {
 				err = flagtext.Errorf("-grid %s=%s: parameter of other learners, set with -type (see gram help "+
 					"learners)", list.Name,
 					strings.Join(list.Values, ","))

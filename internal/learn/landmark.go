@@ -97,12 +97,12 @@ func (t *landmarks) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 	return &own, nil
 }
 
-// Need implements Sizer.
+// Need implements MemoryEstimator.
 func (t *landmarks) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
-	return documents + landmark.Need(s, t.Settings, count, workers)
+	return documents + landmark.TrainBytes(s, t.Settings, count, workers)
 }
 
-// TrainAll implements Together.
+// TrainAll implements JointTrainer.
 func (t *landmarks) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
 	s, err := t.settings(o)
 	if err != nil {

@@ -74,8 +74,8 @@ type Trainer interface {
 	Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error)
 }
 
-// Together is a Trainer that trains several models with less work than separate training runs.
-type Together interface {
+// JointTrainer is a Trainer that trains several models with less work than separate training runs.
+type JointTrainer interface {
 	Trainer
 
 	// TrainAll trains one model per trainer in all. They differ only in C, in ascending order.
@@ -131,11 +131,11 @@ type About struct {
 	Support int      // number of support vectors
 	Bytes   int64    // approximate memory of the model
 
-	Tried *Found   // comparison by the training; nil if there was none
-	Ended Ended    // convergence of the training
-	Notes []string // remarks, sentences without a full stop
-	Text  []string // results of the training, one per line
-	Rows  []any    // results for JSON, one per binary classifier
+	Tried *Found      // comparison by the training; nil if there was none
+	Ended Convergence // convergence of the training
+	Notes []string    // remarks, sentences without a full stop
+	Text  []string    // results of the training, one per line
+	Rows  []any       // results for JSON, one per binary classifier
 }
 
 // Embeds sets the embedding of the documents and its terms.
@@ -175,27 +175,27 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 	}
 }
 
-// Ended counts binary classifiers, and those that stopped before they converged.
-type Ended struct {
+// Convergence counts binary classifiers, and those that stopped before they converged.
+type Convergence struct {
 	Functions, Unfinished int
 	Gap                   float64 // largest relative gap of an unfinished objective to its optimum; 0 = unknown
 	More                  string  // -type parameter that allows more passes; "" if there is none
 }
 
 // Add adds o's counts.
-func (e *Ended) Add(o Ended) {
-	*e = Ended{e.Functions + o.Functions, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
+func (e *Convergence) Add(o Convergence) {
+	*e = Convergence{e.Functions + o.Functions, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
 }
 
 // count counts a binary classifier.
-func (e *Ended) count(converged bool, gap, objective float64) {
+func (e *Convergence) count(converged bool, gap, objective float64) {
 	if e.Functions++; !converged {
 		e.Unfinished, e.Gap = e.Unfinished+1, max(e.Gap, gap/objective)
 	}
 }
 
 // String returns a warning about unfinished binary classifiers.
-func (e Ended) String() string {
+func (e Convergence) String() string {
 	text := fmt.Sprintf("%d of %s did not converge to -tolerance", e.Unfinished,
 		counted(e.Functions, "decision function", "decision functions"))
 	if e.Gap > 0 {
@@ -226,8 +226,8 @@ func Names() []string {
 	return names
 }
 
-// Has reports whether any learner has the parameter.
-func Has(parameter string) bool {
+// HasParameter reports whether any learner has the parameter.
+func HasParameter(parameter string) bool {
 	return slices.ContainsFunc(All, func(l *Learner) bool { return params.Has(l.New(), parameter) })
 }
 

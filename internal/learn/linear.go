@@ -74,12 +74,12 @@ func (l *lines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, 
 	return linearModel{m}, nil
 }
 
-// Need implements Sizer.
+// Need implements MemoryEstimator.
 func (l *lines) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
-	return documents + linear.Need(s, count, workers)
+	return documents + linear.TrainBytes(s, count, workers)
 }
 
-// TrainAll implements Together.
+// TrainAll implements JointTrainer.
 func (l *lines) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
 	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), prices(all), o.Task())
 	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err

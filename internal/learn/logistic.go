@@ -68,7 +68,7 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 	points := []Point{{Trainer: &rough, Spec: logisticLearner.Name}}
 	found, err := Search(ctx, c, &Grid{Points: points, C: triedC, Folds: triedOn}, o)
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // the error must cover the final training, too
-		short.Need = max(short.Need, logistic.Need(c.Size(), 1, o.Workers))
+		short.Need = max(short.Need, logistic.TrainBytes(c.Size(), 1, o.Workers))
 	}
 	if err != nil {
 		return nil, err
@@ -78,12 +78,12 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 	return found, nil
 }
 
-// Need implements Sizer.
+// Need implements MemoryEstimator.
 func (r *regression) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
-	return documents + logistic.Need(s, count, workers)
+	return documents + logistic.TrainBytes(s, count, workers)
 }
 
-// TrainAll implements Together.
+// TrainAll implements JointTrainer.
 func (r *regression) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
 	models, err := logistic.TrainPath(ctx, c, lineEmbedding(c, r.Embedding, o), r.Settings, prices(all), o.Task())
 	return each(models, func(m *logistic.Model) Model { return &Regression{m, nil} }), err

@@ -64,7 +64,7 @@ func (m KernelMachine) About() About {
 			a.Notes = append(a.Notes, fmt.Sprintf("parameters were not selected: %s; using %s with C = %v", a.Tried.Chosen.Why,
 				t.Settings.Kernel, t.Settings.C))
 		}
-		a.Notes, a.Ended = append(a.Notes, t.Warnings...), Ended{Functions: t.Functions, Unfinished: t.Unfinished}
+		a.Notes, a.Ended = append(a.Notes, t.Warnings...), Convergence{Functions: t.Functions, Unfinished: t.Unfinished}
 	}
 	return a
 }

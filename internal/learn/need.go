@@ -5,8 +5,8 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// Sizer is a Trainer that estimates the memory of its training.
-type Sizer interface {
+// MemoryEstimator is a Trainer that estimates the memory of its training.
+type MemoryEstimator interface {
 	Trainer
 
 	// Need is [Learner.Need] for count values of C. documents is the documents' memory in bytes.
@@ -21,7 +21,7 @@ func (l *Learner) Need(t Trainer, s corpus.Size, prices, folds, workers int) int
 	if folds > 0 && l.Type == "" {
 		documents *= 2 // a fold's training documents are a copy
 	}
-	if own, ok := t.(Sizer); ok {
+	if own, ok := t.(MemoryEstimator); ok {
 		return own.Need(s, documents, max(prices, 1), folds, workers)
 	}
 	return 2*documents + engine.NewBytes(s.Documents, s.Terms+1, s.Values) // an engine for nearest neighbours

@@ -85,7 +85,7 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 		}
 		n.made = true
 		if n.e, err = engine.NewContext(ctx, x, engine.Options{ISA: o.ISA, Workers: o.Workers,
-			MemoryBytes: Left(o.MemoryBytes, o.HeldBytes+x.Bytes())}); err != nil {
+			MemoryBytes: MemoryLeft(o.MemoryBytes, o.HeldBytes+x.Bytes())}); err != nil {
 			return nil, err
 		}
 	}

@@ -115,8 +115,8 @@ func (o *Options) Warning(format string, args ...any) {
 	}
 }
 
-// Saying calls o.Say, if set.
-func (o *Options) Saying(format string, args ...any) {
+// Report calls o.Say, if set.
+func (o *Options) Report(format string, args ...any) {
 	if o.Say != nil {
 		o.Say(format, args...)
 	}

@@ -51,7 +51,7 @@ type direct struct {
 
 func (p *direct) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	o := p.o
-	o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes)
+	o.MemoryBytes = MemoryLeft(o.MemoryBytes, o.HeldBytes)
 	out, err := p.m.Predict(ctx, docs, o)
 	return out, err
 }
@@ -64,8 +64,8 @@ func (p *direct) Holding(bytes int64) Predictor {
 
 func (p *direct) Close() error { return nil }
 
-// Left returns the part of a memory limit that remains after held bytes; 0 means no limit.
-func Left(bound, held int64) int64 {
+// MemoryLeft returns the part of a memory limit that remains after held bytes; 0 means no limit.
+func MemoryLeft(bound, held int64) int64 {
 	if bound == 0 {
 		return 0
 	}

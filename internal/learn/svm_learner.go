@@ -64,9 +64,9 @@ func (t *machines) Hidden() (names []string) {
 	return names
 }
 
-// Need implements Sizer.
+// Need implements MemoryEstimator.
 func (t *machines) Need(s corpus.Size, _ int64, count, folds, workers int) int64 {
-	return svm.Need(s, workers, svm.Task{Settings: svm.Settings{Type: t.Type}, Folds: folds, Cells: count})
+	return svm.TrainBytes(s, workers, svm.Task{Settings: svm.Settings{Type: t.Type}, Folds: folds, Cells: count})
 }
 
 // kernelOf returns the kernel of a specification in an embedding. The kernel may be user-defined.
@@ -266,7 +266,7 @@ func (t *machines) choose(
 		if terms != nil {
 			settings = append(settings, terms[found.Terms].String())
 		}
-		o.Saying("selected %s; training on %s", strings.Join(settings, ", "), counted(n, "document", "documents"))
+		o.Report("selected %s; training on %s", strings.Join(settings, ", "), counted(n, "document", "documents"))
 	}
 	if chosen.Calibrated, chosen.Reject = whole.Calibrated, whole.Reject; found.Terms == 0 {
 		return nil, nil
@@ -299,7 +299,7 @@ func (t *machines) chosenProblem(
 			return nil, err
 		}
 		if v := trained.Linear; v != nil {
-			o.Saying("-type linear reaches %s %s on the same folds with far less time and memory", v.Measure,
+			o.Report("-type linear reaches %s %s on the same folds with far less time and memory", v.Measure,
 				v.Measure.Format(v.Mean))
 		}
 	}
@@ -337,7 +337,7 @@ func (t *machines) lineAlternative(
 		return nil, nil
 	}
 	last := &chosen.Rounds[len(chosen.Rounds)-1]
-	o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+2*c.Documents.Bytes())
+	o.MemoryBytes = MemoryLeft(o.MemoryBytes, o.HeldBytes+2*c.Documents.Bytes())
 	v, err := CrossValidate(ctx, c.Select(chosen.Sample), t.lines(), o, last.Folds)
 	if err != nil || !(v.Mean >= last.Points[last.Best].Mean-last.Chance()) {
 		if short(err) {
@@ -352,7 +352,7 @@ func (t *machines) lineAlternative(
 // for linear models either, it returns the error with the smaller need.
 func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
 	held := o.HeldBytes + c.Documents.Bytes()
-	o.MemoryBytes = Left(o.MemoryBytes, held)
+	o.MemoryBytes = MemoryLeft(o.MemoryBytes, held)
 	m, err := t.lines().Train(ctx, c, o)
 	if own := (*run.MemoryError)(nil); errors.As(err, &own) {
 		kernels := (*run.MemoryError)(nil)
@@ -411,7 +411,7 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 func validationOf(t model.Type, p tune.Point) *Validation {
 	out := &Validation{
 		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Terms: p.Terms},
-		Ended: Ended{Unfinished: p.Unfinished}, Result: p.Result,
+		Ended: Convergence{Unfinished: p.Unfinished}, Result: p.Result,
 	}
 	out.Regularization = t.Used(p.Regularization)
 	out.About = About{Type: string(t), Kernel: out.Kernel, Embedding: p.Kernel.Embedding().String(),

@@ -48,7 +48,7 @@ func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 	terms := []corpus.Terms{{Tokenizer: read}}
 	for _, width := range others {
-		if read.WidthOpen() {
+		if read.NeedsWidth() {
 			terms = append(terms, corpus.Terms{Tokenizer: read.WithWidth(width)})
 		}
 	}
@@ -106,7 +106,7 @@ func (o *Options) cutting(
 		return nil, reading, nil
 	}
 	o.HeldBytes += c.Raw.Bytes()
-	reading.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
+	reading.MemoryBytes = MemoryLeft(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
 	tried, err := over(ctx, c, terms, g, from, reading)
 	return tried, reading, err
 }

@@ -187,8 +187,8 @@ func TestSearchTerms(t *testing.T) {
 	if len(tried) != 8 || tried["word"] < 12 || tried["word:ngrams=1..2, min-df 1"] < 12 {
 		t.Errorf("the first round tried %v, expected all kernels on all terms", tried)
 	}
-	worths := map[string]Worth{}
-	for _, w := range found.Worths() {
+	worths := map[string]Ablation{}
+	for _, w := range found.Ablations() {
 		worths[w.Part] = w
 	}
 	pairs := worths["word:ngrams=1..2"]

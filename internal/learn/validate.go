@@ -22,8 +22,8 @@ import (
 type Validation struct {
 	Point
 	*tune.Result
-	About About // model of the last fold; for support vector machines, the settings
-	Ended Ended // totals over all binary classifiers
+	About About       // model of the last fold; for support vector machines, the settings
+	Ended Convergence // totals over all binary classifiers
 
 	// The following fields are for support vector machines that are validated alone.
 	DotProducts int64 // number of computed dot products
@@ -134,7 +134,7 @@ type folding struct {
 	folds    int
 	measure  tune.Measure
 	trainers []Point // one trainer per candidate
-	together int     // number of candidates that a [Together] trains at a time
+	together int     // number of candidates that a [JointTrainer] trains at a time
 	eighths  int     // eighths of each fold's training documents to use; 0 = all
 
 	fold    []int         // fold of each document, -1 if it is left out
@@ -153,7 +153,7 @@ func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(
 	}
 	for len(v.rows) < len(all) {
 		first, n := len(v.rows), 1
-		if _, ok := v.trainers[first].Trainer.(Together); ok {
+		if _, ok := v.trainers[first].Trainer.(JointTrainer); ok {
 			n = v.together
 		}
 		begin := time.Now()
@@ -233,7 +233,7 @@ func (v *folding) validate(ctx context.Context, trainers []Point) ([]*Validation
 // train trains on a copy of the fold's documents.
 func (v *folding) train(ctx context.Context, trainers []Point, c *corpus.Corpus) (models []Model, err error) {
 	o := v.o
-	o.MemoryBytes = Left(o.MemoryBytes, c.Documents.Bytes())
+	o.MemoryBytes = MemoryLeft(o.MemoryBytes, c.Documents.Bytes())
 	if len(trainers) == 1 {
 		m, err := trainers[0].Trainer.Train(ctx, c, o)
 		return []Model{m}, err
@@ -242,11 +242,11 @@ func (v *folding) train(ctx context.Context, trainers []Point, c *corpus.Corpus)
 	for _, p := range trainers {
 		all = append(all, p.Trainer)
 	}
-	return all[0].(Together).TrainAll(ctx, c, o, all)
+	return all[0].(JointTrainer).TrainAll(ctx, c, o, all)
 }
 
-// Learned is a point of a learning curve: the measure of models trained on a part of the documents.
-type Learned struct {
+// LearningPoint is a point of a learning curve: the measure of models trained on a part of the documents.
+type LearningPoint struct {
 	Fraction  float64       `json:"part"`      // share of each fold's training documents
 	Documents int           `json:"documents"` // mean number of these documents
 	Mean      float64       `json:"mean"`
@@ -261,9 +261,9 @@ type Learned struct {
 // CrossValidate, and fails for regression and one-class models.
 func LearningCurve(
 	ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int, all *Validation,
-) ([]Learned, error) {
+) ([]LearningPoint, error) {
 	o.Work, o.Prepared = 0, nil
-	var out []Learned
+	var out []LearningPoint
 	usable := 0
 	for _, eighths := range []int{1, 2, 4} {
 		v := &folding{c: c, o: o, folds: folds, measure: MeasureOf(SchemeOf(t)), trainers: []Point{{Trainer: t}}, together: 1,
@@ -273,14 +273,14 @@ func LearningCurve(
 			return nil, c.NameValue(err)
 		}
 		p := found.Points[0]
-		out = append(out, Learned{float64(eighths) / 8, v.trained / folds, p.Mean, p.SD, p.Elapsed})
+		out = append(out, LearningPoint{float64(eighths) / 8, v.trained / folds, p.Mean, p.SD, p.Elapsed})
 		o.Tell("learning curve", int64(len(out)), 3)
 		usable = 0
 		for _, fold := range v.fold {
 			usable += min(fold+1, 1)
 		}
 	}
-	return append(out, Learned{1, usable * (folds - 1) / folds, all.Mean, all.SD, all.Elapsed}), nil
+	return append(out, LearningPoint{1, usable * (folds - 1) / folds, all.Mean, all.SD, all.Elapsed}), nil
 }
 
 // taken returns the training documents to use.

@@ -12,16 +12,16 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// Worth is the gain from words, word pairs, characters, terms of one document, or other parts.
-type Worth struct {
+// Ablation is the gain from words, word pairs, characters, terms of one document, or other parts.
+type Ablation struct {
 	Part            string      // view of n-grams, analyzer of views, or min-df 1
 	With, Without   *Validation // best points of the last round with and without the part
 	tune.Difference             // difference between With and Without
 }
 
-// Worths returns the gains from the parts of terms that were compared on the same folds of the same
+// Ablations returns the gains from the parts of terms that were compared on the same folds of the same
 // documents, or nil if only one tokenizer was tried.
-func (f *Found) Worths() (out []Worth) {
+func (f *Found) Ablations() (out []Ablation) {
 	if f.Terms == nil {
 		return nil
 	}
@@ -32,8 +32,8 @@ func (f *Found) Worths() (out []Worth) {
 				continue
 			}
 			seen = append(seen, part)
-			w := Worth{Part: part, With: f.bestWith(part, true), Without: f.bestWith(part, false)}
-			same := func(o Worth) bool { return o.With == w.With && o.Without == w.Without }
+			w := Ablation{Part: part, With: f.bestWith(part, true), Without: f.bestWith(part, false)}
+			same := func(o Ablation) bool { return o.With == w.With && o.Without == w.Without }
 			if w.Without == nil || slices.ContainsFunc(out, same) { // report one of two parts that occur together
 				continue
 			}
@@ -96,7 +96,7 @@ func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options)
 	switch {
 	case f.Terms != nil && p.Terms > 0:
 		c, err = f.Terms[p.Terms].Tokenize(ctx, c, corpus.Options{
-			Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes)})
+			Workers: o.Workers, MemoryBytes: MemoryLeft(o.MemoryBytes, o.HeldBytes)})
 	case p.Terms > 0:
 		c, err = g.Corpus(ctx, p.Terms)
 	}

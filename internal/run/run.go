@@ -11,10 +11,10 @@ import (
 	"runtime"
 )
 
-// Given returns an error with the package name if ctx is nil, or the cause if ctx is done. Every
+// CheckContext returns an error with the package name if ctx is nil, or the cause if ctx is done. Every
 // exported function with a context first calls it or [Tasks], so that a nil context is always an
 // error, never a panic or a background context.
-func Given(ctx context.Context, name string) error {
+func CheckContext(ctx context.Context, name string) error {
 	if ctx == nil {
 		return fmt.Errorf("%s: a nil context, expected one", name)
 	}

@@ -77,7 +77,7 @@ func cutFlags(found *learn.Found) []string {
 		return nil
 	}
 	t := found.Terms[found.Chosen.Terms]
-	flags := []string{"-views", t.Tokenizer.Unfit().String()}
+	flags := []string{"-views", t.Tokenizer.WithoutScales().String()}
 	if t.MinDF > 0 {
 		flags = append(flags, "-min-df", fmt.Sprint(t.MinDF))
 	}

@@ -42,7 +42,7 @@ type cvReport struct {
 
 	Rows []foldRow `json:"rows"`
 
-	Curve []learn.Learned `json:"learning_curve,omitempty"`
+	Curve []learn.LearningPoint `json:"learning_curve,omitempty"`
 
 	score *score.Score
 	rows  *corpus.Corpus // names and rows of the documents, for the page of a regression

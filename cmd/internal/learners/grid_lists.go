@@ -32,7 +32,7 @@ func (g *gridLists) Set(v string) error {
 		}
 	}
 	list, err := source.ParseValues(v)
-	if name = strings.TrimSpace(name); err == nil || !learn.Has(name) {
+	if name = strings.TrimSpace(name); err == nil || !learn.HasParameter(name) {
 		return g.add(list, err)
 	}
 	if g.has(name) {

@@ -46,7 +46,7 @@ type gridReport struct {
 	Rows   []gridRow     `json:"rows"`             // rows of the points; for a search on samples, of the last round
 	Choice *choiceReport `json:"search,omitempty"` // selection report; nil unless the search ran on samples
 
-	parts    []learn.Worth // contributions of the parts of the terms
+	parts    []learn.Ablation // contributions of the parts of the terms
 	run      *grid
 	searched *learn.Grid
 	ngrams   []string
@@ -129,8 +129,8 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 	run := r.run
 	r.Measure, r.Complete = found.Measure, complete
 	r.SecondsSolve = found.Solve.Seconds()
-	var ended learn.Ended
-	r.parts = found.Worths()
+	var ended learn.Convergence
+	r.parts = found.Ablations()
 	for _, p := range found.Points {
 		row := newGridRow(p)
 		if r.ngrams != nil {

@@ -71,7 +71,7 @@ func (m *machine) prepare(
 	if m.learner.Type == "" {
 		m.hintLearner(e, corpus, j.o)
 		held := backend.RuntimeBytes + corpus.Documents.Bytes()
-		j.o.MemoryBytes, j.o.HeldBytes = learn.Left(m.Budget(), held), 0
+		j.o.MemoryBytes, j.o.HeldBytes = learn.MemoryLeft(m.Budget(), held), 0
 		return j, nil
 	}
 	return j, j.machines(e, p)

@@ -92,7 +92,7 @@ func (l *solverLine) describe(d *report.Document) {
 }
 
 // warnOf warns of classifiers that stopped before convergence, and returns their number.
-func warnOf(e *cli.Env, d learn.Ended) int {
+func warnOf(e *cli.Env, d learn.Convergence) int {
 	if d.Unfinished > 0 {
 		e.Warn("%s", d)
 	}

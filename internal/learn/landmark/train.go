@@ -150,12 +150,12 @@ func (t *training) machines() int {
 func (t *training) bytes() int64 {
 	s := t.c.Size()
 	s.Documents, s.Classes = len(t.rows), t.machines()
-	return Need(s, t.s, len(t.prices), t.do.Workers)
+	return TrainBytes(s, t.s, len(t.prices), t.do.Workers)
 }
 
-// Need bounds the memory of training in addition to the corpus, without stored kernel rows:
+// TrainBytes bounds the memory of training in addition to the corpus, without stored kernel rows:
 // embedded documents, landmark matrices, vectors of the search, and the buffers of a pass.
-func Need(s corpus.Size, q Settings, prices, workers int) int64 {
+func TrainBytes(s corpus.Size, q Settings, prices, workers int) int64 {
 	n, m, p := int64(s.Documents), int64(min(max(q.Landmarks, 1), s.Documents)), int64(s.Classes)
 	if q.Loss == Square {
 		p *= int64(prices)

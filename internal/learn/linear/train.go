@@ -49,7 +49,7 @@ func TrainPath(
 	size := c.Size()
 	size.Terms, size.Longest = f.Cols(), size.Longest+f.Filled() // columns that scaling fills
 	size.Values += int64(size.Documents) * int64(f.Filled())
-	err = run.Fits(Need(size, len(prices), t.Workers), opt.MemoryBytes,
+	err = run.Fits(TrainBytes(size, len(prices), t.Workers), opt.MemoryBytes,
 		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (p *problem) largest() float64 {
 	return most
 }
 
-// Need bounds the memory that training needs in addition to the corpus, in bytes.
-func Need(s corpus.Size, prices, workers int) int64 {
+// TrainBytes bounds the memory that training needs in addition to the corpus, in bytes.
+func TrainBytes(s corpus.Size, prices, workers int) int64 {
 	rows, cols := int64(s.Documents), int64(s.Terms+1)
 	embedding := int64(run.Workers(workers)) * sparse.EmbeddedBytes(chunk, chunk*int64(s.Longest))
 	return bytesOf(s.Documents, s.Values, s.Terms+1) + 8*rows + 32*cols + embedding +

@@ -36,7 +36,7 @@ func TrainPath(
 		return nil, err
 	}
 	s.Weights, s.Balanced = nil, false
-	err = run.Fits(Need(c.Size(), len(t.Prices), opt.Workers), opt.MemoryBytes,
+	err = run.Fits(TrainBytes(c.Size(), len(t.Prices), opt.Workers), opt.MemoryBytes,
 		"logistic: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -72,10 +72,10 @@ func TrainPath(
 	return out, nil
 }
 
-// Need bounds the memory that training needs in addition to the corpus, in bytes: embedded
+// TrainBytes bounds the memory that training needs in addition to the corpus, in bytes: embedded
 // documents, their copies by rows and by columns, a binary classifier per class and C, and the
 // vectors of concurrent searches.
-func Need(s corpus.Size, prices, workers int) int64 {
+func TrainBytes(s corpus.Size, prices, workers int) int64 {
 	const vectors = 2*lbfgs.Memory + 8
 	rows, n := int64(s.Documents), int64(s.Terms+1)
 	return sparse.EmbeddedBytes(s.Documents, s.Values+rows) + 16*s.Values + 16*n + 16*rows +

@@ -223,8 +223,8 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	return budget{tiles: tiles, rows: left - tiles}, nil
 }
 
-// Need estimates the Options.MemoryBytes that suffice for a task, before documents are read.
-func Need(s corpus.Size, workers int, t Task) int64 {
+// TrainBytes estimates the Options.MemoryBytes that suffice for a task, before documents are read.
+func TrainBytes(s corpus.Size, workers int, t Task) int64 {
 	z := sizesOf(s, workers)
 	z.held += termBytes * int64(s.Terms)
 	z.engine = engine.HeldBytes(s.Documents, s.Terms, z.values, s.Longest, int(z.workers))

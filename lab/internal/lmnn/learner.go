@@ -49,7 +49,7 @@ func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (
 		if err != nil {
 			return nil, fmt.Errorf("choosing iterations on one document in six: %w", err)
 		}
-		o.Saying("iterations: %d, %.2f%% errors on %d documents", found.Iterations,
+		o.Report("iterations: %d, %.2f%% errors on %d documents", found.Iterations,
 			100*float64(found.Wrong)/float64(found.Documents), found.Documents)
 		s.Iterations = found.Iterations
 	}

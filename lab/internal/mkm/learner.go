@@ -91,7 +91,7 @@ func (t *multilayer) Train(ctx context.Context, c *corpus.Corpus, o learn.Option
 		return nil, err
 	}
 	opt := optionsOf(o)
-	opt.Chosen = func(c Choice) { o.Saying("%s", c) }
+	opt.Chosen = func(c Choice) { o.Report("%s", c) }
 	m, err := Train(ctx, c, s, opt)
 	if err != nil {
 		return nil, err

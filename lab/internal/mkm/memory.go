@@ -88,7 +88,7 @@ func (t *training) bytes() (most int64) {
 				model += 16*int64(n) + 8*int64(w)*int64(w)
 			case Machines:
 				size := corpus.Size{Documents: n, Terms: w, Classes: len(t.c.Classes), Values: int64(n) * int64(w), Longest: w}
-				stage += svm.Need(size, workers, svm.Task{Settings: svm.Settings{Scheme: solver.OneVsRest}})
+				stage += svm.TrainBytes(size, workers, svm.Task{Settings: svm.Settings{Scheme: solver.OneVsRest}})
 				model = layers + dense(n, w)
 			}
 			most = max(most, t.held(models)+stage)

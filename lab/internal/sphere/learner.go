@@ -19,7 +19,7 @@ var Learner = &learn.Learner{
 	New: func() learn.Trainer { return &trainer{} },
 }
 
-// trainer implements learn.Together.
+// trainer implements learn.JointTrainer.
 type trainer struct {
 	params.Record
 	Settings
@@ -76,7 +76,7 @@ func (t *trainer) choose(ctx context.Context, c *corpus.Corpus, o learn.Options)
 	return found, nil
 }
 
-// TrainAll implements learn.Together.
+// TrainAll implements learn.JointTrainer.
 func (t *trainer) TrainAll(
 	ctx context.Context, c *corpus.Corpus, o learn.Options, all []learn.Trainer,
 ) (out []learn.Model, err error) {
@@ -120,7 +120,7 @@ func (m regression) About() learn.About {
 		Origin: m.Origin, Type: "sphere-logistic" + params.Spec(s), Scheme: s.Scheme,
 		Regularization: solver.Regularization{C: s.C}, DecisionFunctions: m.Classes, Probabilities: true,
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Tried: m.tried,
-		Ended: learn.Ended{Functions: len(m.Machines)},
+		Ended: learn.Convergence{Functions: len(m.Machines)},
 	}
 	a.Embeds(m.Embedder)
 	var steps, passes, bounded int

@@ -186,7 +186,7 @@ func TrainPath(
 		return nil, err
 	}
 	s.Weights, s.Balanced = nil, false
-	err = run.Fits(logistic.Need(c.Size(), len(t.Prices), opt.Workers), opt.MemoryBytes,
+	err = run.Fits(logistic.TrainBytes(c.Size(), len(t.Prices), opt.Workers), opt.MemoryBytes,
 		"sphere: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
