@@ -338,7 +338,8 @@ func TestValues(t *testing.T) {
 		t.Fatalf("%s, %v", spec, ok)
 	}
 	fitted := musttest.Get(fitRows(spec, [][]string{{"1", "7", "x"}, {"", "7", "y"}, {"2", "7", "x"}, {"6", "", ""}}))(t)
-	if fitted.String() != "a,b=values:1|3|6,7 + c=categories" || fitted.WithoutScales() != spec || fitted.WithWidth(2) != fitted {
+	if fitted.String() != "a,b=values:1|3|6,7 + c=categories" || fitted.WithoutScales() != spec ||
+		fitted.WithWidth(2) != fitted {
 		t.Fatal(fitted)
 	}
 	s := musttest.Get(fitted.NewScanner())(t)

@@ -377,7 +377,7 @@ static void indexes(const char *folder)
 	OK(gram_index_add(x, &texts, numbers, documents, fresh()));
 	CHECK(numbers[0] == documents && numbers[documents - 1] == 2 * documents - 1);
 	OK(gram_index_remove(x, gone, COUNT(gone), fresh()));
-	INVALID("no document 8", gram_index_remove(x, gone + 1, 1, fresh()));
+	INVALID("document 8 isn't in the index", gram_index_remove(x, gone + 1, 1, fresh()));
 	OK(gram_index_refit(x, fresh()));
 	OK(gram_index_query(x, &texts, TEXT("{\"k\": 3}"), &found, fresh()));
 	const int64_t *offsets = ARRAY(found, "offsets", GRAM_INT64, documents + 1, 1);
@@ -485,7 +485,7 @@ static void errors(const char *folder)
 	INVALID("expected a column from 0 to 2", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
 	bad = matrix;
 	bad.stored--;
-	INVALID("as the last offset says", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
+	INVALID("expected the last offset, 72", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
 	bad = matrix;
 	bad.value_bits = 16;
 	INVALID("values of 16 bits", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
