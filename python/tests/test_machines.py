@@ -372,7 +372,7 @@ def test_default_kernel_of_weights_of_terms():
     make, y = TfidfVectorizer(min_df=2), np.array(y)
     train, test = make.fit_transform([texts[i] for i in at]), make.transform([texts[i + 1] for i in at])
     assert len(set(y[at])) == 20
-    with pytest.warns(UserWarning, match="weights of terms such as tf-idf"):
+    with pytest.warns(UserWarning, match="term weights such as tf-idf"):
         own = g.KernelSVC().fit(train, y[at]).score(test, y[at + 1])
     linear = g.KernelSVC("linear").fit(train, y[at]).score(test, y[at + 1])
     print(f"KernelSVC(): {own:.4f}, linear {linear:.4f}")
