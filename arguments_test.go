@@ -162,14 +162,14 @@ func TestInvalidArguments(t *testing.T) {
 		{"reader", of(gram.ReadIndex(ctx, nil, gram.Options{}))},
 	} {
 		if test.err == nil {
-			t.Errorf("%d: no error, expected one with %q", at, test.want)
+			t.Errorf("%d: no error, want one with %q", at, test.want)
 			continue
 		}
 		text := test.err.Error()
 		below := regexp.MustCompile(`\b(engine|sparse|corpus|svm|learn|solver): `).FindString(text)
 		if !strings.Contains(text, test.want) || !strings.HasPrefix(text, "gram: ") || below != "" ||
 			strings.Count(text, "gram: ") != 1 {
-			t.Errorf("%d: error %q, expected one with %q that begins with gram: once and names no package below", at, text,
+			t.Errorf("%d: error %q, want one with %q that begins with gram: once and names no package below", at, text,
 				test.want)
 		}
 	}

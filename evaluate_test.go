@@ -173,7 +173,7 @@ func TestEvaluateLabels(t *testing.T) {
 		t.Errorf("of a label that the model doesn't know: %+v, confidence %v", other.Mistakes, other.Outcomes[0].Confidence)
 	}
 	if missed == 0 || missed == len(v.Mistakes) {
-		t.Errorf("%d of %d mistakes are labels that are missed, expected some", missed, len(v.Mistakes))
+		t.Errorf("%d of %d mistakes are labels that are missed, want some", missed, len(v.Mistakes))
 	}
 }
 

@@ -116,7 +116,7 @@ func TestErrorsNameFields(t *testing.T) {
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "knn:k=1"}))
 	_, explained := m.Explain(t.Context(), 1)
 	if explained == nil || !strings.Contains(explained.Error(), "such as Type linear or") {
-		t.Errorf("error %v, expected one that names Type", explained)
+		t.Errorf("error %v, want one that names Type", explained)
 	}
 	var warnings []string
 	o := gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}

@@ -234,7 +234,7 @@ func TestPredictCutsAsTraining(t *testing.T) {
 	for _, err := range []error{predicted, explained, crossed} {
 		if err == nil || !strings.Contains(err.Error(), " was tokenised by word") ||
 			!strings.Contains(err.Error(), m.About().Tokenizer.String()) {
-			t.Errorf("error %v, expected one that names both tokenizers", err)
+			t.Errorf("error %v, want one that names both tokenizers", err)
 		}
 	}
 }
@@ -364,7 +364,7 @@ func TestMostProbable(t *testing.T) {
 	}
 	e := musttest.Get(m.Evaluate(t.Context(), test, gram.EvaluateOptions{}))(t)
 	if byVotes == 0 || e.Score.Correct != right {
-		t.Errorf("%d documents with other votes, expected some; %d are right, in the evaluation %d", byVotes, right,
+		t.Errorf("%d documents with other votes, want some; %d are right, in the evaluation %d", byVotes, right,
 			e.Score.Correct)
 	}
 }

@@ -72,7 +72,7 @@ func TestSearchOfNumbers(t *testing.T) {
 	found := musttest.Get(gram.Search(ctx, c, gram.SearchOptions{TrainOptions: o, Folds: 3}))(t)
 	best := found.Points[found.Best]
 	if u := found.Train; u.Terms == nil || !(u.Epsilon >= 18) || u.Tolerance != 0.7 || !(best.Mean < 10_000) {
-		t.Errorf("found %+v with an error of %v, expected one below 100² and units of 700", u, best.Mean)
+		t.Errorf("found %+v with an error of %v, want one below 100² and units of 700", u, best.Mean)
 	}
 	m := musttest.Get(gram.Train(ctx, c, found.Train))(t)
 	chosen := musttest.Get(gram.Train(ctx, c, o))(t)

@@ -74,7 +74,7 @@ func TestTableAsLines(t *testing.T) {
 		opt := Options{Form: Form{Format: FormatLines}, MinDF: 1}
 		c := musttest.Get(Read(t.Context(), writeFile(t, "a.tsv", content), opt))(t)
 		if warned := len(c.Warnings) == 1 && c.Warnings[0].Option == "Format"; warned != want {
-			t.Errorf("%q: warnings %v, expected one: %v", content, c.Warnings, want)
+			t.Errorf("%q: warnings %v, want one: %v", content, c.Warnings, want)
 		}
 	}
 }

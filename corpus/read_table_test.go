@@ -170,7 +170,7 @@ func TestSuspicions(t *testing.T) {
 		lines += fmt.Sprintf(`{"label":"%c","text":"x y"}`+"\n", label)
 	}
 	if w := texts(t, "a.jsonl", lines, Options{}).Warnings; len(w) != 1 || w[0].Option != "LabelColumn" {
-		t.Errorf("JSON lines: warnings %v, expected one that names LabelColumn", w)
+		t.Errorf("JSON lines: warnings %v, want one that names LabelColumn", w)
 	}
 	c := texts(t, "a.csv", "id,text,group\n1,a c,b d\n", Options{})
 	if len(c.Warnings) != 1 || c.Warnings[0].Message != "no column of labels: id, text, group" {

@@ -26,7 +26,7 @@ import (
 func wants(t *testing.T, what string, err error, words string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), words) {
-		t.Errorf("%s: error %v, expected one with %q", what, err, words)
+		t.Errorf("%s: error %v, want one with %q", what, err, words)
 	}
 }
 

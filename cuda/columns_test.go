@@ -346,7 +346,7 @@ func TestLongDocuments(t *testing.T) {
 		}
 		cols := load(t, open(t, Options{}), transformed(t, embedding, m))
 		if cols.layout.head == 0 || cols.layout.head == terms {
-			t.Errorf("%d terms in the head, expected some but not all", cols.layout.head)
+			t.Errorf("%d terms in the head, want some but not all", cols.layout.head)
 		}
 		holdReference(t, fmt.Sprintf("pairing %d, %s bytes of shared memory", c.pairing, c.shared), cols)
 	}

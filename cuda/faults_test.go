@@ -215,7 +215,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 						t.Errorf("error %v, expected a Failure", err)
 					}
 					if err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(call, "_v2")) {
-						t.Errorf("error %v, expected one with the name of the call", err)
+						t.Errorf("error %v, want one with the name of the call", err)
 					}
 					if second != nil && !reflect.DeepEqual(second, want) {
 						t.Error("again on the same device: another result")
@@ -276,7 +276,7 @@ func TestPassingLackOfMemory(t *testing.T) {
 						got = second
 						if !errors.Is(err, cu.OutOfMemory) ||
 							!strings.Contains(err.Error(), strings.TrimSuffix(call, "_v2")) {
-							t.Errorf("error %v, expected one of memory with the name of the call", err)
+							t.Errorf("error %v, want one of memory with the name of the call", err)
 						}
 					}
 					if got != nil && !reflect.DeepEqual(got, want) {
@@ -287,6 +287,6 @@ func TestPassingLackOfMemory(t *testing.T) {
 		}
 	}
 	if tried["cuMemAlloc_v2"] == 0 || tried["cuMemHostAlloc"] == 0 {
-		t.Errorf("calls tried: %v, expected some of each", tried)
+		t.Errorf("calls tried: %v, want some of each", tried)
 	}
 }

@@ -229,7 +229,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"NaN", of(index.Within(ctx, x, 0, nan, nil))},
 	} {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {
-			t.Errorf("%d: error %v, expected one with %q", at, test.err, test.want)
+			t.Errorf("%d: error %v, want one with %q", at, test.err, test.want)
 		}
 	}
 }

@@ -131,7 +131,7 @@ func TestFinite(t *testing.T) {
 		for name, call := range finiteMethods {
 			err := call(t.Context(), e, k)
 			if err == nil || !strings.Contains(err.Error(), k.String()) || !errors.Is(err, ErrNotFinite) {
-				t.Errorf("%s of %s: error %v, expected one of a value that isn't finite", name, k, err)
+				t.Errorf("%s of %s: error %v, want one of a value that isn't finite", name, k, err)
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func TestPairingsDontMix(t *testing.T) {
 	} {
 		var wrong *kernel.SpecError
 		if k, err := kernel.Parse(spec); !errors.As(err, &wrong) || !strings.Contains(wrong.Expected, expected) {
-			t.Errorf("%s is %v with error %v, expected one with %q", spec, k, err, expected)
+			t.Errorf("%s is %v with error %v, want one with %q", spec, k, err, expected)
 		}
 	}
 	for spec, want := range map[string]string{

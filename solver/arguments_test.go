@@ -23,7 +23,7 @@ func checkArguments(t *testing.T, arguments []argument) {
 	for _, d := range arguments {
 		t.Run(d.name, func(t *testing.T) {
 			if err := d.call(); err == nil || !strings.Contains(err.Error(), d.want) {
-				t.Errorf("error %v, expected one with %q", err, d.want)
+				t.Errorf("error %v, want one with %q", err, d.want)
 			}
 		})
 	}

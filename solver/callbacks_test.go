@@ -93,7 +93,7 @@ func TestNoMargin(t *testing.T) {
 			got, err := trainBinary(ctx, same, run.Numbers(0, n), signs, Parameters{Regularization: Regularization{Nu: nu}},
 				Options{})
 			if err == nil || !strings.Contains(err.Error(), "the margin of class 0 against 1 is 0") {
-				t.Errorf("%s, ν = %v: error %v and %+v, expected that there is no margin", name, nu, err, got)
+				t.Errorf("%s, ν = %v: error %v and %+v, want an error about the margin", name, nu, err, got)
 			}
 		}
 		labels := musttest.Make(n, func(i int) int { return i % 2 })
@@ -104,7 +104,7 @@ func TestNoMargin(t *testing.T) {
 		}
 		if _, err := trial.Validate(ctx, same, []Parameters{{Regularization: Regularization{Nu: 0.4}}}, nil,
 			Options{}); err == nil || !strings.Contains(err.Error(), "the margin of class") {
-			t.Errorf("%s: validation with error %v, expected that there is no margin", name, err)
+			t.Errorf("%s: validation with error %v, want an error about the margin", name, err)
 		}
 	}
 

@@ -235,7 +235,7 @@ func TestTuneThresholdsChoice(t *testing.T) {
 		}
 	}
 	if macros == 0 || macros == 20 {
-		t.Errorf("macro F1 decides %d of 20 choices, expected some", macros)
+		t.Errorf("macro F1 decides %d of 20 choices, want some", macros)
 	}
 	worse, better := rule{micro: 0.5}, rule{micro: 1}
 	for range 8 {

@@ -65,10 +65,10 @@ func TestTransformRowsErrors(t *testing.T) {
 	}
 	f := Sphere.Fit(m)
 	if _, err := f.TransformRows(t.Context(), m, nil, 3); err == nil || !strings.Contains(err.Error(), "row 300,") {
-		t.Errorf("error %v, expected one of row 300", err)
+		t.Errorf("error %v, want one of row 300", err)
 	}
 	if _, err := f.TransformRows(t.Context(), m, []int{5, 700, 300}, 1); err == nil ||
 		!strings.Contains(err.Error(), "row 700,") {
-		t.Errorf("error %v, expected one of row 700", err)
+		t.Errorf("error %v, want one of row 700", err)
 	}
 }

@@ -16,7 +16,7 @@ func TestCacheOfGreatTiles(t *testing.T) {
 	}
 }
 
-// What is counted is what the runtime allocates.
+// The runtime's allocations are counted.
 func TestTileBytes(t *testing.T) {
 	for _, width := range []int{1, 7, 1000, 8189, 8190, 8191, 8192, 8193, 10000, 10241, 1 << 20, 1<<20 + 1} {
 		if got, want := TileBytes(width), 4*int64(cap(newValues(width)))+tileOverhead; got != want {

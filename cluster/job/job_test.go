@@ -113,7 +113,7 @@ func TestParseLine(t *testing.T) {
 	} {
 		if _, err := job.ParseLine([]byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "struct") {
-			t.Errorf("%s: error %v, expected one with %s", text, err, want)
+			t.Errorf("%s: error %v, want one with %s", text, err, want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-var updateDigests = flag.Bool("update-digests", false, "write testdata/digests.txt anew")
+var updateDigests = flag.Bool("update-digests", false, "write testdata/digests.txt")
 
 // digested holds the digests of a job and of its results.
 type digested struct{ what, job, results string }

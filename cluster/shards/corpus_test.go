@@ -97,7 +97,7 @@ func TestPartsAreChecked(t *testing.T) {
 		}
 		musttest.Get(s.Put(t.Context(), name, []byte("{}")))(t)
 		if _, err := Read(t.Context(), getter(s), digest, 0); err == nil || !strings.Contains(err.Error(), "has the digest") {
-			t.Errorf("%s has other bytes: error %v, expected one about the digest", name, err)
+			t.Errorf("%s has other bytes: error %v, want one about the digest", name, err)
 		}
 		m.Set(name+".a0", whole)
 	}
@@ -167,14 +167,14 @@ func TestContents(t *testing.T) {
 		changed := change(&m, bytes.Clone(data))
 		get, digest := stored(sealed(t, m, changed), changed)
 		if _, err := Read(t.Context(), get, digest, 0); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected one with %q", err, want)
+			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 	m, _ := parts(t, c)
 	text := sealed(t, m, data)
 	get, digest := stored(append([]byte(`{"more":1,`), text[1:]...), data)
 	if _, err := Read(t.Context(), get, digest, 0); err == nil || !strings.Contains(err.Error(), `unknown field "more"`) {
-		t.Errorf("error %v, expected one about an unknown field", err)
+		t.Errorf("error %v, want one about an unknown field", err)
 	}
 	get, digest = stored(text, data) // ignores the context
 	ended, cancel := context.WithCancel(t.Context())

@@ -247,7 +247,7 @@ func TestFind(t *testing.T) {
 	find := func(prefix, want string) {
 		t.Helper()
 		if _, err := Find(t.Context(), s.job.Host, prefix); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("-job %q: error %v, expected one with %q", prefix, err, want)
+			t.Errorf("-job %q: error %v, want one with %q", prefix, err, want)
 		}
 	}
 	find("xyz", "expected the first hexadecimal digits")

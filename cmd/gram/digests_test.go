@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-var updateDigests = flag.Bool("update-digests", false, "write testdata/digests.txt anew")
+var updateDigests = flag.Bool("update-digests", false, "write testdata/digests.txt")
 
 // TestDigests checks that results are unchanged bit for bit, for each instruction set: the matrices
 // of every kernel, by the digests of verify, and models. After an intended change, run go test

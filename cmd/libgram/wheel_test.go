@@ -92,7 +92,7 @@ func TestWheels(t *testing.T) {
 	}
 	found, err := filepath.Glob(filepath.Join(*wheels, "*.whl"))
 	if err != nil || len(found) == 0 {
-		t.Fatalf("wheels are %q, %v, expected one or two", found, err)
+		t.Fatalf("wheels are %q, %v, want one or two", found, err)
 	}
 	install := regexp.MustCompile(`\npip install dist/(.*)\n`).FindSubmatch(
 		musttest.Get(os.ReadFile("../../docs/python.md"))(t))
@@ -100,7 +100,7 @@ func TestWheels(t *testing.T) {
 	for _, path := range found {
 		name := regexp.MustCompile(`gramengine-.*-py3-none-manylinux2014_(\w+)\.whl$`).FindStringSubmatch(path)
 		if name == nil || machines[name[1]] == 0 {
-			t.Errorf("wheel %s, expected one of a known platform", path)
+			t.Errorf("wheel %s, want one of a known platform", path)
 			continue
 		}
 		// The command in the docs matches exactly one wheel.

@@ -70,7 +70,7 @@ func TestViewsParse(t *testing.T) {
 		}
 	}
 	if err := (Tokenizer{Views: "words + chars:2", Digits: true}).Validate(); err == nil {
-		t.Error("views pass with digits beside them")
+		t.Error("views are accepted with digits")
 	}
 }
 
@@ -200,7 +200,7 @@ func TestColumnsScan(t *testing.T) {
 	// A missing key is a missing number, like null, but a row without any number is an error.
 	null, absent := `{"title":"a","body":"b","price":1,"age":null}`, `{"title":"a","body":"b","price":1}`
 	if missing, err := check(t, spec, absent); missing != 1 || err != nil {
-		t.Errorf("%d missing, %v, expected one", missing, err)
+		t.Errorf("%d missing, %v, want one", missing, err)
 	}
 	if x, y := scanned(t, fitted, null), scanned(t, fitted, absent); !maps.Equal(x, y) {
 		t.Errorf("%v with null, %v without the key", x, y)

@@ -72,7 +72,7 @@ func TestPairs(t *testing.T) {
 		}
 		run = strings.Repeat(syllable, 12)
 		if got := terms(t, Tokenizer{Pairs: true}, run)[0]; !slices.Equal(got, []string{run}) {
-			t.Errorf("%q: %q, expected one word", run, got)
+			t.Errorf("%q: %q, want one word", run, got)
 		}
 	}
 }

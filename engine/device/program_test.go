@@ -77,7 +77,7 @@ func TestValidate(t *testing.T) {
 			}
 		}
 		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected one with %q", err, want)
+			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 }

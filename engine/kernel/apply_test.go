@@ -37,7 +37,7 @@ func TestApplyRefuses(t *testing.T) {
 		for name, c := range calls {
 			before := slices.Clone(c.dst)
 			if err := Apply(k, table, c.dst, c.c, c.x, c.y); err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%s: error %v, expected one that says %q", name, err, c.says)
+				t.Errorf("%s: error %v, want one that says %q", name, err, c.says)
 			}
 			if !sameBits(c.dst, before) {
 				t.Errorf("%s: dst has been written to", name)

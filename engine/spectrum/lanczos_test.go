@@ -146,7 +146,7 @@ func TestLeadingUnconverged(t *testing.T) {
 		}
 	}
 	if loose == 0 || got.Basis != 40 {
-		t.Errorf("%d values haven't converged with %d vectors, expected some with 40", loose, got.Basis)
+		t.Errorf("%d values haven't converged with %d vectors, want some with 40", loose, got.Basis)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-var updateDigests = flag.Bool("update-digests", false, "write digests.json anew")
+var updateDigests = flag.Bool("update-digests", false, "write digests.json")
 
 // Every workload has the known digest with every instruction set, from one or three workers, and
 // small errors. A change that affects results needs a new version of the workload.

@@ -41,7 +41,7 @@ func TestRateOfManyWorkers(t *testing.T) {
 		return func() float64 { return 1 }
 	})
 	if n := int(began.Load()); n != runtime.GOMAXPROCS(0) || !(rate > 0) {
-		t.Errorf("%d of 1,000 workers were measured, a rate of %g, expected one per processor", n, rate)
+		t.Errorf("%d of 1,000 workers were measured, a rate of %g, want one per processor", n, rate)
 	}
 }
 

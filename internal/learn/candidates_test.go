@@ -147,7 +147,7 @@ func TestVectorsOf(t *testing.T) {
 		{"text", words, "", ""},
 		{"narrow", vectors(60, 4, 0, fraction), VectorKernel, "fractions, not term counts"},
 		{"dense", vectors(200, 40, 0, fraction), VectorKernel, "fractions, not term counts"},
-		{"measurements beside indicators", vectors(500, 8, 5, fraction), VectorKernel, "fractions, not term counts"},
+		{"measurements and indicators", vectors(500, 8, 5, fraction), VectorKernel, "fractions, not term counts"},
 		{"negative", vectors(500, 8, 0, func(i int) float32 { return fraction(i) - 0.1 }), VectorKernel, sparse.Negative},
 	} {
 		v := VectorsOf(q.corpus)

@@ -77,7 +77,7 @@ func TestMistakesAreAnswered(t *testing.T) {
 		got = append(got, x.Index)
 	}
 	if slices.Sort(got); !slices.Equal(got, want) || len(want) == 0 || without == 0 {
-		t.Errorf("mistakes %v, expected %v, beside %d without an answer", got, want, without)
+		t.Errorf("mistakes %v, expected %v, and %d without an answer", got, want, without)
 	}
 }
 

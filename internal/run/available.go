@@ -68,9 +68,9 @@ const (
 // cThreads reports whether the C library creates threads.
 func limited(root fs.FS, running int, cThreads bool) Bound {
 	least := unbounded
-	beside := int64(2 * arenaBytes)
+	overhead := int64(2 * arenaBytes)
 	if threads, ok := numberOf(root, statusOfSelf, "Threads:"); ok && cThreads {
-		beside += max(int64(running)+moreThreads-threads, 0) * threadBytes
+		overhead += max(int64(running)+moreThreads-threads, 0) * threadBytes
 	}
 	text, _ := fs.ReadFile(root, "proc/self/limits")
 	for line := range strings.Lines(string(text)) {
@@ -85,7 +85,7 @@ func limited(root fs.FS, running int, cThreads bool) Bound {
 			limit, err := strconv.ParseInt(fields[0], 10, 64) // or "unlimited"
 			taken, known := numberOf(root, statusOfSelf, l.taken)
 			if err == nil && known {
-				least = least.least(Bound{Bytes: limit - taken<<10 - beside, By: l.by, Limit: limit})
+				least = least.least(Bound{Bytes: limit - taken<<10 - overhead, By: l.by, Limit: limit})
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func TestReporterReportsAtTheEnd(t *testing.T) {
 	var err error
 	r.Finish(&err)
 	if err != nil || len(reports) == 0 || reports[len(reports)-1] != 7 {
-		t.Errorf("reports %v, error %v, expected one of 7", reports, err)
+		t.Errorf("reports %v, error %v, want one of 7", reports, err)
 	}
 }
 

@@ -59,7 +59,7 @@ func TestTasksPanics(t *testing.T) {
 				t.Errorf("%s, %d workers: no line of the task in the stack\n%s", c.name, workers, stack)
 			}
 			if strings.Contains(err.Error(), "\n") || fmt.Sprintf("%v", failed) != failed.Error() {
-				t.Errorf("%s, %d workers: %v, expected one line", c.name, workers, err)
+				t.Errorf("%s, %d workers: %v, want one line", c.name, workers, err)
 			}
 			if began[3+workers] {
 				t.Errorf("%s, %d workers: task %d began after the panic", c.name, workers, 3+workers)

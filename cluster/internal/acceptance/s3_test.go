@@ -81,7 +81,7 @@ func TestS3Writers(t *testing.T) {
 				}
 			}
 			if winners != 1 {
-				t.Fatalf("%d writers succeed, expected one", winners)
+				t.Fatalf("%d writers succeed, want one", winners)
 			}
 			for i, b := range buckets {
 				r, n, err := b.Open(t.Context(), key)

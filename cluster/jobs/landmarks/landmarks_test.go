@@ -214,7 +214,7 @@ func TestDamaged(t *testing.T) {
 		`{"rows":-1}`: "for -1 documents", `{"rows":1} 1`: "data after its end", `{"more":1}`: "unknown field",
 	} {
 		if _, err := parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("request %s: error %v, expected one with %q", text, err, want)
+			t.Errorf("request %s: error %v, want one with %q", text, err, want)
 		}
 	}
 	q := &landmark.Request{Rows: 600, Landmarks: []int{4, 2}, Classes: []int{0}, At: []float64{1, 2}}

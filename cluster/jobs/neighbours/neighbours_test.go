@@ -78,7 +78,7 @@ func TestDecode(t *testing.T) {
 		"4 bytes after the last list":          func() error { _, err := decode(b, 1, 0, 2, false); return err },
 	} {
 		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected one with %q", err, want)
+			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func TestDecode(t *testing.T) {
 		`{"of":2,"machines":[{"number":1,"machine":{}},{"number":1,"machine":{}}]}`: "decision function 1 is repeated",
 	} {
 		if _, err := decode([]byte(text), 2); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, expected one with %q", text, err, want)
+			t.Errorf("%s: error %v, want one with %q", text, err, want)
 		}
 	}
 }

@@ -184,7 +184,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	if refused := dial(); isOpen(refused) || !strings.Contains(said.String(),
 		"4 connections are open, expected at most 3") {
-		t.Errorf("a new one beside active ones is open: %v; log %q", isOpen(refused), said.String())
+		t.Errorf("a new connection besides active ones is open: %v; log %q", isOpen(refused), said.String())
 	}
 	for _, c := range all {
 		if isOpen(c) || c == all[5] {

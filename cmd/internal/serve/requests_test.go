@@ -111,7 +111,7 @@ func TestJSONForms(t *testing.T) {
 		case err != nil || strings.Contains(got.Error, "Go ") || strings.Contains(got.Error, "map["):
 			t.Errorf("%s: %v, error %q", body, err, got.Error)
 		case want == "" && (r.StatusCode != 200 || len(got.Terms) != 1):
-			t.Errorf("%s: %s, %+v, expected one term", body, r.Status, got)
+			t.Errorf("%s: %s, %+v, want one term", body, r.Status, got)
 		case want != "" && (r.StatusCode != 400 || !strings.Contains(got.Error, want)):
 			t.Errorf("%s: %s, error %q, expected %q", body, r.Status, got.Error, want)
 		}

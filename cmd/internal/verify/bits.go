@@ -83,10 +83,10 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 			return err
 		}
 		var digest string
-		var beside sync.WaitGroup
-		beside.Go(func() { digest = digestOf(first.Data) })
+		var parallel sync.WaitGroup
+		parallel.Go(func() { digest = digestOf(first.Data) })
 		otherwise, err := anyWay(ctx, corpus, x, eng, c, first.Data)
-		beside.Wait()
+		parallel.Wait()
 		if err = errors.Join(err, eng.Close()); err != nil {
 			return err
 		}
@@ -118,11 +118,11 @@ func (v *verifier) anyWorkers(
 		}
 		return eng, nil
 	}
-	beside := min(v.NumWorkers(), 2) // two engines at a time, because one worker leaves other CPUs idle
+	parallel := min(v.NumWorkers(), 2) // two engines at a time, because one worker leaves other CPUs idle
 	if isa == backend.CUDA {
-		beside = 1
+		parallel = 1
 	}
-	err = run.Tasks(ctx, beside, 2, func(_ context.Context, _, i int) error {
+	err = run.Tasks(ctx, parallel, 2, func(_ context.Context, _, i int) error {
 		eng, err := compute(1+i, []*engine.Symmetric{first, again}[i])
 		if err != nil {
 			return err

@@ -83,7 +83,7 @@ func TestSamplePart(t *testing.T) {
 	all, before := count(s)
 	some, after := count(s.part(8))
 	if some != (all+7)/8 {
-		t.Errorf("%d whole rows of %d, expected one of eight", some, all)
+		t.Errorf("%d whole rows of %d, want one of eight", some, all)
 	}
 	for _, p := range closest {
 		i, j := int(p.i), int(p.j)

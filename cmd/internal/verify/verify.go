@@ -270,12 +270,12 @@ func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64
 	for _, isa := range v.All() {
 		list = append(list, &candidate{isa: isa})
 	}
-	beside := v.NumWorkers()
+	parallel := v.NumWorkers()
 	if budget := v.Budget(); budget > 0 && v.held+int64(len(list))*bytes > budget {
-		beside = 1
+		parallel = 1
 	}
 	var mu sync.Mutex // guards v.held
-	err := run.Tasks(ctx, beside, len(list), func(_ context.Context, _, i int) error {
+	err := run.Tasks(ctx, parallel, len(list), func(_ context.Context, _, i int) error {
 		mu.Lock()
 		err := v.Fits("an engine for each instruction set", v.held+bytes)
 		mu.Unlock()

@@ -106,7 +106,7 @@ func TestScoreValues(t *testing.T) {
 		c.Classes[1] = other
 		_, err := Of(nil, &model.Prediction{Value: []float64{1, 2, 3, 4}}, c)
 		if err == nil || !strings.Contains(err.Error(), other) {
-			t.Errorf("error %v, expected one that names the label %s", err, other)
+			t.Errorf("error %v, want one that names the label %s", err, other)
 		}
 	}
 }

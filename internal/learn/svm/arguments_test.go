@@ -41,7 +41,7 @@ func TestNoMargin(t *testing.T) {
 		k := kernel.MustParse(spec)
 		m, _, err := problem(t, twice, k, Options{}).Train(t.Context(), Settings{Type: model.NuSVC, Kernel: k, Nu: 0.6})
 		if m != nil || err == nil || !strings.Contains(err.Error(), `the margin of class "a" against "b" is 0`) {
-			t.Errorf("%s: error %v, expected that there is no margin", spec, err)
+			t.Errorf("%s: error %v, want an error about the margin", spec, err)
 		}
 	}
 	if _, _, err := problem(t, twice, kernel.MustParse(DefaultKernel), Options{}).Train(

@@ -195,7 +195,7 @@ func TestReject(t *testing.T) {
 	m, report := train(t, c, Settings{C: 10, Reject: RejectionTarget{Coverage: 0.5}}, Options{})
 	r := report.Rejection
 	if r == nil || r.Coverage != 0.5 || !(r.Error > 0 && r.Error < 1) {
-		t.Fatalf("rejection %+v, expected one that covers half", r)
+		t.Fatalf("rejection %+v, want one that covers half", r)
 	}
 	m, err := model.Read(t.Context(), bytes.NewReader(bytesOf(t, m)))
 	if err != nil || m.Classifier.Rejection == nil || *m.Classifier.Rejection != *r {

@@ -129,7 +129,7 @@ func (z *sizes) fixed() int64 {
 	return z.held + z.engine + (documentBytes*z.n+max(gatherLeast, 4*gatherRows*z.n))*z.workers
 }
 
-// beside returns the share of the memory for rows that a task takes. Training takes lists of
+// rowShare returns the share of the memory for rows that a task takes. Training takes lists of
 // documents and classifiers and, if thresholds are tuned, decision values and values near 0. A
 // validation takes
 //
@@ -137,7 +137,7 @@ func (z *sizes) fixed() int64 {
 //     may use it, for all cells of a kernel and for one cell of the two kernels before;
 //   - 80 bytes per document and 4 per coefficient, for the columns of a prediction;
 //   - a panel of kernel values and the sums of the binary classifiers, in each worker.
-func (z *sizes) beside(t Task) int64 {
+func (z *sizes) rowShare(t Task) int64 {
 	each, machines := t.Settings.machines(z.classes)
 	if t.Folds == 0 {
 		list := each * machineBytes
@@ -146,7 +146,7 @@ func (z *sizes) beside(t Task) int64 {
 		}
 		if t.Settings.Calibrated {
 			t.Folds, t.Settings.Probabilities = calibrationFolds, true
-			return max(list*z.n, z.beside(t))
+			return max(list*z.n, z.rowShare(t))
 		}
 		return list * z.n
 	}
@@ -163,7 +163,7 @@ func (z *sizes) beside(t Task) int64 {
 func (z *sizes) rows(tasks []Task) int64 {
 	most := int64(0)
 	for _, t := range tasks {
-		most = max(most, z.beside(t))
+		most = max(most, z.rowShare(t))
 	}
 	return z.set() + most
 }
@@ -254,7 +254,7 @@ func (p *Problem) tooLarge(more ...Task) error {
 	}
 	need := z.need(&p.opt, tasks)
 	for _, t := range more { // plan ignores more, so rows may get only half of the remaining memory
-		need += z.beside(t) + z.beside(t)/(garbagePart-1)
+		need += z.rowShare(t) + z.rowShare(t)/(garbagePart-1)
 	}
 	return &run.MemoryError{What: "svm: " + what, Need: need, Limit: p.opt.MemoryBytes, Enough: true}
 }
@@ -274,7 +274,7 @@ func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 	if t.Folds == 0 { // a validation uses it for a matrix
 		spare = max(p.spare()-z.model(), 0)
 	}
-	opt.RowBytes -= max(z.beside(t)-spare, 0)
+	opt.RowBytes -= max(z.rowShare(t)-spare, 0)
 	if opt.RowBytes < z.set() && opt.RowBytes < p.budget.rows {
 		return opt, p.tooLarge(t)
 	}

@@ -237,7 +237,7 @@ func TestOwnKernel(t *testing.T) {
 	for _, name := range []string{"linear", "diffusion : t=3", "precomputed"} {
 		eval := func(c, _, _ float64) float64 { return c }
 		if _, err := kernel.New(kernel.Custom{Name: name, Eval: eval}); err == nil {
-			t.Errorf("a kernel of one's own called %s", name)
+			t.Errorf("a user-defined kernel called %s", name)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestPredictOnDevice(t *testing.T) {
 			p := musttest.Get(NewPredictor(t.Context(), m, Options{Device: newSlowDevice(d)}))(t)
 			got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
 			if !slices.Equal(d.requests, []int{test.Documents.Rows()}) {
-				t.Errorf("the device was asked for rows %v, expected one call for %d", d.requests,
+				t.Errorf("the device was asked for rows %v, want one call for %d", d.requests,
 					test.Documents.Rows())
 			}
 			sameUpTo(t, tc.s.Kernel, m, test.Documents, got, want)
@@ -58,7 +58,7 @@ func TestPredictOnDevice(t *testing.T) {
 			}
 			for i := range got.Value {
 				if got.Value[i] != got.Decisions[i][0] {
-					t.Errorf("document %d: value %v beside the decision %v", i, got.Value[i], got.Decisions[i][0])
+					t.Errorf("document %d: value %v, decision %v", i, got.Value[i], got.Decisions[i][0])
 				}
 			}
 			if err := p.Close(); err != nil || d.closed != 1 {
@@ -109,7 +109,7 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 		p.opt.MemoryBytes = least
 		got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
 		if panels := (n + p.Engine().Info().Kernels.Panel - 1) / p.Engine().Info().Kernels.Panel; len(d.requests) != panels {
-			t.Errorf("%d workers: %d calls of the device, expected one for each of %d panels", workers,
+			t.Errorf("%d workers: %d calls of the device, want one for each of %d panels", workers,
 				len(d.requests), panels)
 		}
 		for i := range want.Decisions {
@@ -120,7 +120,7 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 		p.opt.MemoryBytes = least - 1
 		memory := (*engine.MemoryError)(nil)
 		if _, err := p.Predict(t.Context(), test.Documents); !errors.As(err, &memory) || memory.Need != least {
-			t.Errorf("error %v, expected one that says %d bytes", err, least)
+			t.Errorf("error %v, want one that says %d bytes", err, least)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 	m, _ := train(t, learn, Settings{}, Options{})
 	if _, err := NewPredictor(t.Context(), m, Options{MemoryBytes: 1000}); err == nil ||
 		!strings.Contains(err.Error(), "expected at most") {
-		t.Errorf("error %v, expected one that says what it needs", err)
+		t.Errorf("error %v, want one that says what it needs", err)
 	}
 	p, err := NewPredictor(t.Context(), m, Options{MemoryBytes: 1 << 20, HeldBytes: 600 << 10})
 	if err != nil {
@@ -106,7 +106,7 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 	}
 	if _, err := p.Predict(context.Background(), test.Documents); err == nil ||
 		!strings.Contains(err.Error(), "expected at most 1 MiB") {
-		t.Errorf("error %v, expected one that says what it needs", err)
+		t.Errorf("error %v, want one that says what it needs", err)
 	}
 	p, err = NewPredictor(t.Context(), m, Options{MemoryBytes: 64 << 20, HeldBytes: 60 << 20})
 	if err != nil {
@@ -114,7 +114,7 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 	}
 	if _, err := p.Holding(64<<20).Predict(context.Background(), test.Documents); err == nil ||
 		!strings.Contains(err.Error(), "expected at most 64 MiB") {
-		t.Errorf("error %v, expected one that says what it needs", err)
+		t.Errorf("error %v, want one that says what it needs", err)
 	}
 	if _, err := p.Holding(0).Predict(context.Background(), test.Documents); err != nil {
 		t.Error(err)

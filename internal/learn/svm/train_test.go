@@ -156,7 +156,7 @@ func TestTrainEveryType(t *testing.T) {
 				if s.Probabilities {
 					// folds depend on document order, so only the direction is the same
 					if sigmoid := m.Classifier.Functions[j].Sigmoid; sigmoid == nil || !(sigmoid.A < 0) {
-						t.Errorf("machine %d has the sigmoid %v, expected one that rises with the decision value", j,
+						t.Errorf("machine %d has the sigmoid %v, want one that rises with the decision value", j,
 							sigmoid)
 					}
 				}
@@ -211,7 +211,7 @@ func TestTrainRefuses(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			p := problem(t, test.c, kernel.MustParse(DefaultKernel), Options{})
 			if _, _, err := p.Train(t.Context(), test.s); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v, expected one with %q", err, want)
+				t.Errorf("error %v, want one with %q", err, want)
 			}
 		})
 	}

@@ -139,7 +139,7 @@ func TestMarginIsTheNearest(t *testing.T) {
 		}
 	}
 	if min(differ[4], differ[5], differ[6]) == 0 || most > math.Pi/2 {
-		t.Errorf("margins of the paper that differ, by the number of terms: %v, by up to %v, expected some from 4 on", differ,
+		t.Errorf("margins of the paper that differ, by the number of terms: %v, by up to %v, want some from 4 on", differ,
 			most)
 	}
 	t.Logf("margins of the paper that differ, by the number of terms, of 4000 each: %v, by up to %.3f", differ, most)

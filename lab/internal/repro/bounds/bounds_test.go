@@ -157,7 +157,7 @@ func TestBounds(t *testing.T) {
 	b := musttest.Get(boundsOf(m, []float64{0, 5}, []float64{1e-3, 1}))(t)
 	c := b.largest
 	if !(c >= 1 && c <= 2+1e-9) {
-		t.Errorf("C_K = %v, expected one from 1 to 2", c)
+		t.Errorf("C_K = %v, want one from 1 to 2", c)
 	}
 	for i, want := range []float64{math.Log(6 * c * math.Sqrt(1.5)), math.Log(6 * c * math.Sqrt(math.Exp(-5)+0.5))} {
 		if got := b.coverings[i]; got.index != 2 || !(math.Abs(got.radius-want) <= 1e-12) {

@@ -26,7 +26,7 @@ var networks = repro.Experiment{
 Multilayer kernel machines: each layer selects features by mutual information and finds kernel
 principal components of an arc-cosine kernel; lmnn, knn and svm classify the features of the last
 layer. One document of six of each class chooses widths, steps of lmnn and C; then all documents
-train. Each run draws the documents anew. The images are look-alikes of the thesis' sets, whose
+train. Each run draws its own documents. The images are look-alikes of the thesis' sets, whose
 Figures 5.4 and 5.5 print 6.13 to 7.69 % for mnist-rand and 17.91 to 23.50 % for mnist-image.`,
 	New: func() repro.Settings {
 		return &machines{Sets: repro.Words{"mnist-rand", "mnist-image"}, Networks: repro.Words{"0-0-0", "1-1-1", "2-2-2"},

@@ -26,7 +26,7 @@ func TestResults(t *testing.T) {
 			ln := math.Abs(math.Log(reprotest.Number(t, row["test"]) / percent))
 			if row["printed"] != repro.Fixed(percent, 2) || !(math.Abs(ln-reprotest.Number(t, row["|ln|"])) <= 0.003) ||
 				!(ln < 0.75) {
-				t.Errorf("%s, %s: %s %% beside %s, |ln| %s, expected %v and %v", set, row["kernel"], row["test"], row["printed"],
+				t.Errorf("%s, %s: %s %%, printed %s, |ln| %s, expected %v and %v", set, row["kernel"], row["test"], row["printed"],
 					row["|ln|"], percent, ln)
 			}
 		}
