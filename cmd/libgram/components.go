@@ -50,7 +50,6 @@ func findComponents(c *call, a *arguments, o *gram.PCAOptions) (object, error) {
 	return out, nil
 }
 
-// project implements gram_project.
 func project(c *call, a *arguments, o *gram.Options) (object, error) {
 	p, err := objectOf[*components](c, a.object)
 	if err != nil {

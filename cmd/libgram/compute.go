@@ -89,7 +89,6 @@ func withNames(all map[string]arrayMaker, name string, names []string) map[strin
 	return all
 }
 
-// read implements gram_read.
 func read(c *call, a *arguments, o *gram.ReadOptions) (object, error) {
 	source, err := a.name.string("source")
 	if err != nil {
@@ -249,7 +248,6 @@ func neighbours(c *call, a *arguments, o *neighbourOptions) (object, error) {
 	return nil, nil
 }
 
-// duplicates implements gram_duplicates.
 func duplicates(c *call, a *arguments, o *gram.DuplicateOptions) (object, error) {
 	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options, MinDF: 1,
 		Tokenizer: corpus.NearTokenizer})

@@ -236,7 +236,6 @@ func numbersOf[T, A, B number](data unsafe.Pointer, n int64, bits int32, what st
 	return nil, fmt.Errorf("gram: %s of %d bits, expected 32 or 64", what, bits)
 }
 
-// label adds the labels or targets to a corpus.
 func (d *documents) label(c *corpus.Corpus) error {
 	n := int64(c.Documents.Rows())
 	c.Labels, c.Classes = sparse.Labels{}, nil

@@ -53,7 +53,6 @@ func (c *call) ofIndex(a *arguments) (*index, []string, error) {
 	return x, texts, err
 }
 
-// indexAdd implements gram_index_add.
 func indexAdd(c *call, a *arguments, _ *gram.Options) (object, error) {
 	x, texts, err := c.ofIndex(a)
 	if err != nil {
@@ -68,7 +67,6 @@ func indexAdd(c *call, a *arguments, _ *gram.Options) (object, error) {
 	return nil, err
 }
 
-// indexRemove implements gram_index_remove.
 func indexRemove(c *call, a *arguments, _ *gram.Options) (object, error) {
 	x, err := objectOf[*index](c, a.object)
 	if err != nil {
@@ -108,7 +106,6 @@ func indexQuery(c *call, a *arguments, o *queryOptions) (object, error) {
 		"documents": made(documents), "distances": made(distances)}}, nil
 }
 
-// indexRefit implements gram_index_refit.
 func indexRefit(c *call, a *arguments, _ *gram.Options) (object, error) {
 	x, err := objectOf[*index](c, a.object)
 	if err != nil {
@@ -120,7 +117,6 @@ func indexRefit(c *call, a *arguments, _ *gram.Options) (object, error) {
 // indexes is the prefix of index files.
 const indexes = "gram index "
 
-// load implements gram_load.
 func load(c *call, a *arguments, _ *gram.Options) (object, error) {
 	path, err := a.name.string("path")
 	if err != nil {
@@ -163,7 +159,6 @@ func (c *call) loadFrom(r io.Reader) (object, error) {
 	return &model{Model: m}, err
 }
 
-// save implements gram_save.
 func save(c *call, a *arguments, _ *gram.Options) (object, error) {
 	path, err := a.name.string("path")
 	if err != nil {

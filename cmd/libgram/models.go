@@ -32,7 +32,6 @@ type ready struct {
 
 func (*model) kind() string { return "model" }
 
-// each visits the current calls.
 func (r *ready) each(visit func(c *call)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +122,6 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, err
 	return in, err
 }
 
-// train implements gram_train.
 func train(c *call, a *arguments, o *gram.TrainOptions) (object, error) {
 	in, err := c.training(a.x, o)
 	if err != nil {
@@ -158,7 +156,6 @@ type point struct {
 	Options map[string]any
 }
 
-// search implements gram_search.
 func search(c *call, a *arguments, o *gram.SearchOptions) (object, error) {
 	in, err := c.training(a.x, &o.TrainOptions)
 	if err != nil {
@@ -295,7 +292,6 @@ func answerOf(of []string, p *gram.Predictions) *answer {
 	return out
 }
 
-// explain implements gram_explain.
 func explain(c *call, a *arguments, o *gram.Options) (object, error) {
 	m, err := objectOf[*model](c, a.object)
 	if err != nil {

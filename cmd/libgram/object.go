@@ -70,7 +70,6 @@ type registry struct {
 
 var objects = registry{of: map[uintptr]*entry{}}
 
-// add registers an object and returns its handle.
 func (r *registry) add(o object) uintptr {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +88,6 @@ func (r *registry) unknown(handle uintptr) error {
 	return fmt.Errorf("gram: object %d, expected a handle that the library returned", handle)
 }
 
-// drop frees a handle.
 func (r *registry) drop(handle uintptr) error {
 	r.mu.Lock()
 	e, ok := r.of[handle]
@@ -194,7 +192,6 @@ func (e *entry) array(c *call, name string) (*array, error) {
 	return nil, fmt.Errorf("gram: array %q of a %s, expected one of %s", name, e.kind(), strings.Join(names, ", "))
 }
 
-// free implements gram_free.
 func free(_ *call, a *arguments, _ *gram.Options) (object, error) {
 	if a.object == 0 {
 		return nil, nil

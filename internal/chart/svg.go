@@ -117,7 +117,6 @@ func (d *drawing) chart(c *Chart, x, width, height float64) {
 	}
 }
 
-// legend draws the legend.
 func (d *drawing) legend(c *Chart, x, y float64) {
 	for _, m := range c.legend {
 		middle, right := y+lineHeight/2, x+2*gap
@@ -186,7 +185,6 @@ type box struct {
 func (b *box) x(v float64) float64 { return b.left + b.c.X.place(v)*(b.right-b.left) }
 func (b *box) y(v float64) float64 { return b.bottom - b.c.Y.place(v)*(b.bottom-b.top) }
 
-// mark draws a mark.
 func (d *drawing) mark(m mark, b box) {
 	at := make([]Point, len(m.points))
 	for i, p := range m.points {
@@ -228,7 +226,6 @@ func (d *drawing) area(of Color, points []Point) {
 	fmt.Fprintf(d, `<path d="%sZ" style="fill:%s"/>`+"\n", path(points), d.of(of))
 }
 
-// shape draws a point.
 func (d *drawing) shape(m mark, at Point) {
 	r := m.radius
 	corner := func(x, y float64) Point { return Point{at.X + x*r, at.Y + y*r} }

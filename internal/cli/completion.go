@@ -60,7 +60,6 @@ func (p *Program) completed() []completed {
 		completed{name: "help", words: topics})
 }
 
-// names returns the names of commands.
 func names(list []completed) string {
 	var out []string
 	for _, c := range list {

@@ -53,7 +53,6 @@ type Command struct {
 	NoJSON bool // without -json, because the output has a single format
 }
 
-// flags returns the command's flags and its work.
 func (c *Command) flags() (*Flags, Work) {
 	f := newFlags(c.Name, !c.NoJSON)
 	return f, c.Setup(f)

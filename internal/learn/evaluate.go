@@ -183,7 +183,6 @@ func Evaluate(
 	return v, nil
 }
 
-// outcomesOf returns the outcome of each row.
 func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, score *score.Score) []Outcome {
 	number := map[string]int{}
 	for k := range score.Classes {

@@ -149,7 +149,6 @@ func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, erro
 	return g, nil
 }
 
-// numbers parses the values as numbers.
 func (w *Words) numbers() (values []float64, err error) {
 	for _, text := range w.Values {
 		v, err := strconv.ParseFloat(text, 64)

@@ -70,7 +70,6 @@ func (l *Lines) Values(i int) []float64 {
 	return nil
 }
 
-// separator returns the column separator.
 func (l *Lines) separator() string {
 	if l.Separator != "" {
 		return l.Separator

@@ -121,7 +121,6 @@ func (m KernelMachine) Predict(ctx context.Context, docs *sparse.CSR, o Options)
 	return p.Predict(ctx, docs)
 }
 
-// machines returns the options of package svm.
 func (o *Options) machines() svm.Options {
 	return svm.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Device: o.Device,

@@ -128,7 +128,6 @@ func (t *machines) Check(o Options) error {
 	return err
 }
 
-// options returns the options of package svm for tasks.
 func (t *machines) options(o *Options, tasks ...svm.Task) svm.Options {
 	own := o.machines()
 	if own.Tasks, own.Unnamed = tasks, t.Kernel == "" || t.proposed(o); o.Solver != nil {

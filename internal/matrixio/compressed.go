@@ -16,7 +16,6 @@ type Compressed struct {
 	Row        func(i int) (columns []uint32, values []float32)
 }
 
-// each visits all rows.
 func (m *Compressed) each(visit func(i int, columns []uint32, values []float32) error) error {
 	for i := range m.Rows {
 		columns, values := m.Row(i)

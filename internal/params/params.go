@@ -320,7 +320,6 @@ func (f *field) enumeration() bool {
 	return is && f.value.Kind() == reflect.Int
 }
 
-// words returns the words of an enumeration.
 func (f *field) words() (words []string) {
 	least, _ := f.bound("min")
 	most, _ := f.bound("max")
@@ -332,13 +331,11 @@ func (f *field) words() (words []string) {
 	return words
 }
 
-// bound returns the number in a tag.
 func (f *field) bound(tag string) (float64, bool) {
 	v, err := strconv.ParseFloat(f.tag.Get(tag), 64)
 	return v, err == nil
 }
 
-// parse sets the field from text.
 func (f *field) parse(text string) error {
 	if auto := f.tag.Get("auto"); auto != "" && text == "auto" {
 		text = auto

@@ -65,7 +65,6 @@ func (t *Table) Right(column int) bool { return t.right[column] }
 // Rows returns the rows below the titles.
 func (t *Table) Rows() [][]string { return t.rows[1:] }
 
-// widths returns the widths of the columns.
 func (t *Table) widths() []int {
 	width := make([]int, len(t.right))
 	for _, row := range t.rows {

@@ -269,7 +269,6 @@ func (s *state) again(ctx context.Context, c *core, t *task) (differs int) {
 	return differs
 }
 
-// end completes the report.
 func (s *state) end(ctx context.Context) *Report {
 	r := s.report
 	r.Seconds, r.Interrupted = time.Since(s.begin).Seconds(), ctx.Err() != nil

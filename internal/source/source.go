@@ -154,7 +154,6 @@ func Missing(what string) error {
 	)
 }
 
-// sparseFormat converts -format to a [corpus.Format].
 func (d *Documents) sparseFormat() corpus.Format {
 	switch d.Format {
 	case "auto":

@@ -45,7 +45,6 @@ than scikit-learn's. Models keep these settings, and predict splits text as trai
 		t.declareTokenizer(f)
 	}}
 
-// declare declares the flags for reading text.
 func (t *textFlags) declare(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
@@ -79,7 +78,6 @@ func (t *textFlags) declare(f *cli.Flags) {
 var TermFlags = []string{"analyzer", "ngrams", "views", "digits", "case", "token-pattern", "stop-words", "normalize",
 	"strip-accents", "min-df", "max-df"}
 
-// declareTokenizer declares the flags of the tokenizer.
 func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
@@ -123,7 +121,6 @@ func (d *Documents) DefaultDigits(f *cli.Flags) {
 	digits.DefValue, digits.Usage = "true", "keep digits in words; -digits=false drops them"
 }
 
-// withoutStopWords returns the tokenizer without the stop words of a file.
 func (t *textFlags) withoutStopWords() (corpus.Tokenizer, error) {
 	if t.views != "" {
 		out, err := token.ParseViews(t.views)

@@ -285,7 +285,6 @@ func (r *evaluateReport) Describe(d *report.Document) {
 	d.Page(r.modelSection(r.found))
 }
 
-// mistakesTable returns a table of the worst mistakes, and its title.
 func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 	title = "The worst mistakes and the terms that decided them"
 	columns := []string{"document", "class", "predicted", ">confidence", "by"}

@@ -374,7 +374,6 @@ func (r *evaluateReport) copiesSection() report.Section {
 	return s
 }
 
-// modelSection returns the section with the model and the command.
 func (r *evaluateReport) modelSection(x *found) report.Section {
 	a := &x.about
 	s := report.Section{Title: "Model", Code: r.Command}

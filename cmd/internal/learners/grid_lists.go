@@ -78,7 +78,6 @@ func (g *gridLists) has(name string) bool {
 		slices.ContainsFunc(g.words, func(other learn.Words) bool { return other.Name == name })
 }
 
-// all returns all lists as words.
 func (g *gridLists) all() []learn.Words {
 	lists := slices.Clone(g.words)
 	for _, list := range g.numbers {

@@ -124,7 +124,6 @@ func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridRepor
 	return r
 }
 
-// fill adds the results.
 func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool) {
 	run := r.run
 	r.Measure, r.Complete = found.Measure, complete

@@ -202,7 +202,6 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 	return x, nil
 }
 
-// run predicts, writes the predictions and reports.
 func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	p := e.Progress(false)

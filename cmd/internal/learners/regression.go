@@ -28,7 +28,6 @@ func errorsTable(r *score.Regression) *report.Table {
 	return t
 }
 
-// describeErrors adds the table of errors.
 func describeErrors(d *report.Document, r *score.Regression) {
 	s := report.Section{Title: "Errors", Table: errorsTable(r), Text: "R² is 1 for estimates without errors and 0 " +
 		"for the mean of these targets. MAE is the mean absolute error, RMSE the root mean squared error. Training " +

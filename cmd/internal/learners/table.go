@@ -5,7 +5,6 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// predictionColumns returns the columns of a table of predictions.
 func predictionColumns() []table.Column[learn.Row] {
 	number := func(name string, of func(r *learn.Row) *float64) table.Column[learn.Row] {
 		return table.Column[learn.Row]{Name: name, Real: func(r *learn.Row) (float64, bool) {

@@ -30,7 +30,6 @@ type search struct {
 	texts       bool
 }
 
-// declare declares the flags for documents.
 func (s *search) declare(f *cli.Flags) {
 	s.f = f
 	s.Documents.Declare(f, "goroot", &s.Limits)
@@ -71,7 +70,6 @@ func (s *search) declareTexts(f *cli.Flags) {
 	f.Pages()
 }
 
-// keepTexts keeps the texts if -texts or always is set.
 func (s *search) keepTexts(always bool) {
 	if s.texts || always {
 		s.KeepTexts = math.MaxInt64
@@ -132,7 +130,6 @@ func (o *outcome) blank(e *cli.Env, n int) {
 	}
 }
 
-// line adds the last line of a report.
 func (o *outcome) line(d *report.Document, what string) {
 	d.Fact(o.File, "%s, %s; %s %.2f s, total %.2f s, %s", o.Format, report.Bytes(o.FileBytes), what,
 		o.Searched, o.Seconds, report.Peak(o.PeakBytes, o.limit))

@@ -57,7 +57,6 @@ type point struct {
 	at []float32
 }
 
-// pointColumns returns the columns of a table of coordinates.
 func pointColumns(c *corpus.Corpus, count int) []table.Column[point] {
 	columns := []table.Column[point]{
 		table.Text("document", func(p *point) string { return source.ShortName(c, p.i) }),

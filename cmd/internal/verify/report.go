@@ -79,7 +79,6 @@ func (v *verifier) check(isa asm.ISA, emb sparse.Embedding, what string, passed 
 	v.report.Checks = append(v.report.Checks, check{string(isa), emb.String(), what, found, passed})
 }
 
-// count counts the passed checks.
 func (r *verification) count() {
 	all := make([]bool, 0, len(r.Rows)+len(r.Checks))
 	for _, row := range r.Rows {

@@ -49,7 +49,6 @@ func (r *sampleRow) column(k int) int {
 	return int(r.columns[k])
 }
 
-// docs returns the documents of rows.
 func docs(rows []sampleRow) []int {
 	out := make([]int, len(rows))
 	for k := range rows {
@@ -272,7 +271,6 @@ func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 // mirrored returns the number of pairs for which the sample contains both (i, j) and (j, i).
 func (s *sample) mirrored() int64 { return int64(len(s.rows)) * int64(len(s.rows)-1) / 2 }
 
-// describe returns the description of the sample for the report.
 func (s *sample) describe(x *sparse.Embedded) embeddingLine {
 	d := x.Digest()
 	e := embeddingLine{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), Pairs: s.pairs(),

@@ -38,7 +38,6 @@ type Settings struct {
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 }
 
-// resolve sets defaults and checks the settings.
 func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	if err := params.Resolve(&s); err != nil {
 		return s, nil, fmt.Errorf("knn: %w", err)

@@ -267,7 +267,6 @@ func (t *training) room() (bytes int64) {
 	return bytes
 }
 
-// models returns the model of each C.
 func (t *training) models(ctx context.Context, columns []*column) ([]*Model, error) {
 	residual, err := t.residual(ctx)
 	if err != nil {

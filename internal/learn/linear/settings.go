@@ -48,7 +48,6 @@ type Settings struct {
 	Seed       uint64  // seed of the order of documents
 }
 
-// resolve checks the settings and sets defaults.
 func (s Settings) resolve() (Settings, error) {
 	given := s.Intercept
 	err := params.Resolve(&s)

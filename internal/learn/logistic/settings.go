@@ -31,7 +31,6 @@ type Settings struct {
 	Loose bool // searches end without a duality gap, and don't report convergence; for comparing models
 }
 
-// resolve checks the settings and sets defaults.
 func (s Settings) resolve() (Settings, error) {
 	err := params.Resolve(&s)
 	if err != nil {

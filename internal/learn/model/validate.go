@@ -69,7 +69,6 @@ func pairs(k int) int {
 	return int(int64(k) * int64(k-1) / 2)
 }
 
-// validateSupport checks the support vectors.
 func (m *Model) validateSupport() error {
 	if m.Vocabulary != nil && m.Support.Cols > len(m.Vocabulary) {
 		return fmt.Errorf("support vectors have %d columns, but the vocabulary has %d "+

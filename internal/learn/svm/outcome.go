@@ -43,7 +43,6 @@ func (f *folded) held(fold int) (docs []int) {
 	return docs
 }
 
-// outcome extracts an outcome from a validation.
 func (f *folded) outcome(v *solver.Validation) *outcome {
 	o := &outcome{folds: make([]*FoldOutcome, f.folds), busy: v.Busy}
 	for fold := range o.folds {
@@ -115,7 +114,6 @@ func place[T any](all *[]T, n int, docs []int, found []T) {
 	}
 }
 
-// result scores an outcome.
 func (f *folded) result(ctx context.Context, o *outcome) (*tune.Result, error) {
 	t, err := f.together(o)
 	if err != nil {

@@ -17,7 +17,6 @@ func (p *Problem) computing(s engine.Progress) {
 	}
 }
 
-// solving reports the solver's progress.
 func (p *Problem) solving(s solver.Progress) {
 	if p.opt.Progress == nil {
 		return

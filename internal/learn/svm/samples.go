@@ -164,7 +164,6 @@ func (m *Samples) Fits(k kernel.Kernel) error {
 	return p.tooLarge()
 }
 
-// tasks returns the tasks of rounds.
 func (m *Samples) tasks() (tasks []Task) {
 	g := m.From
 	for _, scheme := range g.Schemes {

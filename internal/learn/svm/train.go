@@ -233,7 +233,6 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 	return docs
 }
 
-// solverTraining returns the training for the solver.
 func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	t = solver.Training{Classes: len(p.corpus.Classes), Scheme: s.Scheme, IndependentLabels: s.IndependentLabels}
 	if t.Parameters, err = p.parameters(s); err != nil {
@@ -395,7 +394,6 @@ func (p *Problem) raw(rows []int) *sparse.CSR {
 	return out
 }
 
-// before returns warnings about a problem and its settings.
 func (p *Problem) before(s *Settings) (warnings []string) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	if known := kernel.PropertiesOf(s.Kernel); known.Doubtful() != "" && !p.opt.Unnamed {

@@ -32,7 +32,6 @@ const keptKernels, keptSchemes = 3, 2
 // that learn from labels.
 const finalRound, weighting = "all", "weighting"
 
-// rounds returns the names of the rounds.
 func (g *Candidates) rounds() (names []string) {
 	kernels := len(g.Kernels)
 	if g.Alike || g.Final > 0 { // each kernel with all its terms
@@ -51,7 +50,6 @@ func (g *Candidates) rounds() (names []string) {
 	return names
 }
 
-// folds returns the number of folds of a round.
 func (g *Candidates) folds(round string) int {
 	if round == finalRound {
 		return g.Folds

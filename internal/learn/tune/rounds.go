@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// run runs the rounds.
 func (h *choosing) run(ctx context.Context) error {
 	g, best, least := &h.from, []Candidate{h.first()}, h.least()
 	rounds := g.rounds()
@@ -300,7 +299,6 @@ func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool
 	return c, nil
 }
 
-// compare evaluates candidates on the sample of a round.
 func (h *choosing) compare(ctx context.Context, r *Round, some []Candidate, e Evaluator) error {
 	h.now, h.tries = h.on.Work(some, r.Folds).On(float64(r.Documents)), len(some)
 	h.tried.Store(0)
@@ -323,7 +321,6 @@ func (h *choosing) compare(ctx context.Context, r *Round, some []Candidate, e Ev
 	return nil
 }
 
-// stageOf returns the progress stage of a round.
 func stageOf(r *Round) string {
 	if r.Compares == finalRound {
 		return "comparing the best candidates"
