@@ -41,8 +41,8 @@ type buffer struct {
 }
 
 // prepare makes tiles of up to rows rows, fewer if memory is insufficient, but at least one row.
-// With copied, it also makes buffers. It keeps sufficient memory, because allocating and freeing
-// host memory takes ten times as long as a tile.
+// If copied is set, it also allocates the host buffers. Sufficient memory is reused, because
+// allocating and freeing host memory takes ten times as long as a tile.
 func (t *tiles) prepare(rows, width int, copied bool) error {
 	if err := t.begin(); err != nil {
 		return err

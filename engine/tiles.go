@@ -53,8 +53,8 @@ type Request struct {
 // Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request follow
 // each other with ascending columns; with one worker, rows are ascending, too. If visit fails or
 // panics, Each stops and returns the error or a [PanicError]. It stops within a second after ctx is
-// done. With Test it reports no progress and allocates CrossBytes. Several goroutines may call it
-// with different test documents, see [Info].
+// done. If q.Test is set, it reports no progress and allocates up to [Engine.CrossBytes] bytes.
+// Several goroutines may call it with different test documents, see [Info].
 func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit func(t *Tile) error) (err error) {
 	all := q.Half && q.Rows == [2]int{} && q.Columns == [2]int{}
 	if k, err = e.resolve(k, &q); err != nil {

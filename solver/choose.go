@@ -123,8 +123,8 @@ func (c *chooser) pick(t int32) {
 	}
 }
 
-// beyond describes one end of the scores of an equation: the variables with a bit of the mask,
-// ordered by the distance of way·score from the other end. The maximum distance is gap.
+// beyond selects candidate violators of one equality constraint: variables with mask bit `bit`
+// whose violation is way·score - end, at most gap.
 type beyond struct {
 	bit      byte
 	way, end float64

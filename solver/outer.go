@@ -228,8 +228,8 @@ const (
 	innerSteps = 16
 )
 
-// prefetchBytes is the maximum size of a working set's new rows to prefetch into the L2 cache
-// before the inner problem gathers its columns.
+// New rows are prefetched into the L2 cache only if their total size is at most prefetchBytes. This
+// is done before the inner problem gathers its columns.
 const prefetchBytes = 512 << 10
 
 // load fetches the rows of the variables of a working set.

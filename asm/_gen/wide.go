@@ -188,7 +188,7 @@ func (g *gen) affine() {
 	g.end()
 }
 
-// arithmetic is a binary operation on two slices.
+// arithmetic generates a kernel for an element-wise binary operation on two slices.
 func (g *gen) arithmetic(name string, op func(...Op)) {
 	g.begin(name, "func(dst, a, b []float64)", "is "+name+"Generic.")
 	dst := g.base("dst")

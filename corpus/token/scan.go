@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Scanner divides documents into terms, one document after another:
+// Scanner tokenises documents, one after another:
 //
 //	for each document {
 //		s.Feed(text) // whole lines, any number of times

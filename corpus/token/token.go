@@ -41,8 +41,8 @@ const wordName = "word"
 type Tokenizer struct {
 	Analyzer Analyzer
 
-	// MinN and MaxN are the range of n-grams (ngram_range) of words or characters. 0 means 1 for
-	// MinN and MinN for MaxN. N-grams of words are separated by a space, and may extend over lines.
+	// MinN and MaxN (ngram_range) are the smallest and largest n of word or character n-grams. MinN
+	// defaults to 1, MaxN to MinN. A space separates the words of an n-gram, which may span lines.
 	MinN, MaxN int
 
 	Digits   bool // words may contain digits (Unicode category N)

@@ -284,7 +284,7 @@ func newViewScanners(views []View) (*viewScanners, error) {
 		for _, name := range v.Columns {
 			out.of[i] = append(out.of[i], indices[name])
 		}
-		if v.HasTerms() { // the row has added its terms
+		if v.HasTerms() { // no tokeniser: the terms come from number or category columns, not from text
 			out.scanners[i] = &Scanner{}
 			continue
 		}

@@ -36,7 +36,7 @@ const (
 	CloseC = 0.1
 )
 
-// SlackC bounds the absolute error of a computed c: min(ErrorC, ErrorC/CloseC·c), and the underflow of float32.
+// SlackC returns a bound on the absolute error of a computed c: min(ErrorC, ErrorC/CloseC·c) plus 2⁻¹⁵⁰ for underflow.
 func SlackC(c float64) float64 { return min(ErrorC, ErrorC/CloseC*c) + 0x1p-150 }
 
 // Accelerator is a [Backend] with its own processor and memory. It may run programs. It needs

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Parse reads a kernel specification: a name, and after a colon keys with their values, separated
-// by commas, such as
+// Parse reads a kernel specification: a name, optionally followed by a colon and comma-separated
+// key=value pairs, such as
 //
 //	diffusion:t=0.5
 //	ngd:shift=pi,embed=tfidf-l1-sqrt

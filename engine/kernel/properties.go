@@ -10,8 +10,8 @@ import (
 // Definiteness is the proven definiteness of the matrices of a kernel.
 type Definiteness uint8
 
-// Positive means that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all documents and weights w. Conditional means the
-// same for weights with the sum 0.
+// Positive means that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all documents and weights w.
+// ConditionallyPositive requires this only for weights that sum to 0.
 const (
 	NotProven Definiteness = iota
 	ConditionallyPositive
@@ -141,8 +141,8 @@ const (
 	OfDistance                 // the distance ‖x-y‖² = (x-y)² + 2xyc: k(c, x, y) = k(‖x-y‖²/2, 1, 1)
 )
 
-// VariableOf returns the variable of k. Unless it is OfAll, [Apply] takes norms of 1 and the c
-// defined at the constants, even above 2 or below 0.
+// VariableOf returns the variable of k. For OfProduct and OfDistance, call [Apply] with both norms
+// 1 and c replaced as shown at the constants; this c may be below 0 or above 2.
 func VariableOf(k Kernel) Variable {
 	if of, own := k.(*kernel); own {
 		return of.variable

@@ -32,7 +32,7 @@ type Limits struct {
 	Workers int // number of goroutines, 0 for one per CPU
 	Memory  cli.ByteSize
 
-	FileBytes int64 // memory that the Go runtime doesn't count; 0 for programBytes
+	FileBytes int64 // memory in bytes that the Go runtime doesn't count; 0 means programBytes
 
 	bounds func() (all, process run.Bound) // read once, before the command uses memory
 }

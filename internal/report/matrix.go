@@ -32,7 +32,7 @@ const (
 	densest      = 40  // maximum number of classes with numbers in cells
 )
 
-// cell is a cell of the image. Shade is the strength of its colour in percent.
+// cell is a cell of the confusion matrix as drawn on the page. Shade is its intensity in percent.
 type cell struct {
 	Count, Shade int
 	Right        bool

@@ -40,7 +40,7 @@ Example:
   gramcluster gather -store run -o scores.json`,
 }
 
-// spec is the description of the search.
+// spec is the job description of a search: settings, parameter values and folds.
 type spec struct {
 	machines.Settings
 	Lists map[string][]string `json:"lists"` // values by parameter

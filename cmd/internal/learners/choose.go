@@ -23,9 +23,9 @@ func (m *machine) declareChoice(work float64, usage string) {
 	for _, name := range []string{"c", "epsilon"} {
 		m.f.Lookup(name).DefValue += ", or chosen"
 	}
-	kernel := m.f.Lookup("kernel") // keeps the flag's help on one line
+	kernel := m.f.Lookup("kernel")
 	kernel.Usage = strings.Replace(kernel.Usage, "(default: ", "(default: chosen for text, else ", 1)
-	kernel.Usage = strings.Replace(kernel.Usage, "the kernel ", "", 1)
+	kernel.Usage = strings.Replace(kernel.Usage, "the kernel ", "", 1) // so that the flag's help fits on one line
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
 	m.f.Check(func() error {
 		if !(m.chooseTime >= 0 && m.chooseTime <= maxChooseTime) {

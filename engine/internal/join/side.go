@@ -29,7 +29,7 @@ func (s *side) copies(doc uint32) []uint32 {
 // partDocs is the number of documents that are cut together.
 const partDocs = 1 << 10
 
-// part holds the values before the cut of partDocs documents, by rank.
+// part holds the prefixes of partDocs documents: their values before the cut-off, sorted by rank.
 type part struct {
 	offsets []uint32
 	ranks   []uint32

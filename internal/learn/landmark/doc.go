@@ -19,13 +19,13 @@
 // # How it is computed
 //
 // A landmark is dropped if its squared distance from the span of the previous landmarks is below
-// 10⁻⁵ of its squared length, the size of rounding errors. So duplicates are dropped. The remaining
-// landmarks have Kₘₘ = TᵀT, and u = Tα. The gradient u + C T⁻ᵀKₙₘᵀℓ'(KₙₘT⁻¹u) takes one pass over
-// Kₙₘ for all classes, and for all C with the squared loss. engine.Rectangle stores the rows of Kₙₘ
-// that fit into memory and recomputes other rows. Newton steps are computed by conjugate gradients
-// with Falkon's preconditioner. The second derivatives D have KₙₘᵀDKₙₘ ≈ w n/m Kₘₘ² with their mean
-// w, so the Hessian in u is approximately I + C w n/m TTᵀ (precondition.go). The squared loss needs
-// one Newton step. The search stops at a duality gap (gap.go).
+// 10⁻⁵ of its squared length, the size of rounding errors. This drops duplicates. For the remaining
+// landmarks, Kₘₘ has the Cholesky factorisation TᵀT, and the unknowns are u = Tα. The gradient u +
+// C T⁻ᵀKₙₘᵀℓ'(KₙₘT⁻¹u) takes one pass over Kₙₘ for all classes, and for all C with the squared
+// loss. engine.Rectangle stores the rows of Kₙₘ that fit into memory and recomputes other rows.
+// Newton steps use conjugate gradients with Falkon's preconditioner: if w is the mean of the second
+// derivatives D, KₙₘᵀDKₙₘ ≈ w n/m Kₘₘ², so the Hessian in u ≈ I + C w n/m TTᵀ (precondition.go).
+// The squared loss needs one Newton step. The search stops at a duality gap (gap.go).
 //
 // All m×m matrices are float64. Results are bit-identical for any number of workers.
 //

@@ -11,8 +11,8 @@ import (
 
 // ClassPairs returns the indices of a training's binary classifiers, in groups that are independent
 // of each other, see [solver.Training.Groups]. One-vs-one has a group for each pair of classes.
-// Classifiers that depend on each other, such as by a common calibration, are one group. It
-// computes no kernel values. It returns the errors of [Problem.Train] about settings and labels.
+// Classifiers that depend on each other, for example through a shared calibration, form one group.
+// It computes no kernel values. It fails like [Problem.Train] for invalid settings or labels.
 func (p *Problem) ClassPairs(s Settings) ([][]int, error) {
 	s, err := p.resolve(s)
 	if err != nil {

@@ -103,19 +103,19 @@ func (s Settings) Resolve() (Settings, error) {
 // when they are needed.
 //
 // Calibrated probabilities are fitted to held-out decision values of five parts of the documents,
-// each a run of each class in corpus order. Training without a part uses the same matrix or, if the
-// embedding learns from labels, an embedding of the other parts. Each binary classifier gets a
-// sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]). For classes, a
-// [solver.Temperature] of the probabilities or of the log odds may follow, if it has a smaller log
-// loss on the fifth part when fitted on four. With fewer than two documents in each of two classes,
-// or more than 2²⁷ decision values, sigmoids are fitted as without Calibrated; an embedding that
-// learns from labels is then an error.
+// each a run of each class in corpus order. Training without a part reuses the full matrix, unless
+// the embedding learns from labels; then the embedding is refitted on the other parts. Each binary
+// classifier gets a sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]). For
+// classes, a [solver.Temperature] of the probabilities or of the log odds is added if it has a
+// smaller log loss on the fifth part when fitted on four. With fewer than two documents in each of
+// two classes, or more than 2²⁷ decision values, sigmoids are fitted as without Calibrated; an
+// embedding that learns from labels is then an error.
 //
 // Reject tunes a threshold of the largest probability on the same parts, see tuneRejection.
 //
-// The result is the same bit for bit with any number of workers, and in every run with the same
-// settings and memory. It fails if the kernel has another embedding, if labels don't suit the type,
-// if all documents are of one class, if parameters are out of range, or if ctx is done.
+// The result is bit-identical for any number of workers, and in every run with the same settings
+// and memory. It fails if the kernel's embedding differs from the problem's, if labels don't suit
+// the type, if all documents are of one class, if parameters are out of range, or if ctx is done.
 func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {

@@ -92,7 +92,7 @@ type Samples interface {
 	Training() Work                       // the work of a training
 	Work(all []Candidate, folds int) Work // the work of a cross-validation
 	Fits(k kernel.Kernel) error           // fails if there is too little memory for the training that follows
-	Room(order []int) int                 // number of documents, in this order, that fit into memory
+	Room(order []int) int                 // maximum n such that the first n documents of order fit into memory
 }
 
 // Round is a part of a choice: candidates that were compared on a sample.

@@ -14,7 +14,7 @@ import (
 type compared struct {
 	measured, printed   [len(kernels)]float64
 	better              float64 // 1 if larger figures are better, otherwise -1
-	digits              int     // decimals of the printed figures
+	digits              int     // decimals of the paper's values
 	clear, printedClear bool    // true if diffusion differs significantly from the best other kernel
 }
 
@@ -47,7 +47,7 @@ func (c *compared) order(figures [len(kernels)]float64) string {
 var comparedColumns = []string{">printed lin", ">printed Gau", ">printed dif", ">|ln| lin", ">|ln| Gau", ">|ln| dif",
 	"order", "printed order"}
 
-// cells returns the printed figures, their distances from the measured figures, and both orders.
+// cells returns the paper's values, their distances from the measured values, and both orders.
 func (c *compared) cells() (cells []string) {
 	for _, v := range c.printed {
 		cells = append(cells, repro.Fixed(v, c.digits))
@@ -58,7 +58,7 @@ func (c *compared) cells() (cells []string) {
 	return append(cells, c.order(c.measured), c.order(c.printed))
 }
 
-// newAgreement returns an empty table for the agreement of measured and printed figures.
+// newAgreement returns an empty table for the agreement of measurements and the paper's values.
 func newAgreement() *repro.Table {
 	return &repro.Table{
 		Key: "agreement",
@@ -69,7 +69,7 @@ func newAgreement() *repro.Table {
 	}
 }
 
-// addAgreement adds a row on all rows of a table with printed figures.
+// addAgreement adds a row on all rows of a table with the paper's values.
 func addAgreement(t *repro.Table, of, features string, rows []compared) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r compared) bool { return math.IsNaN(r.printed[0]) })
 	if len(rows) == 0 {

@@ -4,7 +4,7 @@
 // Tables 1 to 4 contain test errors of binary classifiers over random splits: tasks.go defines
 // tasks and draws splits, curves.go trains and tests, tables.go selects scale and C. modapte.go
 // computes Tables 5 and 6, on the ten topics of the ModApte split. compare.go compares with the
-// printed figures. In pairs.go, kernels with the same embedding share dot products.
+// paper's values. In pairs.go, kernels with the same embedding share dot products.
 package lafferty
 
 import (

@@ -6,7 +6,7 @@ import (
 )
 
 // Two complete rows have measured figures of e and 1/e times the printed ones, with diffusion
-// better once; the fourth row has no printed figures.
+// better once; the paper has no values for the fourth row.
 func TestAgreement(t *testing.T) {
 	table := newAgreement()
 	rows := []compared{
@@ -19,7 +19,7 @@ func TestAgreement(t *testing.T) {
 		rows[i].better, rows[i].digits = -1, 2
 	}
 	addAgreement(table, "1", "tf", rows)
-	addAgreement(table, "2", "tf", rows[3:]) // without printed figures
+	addAgreement(table, "2", "tf", rows[3:]) // without the paper's values
 	for i := range rows {
 		rows[i].better = 1
 	}
