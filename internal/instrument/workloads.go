@@ -51,7 +51,7 @@ var Workloads = []*Workload{
 		trainOf(trainCorpus, gram.TrainOptions{Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: price,
 			ChooseWork: -1}, 1, price*400*2*errorOfValue)},
 	{"neighbours", 1, "the 10 nearest of each of 6,144 documents", "pairs", prepareNeighbours},
-	{"landmarks", 1, "8 products of conjugate gradients with 2,048 documents and 256 landmarks", "values",
+	{"landmarks", 1, "8 conjugate-gradient passes over 2,048 documents with 256 landmarks", "values",
 		trainOf(pointsCorpus, gram.TrainOptions{Type: "landmark:m=256,passes=8", Kernel: "diffusion:t=0.5", C: 1,
 			Tolerance: 1e-12, ChooseWork: -1}, 8*256, 256*price*2*errorOfValue)},
 	{"read", 1, "9,000 lines of 200 words to counts of terms", "bytes", prepareRead},

@@ -188,7 +188,7 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 			for _, name := range list.Values {
 				one, err := params.With(t, map[string]any{"scheme": name})
 				if err == nil && one.Scheme == solver.Labels {
-					err = errors.New("scheme labels can't be searched, expected one-vs-one or one-vs-rest")
+					err = errors.New("scheme \"labels\" can't be searched, expected one-vs-one or one-vs-rest")
 				}
 				if err != nil {
 					return nil, flagtext.Errorf("-grid scheme with -type %s: %w", t.Type, err)

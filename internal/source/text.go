@@ -50,8 +50,8 @@ func (t *textFlags) declare(f *cli.Flags) {
 	defer f.Group("Documents", topic)
 	f.StringVar(&t.form.Encoding, "encoding", "", "`NAME` of the text encoding: utf-8, utf-16, latin-1, windows-1252 "+
 		"or any other web encoding (default: UTF-8, or UTF-16 if there is a byte order mark)")
-	f.BoolVar(&t.strict, "strict", false, "refuse bytes that are not text and files of binary data, which are "+
-		"otherwise left out and counted")
+	f.BoolVar(&t.strict, "strict", false, "fail on invalid bytes and binary files; by default both are skipped "+
+		"and counted")
 	f.StringVar(&t.form.LabelColumn, "label-column", "", "label `COLUMN` of a table: a name "+
 		"in its first line, a key of JSON objects, or a number from 1 (default: label, class, ..., or the first of two)")
 	f.StringVar(&t.form.TextColumn, "text-column", "",

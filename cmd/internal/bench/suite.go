@@ -56,8 +56,8 @@ var sizes = map[string]struct {
 
 func (s *suite) declare(f *cli.Flags) {
 	f.Group("Suite", suiteTopic)
-	f.Choose(&s.size, "suite", "", "measure named workloads, in `SIZE`: quick (half a minute), normal (5 minutes "+
-		"on one worker and on all) or full (20 minutes on 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
+	f.Choose(&s.size, "suite", "", "run the named workloads at `SIZE`: quick (30 s, 1 worker), normal (5 min, "+
+		"1 and all workers) or full (20 min, 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
 	f.Writes(&s.out, "o", "write the rounds of -suite to `FILE`, for benchstat")
 }
 

@@ -23,7 +23,7 @@ Prints the terms with the largest effects for and against each class. Logistic r
 machines and linear kernels have weights: the effect of one unit of the embedded document. Other
 kernels have mean effects: the decision value of a training document that the model holds, minus
 that of the document without the term, on average over these. One-vs-one machines are averaged by
-class; -class CLASS prints each machine of a class.
+class; -class CLASS prints each decision function of a class.
 
 With -text TEXT, or -in SOURCE -document N, it explains what a model of any kind predicts for that
 document. The decision value f is that of the predicted class against the second class. A term's
@@ -42,7 +42,7 @@ gram train -type logistic mail/ && gram explain mail.model`,
 		f.Group("Model", "")
 		f.Reads(&r.model, "model", "explain the model in `FILE`, - for standard input")
 		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it; for a document, N in all")
-		f.StringVar(&r.class, "class", "", "show the machines of one `CLASS` (default: all classes)")
+		f.StringVar(&r.class, "class", "", "show only the decision functions of `CLASS` (default: all classes)")
 		f.StringVar(&r.text, "text", "", "explain the prediction for `TEXT`")
 		f.IntVar(&r.document, "document", 0, "explain the prediction for document `N` of -in, counted from 1")
 		r.DeclareInput(f, "", &r.limits)

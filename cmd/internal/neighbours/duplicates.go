@@ -28,7 +28,7 @@ import (
 // Duplicates is the command duplicates, which finds groups of nearly equal documents.
 var Duplicates = &cli.Command{
 	Name:    "duplicates",
-	Summary: "find groups of near-duplicate documents, and choose a document of each to keep",
+	Summary: "find groups of near-duplicate documents, and choose one document per group to keep",
 	Help: `
 Scans the documents in order, and drops each document whose distance c = 1 - cosine to a previously
 kept document is at most a bound. The search is exact. A group is a kept document with the documents

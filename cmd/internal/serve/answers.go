@@ -334,7 +334,7 @@ type neighbour struct {
 
 func neighbours(ctx context.Context, l *loaded, q *request, out *output) error {
 	if l.index == nil {
-		return failed(http.StatusNotFound, "no texts to compare with: serve -of SOURCE has them")
+		return failed(http.StatusNotFound, "no documents to search: start the server with serve -of SOURCE")
 	}
 	before := `{"neighbours":[[`
 	for i := range q.Len() {

@@ -47,7 +47,8 @@ gram spectrum -in large.svm -kernel arccos:n=1 -kernel linear -k 20 -json`,
 		c.Kernels.Declare(f, "diffusion:t=0.5")
 		f.Group("Eigenvalues", "")
 		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest eigenvalues")
-		f.BoolVar(&c.centre, "centre", false, "centre the matrix: subtract the means of rows and columns, as for ngd")
+		f.BoolVar(&c.centre, "centre", false, "centre the matrix by subtracting row and column means, "+
+			"as required for kernels such as ngd")
 		f.BoolVar(&c.all, "all", false, "compute all eigenvalues, for any number of documents")
 		f.IntVar(&c.steps, "steps", 600, "maximum number `N` of Lanczos steps")
 		c.Compute.Declare(f)

@@ -39,7 +39,7 @@ type Settings struct {
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"min. relative gain of a round"`
 
 	// Iterations is the maximum number of iterations; auto chooses it on held-out documents.
-	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"iterations at most"`
+	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"maximum number of iterations"`
 }
 
 // resolve fills in defaults and checks the settings.

@@ -46,10 +46,10 @@ type Settings struct {
 	Widths []int
 
 	Whole      bool // selects all features; Widths must be empty
-	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"components of a layer at most"`
+	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"maximum number of components per layer"`
 
 	// Base is the number of randomly drawn documents for computing components.
-	Base  int `param:"base" default:"6000" min:"2" help:"documents to find components on"`
+	Base  int `param:"base" default:"6000" min:"2" help:"number of documents for computing components"`
 	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
 	Parts int `param:"part" default:"6" min:"2" help:"1/N of the documents held out for auto"`
 

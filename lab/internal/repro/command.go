@@ -31,7 +31,7 @@ type command struct {
 func Command(experiments ...Experiment) *cli.Command {
 	return &cli.Command{
 		Name:    "repro",
-		Summary: "the tables of the source papers, with the printed figures",
+		Summary: "the tables of the source papers, with the papers' values",
 		Setup: func(f *cli.Flags) cli.Work {
 			c := &command{f: f, experiments: experiments}
 			f.Usage, f.Rewrite = "gramlab repro [NAME [flags]]", c.choose

@@ -30,7 +30,7 @@ type Settings struct {
 	// Tolerance stops the search when the gradient norm falls below Tolerance times twice the norm
 	// of the Euclidean objective at w = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
-	Iterations int     `param:"iterations" default:"1000" min:"1" help:"iterations of a search at most"`
+	Iterations int     `param:"iterations" default:"1000" min:"1" help:"maximum number of iterations of a search"`
 }
 
 // resolve checks the settings and fills in defaults.

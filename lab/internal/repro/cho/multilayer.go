@@ -38,8 +38,8 @@ Figures 5.4 and 5.5 print 6.13 to 7.69 % for mnist-rand and 17.91 to 23.50 % for
 type machines struct {
 	Sets       repro.Words `param:"sets" wants:"names of sets of images" help:"sets"`
 	Networks   repro.Words `param:"networks" wants:"degrees of layers" help:"degrees of layers; after + without selection"`
-	Components int         `param:"components" min:"1" help:"components of a layer at most"`
-	Base       int         `param:"base" min:"1" help:"documents that components are found on"`
+	Components int         `param:"components" min:"1" help:"maximum number of components per layer"`
+	Base       int         `param:"base" min:"1" help:"number of documents for computing components"`
 	Steps      int         `param:"steps" min:"0" help:"iterations of lmnn; 0 = chosen"`
 	Runs       int         `param:"runs" min:"1" help:"runs"`
 	Train      int         `param:"train" min:"0" help:"training documents; 0 = all"`
