@@ -99,7 +99,9 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	if err := target.Validate(); err != nil {
 		return nil, nil, err
 	}
-	const most = 1 + 0x1p-24 // slack: at most about 2²⁷ normalisations (one-vs-one), relative error 2⁻⁵² each, 2⁻²⁵ in total
+	// Slack: at most about 2²⁷ normalisations (one-vs-one), relative error 2⁻⁵² each, 2⁻²⁵ in
+	// total.
+	const most = 1 + 0x1p-24
 	parts := map[int]*answered{}
 	for i, a := range answers {
 		if !(a.Probability >= 0 && a.Probability <= most) {
