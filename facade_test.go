@@ -60,6 +60,7 @@ func TestReadKeepsTexts(t *testing.T) {
 
 // Warm prepares the state that the first predictions would prepare, also for a model of vectors.
 func TestModelWarm(t *testing.T) {
+	musttest.SkipRace(t) // pools drop items at random
 	var texts, labels []string
 	for i := range 600 {
 		texts = append(texts, fmt.Sprintf("w%c%c w%c%c w%c", 'a'+i%26, 'a'+i%17, 'a'+i%5, 'a'+i%3, 'a'+i%7))
@@ -78,7 +79,7 @@ func TestModelWarm(t *testing.T) {
 	cold := allocated(m)
 	m = trained.With(gram.Options{Workers: 1})
 	musttest.Do(t, m.Warm(t.Context()))
-	if first, second := allocated(m), allocated(m); 4*first > cold || 4*second > cold {
+	if first, second := allocated(m), allocated(m); first > 2*second || cold < 4*second {
 		t.Errorf("the first predictions allocate %d and %d bytes after Warm, %d without", first, second, cold)
 	}
 	numbers := gram.Must(gram.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, 4}), []string{"x", "y"}))

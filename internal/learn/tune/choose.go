@@ -135,7 +135,7 @@ func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) 
 	}
 	other := func(id int32) bool { return id != c.Labels.IDs[0] }
 	if from.Measure == Accuracy && !slices.ContainsFunc(c.Labels.IDs, other) {
-		return nil, fmt.Errorf("tune: %s: all documents have the same class, expected at least 2 classes", c.Source)
+		return nil, fmt.Errorf("tune: %s: all documents have 1 class, expected at least 2 classes", c.Source)
 	}
 	from.Terms = max(from.Terms, 1)
 	h := &choosing{c: c, from: from, on: on, cuts: map[int]*corpus.Corpus{}}
