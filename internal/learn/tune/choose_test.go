@@ -184,3 +184,37 @@ func TestStepC(t *testing.T) {
 		}
 	}
 }
+
+// Kernels of a tokenizer's own win unless another candidate is better by more than half of Chance
+// (0.01 here), or by more than Chance for mean squared errors (0.0707). Both lists keep a candidate.
+func TestPreferOwn(t *testing.T) {
+	linear, rbf := kernel.MustParse("linear"), kernel.MustParse("rbf:gamma=1")
+	for _, q := range []struct {
+		measure    Measure
+		other, own float64
+		want       int
+	}{
+		{Accuracy, 0.8, 0.791, 1}, {Accuracy, 0.8, 0.789, 0}, {Accuracy, 0.8, 0.81, 1},
+		{MeanSquaredError, 1, 1.06, 1}, {MeanSquaredError, 1, 1.08, 0},
+	} {
+		point := func(terms int, k kernel.Kernel, mean float64) Point {
+			return Point{Candidate{Terms: terms, Kernel: k},
+				&Result{Measure: q.measure, Mean: mean, Figures: []float64{mean}}}
+		}
+		r := &Round{Documents: 400, Points: []Point{point(0, linear, q.other), point(1, rbf, q.own)}}
+		h := &choosing{from: Candidates{Measure: q.measure, Own: map[int][]kernel.Kernel{1: {rbf}}}, out: &Choice{}}
+		if r.Points[1].Ranks(r.Points[0].Result) {
+			r.Best = 1
+		}
+		if h.preferOwn(r); r.Best != q.want {
+			t.Errorf("%s %v and %v: candidate %d, expected %d", q.measure, q.other, q.own, r.Best, q.want)
+		}
+	}
+	g := Candidates{Own: map[int][]kernel.Kernel{1: {rbf}}}
+	best := []Candidate{{Kernel: linear}, {Kernel: rbf}, {Terms: 1, Kernel: rbf}}
+	for n, want := range map[int]int{1: 2, 2: 3, 3: 3} {
+		if kept := g.kept(best, n); len(kept) != want || kept[len(kept)-1].Terms != 1 {
+			t.Errorf("of the best %d: %v", n, kept)
+		}
+	}
+}
