@@ -3,6 +3,7 @@ package corpus
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -76,5 +77,18 @@ func TestParquet(t *testing.T) {
 	if _, err := Read(t.Context(), writeFile(t, "a.parquet", file[:len(file)/2]), opt); err == nil ||
 		!strings.Contains(err.Error(), "expected an undamaged Parquet file") {
 		t.Errorf("half of a file: %v", err)
+	}
+}
+
+// NaN is null, infinity is a text, and lists lose their nulls. Integers and floats keep all digits.
+func TestParquetValues(t *testing.T) {
+	p := parquetRows{columns: []parquetColumn{{key: `"a"`}, {key: `"b"`, index: 1, list: true}, {key: `"c"`, index: 2},
+		{key: `"d"`, index: 3}, {key: `"e"`, index: 4, list: true}}}
+	p.appendRow(parquet.Row{parquet.DoubleValue(math.NaN()).Level(0, 0, 0),
+		parquet.NullValue().Level(0, 0, 1), parquet.Int64Value(1<<62+1).Level(1, 1, 1), parquet.NullValue().Level(1, 0, 1),
+		parquet.FloatValue(float32(math.Inf(-1))).Level(0, 0, 2), parquet.FloatValue(0.1).Level(0, 0, 3),
+		parquet.NullValue().Level(0, 0, 4)})
+	if got, want := string(p.lines), `{"a":null,"b":[4611686018427387905],"c":"-Inf","d":0.1,"e":[]}`+"\n"; got != want {
+		t.Errorf("%s, expected %s", got, want)
 	}
 }
