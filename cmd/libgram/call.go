@@ -84,7 +84,7 @@ func with[O any](f func(c *call, a *arguments, o *O) (object, error)) function {
 	}
 }
 
-// functions lists the functions of gram.h by name.
+// functions holds the functions of gram.h, indexed by name.
 var functions = map[string]function{
 	"gram_free":           with(free),
 	"gram_read":           with(read),

@@ -21,7 +21,7 @@ import (
 type object interface {
 	kind() string
 	about() any                    // content of the array "json"
-	arrays() map[string]arrayMaker // all other arrays by name
+	arrays() map[string]arrayMaker // all other arrays, indexed by name
 }
 
 // array is a rows x columns array for C: []byte, []int32, []int64, []float32 or []float64.

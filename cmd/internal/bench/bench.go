@@ -189,10 +189,10 @@ type spec struct {
 	kernel kernel.Kernel
 }
 
-// pass is a computation over all pairs that stores almost nothing.
+// pass computes tiles, a digest or neighbours of all pairs. It doesn't store the matrix.
 type pass func(ctx context.Context, e *engine.Engine, k kernel.Kernel) error
 
-// passes lists the available passes. Each kernel is c, or decreasing in c.
+// passes lists the passes, each with its kernel: c, or a kernel that decreases with c.
 var passes = []struct {
 	name, kernel string
 	pass         pass

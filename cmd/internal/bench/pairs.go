@@ -55,8 +55,8 @@ type pairsRow struct {
 	CopyShare   float64 `json:"copy_bandwidth_share"`
 	PeakBytes   int64   `json:"peak_bytes"` // peak memory of the process
 	Recomputed  int64   `json:"recomputed_pairs"`
-	Found       int64   `json:"found,omitempty"`   // pairs that a neighbour search found
-	Entered     int64   `json:"entered,omitempty"` // pairs entered into lists
+	Found       int64   `json:"found,omitempty"`   // pairs in the neighbour lists at the end
+	Entered     int64   `json:"entered,omitempty"` // pairs inserted into lists of neighbours
 
 	run    func(ctx context.Context) error
 	engine *engine.Engine // engine; nil for the baseline
@@ -65,7 +65,7 @@ type pairsRow struct {
 	values int64          // number of stored values
 	mapped bool           // true if the kernel isn't c
 
-	first, merge *pairsRow // row with the first number of workers; baseline
+	first, merge *pairsRow // row for the first number of workers; row of the baseline
 	memory       *memoryRow
 	rounds       []pairsRound
 }
@@ -89,7 +89,7 @@ type pairsRound struct {
 	Close float64 `json:"close_share"`
 	Map   float64 `json:"map_share"`
 	Store float64 `json:"store_share"`
-	Idle  float64 `json:"idle_share"` // remainder
+	Idle  float64 `json:"idle_share"` // fraction of time outside the stages
 }
 
 // all returns the baseline and the rows in the order of measurement.

@@ -27,7 +27,7 @@ type machine struct {
 
 	kind     string              // value of -type or -s
 	assigned []assigned          // parameters set by flags other than -kernel, -embed and -scale
-	places   map[string]assigned // all explicitly set parameters, by name
+	places   map[string]assigned // explicitly set parameters, indexed by name
 	seed     uint64
 	letters
 

@@ -43,7 +43,7 @@ func (g *grid) train(
 	return err
 }
 
-// writeParts adds a table with the gain from each part of the terms.
+// writeParts adds a table with the gain from each part of the terms, such as word pairs.
 func (r *gridReport) writeParts(d *report.Document) {
 	if r.parts == nil {
 		return

@@ -60,7 +60,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		close(form)
 		close(tokenizer)
 		if out.err != nil {
-			cancel() // the documents aren't needed
+			cancel() // stops reading documents, because there is no model
 		} else {
 			out.about = out.m.About()
 		}

@@ -136,7 +136,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 	r.confusions = r.confusions[:min(len(r.confusions), maxConfused)]
 }
 
-// rejected describes the documents whose best class is above the model's threshold.
+// rejected counts the answered documents: their largest probability reaches the threshold.
 type rejected struct {
 	Answered int     `json:"documents_answered"`
 	Coverage float64 `json:"coverage"` // fraction of answered documents

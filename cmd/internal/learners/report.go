@@ -47,7 +47,7 @@ func (l *machineLine) computedBy(m interface{ Why() string }, j *job) {
 	l.ISA, l.Why, l.Workers = e.Info().Backend, m.Why(), e.Info().Workers
 }
 
-// text describes the model in one line; others precedes the engine.
+// text describes the model in one line; others are inserted before the engine's description.
 func (l *machineLine) text(others ...string) string {
 	what := l.Type
 	switch {

@@ -155,7 +155,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	s := newService(1, 1, time.Second)
 	var said strings.Builder
 	s.errors = log.New(&said, "", 0)
-	s.memory.limit.Store(2 * 3 * connectionBytes) // half of it is for three connections
+	s.memory.limit.Store(2 * 3 * connectionBytes) // connections may use half of it, enough for three
 	var all []net.Conn
 	isOpen := func(c net.Conn) bool { return c.SetDeadline(time.Now().Add(time.Hour)) == nil }
 	dial := func() net.Conn {

@@ -40,7 +40,7 @@ var policy = func() string {
 // shown is the content of the page. Empty fields are omitted.
 type shown struct {
 	Model, Kind, Text, Error string
-	Fields                   []field // form fields by column, if the model predicts rows
+	Fields                   []field // one form field per column, if the model predicts rows
 	Style                    template.CSS
 	Answers                  []answer
 }

@@ -216,8 +216,8 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// bound limits connections and requests to three quarters of the memory that the model leaves; the
-// rest is for garbage. It fails if a single request of -max-body may need more.
+// bound limits connections and requests to three quarters of the memory that the model leaves; a
+// quarter is for garbage. It fails if a single request of -max-body may need more.
 func (r *run) bound(s *service) error {
 	budget := r.limits.Budget()
 	if budget == 0 {
@@ -245,7 +245,7 @@ func reason(err error) error {
 type loaded struct {
 	name    string
 	model   *gram.Model
-	classes map[string]int // class numbers by name
+	classes map[string]int // class numbers, indexed by class name
 	columns corpus.Columns // columns of the model's rows; nil if it predicts texts
 	below   float64        // documents with a smaller maximum probability are rejected
 

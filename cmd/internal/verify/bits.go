@@ -29,8 +29,8 @@ import (
 // Sizes of the matrices that are compared bit for bit.
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
-	sameBitsFewer     = 1000      // for further embeddings; includes the same block boundaries
-	sameBitsValues    = 1_000_000 // limit for all documents, because all pairs may be recomputed exactly, six times
+	sameBitsFewer     = 1000      // documents for embeddings after the first; includes the same block boundaries
+	sameBitsValues    = 1_000_000 // maximum number of stored values; all pairs may be recomputed in float64, six times
 	crossDocuments    = 300
 )
 

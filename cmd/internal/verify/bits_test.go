@@ -26,7 +26,7 @@ func TestSpread(t *testing.T) {
 	for _, test := range []struct {
 		rows, length int
 		room         int64
-		least, most  int // number of documents
+		least, most  int // allowed numbers of documents
 	}{
 		{100, 10, 0, 100, 100},
 		{10_000, 200, 0, sameBitsDocuments, sameBitsDocuments},

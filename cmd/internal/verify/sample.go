@@ -38,7 +38,7 @@ type sample struct {
 type sampleRow struct {
 	doc     int
 	columns []int32   // compared columns in ascending order; nil for all columns
-	c       []float64 // reference values of c by compared column
+	c       []float64 // reference values of c, one per compared column
 }
 
 // column returns the document of the k-th compared value.
