@@ -47,8 +47,8 @@ type Reader interface {
 // predict. Planning.Corpus then isn't stored, and the description has no corpus.
 type Divider interface{ Divided() }
 
-// Driver is implemented by a [Planner] of several jobs, each planned from earlier results, such as
-// landmarks. Plan then only checks the flags, and a command calls Drive.
+// Driver is implemented by planners that run several jobs in turn, such as landmarks: each job
+// depends on earlier results. Plan then only checks the flags, and a command calls Drive.
 type Driver interface {
 	Drive(ctx context.Context, d *Driving) error
 }

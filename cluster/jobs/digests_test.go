@@ -52,7 +52,7 @@ func TestDigests(t *testing.T) {
 	if err != nil && !*updateDigests {
 		t.Fatal(err)
 	}
-	known := map[string]string{} // digest of results by job
+	known := map[string]string{} // digests of results, indexed by job
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
 		known[fields[len(fields)-2]] = fields[len(fields)-1]

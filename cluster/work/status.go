@@ -18,7 +18,7 @@ type Status struct {
 	Tasks   int    `json:"tasks"`
 	Stored  int    `json:"stored"`            // tasks with an object in the store
 	Bytes   int64  `json:"bytes"`             // total size of these objects
-	Again   int    `json:"again"`             // objects after a task's first, because earlier ones were damaged
+	Again   int    `json:"again"`             // objects written because a task's previous object was damaged
 	Damaged int    `json:"damaged,omitempty"` // tasks without an intact object, if the objects were read
 	missing []int
 }

@@ -40,7 +40,7 @@ type Runner struct {
 	job    *job.Job
 	worker job.Worker
 	failed int
-	shut   map[string]*shut // jobs that can't be opened, by digest
+	shut   map[string]*shut // jobs that can't be opened, indexed by digest
 }
 
 // shut is a job that can't be opened.

@@ -62,7 +62,7 @@ func TestShut(t *testing.T) {
 		name           string
 		open           func(context.Context, *job.Job) error
 		unreadable     int
-		opened, failed int // of a job with 20 tasks
+		opened, failed int // opened and failed tasks of a job with 20 tasks
 	}{
 		{"memory", func(context.Context, *job.Job) error { return errors.New("too little memory") }, 0, 1, 20},
 		{"panic", func(context.Context, *job.Job) error { panic("here") }, 0, 1, 20},

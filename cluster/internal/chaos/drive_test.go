@@ -54,7 +54,7 @@ type driveJob struct {
 	dir       string
 	want      []byte            // expected model
 	jobs      []string          // names of descriptions
-	results   map[string][]byte // results by name
+	results   map[string][]byte // results, indexed by name
 }
 
 var driveFlags = strings.Fields("-landmarks 5 -loss logistic -tasks 2 -kernel linear -tolerance 0.1")

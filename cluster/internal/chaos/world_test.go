@@ -24,7 +24,7 @@ type world struct {
 	mortal  float64 // probability that a process dies instead of a step
 	store   storetest.Memory
 	kinds   []job.Kind
-	results map[string][]byte // expected results by name
+	results map[string][]byte // expected results, indexed by name
 	running []*process
 	wrong   error
 

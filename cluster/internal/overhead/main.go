@@ -44,7 +44,7 @@ type options struct {
 	processes, rounds, warm    int
 }
 
-// Parts of a round.
+// Indices of a round's measurements: gram alone, then the three steps of gramcluster.
 const (
 	alone = iota
 	plan
@@ -60,7 +60,7 @@ func (a spent) plus(b spent) spent { return spent{a.user + b.user, a.system + b.
 
 func (a spent) sum() float64 { return a.user + a.system }
 
-// round holds the CPU time of each part.
+// round holds the CPU times of a round's measurements.
 type round [parts]spent
 
 func (o *options) run(ctx context.Context, w io.Writer) error {
@@ -79,7 +79,7 @@ func (o *options) run(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// round measures all parts once, in a new folder. If turned is set, gramcluster runs first.
+// round measures each step once, in a new folder. If turned is set, gramcluster runs first.
 func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 	dir, err := os.MkdirTemp(o.dir, "gram-overhead-")
 	if err != nil {
@@ -123,7 +123,7 @@ func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 	return r, same(want, got)
 }
 
-// measure runs a program, adds its CPU time to a part, and returns its output.
+// measure runs a program, adds its CPU time to to, and returns its output.
 func (o *options) measure(ctx context.Context, to *spent, stdin, program string, args ...string) (string, error) {
 	for at, memory := 0, tiles.Make(o.warm<<18); at < len(memory); at += 1024 {
 		memory[at] = 1

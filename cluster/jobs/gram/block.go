@@ -7,7 +7,7 @@ const maxTile = 512
 // side returns the side of a tile: a power of 2 that divides Rows, for tiles on the diagonal.
 func (s *spec) side() int { return min(maxTile, s.Rows&-s.Rows) }
 
-// most bounds the number of values of a block. Rounding moves its ends by less than a tile.
+// most returns an upper bound of the values per block. Rounding widens a block by less than a tile.
 func (s *spec) most() int {
 	return min(s.Rows, s.Documents) * min(s.Columns+s.side(), s.Documents)
 }

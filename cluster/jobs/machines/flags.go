@@ -20,7 +20,7 @@ import (
 // -kernel, -scheme, -c, -nu and -epsilon take lists.
 type Flags struct {
 	Settings
-	Lists map[string][]string // values of the flags, by parameter
+	Lists map[string][]string // values of the flags, indexed by parameter
 
 	embedding string
 	several   bool

@@ -34,7 +34,7 @@ type row struct {
 	SD         float64          `json:"standard_deviation"`
 	SE         float64          `json:"standard_error"` // standard error of the mean
 	ToBest     *tune.Difference `json:"difference_to_best,omitempty"`
-	Figures    []float64        `json:"figures"` // values of the measure by fold
+	Figures    []float64        `json:"figures"` // values of the measure, one per fold
 	Iterations int64            `json:"iterations"`
 	Unfinished int              `json:"unfinished_machines"`
 	Support    float64          `json:"support_vectors"` // mean over the folds of the number of distinct support vectors

@@ -43,7 +43,7 @@ Example:
 // spec is the job description of a search: settings, parameter values and folds.
 type spec struct {
 	machines.Settings
-	Lists map[string][]string `json:"lists"` // values by parameter
+	Lists map[string][]string `json:"lists"` // values, indexed by parameter
 	Folds int                 `json:"folds"`
 }
 

@@ -100,7 +100,7 @@ func settingsOf(s *machines.Settings) (svm.Settings, error) {
 type opened struct {
 	problem  *svm.Problem
 	settings svm.Settings
-	machines [][]int // binary classifiers by task
+	machines [][]int // binary classifiers, indexed by task
 }
 
 func open(ctx context.Context, j *job.Job) (o *opened, err error) {
