@@ -73,7 +73,7 @@ func hostile(r *rand.Rand, n int) *sparse.CSR {
 }
 
 func prepareAccuracy(t *trial) func(number int64) bool {
-	groups := map[sparse.Embedding][]kernel.Kernel{} // all kernels by embedding
+	groups := map[sparse.Embedding][]kernel.Kernel{} // all kernels, indexed by embedding
 	for _, spec := range slices.Concat(source.Examples(), source.Variants()) {
 		k := kernel.MustParse(spec)
 		groups[k.Embedding()] = append(groups[k.Embedding()], k)

@@ -41,7 +41,7 @@ var (
 	binaries string
 )
 
-// part is one part of the campaign.
+// part is a kind of fault test, such as fuzz.
 type part struct {
 	name, about string
 	short, long time.Duration
@@ -57,7 +57,7 @@ var parts = []part{
 // trial is a run of a part: the test, the generator of the current case, and counts.
 type trial struct {
 	*testing.T
-	scratch string // a folder of the part
+	scratch string // scratch folder of the part
 	r       *rand.Rand
 	number  int64
 	result

@@ -44,7 +44,7 @@ var concurrencyPart = part{
 
 const (
 	callers = 16
-	calls   = 30 // per caller and case
+	calls   = 30 // calls per caller and case
 
 	kindsOfCalls = 7 * 4
 )

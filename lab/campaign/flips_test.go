@@ -33,7 +33,7 @@ var kinds = []gram.TrainOptions{
 	{Type: "landmark:m=8", C: 1}, {Type: "lmnn:iterations=3"}, {Type: "mkm:components=3,layers=arccos:n=1"},
 }
 
-// saved returns the files of an index and of a model of each type, by name.
+// saved returns the files of an index and of a model of each type, indexed by name.
 func (t *trial) saved() map[string][]byte {
 	folder := t.folder(map[string][]byte{"a.tsv": []byte(corpusLines(24)), "a.svm": []byte(vectorLines(24))})
 	texts := musttest.Get(gram.Read(t.Context(), filepath.Join(folder, "a.tsv"), gram.ReadOptions{}))(t)

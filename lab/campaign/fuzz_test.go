@@ -39,7 +39,7 @@ func npy(descr, shape, values string) string {
 	return fmt.Sprintf("\x93NUMPY\x01\x00\x76\x00%-117s\n%s", header, values)
 }
 
-// grammars are valid files by format.
+// grammars holds valid files, indexed by format.
 var grammars = map[string][]string{
 	"a.svm": {vectorLines(5), "1,2 qid:1 1:0.5 3:1e-3 # note\n-1 qid:2 2:7\n", "0.5 1:1\n1e3 2:2 900:3\n"},
 	"a.tsv": {corpusLines(6), "a,b\tone two\nc\tÜber straße 東京\n", "label\ttext\na\tone\nb\ttwo\n"},
@@ -61,10 +61,10 @@ var formats = map[string]corpus.Format{"a.ft": corpus.FormatFastText, "a.txt": c
 // fuzzer reads inputs. If an input ends the process, it remains in a file.
 type fuzzer struct {
 	*trial
-	seeds      map[string][][]byte // valid inputs by format
+	seeds      map[string][][]byte // valid inputs, indexed by format
 	names      []string
 	work       string      // a folder
-	beginnings []beginning // of all seeds shorter than 4 KiB
+	beginnings []beginning // prefixes of the seeds shorter than 4 KiB
 }
 
 type beginning struct {

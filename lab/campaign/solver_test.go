@@ -114,7 +114,7 @@ func (t *trial) solve(p *problem) (*solved, error) {
 		return nil, err
 	}
 	machine := trained.Functions[0]
-	values := make([]float64, n) // of the decision function plus rho
+	values := make([]float64, n) // values of the decision function plus rho
 	var quadratic, linear float64
 	for s, i := range machine.Support {
 		linear += math.Abs(machine.Coef[s])
@@ -158,7 +158,7 @@ func prepareSolver(t *trial) func(number int64) bool {
 const (
 	closeEnough    = 1e-5
 	tolerance      = 1e-7
-	problemsAtOnce = 25 // per run of LIBSVM
+	problemsAtOnce = 25 // problems per run of LIBSVM
 )
 
 // judge checks the objective that the solver reports, and the duality gap.

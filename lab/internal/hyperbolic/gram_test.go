@@ -23,7 +23,7 @@ func (h *Heat) eval(r float64) float64 { return math.Exp(h.kernel.Log(r) - h.shi
 // terms, which are up to n²t/4 and r²/4t.
 func (h *Heat) bound(r float64) float64 {
 	const ulp = 0x1p-52
-	const underflow = 0x1p-149 // of float32
+	const underflow = 0x1p-149 // smallest positive float32
 	n, t := float64(h.kernel.n), h.kernel.t
 	off := 1e-12*(1+n) + 8*ulp*(r*r/(4*t)+n*n*t/4+math.Abs(h.shift)+n*math.Abs(math.Log(4*math.Pi*t)))
 	return h.eval(r)*(math.Expm1(off)+unit*math.Exp(off)) + underflow

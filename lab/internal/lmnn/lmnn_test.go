@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// drawn makes a corpus of classes that differ in some coordinates; another one has large variance.
+// drawn makes classes that differ in some coordinates; another coordinate has large variance.
 func drawn(t testing.TB, n, d, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 9))

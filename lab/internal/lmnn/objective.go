@@ -21,7 +21,7 @@ type problem struct {
 	soft    float64          // losses below soft are smoothed to loss²/(2 soft), others to loss - soft/2
 	room    int64            // maximum number of pairs in reach; 0 for no limit
 	near    [][]int32        // documents of other classes in reach of each document
-	slopes  [parts][]float64 // gradients with respect to z, by part
+	slopes  [parts][]float64 // gradients with respect to z, one per part of the documents
 
 	// look, if not nil, is called with L after each iteration. Its error ends the search.
 	look  func(ctx context.Context, iterations int, l []float64) error

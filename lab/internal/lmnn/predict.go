@@ -68,7 +68,7 @@ type energy struct {
 	s         Settings
 	margins   []float64 // 1 + distance of each target; -Inf for no target
 	distances []float64
-	own       []*nearest // nearest documents by class
+	own       []*nearest // nearest documents of each class
 	pushed    []float64  // increase of the losses of each class's documents because of this document
 }
 
@@ -83,7 +83,7 @@ func newEnergy(m *Model, s Settings, margins []float64) *energy {
 	return e
 }
 
-// of returns the negative energies of a document, and the predicted class.
+// of returns the negative energy per class of a document, and the predicted class.
 func (e *energy) of(x []float64, z *mat.Dense) (values []float64, class int) {
 	for c := range e.own {
 		e.own[c].reset()

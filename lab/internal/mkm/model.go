@@ -18,7 +18,7 @@ type Model struct {
 	Settings Settings
 
 	archive.Origin          // includes the number of training documents
-	Choices        []Choice // choices by level, len(Layers) + 1
+	Choices        []Choice // choices, indexed by level; len(Layers) + 1 entries
 
 	// Columns are the selected features of the documents, the most informative first; nil if all
 	// are selected and there is a layer.

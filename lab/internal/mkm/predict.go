@@ -88,7 +88,7 @@ type predictor struct {
 	values  []table
 }
 
-// cut removes all layers after the first ones.
+// cut keeps the given number of layers and drops later layers.
 func (p *predictor) cut(layers int) { p.layers, p.values = p.layers[:layers], p.values[:layers] }
 
 // features returns the features for the classifier of a model.

@@ -25,7 +25,7 @@ type reference struct {
 	n       int // number of documents that it is fitted to
 	widths  []int
 	k       int
-	levels  []*mat.Dense // selected features, by level
+	levels  []*mat.Dense // selected features, one matrix per level
 	columns [][]int      // indices of the features in the previous level
 	gaps    [][]float64  // gaps of the eigenvalues of the features, relative to the largest eigenvalue
 }

@@ -59,8 +59,8 @@ type training struct {
 	finals  []Final
 	from    int // first level with classifiers
 
-	choices []Choice  // choices by level
-	prices  []float64 // C of SVMs by level; 0 without SVMs
+	choices []Choice  // choices, indexed by level
+	prices  []float64 // C of SVMs, indexed by level; 0 without SVMs
 	models  []*Model
 	columns []uint32 // selected features of the documents
 }

@@ -93,7 +93,7 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	return r, nil
 }
 
-// turned holds the values of a corpus ordered by term.
+// turned holds the values of a corpus in order of terms.
 type turned struct {
 	terms  []uint32 // ascending
 	starts []int64
@@ -169,7 +169,7 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	classes := len(h.classes)
 	h.count = slices.Grow(h.count[:0], bins*classes)[:bins*classes]
 	clear(h.count)
-	var zero []int // counts by class of the bin that contains 0
+	var zero []int // counts per class in the bin that contains 0
 	if len(values) < h.documents {
 		zero = h.count[bin(0)*classes:][:classes]
 	}

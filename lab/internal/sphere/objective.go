@@ -18,8 +18,8 @@ type objective struct {
 	u       []float64 // w / ‖w‖
 	plane   *Hyperplane
 	weights []Weight
-	losses  []float64 // sums of losses by block of documents
-	radial  []float64 // sums of derivative · margin by block
+	losses  []float64 // sums of losses, one per block of documents
+	radial  []float64 // sums of derivative · margin, one per block
 	scratch []Scratch
 }
 

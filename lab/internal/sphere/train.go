@@ -48,7 +48,7 @@ type Options = task.Options
 // Machine is a trained decision function f of one class against the others. P(class | x) is 1/(1 +
 // e^-f(x)).
 type Machine struct {
-	Weights     []float64 `json:"-"`         // û, by column of the embedding
+	Weights     []float64 `json:"-"`         // û, indexed by column of the embedding
 	Value       float64   `json:"objective"` // value of the objective
 	Gradient    float64   `json:"gradient"`  // gradient norm
 	Iterations  int       `json:"iterations"`

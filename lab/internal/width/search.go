@@ -70,8 +70,8 @@ func (s *search) run(ctx context.Context, decide func(i, width int, classes []in
 	})
 }
 
-// nearest returns the lists of test documents lo to hi-1, by document and width. It checks ctx for
-// every block.
+// nearest returns the lists of test documents lo to hi-1, indexed by document and width. It checks
+// ctx for every block.
 func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 	widths := len(s.o.Widths)
 	lists := make([]*list, (hi-lo)*widths)

@@ -60,7 +60,7 @@ type Set struct {
 // Table holds the numbers of errors on test documents.
 type Table struct {
 	Widths []int
-	Wrong  [][]int // numbers of errors by width and k-1
+	Wrong  [][]int // numbers of errors, indexed by width and k-1
 	Test   int     // number of test documents
 }
 

@@ -16,7 +16,7 @@ import (
 
 // bounds holds the bounds of one kernel.
 type bounds struct {
-	largest   float64 // C_K, the maximum of eigenfunctions whose eigenvalues exceed rounding errors
+	largest   float64 // C_K, the maximum absolute value of the eigenfunctions with eigenvalues above the rounding error
 	coverings []covering
 	averages  []average
 }
@@ -34,8 +34,8 @@ type average struct{ r, mean, bound float64 }
 // draws is the number of random sign vectors.
 const draws = 100
 
-// boundsOf computes the bounds of the matrix a for each ln n and r. Eigenvalues within rounding
-// errors count as 0.
+// boundsOf computes the bounds of the matrix a for each ln n and r. Eigenvalues below the rounding
+// error count as 0.
 func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {

@@ -139,7 +139,7 @@ func checkDrawnDigits(t *testing.T, folder string, s *set) {
 		return string(out)
 	}
 	var first []byte
-	for i := range 40 { // of the test file, in the order of standIns
+	for i := range 40 { // digits of the test file, in the order of standIns
 		first = append(first, '0'+byte((i*7+1)%10))
 	}
 	a, b := classes(1, 40), classes(2, 40)

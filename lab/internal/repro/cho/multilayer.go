@@ -63,7 +63,7 @@ func (n network) name(layers int) string {
 type depth struct {
 	width  int       // number of features for the classifier
 	failed float64   // validation error of neighbours in percent; NaN for none
-	wrong  []float64 // test errors in percent, by classifier
+	wrong  []float64 // test errors in percent, one per classifier
 	steps  int       // number of iterations of the metric
 }
 
@@ -125,7 +125,7 @@ func (p *machines) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 // measure runs all networks on a set.
 func (p *machines) measure(ctx context.Context, r *repro.Run, s *set, report *repro.Report) error {
 	chains := p.chains()
-	found := make([][][]depth, len(chains)) // results by chain, run and layers
+	found := make([][][]depth, len(chains)) // results, indexed by network, run and layers
 	step := r.Counter(s.name+": runs of networks", p.Runs*len(chains))
 	for run := range p.Runs {
 		of := *r

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// compared holds the figures of a row by kernel: measured by the paper's protocol, and printed; NaN
-// if missing.
+// compared holds the figures of a row, indexed by kernel: measured by the paper's protocol, and
+// printed. Missing figures are NaN.
 type compared struct {
 	measured, printed   [len(kernels)]float64
 	better              float64 // 1 if larger figures are better, otherwise -1
@@ -69,7 +69,7 @@ func newAgreement() *repro.Table {
 	}
 }
 
-// addAgreement adds a row on all rows of a table with the paper's values.
+// addAgreement adds a row that summarises how well rows of one table agree with the paper.
 func addAgreement(t *repro.Table, of, features string, rows []compared) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r compared) bool { return math.IsNaN(r.printed[0]) })
 	if len(rows) == 0 {

@@ -18,8 +18,8 @@ type plan struct {
 	seed   uint64
 }
 
-// counts holds the numbers of errors by task, split, size and C: on the test set, and in the
-// cross-validation.
+// counts holds the numbers of errors on the test set and in the cross-validation, indexed by task,
+// split, size and C.
 type counts struct {
 	test, folds [][][][]int
 	trainings   int64
@@ -88,7 +88,7 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 	return test, folds, nil
 }
 
-// trainingSet is a training set: the positive documents by fold, then the negative ones by fold.
+// trainingSet is a training set: first the positive documents, then the negative, in order of fold.
 type trainingSet struct {
 	docs   []int
 	labels []int // labels: 0 for positive, 1 for negative

@@ -78,8 +78,8 @@ func (t *topicResult) f1() float64 {
 	return 0
 }
 
-// modApteResult is the result of one kernel and scale, by C and topic: on test stories, and on
-// held-out stories with classifiers trained without them.
+// modApteResult is the result of one kernel and scale, indexed by C and topic: on test stories, and
+// on held-out stories with classifiers trained without them.
 type modApteResult struct{ test, held [][]topicResult }
 
 // modApteBase holds the products of training stories with training stories and with test stories
@@ -197,7 +197,7 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, 
 	}
 	held := s.held(r.Seed)
 	step := r.Counter("tables 5 and 6", 1+2*len(p.Scales))
-	var found [len(kernels)][]modApteResult // results by scale
+	var found [len(kernels)][]modApteResult // results, indexed by scale
 	for _, suffix := range suffixes {
 		var base modApteBase
 		err := p.eachScale("tf", suffix, func(e sparse.Embedding, at int, k kernel.Kernel) (err error) {

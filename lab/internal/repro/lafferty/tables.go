@@ -28,7 +28,7 @@ var titles = map[string]string{
 // figures lists the tasks with learning curves in Figures 5 to 8 of the paper.
 var figures = []string{"1 course", "2 course", "3 acq", "3 moneyFx", "4 moneyFx", "4 grain"}
 
-// results holds the counts of each kernel by scale.
+// results holds the counts of each kernel, indexed by scale.
 type results [len(kernels)][]counts
 
 // corpus computes the tables of a corpus.
@@ -46,7 +46,7 @@ func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *cor
 	report.Set(name, "%d documents, %d terms", n, len(terms))
 	plan := &plan{tasks: tasks, splits: p.Splits, c: p.C, folds: p.Folds, seed: r.Seed}
 	step := r.Counter(name, len(p.Features)*(1+2*len(p.Scales))*len(tasks)*p.Splits)
-	found := map[string]*results{} // results by features
+	found := map[string]*results{} // results, indexed by features
 	for _, features := range p.Features {
 		found[features] = &results{}
 		for _, suffix := range suffixes {
@@ -94,7 +94,7 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, docs *sparse.CSR, 
 // choice is the result of one kernel and protocol, for a task, features and a size.
 type choice struct {
 	scale, c float64
-	errors   []float64 // test errors by split
+	errors   []float64 // test errors, one per split
 }
 
 // best follows the paper's protocol. It returns the scale and C with the smallest mean error on the

@@ -134,7 +134,7 @@ func (p *settings) read(ctx context.Context, r *repro.Run, name string) (c *corp
 func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *corpus.Corpus,
 	report *repro.Report) error {
 	step := r.Counter(name, len(methods)*len(classes[name])*p.Splits)
-	var wrong [][][][]float64 // error rates by method, class, size and split
+	var wrong [][][][]float64 // error rates, indexed by method, class, size and split
 	for _, m := range methods {
 		e, err := sparse.ParseEmbedding(m.embedding)
 		if err != nil {
@@ -219,7 +219,7 @@ func newTask(c *corpus.Corpus, x *sparse.Embedded, class string, m method) *task
 	return t
 }
 
-// task returns the error rates by size and split. Splits run in parallel.
+// task returns the error rates, indexed by size and split. Splits run in parallel.
 func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repro.Report, step func()) ([][]float64,
 	error) {
 	out := make([][]float64, len(p.Sizes))
@@ -250,7 +250,7 @@ func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repr
 	return out, err
 }
 
-// choose returns the C with the fewest errors in the cross-validation. Ties are broken by size.
+// choose returns the C with the fewest errors in the cross-validation, or the smallest such C.
 func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64, err error) {
 	wrong := make([]int, len(p.C))
 	for fold := range p.Folds {

@@ -139,7 +139,7 @@ func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided 
 	t.Columns = append(t.Columns, ">only NGD right", ">only it right", ">z of NGD", ">p")
 	step := r.Counter(set, len(weightings)*len(kernels)*len(divided))
 	for _, w := range weightings {
-		rights := make([][]string, len(kernels)) // results by kernel and division
+		rights := make([][]string, len(kernels)) // results, indexed by kernel and division
 		for _, d := range divided {
 			found, err := p.measure(ctx, r, d, w.embedding, report, step)
 			if err != nil {
