@@ -55,8 +55,8 @@ type pairsRow struct {
 	CopyShare   float64 `json:"copy_bandwidth_share"`
 	PeakBytes   int64   `json:"peak_bytes"` // peak memory of the process
 	Recomputed  int64   `json:"recomputed_pairs"`
-	Found       int64   `json:"found,omitempty"`   // pairs in the neighbour lists at the end
-	Entered     int64   `json:"entered,omitempty"` // pairs inserted into lists of neighbours
+	Found       int64   `json:"found,omitempty"`   // values below the limit of a neighbour list
+	Entered     int64   `json:"entered,omitempty"` // insertions into neighbour lists
 
 	run    func(ctx context.Context) error
 	engine *engine.Engine // engine; nil for the baseline

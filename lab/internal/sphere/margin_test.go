@@ -110,7 +110,7 @@ func marginOfPaper(x, u []float64) float64 {
 func TestMarginIsTheNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var s Scratch
-	differ, most := map[int]int{}, 0.0 // numbers of different margins, indexed by number of terms
+	differ, most := map[int]int{}, 0.0 // numbers of margins that differ from the paper's, indexed by number of terms
 	for range 20000 {
 		n := 2 + r.IntN(5)
 		x, u := draw(r, n)
