@@ -44,7 +44,7 @@ type headRound struct {
 	ToBest  float64 `json:"ratio_to_best"`
 }
 
-// thin returns about most of the heads: the smallest, the largest, the chosen head and its
+// thin returns about most elements of heads: the first, the last, the chosen head and its
 // neighbours, and others at even intervals.
 func thin(heads []engine.Head, chosen, most int) []engine.Head {
 	step := max((len(heads)+most-4)/(most-3), 1)

@@ -77,7 +77,7 @@ func distinct(names []string) []string {
 	return names
 }
 
-// curveOf returns the value of a parameter at a point, and the name of its other settings.
+// curveOf returns a point's value of a parameter, and the curve's name: the other settings.
 func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string) {
 	name = strings.TrimSpace(row.Type + " " + row.Kernel)
 	c, nu, epsilon := row.C, row.Nu, row.Epsilon

@@ -23,8 +23,8 @@ type loaded struct {
 	err       error
 }
 
-// These estimates apply before documents and model are read: memory of a prediction in multiples of
-// the model file's size, and memory of a text in bytes per value.
+// These estimates are used until documents and model are read: memory of a prediction in multiples
+// of the model file's size, and memory of a text in bytes per value.
 const engineOfModel, textBytes = 5, 10
 
 // load reads the model and the documents concurrently, because decompression uses only one CPU. The

@@ -40,7 +40,7 @@ func (l *closestPairList) row(i int, c []float32) {
 	}
 }
 
-// some adds every share-th row, right of the diagonal.
+// some adds the values of every share-th row that are right of the diagonal.
 func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c kernel.Kernel, share int) error {
 	var rows []int
 	for i := 0; i < eng.Len(); i += share {

@@ -309,8 +309,8 @@ func (s cachedRows) Rows(
 	return to, s.Cached.Rows(ctx, k, q.Documents, [][2]int{{0, to.Cols}}, rows)
 }
 
-// keepRows adds a cache of c for the sample's rows to every engine, if memory suffices. Then a
-// kernel only needs the time for its map.
+// keepRows adds a cache of c for the sample's rows to every engine, if memory suffices. Then each
+// kernel only maps cached values.
 func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate) error {
 	// Tiles are slightly larger than their values, and each worker of an engine needs scratch
 	// memory.

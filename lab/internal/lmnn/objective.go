@@ -28,7 +28,7 @@ type problem struct {
 	ended error
 }
 
-// parts is the number of parts of the documents. Sums over parts are added in a fixed order, so
+// parts is the number of ranges of documents. The sums of all ranges are added in a fixed order, so
 // that the bits don't depend on the number of workers.
 const parts = 16
 

@@ -34,7 +34,7 @@ func (l *Layer) Width() int { return len(l.Offsets) }
 // some is the number of documents that are projected together.
 const some = 4096
 
-// fitted is a layer before selection.
+// fitted is a layer before its features are selected.
 type fitted struct {
 	*Layer
 	features []float32 // features of all documents, row by row

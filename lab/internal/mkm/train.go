@@ -54,7 +54,7 @@ type training struct {
 	o       Options
 	c       *corpus.Corpus // documents with one class
 	y       []int32
-	rows    []int // their row indices in the corpus
+	rows    []int // row indices of these documents in the corpus passed to Train
 	digest  [32]byte
 	finals  []Final
 	from    int // first level with classifiers

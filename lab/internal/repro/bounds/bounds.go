@@ -21,7 +21,7 @@ type bounds struct {
 	averages  []average
 }
 
-// covering holds the bound of Theorem 2 with R = 1: ln N(ε) <= ln n.
+// covering holds j* and ε* of Theorem 2 with R = 1: ln N(ε*) <= ln n.
 type covering struct {
 	index  int     // j*
 	radius float64 // ln ε*
