@@ -23,8 +23,8 @@ import (
 const RuntimeBytes = 32 << 20
 
 // programBytes is the memory that the Go runtime doesn't count: 18 MiB of mapped pages of the
-// program's file, and an allowance for late collections. On Zen 5, a million distinct words took
-// 102 MiB of -m 100M with 20 MiB, and 88 MiB with 28.
+// program's file, and an allowance for late collections. With -m 100M on Zen 5, reading a million
+// distinct words took 102 MiB if this constant was 20 MiB, and 88 MiB if it was 28 MiB.
 const programBytes = 28 << 20
 
 // Limits are the flags -m and -workers.
@@ -71,8 +71,8 @@ func (l *Limits) NumWorkers() int {
 	return l.Workers
 }
 
-// bounds returns the memory limits of the process: including the host and control groups, and of
-// the process alone.
+// bounds returns the memory limit from the host, the control groups and the process, and the limit
+// from the process alone.
 func bounds() (all, process run.Bound) { return run.AvailableBound(), run.ProcessBound() }
 
 // Run runs a program and returns its exit status. It fails if the limits of the process leave too
@@ -143,7 +143,7 @@ func (l *Limits) Limit() int64 {
 }
 
 // Fits returns an error if need exceeds the budget. what names the computation. later are lower
-// bounds of later needs. The error names the maximum of all needs, so that it suffices for all.
+// bounds on the needs of later steps. The error names the largest need, which suffices for all.
 func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	limit, says := l.bound()
 	if limit == 0 || need <= limit {
@@ -155,8 +155,8 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	return &run.MemoryError{What: what, Need: need, Limit: limit, By: says, Enough: true}
 }
 
-// Refusal returns the memory error of a step with the amount for -m, and other errors unchanged.
-// The memory outside the step is the difference of the budget and the step's limit.
+// Refusal changes the memory error of a step so that it names the -m that suffices: the step's need
+// plus the memory outside the step, budget minus limit of the step. Other errors are unchanged.
 func (l *Limits) Refusal(err error) error {
 	limit, says := l.bound()
 	memory := (*run.MemoryError)(nil)
@@ -175,8 +175,8 @@ func (l *Limits) Refusal(err error) error {
 	return refusal{text + memory.Error(), err}
 }
 
-// stepMargin is the inverse of the margin that is added to the need of a step for later steps, such
-// as training on all documents after the first fold.
+// Refusal adds 1/stepMargin of the need, because later steps may need more, such as training on all
+// documents after the first fold.
 const stepMargin = 20
 
 // refusal is an error with a different message.
