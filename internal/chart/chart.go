@@ -130,7 +130,7 @@ func (c *Chart) Bars(groups, series []string, value func(group, series int) floa
 	c.X.Names, c.X.Min, c.X.Max = groups, -0.5, float64(len(groups))-0.5
 }
 
-// ends returns two different ends of the axis.
+// ends returns Min and Max, widened if they are equal, or 0 and 1 if the axis is empty.
 func (a *Axis) ends() (low, high float64) {
 	switch low, high = a.Min, a.Max; {
 	case !(low <= high):
