@@ -17,13 +17,13 @@ var toFields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kerne
 	"-reject ", "Reject ",
 	"by Options.Kernels", "by Model.With(Options{Kernels: ...})")
 
-// Words is text that may name flags. In arguments of [Errorf], fields also replace its flags.
+// Words is text that may name flags. In such arguments, Errorf replaces flags by fields, too.
 type Words string
 
 // InFields returns the text with fields in place of flags.
 func (w Words) InFields() string { return toFields.Replace(string(w)) }
 
-// worded is an error with both texts.
+// worded is an error with two texts: one names flags, the other fields.
 type worded struct{ flags, fields error }
 
 func (e *worded) Error() string { return e.flags.Error() }
