@@ -44,7 +44,7 @@ func (r *Row) String() string {
 	return fmt.Sprintf("%s/%d, %s", r.Workload, r.Version, report.Counted(r.Workers, "worker", "workers"))
 }
 
-// rates returns units per second, by round.
+// rates returns the units per second of each round.
 func (r *Row) rates() []float64 {
 	rates := slices.Clone(r.Seconds)
 	for k, s := range rates {
@@ -97,7 +97,7 @@ func medianOf(values []float64) Median {
 	return Median{report.Median(values), sorted[rank], sorted[n-1-rank]}
 }
 
-// within reports whether the interval of n values reaches 95% and is within part of the median.
+// within reports whether n values suffice for 95%, and the interval is within (1 ± part)·median.
 func (m Median) within(part float64, n int) bool {
 	return n >= 6 && m.High-m.Median <= part*m.Median && m.Median-m.Low <= part*m.Median
 }

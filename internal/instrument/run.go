@@ -73,7 +73,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 // measuring is a running measurement.
 type measuring struct {
 	result *Result
-	jobs   []*job // by row
+	jobs   []*job // one per row
 }
 
 func hex(digest uint64) string { return fmt.Sprintf("%016x", digest) }
@@ -90,7 +90,7 @@ var KnownDigests = func() (known map[string]string) {
 	return known
 }()
 
-// KnownCaches are the cache sizes for KnownDigests. The head, and so the bits, depend on them.
+// KnownCaches are the cache sizes for KnownDigests. They determine the head, and so the rounding.
 var KnownCaches = asm.Caches{L1: 32 << 10, L2: 1 << 20}
 
 // DigestName returns the key of a workload in KnownDigests.

@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// Bytes that the stages move between the CPU and the memory beyond its caches, by calculation.
+// These are the bytes that each item moves between CPU and main memory, as calculated.
 const (
 	headValueBytes = 6 // a value (4) and its offset (2), each time it is read for a panel
 	tailMatchBytes = 8 // a document (4) and its value (4) in a posting list

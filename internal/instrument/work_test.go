@@ -45,7 +45,7 @@ func TestRateOfManyWorkers(t *testing.T) {
 	}
 }
 
-// The counts of bench equal counts by pair.
+// The operations that NewWork and Useful count equal counts over all pairs of documents.
 func TestWork(t *testing.T) {
 	const n, terms = 300, 120
 	x := benchDocuments(t, n, terms)
@@ -66,7 +66,7 @@ func TestWork(t *testing.T) {
 				for _, j := range order[:max(head, 0)] {
 					inHead[j] = true
 				}
-				// These count common terms of different documents, or of a document with itself.
+				// The Useful counts are of common terms of pairs, tailSelf is of single documents.
 				var headUseful, tailUseful, tailSelf int64
 				values := make([]int64, n) // number of values of each document in the head
 				for i := range n {
@@ -89,8 +89,8 @@ func TestWork(t *testing.T) {
 						}
 					}
 				}
-				// A panel takes all documents from its first document on, in whole blocks. If
-				// columns are dense, it takes its own documents in groups as large as a panel.
+				// A panel reads all documents from its first document on, in whole blocks. If
+				// columns are dense, it reads its own documents in groups of a panel's size.
 				var headValues int64
 				head := e.Info().Head
 				for first := 0; first < n; first += table.Panel {
