@@ -97,7 +97,7 @@ func f() {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && (dir == root && path != root || d.Name() == "pca" || d.Name() == "width"): // other numbers
+			case d.IsDir() && (dir == root && path != root || d.Name() == "pca" || d.Name() == "width"): // other defaults
 				return fs.SkipDir
 			case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"),
 				dir == root && d.Name() != "train.go" && d.Name() != "search.go":

@@ -68,7 +68,7 @@ func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Exp
 	return machines.explain(ctx, n, class, o)
 }
 
-// explainBy implements Explain for a model with weights by term. p is the prepared model, or nil.
+// explainBy implements Explain for a model with a weight per term. p is the prepared model, or nil.
 func explainBy(ctx context.Context, m Model, p Predictor, n int, class string) (*Explanation, error) {
 	t, kind, err := weightsOf(ctx, m, p)
 	if err != nil {
@@ -154,7 +154,7 @@ type weightsOfMachine struct {
 	weights        []float64
 }
 
-// weightsOf returns the weights of a model and its description. p is the prepared model, or nil.
+// weightsOf returns a model's weights and a description of them. p is the prepared model, or nil.
 func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, error) {
 	if machines, ok := m.(KernelMachine); ok {
 		var own *svm.Weights
@@ -181,7 +181,7 @@ func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, err
 }
 
 // WeightsOf returns the term weights of each binary classifier, and the terms in ascending order.
-// It fails if the model has no weights by term.
+// It fails if the model has no weights per term.
 func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
 	t, _, err := weightsOf(context.Background(), m, nil)
 	if err != nil {
@@ -199,7 +199,7 @@ func (m KernelMachine) linear() bool {
 	return name == "linear"
 }
 
-// weightsOfMachines returns own or, if own is nil, computes the weights of an SVM.
+// weightsOfMachines converts the weights own of an SVM, which it computes if own is nil.
 func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
 	if !(KernelMachine{Model: m}).linear() {
 		return nil, "", flagtext.Errorf("the kernel %s has no term weights, expected %s", m.Kernel, explained)

@@ -54,7 +54,6 @@ type SupportEffect struct {
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
 // most, and by the n support vectors with the largest shares of f. An effect takes one prediction
 // without the term, for any learner, and is as accurate as predictions. Effects don't add up to f.
-// add up to f.
 //
 // It fails if n < 1, if document i doesn't exist, if the model is for sets or has a precomputed
 // kernel, or if a prediction fails.
@@ -169,7 +168,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 type margin struct {
 	first, less int // indices of decision values: f = sign·(first - less); less is -1 for none
 	sign        float64
-	second      int    // class that f is compared with, -1 for none
+	second      int    // index of the class in Against, -1 for none
 	value       bool   // f is the estimate, or the value of a one-class model
 	name        string // label of f, for separate labels
 }
@@ -285,7 +284,7 @@ func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) 
 	return effects, nil
 }
 
-// strongest returns the indices of the n largest nonzero absolute effects, in stable order.
+// strongest returns the indices of the n largest nonzero |effects|, descending; ties by index.
 func strongest(effects []float64, n int) []int {
 	var order []int
 	for j, v := range effects {

@@ -229,7 +229,7 @@ func TestExplainEveryLearner(t *testing.T) {
 }
 
 // valueOf predicts a document, and returns f as DocumentExplanation defines it: a decision value,
-// or the label's lead.
+// or the difference of two.
 func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int, columns []uint32,
 	counts []float32) float64 {
 	t.Helper()

@@ -46,7 +46,7 @@ type Grid struct {
 	Folds   int           // number of folds, default 5
 	MinC    bool          // for SVMs: the smallest C within one standard error of the best wins
 
-	// Corpus returns the documents from tokenizer cut < Terms. Tokenizer 0 made the searched corpus.
+	// Corpus tokenises the documents by tokenizer cut < Terms. Tokenizer 0 is the corpus's own.
 	Terms  int
 	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 

@@ -131,14 +131,14 @@ type About struct {
 	Support int      // number of support vectors
 	Bytes   int64    // approximate memory of the model
 
-	Tried *Found      // comparison by the training; nil if there was none
+	Tried *Found      // settings compared by the training; nil if none were
 	Ended Convergence // convergence of the training
 	Notes []string    // remarks, sentences without a full stop
 	Text  []string    // results of the training, one per line
 	Rows  []any       // results for JSON, one per binary classifier
 }
 
-// Embeds sets the embedding of the documents and its terms.
+// Embeds sets Embedding, Terms, Columns and Width from the embedder of the documents.
 func (a *About) Embeds(e *sparse.Embedder) {
 	a.Embedding, a.Terms, a.Columns, a.Width = e.String(), len(e.Terms), e.Terms, e.Width()
 }

@@ -106,8 +106,8 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	return n, err
 }
 
-// heldOut returns training documents without the terms that the model would not know if it had not
-// learnt from the document, because too few other documents have these terms.
+// heldOut returns the training documents at, each without the terms that too few other documents
+// have, so that the model would not know these terms without the document.
 func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	least, df := int32(1), map[uint32]int32{}
 	for k, t := range n.f.Terms {
@@ -129,7 +129,7 @@ func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	return out
 }
 
-// nearest calls with(i, near) for each document i with known terms, and its nearest in training.
+// nearest calls with for each document i with known terms and its count nearest training documents.
 func (n *Novelty) nearest(
 	ctx context.Context, docs *sparse.CSR, count int, with func(i int, near []engine.Neighbour),
 ) error {

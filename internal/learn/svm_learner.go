@@ -160,7 +160,7 @@ func (o *Options) problem(
 	return p, err
 }
 
-// given returns the settings that aren't chosen. If embeddings isn't empty, only these are tried.
+// given returns the settings that the user fixed. If embeddings isn't empty, only these are tried.
 func (t *machines) given(o *Options, embeddings []string) *Constraints {
 	g := &Constraints{
 		Kernel: t.Kernel, Embeddings: embeddings,

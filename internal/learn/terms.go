@@ -121,7 +121,7 @@ const fewValues = 150
 const cutBytes = 48
 
 // over lets a choice try the terms that fit in a third of the memory, and returns these terms. The
-// first terms are c's own. Values are tried with kernels for vectors, if g sets no kernel or
+// first terms are the terms of c. Values are tried with kernels for vectors, if g sets no kernel or
 // embedding. opt has Workers and MemoryBytes.
 func over(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates, opt corpus.Options,
@@ -177,7 +177,7 @@ func over(
 	return tried, nil
 }
 
-// measured returns terms of values with the scales of all documents, and the kernels to try.
+// measured returns t with column scales fitted to all documents, and the vector kernels to try.
 func measured(
 	ctx context.Context, c *corpus.Corpus, t corpus.Terms, g *Constraints, opt corpus.Options,
 ) (corpus.Terms, []kernel.Kernel, error) {

@@ -290,7 +290,7 @@ func TestLineAlternative(t *testing.T) {
 				last.Points[last.Best])
 		}
 	}
-	manyDocuments = 400 // none for a regression
+	manyDocuments = 400 // regressions report no linear models
 	c := musttest.Get(corpus.FromTexts(ctx, apart, labels, corpus.Options{}))(t)
 	m := musttest.Get(machinesLike(model.EpsilonSVR).Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
 	if own := m.(KernelMachine).Trained; own.Linear != nil || own.Tried.Measure != tune.MeanSquaredError {

@@ -25,7 +25,7 @@ type Validation struct {
 	About About       // model of the last fold; for support vector machines, the settings
 	Ended Convergence // totals over all binary classifiers
 
-	// The following fields are for support vector machines that are validated alone.
+	// The following fields are set by [CrossValidate] for support vector machines.
 	DotProducts int64 // number of computed dot products
 	Gram, Solve time.Duration
 }
@@ -37,7 +37,7 @@ type Found struct {
 	Total   int           // number of points in the search
 	Best    int           // index of the best point, see [tune.Result.Ranks]; -1 = none
 
-	Gram, Solve time.Duration // for support vector machines: time to compute tiles, and the rest
+	Gram, Solve time.Duration // for support vector machines: time to compute tiles, and all other time
 
 	// The following fields are for support vector machines.
 	Fits               int            // number of trained classifiers
