@@ -17,7 +17,7 @@ type Origin struct {
 	Documents int      // number of documents; 0 if unknown
 
 	Classes    []string // names of the classes
-	Vocabulary []string // terms by column; nil for vectors
+	Vocabulary []string // terms indexed by column; nil for vectors
 	Tokenizer  corpus.Tokenizer
 	Form       corpus.Form // format of the documents
 }
