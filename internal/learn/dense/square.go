@@ -56,8 +56,8 @@ const (
 
 // Cholesky replaces a symmetric matrix A by its factor T, A = TᵀT with T upper triangular, and
 // returns the indices of the remaining rows. It drops row and column i, such as a duplicate, if
-// eliminating the previous rows reduces A[i][i] to less than least times its value. It reads only
-// the upper triangle, and takes N³/6 multiply-adds.
+// eliminating the previous rows reduces A[i][i] to less than least times its initial value. It
+// reads only the upper triangle, and takes N³/6 multiply-adds.
 func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {
