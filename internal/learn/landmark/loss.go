@@ -2,7 +2,7 @@ package landmark
 
 import "math"
 
-// of returns the loss of a document with y = ±1 and the loss's first two derivatives by f.
+// of returns the loss of a document with y = ±1 and its first two derivatives with respect to f.
 func (l Loss) of(y, f float64) (loss, first, second float64) {
 	switch l {
 	case Logistic:

@@ -255,7 +255,7 @@ func (t *training) take(ctx context.Context, chosen []int) error {
 const unsaidBytes = 1 << 30
 
 // room returns the limit on stored kernel rows in bytes: 90% of the remaining budget, because
-// garbage is freed late. Without a limit it is half of the available memory, or unsaidBytes.
+// garbage is freed late; without a budget, half of the available memory, by default unsaidBytes.
 func (t *training) room() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
 		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
