@@ -21,7 +21,7 @@
 // # How it is computed
 //
 // A step optimises one αᵢ, with documents in random order, in O(values of the document), because w
-// is updated (dual.go). Documents whose α stays at a bound are skipped until the rest has
+// is updated (dual.go). Documents whose α stays at a bound are skipped until the others have
 // converged. Training ends when P - D, recomputed from α, is at most Settings.Tolerance times P. P
 // minus its minimum is at most P - D; the squared distance from the optimal (w, v) is at most 2(P -
 // D).

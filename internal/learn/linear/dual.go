@@ -23,7 +23,7 @@ type dual struct {
 	p        *problem
 	positive []bool
 	weights  [2]float64 // factors of C: for negative documents, for positive documents
-	own      []float64  // factors of C by document; nil for 1 each
+	own      []float64  // factor of C for each document; nil for 1 each
 	hinge    bool
 	b        float64 // B
 	limit    int     // maximum number of passes
@@ -32,7 +32,7 @@ type dual struct {
 
 	c     float64
 	alpha []float64
-	w     []float64 // weights by column of the problem
+	w     []float64 // weight of each column of the problem
 	v     float64
 	order []uint32 // documents; the first active documents aren't skipped
 	wait  patience
@@ -194,7 +194,7 @@ func (d *dual) pass(active int, above, below float64) (left int, most, least flo
 		if math.Abs(projected) <= settled {
 			continue
 		}
-		next := bound // x = 0: D depends on α only through Σα
+		next := bound // if x = 0, D grows with αᵢ, so the maximum is at the bound
 		if q := d.p.norm2[i] + float64(d.b*d.b) + diagonal; q > 0 {
 			next = min(max(a-g/q, 0), bound)
 		}
@@ -232,7 +232,7 @@ func (d *dual) length2() float64 {
 	return sum
 }
 
-// measure computes the values of m from α.
+// measure sets the objective, duality gap, bias and number of support vectors of m from α.
 func (d *dual) measure(m *DecisionFunction) error {
 	if err := d.rebuild(); err != nil {
 		return err

@@ -22,7 +22,7 @@ type problem struct {
 	begin   []int64   // index of each document's first entry
 	count   []uint32  // number of entries of each document
 	norm2   []float64 // Σ value² of each document, without the intercept
-	place   []uint32  // column of the problem by column of the embedding
+	place   []uint32  // column of the problem for each column of the embedding
 }
 
 // chunk is the number of documents that are embedded at a time.
