@@ -11,7 +11,7 @@ import (
 
 // DecisionFunction is the binary classifier of a class; P(class | x) is 1/(1 + e^-f(x)).
 type DecisionFunction struct {
-	Weights     []float64 `json:"-"`             // w, by column of the embedding
+	Weights     []float64 `json:"-"`             // w, indexed by column of the embedding
 	Value       float64   `json:"objective"`     // value of the objective
 	Gap         float64   `json:"gap,omitempty"` // upper bound on the objective minus its minimum, for finite C
 	Gradient    float64   `json:"gradient"`      // gradient norm

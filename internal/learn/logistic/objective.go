@@ -12,8 +12,8 @@ import (
 type objective struct {
 	*Losses
 	s      *Settings
-	losses []float64 // sums of losses by block of documents
-	biases []float64 // sums of coef by block
+	losses []float64 // sum of the losses of each block of documents
+	biases []float64 // sum of the coefficients of each block
 	dual   float64   // lower bound on the minimum, see bound
 }
 
