@@ -31,8 +31,8 @@ func program(t testing.TB, name string) string {
 // package.
 type libsvmFile struct {
 	header map[string][]string
-	coefs  [][]string // coefficients by support vector
-	rows   []string   // values by support vector, as text
+	coefs  [][]string // coefficients of each support vector
+	rows   []string   // values of each support vector, as text
 }
 
 func pieces(text string) libsvmFile {

@@ -90,7 +90,7 @@ func TestPrecomputed(t *testing.T) {
 // Probabilities agree approximately with svm-predict's: a sigmoid of the wrong binary classifier or
 // sign would differ much. svm-predict's iteration stops at a gradient of 0.005/k for k classes. Its
 // objective's second derivative is above r₁₂² + r₂₁² >= ½ for two, so the probability is within
-// 0.005, and the tolerance has a factor of two. Reading is tested for the exact numbers.
+// 0.005, and the tolerance has a factor of two. Tests of ReadLIBSVM compare exact numbers.
 func TestProbabilitiesAgree(t *testing.T) {
 	program(t, "svm-predict")
 	for _, classes := range [][]string{{"1", "2"}, nil} {

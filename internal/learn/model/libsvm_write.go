@@ -80,7 +80,7 @@ type libsvmWriter struct {
 	offsets []int
 	rows    []int32
 	coefs   []float64
-	members [][]int // support vectors with coefficients, by class to write
+	members [][]int // support vectors with coefficients, for each class to write
 
 	w   *bufio.Writer
 	buf []byte // buffer of a line

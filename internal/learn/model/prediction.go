@@ -2,7 +2,7 @@ package model
 
 // Prediction holds the predictions of a model. The outer index of each slice is the document.
 type Prediction struct {
-	Decisions [][]float64 // decision values by binary classifier or class; 0 for a classifier that is nil
+	Decisions [][]float64 // decision value of each binary classifier or class; 0 for a classifier that is nil
 	Class     []int       // index into the model's Classes, with one class per document
 	Labels    [][]int     // ascending indices into Classes, with independent labels
 
@@ -10,7 +10,7 @@ type Prediction struct {
 	// positive for documents like the training documents.
 	Value []float64
 
-	// Probabilities are the probabilities by class, or nil if the model has none. With one class
+	// Probabilities has a value per class, or is nil if the model has none. With one class
 	// per document they sum to 1.
 	Probabilities [][]float64
 
