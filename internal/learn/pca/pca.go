@@ -70,7 +70,7 @@ type Components struct {
 	Residual     float64 // part of Total that the landmarks don't explain
 
 	kernel  kernel.Kernel
-	vectors *mat.Dense // by document of the engine, as columns: z(t) = (k(t)ᵀ vectors - offset) / lengths
+	vectors *mat.Dense // rows: engine's documents, columns: components; z(t) = (k(t)ᵀ vectors - offset) / lengths
 	offset  []float64
 	lengths []float64 // √λ, or 1
 }

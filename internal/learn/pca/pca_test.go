@@ -225,7 +225,7 @@ func TestRounding(t *testing.T) {
 	}
 }
 
-// With a product in all directions, the norm estimate equals the norm of K up to rounding.
+// After a product with the identity matrix, the norm estimate equals ‖K‖ up to rounding.
 func TestNorm(t *testing.T) {
 	const n = 90
 	x, k := documents(t, "synthetic:docs=90,terms=40,length=20,seed=2", "linear", n)
