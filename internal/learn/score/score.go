@@ -115,10 +115,10 @@ type tally struct {
 	s     *Score
 	truth *corpus.Corpus
 	model int   // number of the model's classes
-	class []int // by class of truth: index in s.Classes
+	class []int // index in s.Classes of each class of truth
 	own   []int // classes of one document
 	asked int   // number of calls of method of
-	met   []int // by class: the last call that returned the class
+	met   []int // value of asked when method of last returned the class, per class
 }
 
 func newTally(classes []string, truth *corpus.Corpus) *tally {
