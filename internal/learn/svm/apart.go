@@ -29,8 +29,8 @@ func (p *Problem) heldOut(ctx context.Context, s *Settings, d tune.Division) (f 
 	return f, t, err
 }
 
-// ofOthers holds predictions by binary classifiers that were trained, with their embedding, on
-// other documents.
+// ofOthers holds held-out predictions: the binary classifiers and their embedding haven't learnt
+// from the predicted documents.
 type ofOthers struct {
 	thresholds *solver.Thresholds
 	parts      *folded // folds for a calibration; nil if the calibration uses the matrix of all documents
@@ -75,7 +75,7 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, k
 	}
 	defer func(only []int) { w.only = only }(w.only)
 	w.left += len(kernels) * (len(folds) - 1)
-	found := make([][]*outcome, len(kernels)) // outcomes by kernel and cell
+	found := make([][]*outcome, len(kernels)) // found[kernel][cell]
 	for _, fold := range folds {
 		w.only = []int{fold}
 		err := w.without(ctx, p, f, kernels, func(_ *folded, k int, out []*outcome) error {
@@ -100,7 +100,7 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, k
 	return nil
 }
 
-// without runs the only fold of w.only.
+// without validates the single fold in w.only, with an embedding fitted to the other folds.
 func (w *work) without(ctx context.Context, p *Problem, f *folded, kernels []kernel.Kernel, keep keeper) error {
 	c := p.truth()
 	c.Documents = p.raw(inCorpus(p.corpus.order, run.Numbers(0, p.Len())))

@@ -11,10 +11,10 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// calibrationFolds is the number of parts of documents for calibrated probabilities.
+// calibrationFolds is the number of folds that calibrate probabilities.
 const calibrationFolds = 5
 
-// calibrationRuns divides documents for calibrated probabilities.
+// calibrationRuns divides documents into the folds that calibrate probabilities.
 var calibrationRuns = tune.Division{Folds: calibrationFolds, Runs: true}
 
 // thresholdFolds is the number of folds on which the thresholds of labels are tuned.

@@ -53,17 +53,17 @@ type Evaluator struct {
 	Solve       time.Duration // all other time
 }
 
-// part is a set of kernels that are validated together: they share an embedding and cells.
+// part is a set of kernels that are validated together: they share tokenizer, embedding and cells.
 type part struct {
 	cut       int
 	embedding sparse.Embedding
 	scheme    solver.Scheme
 	cells     []solver.Regularization
 	kernels   []kernel.Kernel
-	at        [][]int // index of the candidate by kernel and cell
+	at        [][]int // at[kernel][cell] is the index of the candidate
 }
 
-// partsOf groups candidates by tokenizer, embedding, scheme, and cells of the kernel.
+// partsOf groups candidates by tokenizer, embedding, scheme, and cells (values of C, nu, epsilon).
 func partsOf(all []tune.Candidate) (parts []*part) {
 	var each []*part // parts with one kernel
 	for i, o := range all {
@@ -175,10 +175,10 @@ type work struct {
 
 	relay
 	before int64 // solved problems of earlier kernels
-	left   int   // kernels to validate
+	left   int   // number of kernels that aren't validated yet
 }
 
-// keeper receives the outcomes of a kernel, by cell.
+// keeper receives the outcomes of a kernel, one per cell.
 type keeper func(f *folded, kernel int, out []*outcome) error
 
 // run validates kernels of the problem's embedding, which must be resolved and in the order of

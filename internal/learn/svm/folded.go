@@ -100,7 +100,7 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 // the next call.
 //
 // A validation reads each value about twenty times, so it pays to map each value once, in an order
-// in which the other folds of a class are two pieces of a row.
+// in which the training documents of a class are two pieces of a row.
 func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
 	g, err := f.p.gram(k)
 	switch {

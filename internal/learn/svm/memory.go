@@ -73,7 +73,7 @@ type sizes struct {
 
 	held   int64 // held by the process, including the problem's copies from the corpus except embedded documents
 	engine int64
-	kept   int64 // engine's own estimate, once the engine exists
+	kept   int64 // memory that the engine reports, once it exists
 	making int64 // peak before the engine exists
 	apart  int64 // memory of the problem while folds make their own problems; 0 if it serves all folds
 
@@ -129,9 +129,9 @@ func (z *sizes) fixed() int64 {
 	return z.held + z.engine + (documentBytes*z.n+max(gatherLeast, 4*gatherRows*z.n))*z.workers
 }
 
-// rowShare returns the share of the memory for rows that a task takes. Training takes lists of
-// documents and classifiers and, if thresholds are tuned, decision values and values near 0. A
-// validation takes
+// rowShare returns the share of the memory for rows that a task takes. Training takes machineBytes
+// for each document of each classifier and, if thresholds are tuned, 16 bytes for decision values.
+// A validation takes
 //
 //   - a coefficient and its document, 16 bytes, for each document in each binary classifier that
 //     may use it, for all cells of a kernel and for one cell of the two kernels before;
@@ -271,7 +271,7 @@ func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 		return opt, nil
 	}
 	z, spare := &p.bound, int64(0)
-	if t.Folds == 0 { // a validation uses it for a matrix
+	if t.Folds == 0 { // a validation needs the spare memory for a matrix
 		spare = max(p.spare()-z.model(), 0)
 	}
 	opt.RowBytes -= max(z.rowShare(t)-spare, 0)
@@ -334,7 +334,7 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 		return need
 	}
 	rows = min(rows, docs.Rows())
-	most := int64(0) // values
+	most := int64(0) // largest number of values in a batch
 	for first := 0; first < docs.Rows(); first += rows {
 		end := min(first+rows, docs.Rows())
 		most = max(most, docs.Offsets[end]-docs.Offsets[first])

@@ -36,7 +36,7 @@ type Options struct {
 	Tasks []Task
 	least int64 // minimum of MemoryBytes for a precomputed matrix, which is stored whole
 
-	// CacheBytes limits tiles and rows together, for measurements and tests. Default: the rest of
+	// CacheBytes limits tiles and rows together, for measurements and tests. Default: the remaining
 	// MemoryBytes, or as much as helps.
 	CacheBytes int64
 

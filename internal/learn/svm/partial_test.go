@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// If part of the matrix fits, one-vs-one computes little more than the blocks of each pair of
-// classes: a value outside the diagonal blocks twice, a value in them once while it is cached.
+// If part of the matrix fits into memory, one-vs-one computes little more than the block of each
+// pair of classes: values in diagonal blocks once while they are cached, other values twice.
 // Problems sorted by size compute 5% more here, longer tiles four times as much.
 func TestPairsShareTiles(t *testing.T) {
 	musttest.SkipRace(t)

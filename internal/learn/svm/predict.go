@@ -173,7 +173,7 @@ func (p *predicting) run(ctx context.Context, rows int) error {
 	if p.e != nil {
 		atOnce = p.e.Info().Batches
 	}
-	var most atomic.Int64 // becomes smaller when device memory doesn't suffice
+	var most atomic.Int64 // documents per chunk; halved if device memory doesn't suffice
 	most.Store(int64(rows))
 	return run.Tasks(ctx, atOnce, (n+rows-1)/rows, func(ctx context.Context, _, task int) error {
 		first := task * rows

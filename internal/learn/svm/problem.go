@@ -127,7 +127,7 @@ func (p *Problem) embed(ctx context.Context, c *corpus.Corpus, embedder *sparse.
 func byClass(c *corpus.Corpus) []int {
 	n := c.Documents.Rows()
 	order := make([]int, 0, n)
-	count := make([]int, len(c.Classes)+2) // by class, unlabelled documents last
+	count := make([]int, len(c.Classes)+2) // documents per class, unlabelled documents last
 	class := make([]int, n)
 	for i := range n {
 		class[i] = len(c.Classes)

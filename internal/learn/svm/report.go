@@ -24,8 +24,8 @@ type Report struct {
 
 	Thresholds *solver.Thresholds // thresholds of labels, if Settings request them
 
-	// These fields are for calibrated probabilities: temperature and rejection threshold, or nil;
-	// calibration on held-out parts; other thresholds.
+	// These fields are for calibrated probabilities; nil if they don't apply. Calibration is
+	// measured on held-out parts. Alternatives describes rejection at other error targets.
 	Temperature  *solver.Temperature
 	Rejection    *solver.Rejection
 	Calibration  *score.Calibration

@@ -26,10 +26,10 @@ type Samples struct {
 
 // problems makes the problems of an evaluation, one at a time.
 type problems struct {
-	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) // with the bytes held elsewhere
+	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) // also returns the bytes held elsewhere
 	opt    Options
 	last   *Problem
-	cut    int // tokenizer of last
+	cut    int // index of the tokenizer of last's documents
 }
 
 // next returns the problem for a tokenizer and embedding, and closes a different previous problem.
@@ -182,7 +182,7 @@ func (m *Samples) Room(order []int) int {
 	}
 	docs, g := m.Corpus.Documents, m.From
 	free := m.Options.MemoryBytes - m.Options.HeldBytes - 2*docs.Bytes()
-	most := 1.0 // values per value of tokenizer 0
+	most := 1.0 // largest number of values of a tokenizer, relative to tokenizer 0
 	if g.Values != nil {
 		most = max(1, slices.Max(g.Values))
 	}

@@ -33,8 +33,8 @@ func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.E
 	return t
 }
 
-// paths divides the kernels of a part, which are in path order, before each kernel without a warm
-// start from the previous kernel.
+// paths divides the kernels of a part, which are in path order, before each kernel that can't
+// warm-start from the previous kernel.
 func (p *part) paths() (paths []*part) {
 	begin := 0
 	for i := 1; i <= len(p.kernels); i++ {
@@ -67,7 +67,7 @@ type TaskOutcome struct {
 	// matrix. All tasks of an evaluation must have the same value.
 	Sorted bool
 
-	Fits [][]*FoldOutcome // outcomes of the fold by kernel and cell
+	Fits [][]*FoldOutcome // Fits[kernel][cell] is the outcome of the fold
 }
 
 // Do runs a task on a problem, which must have the embedding that Needs returns.
@@ -115,7 +115,7 @@ func (t *Tasks) Validate(p *Problem) error {
 func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, keep keeper) error {
 	kernels := 0
 	for _, own := range part.paths() {
-		var found []*TaskOutcome // by fold
+		var found []*TaskOutcome // one per fold
 		for range w.Folds {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -140,7 +140,7 @@ func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, k
 			return err
 		}
 		for k := range own.kernels {
-			var out []*outcome // by cell
+			var out []*outcome // one per cell
 			for cell := range own.cells {
 				o := &outcome{}
 				for fold, task := range found {

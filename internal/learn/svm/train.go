@@ -226,7 +226,7 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 			docs = append(docs, i)
 		}
 	}
-	const most = 0.9 // of all documents: four fifths of their pairs
+	const most = 0.9 // with this share of the documents, the matrix has four fifths of all pairs
 	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || mappedBytes(n) > p.budget.tiles {
 		return nil
 	}

@@ -95,9 +95,9 @@ type weighing struct {
 	m       *model.Model
 	w       *Weights
 	workers int
-	done    []int       // by binary classifier: number of coefficients added so far
-	of      [][]share   // coefficients by support vector of the current batch
-	vectors [][]float64 // values by support vector of the current batch
+	done    []int       // number of coefficients added so far, per binary classifier
+	of      [][]share   // coefficients of each support vector of the current batch
+	vectors [][]float64 // values of each support vector of the current batch
 }
 
 // share is a coefficient of a support vector.
@@ -151,7 +151,7 @@ func (s *weighing) add(ctx context.Context, rows []int) error {
 	})
 }
 
-// length returns the length with which row i of x counts.
+// length returns the length to which row i of x is scaled: 1, or its norm.
 func (w *Weights) length(x *sparse.Embedded, i int) float64 {
 	if w.Unit {
 		return 1

@@ -77,7 +77,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 		{"linear:embed=logtfidf-l2", views, Settings{Scheme: solver.OneVsRest}},
 		{"linear:embed=tfidf-l2", views, Settings{}},
 		{"bhattacharyya", views, Settings{Scheme: solver.Labels}},
-		{"bhattacharyya:embed=tf", vectors, Settings{}}, // ignores lengths
+		{"bhattacharyya:embed=tf", vectors, Settings{}}, // ignores document lengths
 		{"linear", vectors, Settings{}},
 		{"linear:embed=tf-l1", vectors, Settings{Scheme: solver.OneVsRest, C: 100}},
 		{"linear:embed=tf-l1-pow0.75", vectors, Settings{C: 10}},
