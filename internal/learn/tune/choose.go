@@ -159,11 +159,11 @@ type choosing struct {
 	order []int // documents, ordered so that each prefix is a sample
 	most  int   // number of documents that fit into memory
 
-	cuts map[int]*corpus.Corpus // documents of a sample or all documents, by tokenizer other than 0
+	cuts map[int]*corpus.Corpus // tokenised samples (or all documents) by tokenizer index; index 0 is h.c itself
 
-	done, total float64 // work of the rounds
+	done, total float64 // work of the completed rounds, and of all rounds
 	now         float64 // work of the current comparison
-	tries       int     // candidates of the current comparison
+	tries       int     // number of candidates in the current comparison
 	tried       atomic.Int64
 }
 
@@ -177,7 +177,7 @@ func (h *choosing) first() Candidate {
 // sample orders the documents so that each prefix is a sample with the class frequencies of the
 // corpus. It returns a reason if the documents don't suffice for a choice.
 func (h *choosing) sample() (why string) {
-	classes := make([][]int, len(h.c.Classes)+2) // documents by class, unlabelled documents last
+	classes := make([][]int, len(h.c.Classes)+2) // documents of each class, unlabelled documents last
 	n := 0
 	for i, class := range Strata(h.c.Labels, h.c.Documents.Rows(), len(h.c.Classes), h.from.Measure == MicroF1) {
 		if class >= 0 { // skip documents without a class
@@ -200,7 +200,7 @@ func (h *choosing) sample() (why string) {
 		return fmt.Sprintf("%d documents, %d of them outside the largest class, are too few", n, n-len(classes[0]))
 	}
 	r := rand.New(rand.NewPCG(h.from.Seed, uint64(n)))
-	at := make(map[int]float64, n) // by document: the sample size, as a share of all, from which it is in the sample
+	at := make(map[int]float64, n) // share of all documents in the smallest sample with the document
 	for k, class := range classes {
 		r.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
 		first := r.Float64()

@@ -185,8 +185,8 @@ func TestStepC(t *testing.T) {
 	}
 }
 
-// Kernels of a tokenizer's own win unless another candidate is better by more than half of Chance
-// (0.01 here), or by more than Chance for mean squared errors (0.0707). Both lists keep a candidate.
+// Kernels that only one tokenizer has win unless another candidate is better by more than half of
+// Chance (0.01 here), or than Chance for mean squared errors (0.0707). Both lists keep a candidate.
 func TestPreferOwn(t *testing.T) {
 	linear, rbf := kernel.MustParse("linear"), kernel.MustParse("rbf:gamma=1")
 	for _, q := range []struct {

@@ -119,7 +119,7 @@ func Grouped(labels []int, groups []int64, k int, seed uint64) []int {
 	r := rand.New(rand.NewPCG(seed, uint64(k)))
 	r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	slices.SortStableFunc(order, func(a, b int64) int { return cmp.Compare(len(members[b]), len(members[a])) })
-	size, count := make([]int, k), make([]map[int]float64, k) // number of documents by fold, in total and by class
+	size, count := make([]int, k), make([]map[int]float64, k) // number of documents per fold, in total and per class
 	for part := range count {
 		count[part] = map[int]float64{}
 	}

@@ -41,7 +41,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// Groups of one class each are spread evenly over the parts.
+// Groups of one class each are spread evenly over the folds.
 func TestFoldsOfClasses(t *testing.T) {
 	labels, groups := make([]int, 300), make([]int64, 300)
 	for i := range labels {

@@ -79,7 +79,7 @@ func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 		return extended(g.kept(best, keptSchemes), keptSchemes+1, len(g.Epsilon), func(q *Candidate, i int) {
 			q.Epsilon = g.Epsilon[i]
 		})
-	case finalRound: // the best settings on all terms show the gain from each
+	case finalRound: // also tries the best settings on each tokenizer, to show its gain
 		return distinct(append(slices.Clone(best[:min(len(best), g.Final)]), extended(best, 1, g.Terms, cuts)...))
 	}
 	kept := g.kept(best, keptSchemes)
@@ -214,8 +214,8 @@ func (h *choosing) mayTake(n float64) float64 {
 	return much
 }
 
-// least returns the minimum size of the first sample. A choice of terms takes all of at most
-// 2·minSample documents.
+// least returns the minimum size of the first sample. A choice of terms starts with all
+// documents if there are at most 2·minSample.
 func (h *choosing) least() int {
 	if n := len(h.order); h.from.Terms > 1 && !h.from.Alike && n <= 2*minSample {
 		return min(n, h.most)

@@ -62,7 +62,7 @@ func (h *choosing) run(ctx context.Context) error {
 	return nil
 }
 
-// preferOwn chooses the best candidate of tokenizers with kernels of their own, unless another
+// preferOwn chooses the best candidate of tokenizers with their own kernels (Own), unless another
 // candidate is better by half of Chance, or by Chance for a mean squared error. There are more
 // other candidates, so their best more often seems better by chance.
 func (h *choosing) preferOwn(r *Round) {
