@@ -181,8 +181,8 @@ func Default(of any, name string) string {
 	return f.tag.Get("default")
 }
 
-// With returns a copy of the struct at of. It changes some parameters and records them as [Set]
-// does.
+// With returns a pointer to a copy of the struct that of points to. In the copy, [Set] sets the
+// parameters named in values.
 func With[T any](of T, values map[string]any) (T, error) {
 	to := reflect.New(reflect.TypeOf(of).Elem())
 	to.Elem().Set(reflect.ValueOf(of).Elem())
