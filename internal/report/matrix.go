@@ -32,7 +32,7 @@ const (
 	densest      = 40  // maximum number of classes with numbers in cells
 )
 
-// cell is a cell of the confusion matrix as drawn on the page. Shade is its intensity in percent.
+// cell is a square of the drawn confusion matrix. Shade is its intensity in percent.
 type cell struct {
 	Count, Shade int
 	Right        bool
@@ -49,9 +49,9 @@ func (m *Matrix) Predicted() []string {
 	return m.Names[:len(m.Counts[0])]
 }
 
-// Cells returns the rows of the image. Shades are proportional to square roots, so that small
-// shares are visible: to the root of the row's share for correct predictions, and of the share
-// relative to the largest mistake for mistakes.
+// Cells returns the rows of the image. Shades are proportional to the square root of a
+// cell's share of its row, so that small shares are visible. For mistakes, the share is divided by
+// the largest share of a mistake.
 func (m *Matrix) Cells() [][]cell {
 	most := 50.0 // largest shade with readable text
 	if m.Dense() {
