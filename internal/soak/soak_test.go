@@ -174,7 +174,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// Every value of half a matrix has the correct position.
+// Every value of a lower triangle has the correct position.
 func TestPlaces(t *testing.T) {
 	half := &task{values: rowStart(40), half: true}
 	at := 0
@@ -191,7 +191,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Tiles give the half of the whole matrix, for dense rows and dense columns.
+// Tiles give the lower triangle of the whole matrix, for dense rows and dense columns.
 func TestTileTask(t *testing.T) {
 	k := kernel.MustParse("c")
 	for _, length := range []int{12, 150} {
