@@ -52,7 +52,7 @@ type Index struct {
 	writing sync.Mutex   // held during a change
 	mu      sync.RWMutex // guards the fields below
 	column  map[string]uint32
-	names   []string // terms by column
+	names   []string // terms indexed by column
 	state   *indexState
 }
 
@@ -61,7 +61,7 @@ type indexState struct {
 	near      *engine.Index    // index of the documents of the build
 	embedder  *sparse.Embedder // embedder with columns for future terms
 	known     int              // number of columns of the build
-	documents []indexed        // documents of near, then added documents, by number
+	documents []indexed        // documents of near, then added documents, in order of number
 	built     int              // number of documents in near
 	removed   []uint64         // bit set of indices in documents
 	gone      int              // number of bits set in removed
@@ -192,8 +192,8 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	return x, nil
 }
 
-// build makes the state of documents, whose terms are columns of names. It fits the embedding if
-// weights is nil. The index has spare columns, and room more columns for new terms.
+// build makes the index state of documents, whose columns are indices of names. It fits the
+// embedding if weights is nil. New terms get at least spareColumns + room more columns.
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexed, weights *sparse.Embedder, next, room int, age IndexAge,
 ) error {

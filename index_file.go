@@ -20,8 +20,8 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// An index file begins with a line with the format's name and version. The length of the rest (8
-// bytes, little-endian), its SHA-256 and the rest follow.
+// An index file consists of a line with the format's name and version, the length of the body (8
+// bytes, little-endian), the SHA-256 of the body, and the body.
 const (
 	indexName, indexVersion = "gram index ", "2"
 	indexHead               = 8 + sha256.Size
@@ -30,7 +30,7 @@ const (
 // maxNumber is the maximum number of a document, 2⁵³, which float64 represents exactly.
 const maxNumber int64 = 1 << 53
 
-// savedIndex is the rest of the file, encoded by package gob.
+// savedIndex is the body of an index file, encoded by package gob.
 type savedIndex struct {
 	Embedding, Tokenizer string
 	Names                []string
@@ -161,7 +161,7 @@ func readIndex(ctx context.Context, b []byte, o Options) (*Index, error) {
 	return x, nil
 }
 
-// indexBody checks the header and the checksum of an index, and returns the rest.
+// indexBody checks the header and the checksum of an index file, and returns the body.
 func indexBody(b []byte) ([]byte, error) {
 	line, _, ended := bytes.Cut(b[:min(len(b), len(indexName)+20)], []byte("\n"))
 	version, ok := strings.CutPrefix(string(line), indexName)
@@ -188,7 +188,7 @@ func indexBody(b []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// restore checks the data, and returns the documents and their weights.
+// restore checks the saved index, and returns its documents and the embedder of its build.
 func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Embedder, err error) {
 	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
 		return nil, nil, err

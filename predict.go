@@ -14,47 +14,47 @@ import (
 
 // Predictions are a model's predictions for documents.
 type Predictions struct {
-	// Labels are the predicted classes by document: a single class, or any number of labels if the
+	// Labels are each document's predicted classes: a single class, or any number of labels if the
 	// model was trained on label sets; "1" or "-1" for a one-class model. Nil for regression.
 	Labels [][]string
 
-	Values            []float64   // estimates of a regression by document, else nil
-	Scores            [][]float64 // decision values, votes or energies, by document and decision function
+	Values            []float64   // a regression's estimate for each document, else nil
+	Scores            [][]float64 // decision values, votes or energies, per document and decision function
 	DecisionFunctions []string    // names of the columns of Scores
-	Probabilities     [][]float64 // by document and class of About().Classes; nil if the model has no probabilities
+	Probabilities     [][]float64 // per document and class of About().Classes; nil if the model has no probabilities
 
-	// Margins are the differences of the decision values of the predicted and the second class, by
-	// document. Seconds are the second classes. They equal Value and Against of
+	// Margins are each document's difference of the decision values of the predicted and the second
+	// class. Seconds are the second classes. They equal Value and Against of
 	// [Model.ExplainText]. For a rejected document, Seconds is the class it would otherwise get.
 	// Nil if there is a single class.
 	Margins []float64
 	Seconds []string
 
-	// Rejected reports, by document, that the largest probability is below the model's threshold
-	// ([TrainOptions.Reject]), and that the label is "?". Nil if the model has no threshold.
+	// Rejected reports for each document whether the largest probability is below the model's
+	// threshold ([TrainOptions.Reject]), so that the label is "?". Nil if there is no threshold.
 	Rejected []bool
 
-	// Nearest are the largest kernel values with training documents, by document. Ranks are their
-	// ranks among the same values of training documents; a small rank means a novel document. NaN
-	// and 0 for documents without known terms. Nil except for models of [Model.WithNovelty] with
-	// documents to compare with.
+	// Nearest is each document's largest kernel value with a training document. Ranks are the ranks
+	// of Nearest among the same values of training documents; a small rank means a novel document.
+	// NaN and 0 for documents without known terms. Nil except for models of [Model.WithNovelty]
+	// with documents to compare with.
 	Nearest, Ranks []float64
 
 	// Remarks list the values of each table row that didn't occur in training, as in "age
 	// (missing)" and "price = 9 (outside of training, 1 to 5)"; nil for texts.
 	Remarks [][]string
 
-	// Known is the number of distinct known words by document. Words are word n-grams of the
+	// Known is each document's number of distinct known words. Words are word n-grams of the
 	// smallest length. If About().Tokenizer makes character n-grams, words are the longest n-grams
 	// and shorter words. For [Terms], words are terms; for vectors, columns with values in training
 	// documents. Words of all views are counted; numbers only if all views are numbers.
 	Known []int
 
-	// Empty reports, by document, that the model knows none of its terms in any view. The
+	// Empty reports for each document whether the model knows none of its terms in any view. The
 	// prediction is then the same as for an empty document.
 	Empty []bool
 
-	// Words is the number of distinct words, known or not, by document; nil unless the model has
+	// Words is each document's number of distinct words, known or not; nil unless the model has
 	// tokenised texts. If fewer than half of its words are known, a prediction is unreliable. A
 	// model of part of 20 Newsgroups knows 96% of the words in the other texts, and 20% in a
 	// foreign language. A text without known words gets the prediction of an empty text.
@@ -322,7 +322,7 @@ func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Pre
 	return n.Add(ctx, p, docs)
 }
 
-// predictionsOf converts a prediction, with class names.
+// predictionsOf converts a prediction of package learn, and replaces class indices by names.
 func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words *corpus.Counter) *Predictions {
 	out := &Predictions{Scores: p.Decisions, DecisionFunctions: a.DecisionFunctions, Probabilities: p.Probabilities,
 		Rejected: p.Rejected, Nearest: p.Nearest, Ranks: p.Rank}

@@ -28,7 +28,7 @@ type About struct {
 	MinProbability    float64  // documents with a smaller largest probability get the class ?; 0 for none
 
 	Tokenizer  corpus.Tokenizer // tokenizer of texts
-	Vocabulary []string         // terms by column; nil for vectors
+	Vocabulary []string         // terms indexed by column; nil for vectors
 	Columns    int              // number of columns of the training documents; 0 if unknown
 	Terms      int              // number of columns with values in training documents
 	Support    int              // number of support vectors
@@ -37,7 +37,7 @@ type About struct {
 	Unfinished int      // number of decision functions whose training stopped before convergence
 	Notes      []string // warnings of the training, as sentences without a full stop
 	Report     []string // lines of the training report
-	Rows       []any    // training report by decision function, for package encoding/json: gap, passes, bias and so on
+	Rows       []any    // report of each decision function, for package encoding/json: gap, passes, bias and so on
 }
 
 func aboutOf(a *learn.About) About {
@@ -240,9 +240,9 @@ func documentExplanationOf(x *learn.DocumentExplanation, columns []learn.ColumnE
 // Evaluation compares a model's predictions with the labels of documents.
 type Evaluation struct {
 	Score    *Score
-	Outcomes []Outcome  // by document
+	Outcomes []Outcome  // one per document
 	Coverage []Coverage // error rates of the most confident documents, from the highest confidence; nil for label sets
-	Curves   []Curve    // curves of classification: first over all classes together (micro), then by class
+	Curves   []Curve    // curves of classification: first over all classes together (micro), then per class
 	Mistakes []Mistake  // most confident mistakes, in descending order of confidence
 	Copies   []Copy     // near copies of training documents, ascending
 

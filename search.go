@@ -93,7 +93,7 @@ type SearchResult struct {
 	Points    []SearchPoint // evaluated combinations; for a search on samples, the combinations of its last round
 	Best      int           // index of the best of Points, ties broken by index; -1 if there is none
 	Why       string        // reason why nothing was compared, such as few documents; Train is then the first candidate
-	Ablations []Ablation    // comparisons by part of the terms, if several tokenizers were compared
+	Ablations []Ablation    // comparisons of terms with and without a part, if several tokenizers were compared
 	Train     TrainOptions  // options that train the best point
 }
 

@@ -32,8 +32,8 @@ type SpectrumOptions struct {
 
 // Spectrum returns all eigenvalues of the Gram matrix of n documents in descending order. It takes
 // time proportional to n³. Values of the matrix are float32: the error of eigenvalues is at most
-// [spectrum.Rounding] plus a few times n·2⁻⁵³ of the largest. Package spectrum computes extreme
-// eigenvalues of larger matrices.
+// [spectrum.Rounding] plus a few times n·2⁻⁵³ times the largest eigenvalue. Package spectrum
+// computes extreme eigenvalues of larger matrices.
 //
 // Errors are as for [Gram].
 func Spectrum(ctx context.Context, c *corpus.Corpus, o SpectrumOptions) (_ []float64, err error) {
@@ -75,7 +75,7 @@ type PCAOptions struct {
 type Components struct {
 	Eigenvalues []float64 // in descending order, all above rounding errors
 	Total       float64   // sum of all eigenvalues: the number of documents times their variance
-	Residual    float64   // part of Total outside the landmarks' approximation; 0 without landmarks
+	Residual    float64   // part of Total that the landmarks don't explain; 0 without landmarks
 	Documents   int       // number of documents
 	Landmarks   int       // number of landmarks; 0 if all documents are used
 

@@ -45,7 +45,7 @@ type TrainOptions struct {
 	// Nu bounds the share of errors; for nu_svc, one_class and nu_svr. Default: 0.5.
 	Nu float64 `param:"nu"`
 
-	// Epsilon is the width of the zone without loss; for epsilon_svr. Default: chosen for text,
+	// Epsilon is the largest error without loss; for epsilon_svr. Default: chosen for text,
 	// else 0.1.
 	Epsilon float64 `param:"epsilon"`
 
@@ -122,8 +122,8 @@ func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err
 	return &Model{m: m, o: o.Options}, nil
 }
 
-// cut returns a corpus tokenised by Terms, or with numbers as values for kernels of vectors, with the
-// weights of its documents.
+// cut sets the document weights of a corpus. If Terms is set, it tokenises the texts; otherwise it
+// stores the numbers of a table as values if the kernel or the embedding needs vectors.
 func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
 	c, err := o.weighted(c)
 	opt := corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
