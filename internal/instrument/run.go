@@ -81,7 +81,7 @@ func hex(digest uint64) string { return fmt.Sprintf("%016x", digest) }
 //go:embed digests.json
 var digestsFile []byte
 
-// KnownDigests are digests of workloads by name, version and instruction set, on amd64 with
+// KnownDigests maps each DigestName (name, version, instruction set) to its digest, on amd64 with
 // KnownCaches.
 var KnownDigests = func() (known map[string]string) {
 	if err := json.Unmarshal(digestsFile, &known); err != nil {
