@@ -158,7 +158,7 @@ func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	return out, nil
 }
 
-// columnOf returns the name and the values of columns names in row i, without an effect.
+// columnOf returns a column effect with a name and the values of columns names in row i.
 func columnOf(name string, names []string, raw corpus.Raw, i int) ColumnEffect {
 	var values []string
 	for _, n := range names {

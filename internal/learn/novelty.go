@@ -106,8 +106,8 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	return n, err
 }
 
-// heldOut returns the training documents at, each without the terms that too few other documents
-// have, so that the model would not know these terms without the document.
+// heldOut returns the documents with indices at, each without the terms that the model knows only
+// because of this document: too few other documents have them.
 func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	least, df := int32(1), map[uint32]int32{}
 	for k, t := range n.f.Terms {

@@ -135,7 +135,7 @@ type folding struct {
 	measure  tune.Measure
 	trainers []Point // one trainer per candidate
 	together int     // number of candidates that a [JointTrainer] trains at a time
-	eighths  int     // eighths of each fold's training documents to use; 0 = all
+	eighths  int     // number of eighths of each fold's training documents to use; 0 = all
 
 	fold    []int         // fold of each document, -1 if it is left out
 	trained int           // number of training documents, summed over folds
