@@ -30,7 +30,7 @@ type Settings struct {
 	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // the maximum keeps sums finite
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights are factors of C by class name, like LIBLINEAR's -wi, for the class's documents in
+	// Weights maps class names to factors of C, like LIBLINEAR's -wi, for the class's documents in
 	// its binary classifier. With two classes, both weights apply. Balanced weights other classes
 	// by n / (classes · nₖ) for nₖ of n documents, like scikit-learn's class_weight='balanced', or
 	// by (n - nₖ) / nₖ with independent labels. Models don't store weights. Default: 1.
