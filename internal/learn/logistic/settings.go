@@ -13,7 +13,7 @@ type Settings struct {
 	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularization
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights are factors of the losses by class name, for the class's documents in its binary
+	// Weights maps class names to factors of the losses of the class's documents in its binary
 	// classifier. With two classes, both weights apply. Balanced weights other classes as in
 	// linear.Settings. Models don't store weights. Default: 1.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
