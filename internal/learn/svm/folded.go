@@ -15,7 +15,7 @@ import (
 )
 
 // folded is a problem divided into folds. Its documents are in the order of its matrix: by class,
-// and within a class by fold. All slices by document have this order.
+// and within a class by fold. Slices with an element per document have this order.
 type folded struct {
 	p     *Problem
 	s     *Settings

@@ -75,7 +75,7 @@ const farthest = 2
 
 // lead returns warm starts for kernel k: the last kernel's solutions, if the kernels differ in only
 // one number; and an extrapolation from the last two kernels, if all three differ in the same
-// number. Steps of positive numbers are measured by logarithms.
+// number. Steps between positive numbers are differences of logarithms.
 //
 // Measured on 20 Newsgroups with the diffusion kernel, eight values of t from 0.1 to 2, five folds,
 // C = 1: warm starts from the last t need 75% of the iterations without a warm start, from the last

@@ -199,13 +199,13 @@ func (p *predicting) embed(ctx context.Context, first, end, workers int) (*spars
 	return p.m.Embedder.TransformRows(ctx, p.docs, run.Numbers(first, end), workers)
 }
 
-// summing keeps the sums of unfinished panels of documents, by their first document.
+// summing keeps the sums of unfinished panels of documents, indexed by first document.
 type summing struct {
 	p *solver.Predictor
 
 	mu    sync.Mutex
 	under map[int]*solver.Sums
-	free  map[int][]*solver.Sums // unused sums by width
+	free  map[int][]*solver.Sums // unused sums for panels of each width
 }
 
 // of returns the sums of a panel of up to width documents, reset if begins is true.

@@ -28,7 +28,7 @@ type Settings struct {
 	Nu      float64 `param:"nu" default:"0.5" above:"0" max:"1" flag:""` // nu of nu_svc, one_class and nu_svr
 	Epsilon float64 `param:"epsilon" default:"0.1" above:"0" flag:""`    // epsilon of epsilon_svr, in the targets' unit
 
-	// Weights are multiples of C by class name. Default: 1.
+	// Weights maps class names to factors of C. Default: 1.
 	Weights map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 
 	// Balanced weights each class not named in Weights by the number of other documents divided by
@@ -305,7 +305,7 @@ func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	return par, nil
 }
 
-// weights returns the multiples of C by class.
+// weights returns the factors of C, indexed by class name.
 func (p *Problem) weights(s *Settings) map[string]float64 {
 	if !s.Balanced {
 		return s.Weights
