@@ -15,7 +15,7 @@ import (
 type Points struct {
 	Rows    *sparse.CSR // columns are indices of Terms
 	Columns *sparse.CSR // transposed: row j lists the documents with Terms[j]
-	Terms   []uint32    // columns of the embedding, by column of Rows
+	Terms   []uint32    // column of the embedding for each column of Rows
 	Weights []float64   // weights of the rows' losses; nil for 1 each
 
 	RowBlocks, ColumnBlocks []int // first row or column of each block, followed by the number of rows or columns

@@ -23,7 +23,7 @@ type Training struct {
 	Prices []float64 // values of C
 
 	Rows            []int     // training documents
-	DocumentWeights []float64 // by row; nil = 1 each
+	DocumentWeights []float64 // one per row; nil = 1 each
 	ClassWeights    []float64 // factors of C, see [Weights]
 }
 
@@ -57,7 +57,7 @@ func (t *Training) Mirrored() bool {
 // Class is one class to train.
 type Class struct {
 	Index    int
-	Positive []bool     // by row: whether the document has the class
+	Positive []bool     // for each row, whether the document has the class
 	Weights  [2]float64 // factors of C for negative and for positive documents
 	Workers  int        // number of goroutines for this class
 	Step     func()     // counts a step for progress reports
