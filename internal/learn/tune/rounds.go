@@ -273,8 +273,8 @@ func (h *choosing) round(ctx context.Context, r *Round, some []Candidate) (err e
 	return nil
 }
 
-// sampleOf returns documents from a tokenizer. If whole is set, because no other tokenizer is left,
-// it tokenises all documents, for later rounds and the training.
+// sampleOf returns docs tokenised by tokenizer cut. If whole is set, because no other tokenizer is
+// left, it tokenises all documents, for later rounds and the training.
 func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool) (*corpus.Corpus, error) {
 	c, n := h.c, h.c.Documents.Rows()
 	if cut > 0 {

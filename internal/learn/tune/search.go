@@ -73,8 +73,8 @@ func (f *Found) Fits() (n int) {
 }
 
 // Search compares candidates. With minC, the best point is the point with the smallest C that
-// differs from the best only in C and is worse by at most the standard error of the difference by
-// fold. If ctx is done, or after another error, the result has the completed points. each, if not
+// differs from the best only in C and is worse by at most the standard error of the differences of
+// folds. If ctx is done, or after another error, the result has the completed points. each, if not
 // nil, is called with each completed point.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, minC bool, each func(Point),
@@ -112,7 +112,7 @@ func compare(points []Point, best int) {
 }
 
 // smallestC returns the index of the point with the smallest C that differs from best only in C and
-// is worse by at most the standard error of the difference by fold, and by at most most, because
+// is worse by at most the standard error of the folds' differences, and by at most most, because
 // few folds estimate that error badly. best is the index of the best point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
