@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// table returns a matrix with the given columns by row, and values that depend on row and column.
+// table returns a matrix with the given columns in each row. Values depend on row and column.
 func table(cols int, rows ...[]uint32) *Compressed {
 	return &Compressed{Rows: len(rows), Cols: cols, Row: func(i int) ([]uint32, []float32) {
 		var values []float32
