@@ -144,7 +144,7 @@ func (m *Model) Save(path string) (err error) {
 
 // Explain returns, for each class, the n strongest terms for it and the n strongest against it.
 // They are ranked by their weights in a linear function or, for support vector machines with other
-// kernels, by their mean effects. It fails if n is below 1, or for other models without term weights.
+// kernels, by their mean effects. It fails if n is below 1, or for any other model.
 func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -274,7 +274,7 @@ func (o *Options) learn() learn.Options {
 //
 // which is positive for the first of two classes.
 type DecisionFunctions struct {
-	Support      []int       // support vectors, by number of the training document from 0; nil if unknown
+	Support      []int       // index of each support vector in the training documents; nil if unknown
 	Coefficients [][]float64 // Coefficients[m][s] of classifier m and support vector s
 	Offsets      []float64
 }

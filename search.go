@@ -62,7 +62,7 @@ type SearchOptions struct {
 
 	Folds int // default 5
 
-	// Grid lists values by parameter. All combinations are tried on the same folds. Parameters are
+	// Grid lists values per parameter. All combinations are tried on the same folds. Parameters are
 	// C, nu, epsilon, kernel, embed, scheme, and parameters of the kernel, such as t, or of the
 	// learner, such as k. If only embed and scheme are listed, the other parameters are searched on
 	// samples. Default: a search on samples or, for learners without one, their usual lists.

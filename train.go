@@ -49,7 +49,7 @@ type TrainOptions struct {
 	// else 0.1.
 	Epsilon float64 `param:"epsilon"`
 
-	Weights  map[string]float64 `param:"weight"`   // factor of C by class; default 1
+	Weights  map[string]float64 `param:"weight"`   // factor of C for each class name; default 1
 	Balanced bool               `param:"balanced"` // weight classes inversely to their number of documents
 
 	Probabilities bool `param:"probabilities"` // calibrate probabilities on five folds
