@@ -37,7 +37,7 @@ var plain = kernel.MustParse("c")
 const (
 	errorOfC     = 1e-6
 	errorOfValue = 1e-5
-	price        = 10 // bound on the weight of a support vector
+	penalty      = 10 // bound on the weight of a support vector
 )
 
 // Workloads are all workloads in the order of measurement.
@@ -48,12 +48,12 @@ var Workloads = []*Workload{
 		tilesOf(denseCorpus)},
 	{"map", 1, "the diffusion kernel of 2²⁴ values of c in the second-level cache", "values", prepareMap},
 	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents",
-		trainOf(trainCorpus, gram.TrainOptions{Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: price,
-			ChooseWork: -1}, 1, price*400*2*errorOfValue)},
+		trainOf(trainCorpus, gram.TrainOptions{Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: penalty,
+			ChooseWork: -1}, 1, penalty*400*2*errorOfValue)},
 	{"neighbours", 1, "the 10 nearest of each of 6,144 documents", "pairs", prepareNeighbours},
 	{"landmarks", 1, "8 conjugate-gradient passes over 2,048 documents with 256 landmarks", "values",
 		trainOf(pointsCorpus, gram.TrainOptions{Type: "landmark:m=256,passes=8", Kernel: "diffusion:t=0.5", C: 1,
-			Tolerance: 1e-12, ChooseWork: -1}, 8*256, 256*price*2*errorOfValue)},
+			Tolerance: 1e-12, ChooseWork: -1}, 8*256, 256*penalty*2*errorOfValue)},
 	{"read", 1, "9,000 lines of 200 words to counts of terms", "bytes", prepareRead},
 }
 

@@ -22,10 +22,10 @@ import (
 
 // The first value of a list of candidates is used while other parameters are compared.
 var (
-	chosenC      = []float64{10, 1, 100}
-	chosenPrices = []float64{1, 10, 100, 0.1} // C for regression, in units of spread
-	chosenZones  = []float64{0.1, 0.3, 0.03}  // epsilon for regression, in units of spread
-	chosenScales = []kernel.List{
+	chosenC           = []float64{10, 1, 100}
+	chosenRegressionC = []float64{1, 10, 100, 0.1} // C for regression, in units of spread
+	chosenZones       = []float64{0.1, 0.3, 0.03}  // epsilon for regression, in units of spread
+	chosenScales      = []kernel.List{
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
 
@@ -78,7 +78,7 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 	regression := out.Measure == tune.MeanSquaredError
 	if regression {
 		out.Unit = spread(c)
-		out.C = times(out.Unit, chosenPrices)
+		out.C = times(out.Unit, chosenRegressionC)
 		if s.Type == model.EpsilonSVR && g.Epsilon == 0 {
 			out.Epsilon = times(out.Unit, chosenZones)
 		}

@@ -111,7 +111,7 @@ func (t *landmarks) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, a
 	if c, err = t.weighted(c); err != nil {
 		return nil, err
 	}
-	models, err := landmark.TrainPath(ctx, c, s, prices(all), o.landmarks())
+	models, err := landmark.TrainPath(ctx, c, s, cValues(all), o.landmarks())
 	return each(models, func(m *landmark.Model) Model { return landmarkModel{m} }), err
 }
 

@@ -82,8 +82,8 @@ type JointTrainer interface {
 	TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error)
 }
 
-// prices returns the values of C of trainers.
-func prices(all []Trainer) (c []float64) {
+// cValues returns the values of C of trainers.
+func cValues(all []Trainer) (c []float64) {
 	for _, t := range all {
 		c = append(c, params.Get(t, "c").(float64))
 	}

@@ -81,7 +81,7 @@ func (l *lines) Need(s corpus.Size, documents int64, count, _, workers int) int6
 
 // TrainAll implements JointTrainer.
 func (l *lines) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
-	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), prices(all), o.Task())
+	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), cValues(all), o.Task())
 	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
 }
 

@@ -85,7 +85,7 @@ func (r *regression) Need(s corpus.Size, documents int64, count, _, workers int)
 
 // TrainAll implements JointTrainer.
 func (r *regression) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
-	models, err := logistic.TrainPath(ctx, c, lineEmbedding(c, r.Embedding, o), r.Settings, prices(all), o.Task())
+	models, err := logistic.TrainPath(ctx, c, lineEmbedding(c, r.Embedding, o), r.Settings, cValues(all), o.Task())
 	return each(models, func(m *logistic.Model) Model { return &Regression{m, nil} }), err
 }
 

@@ -13,16 +13,16 @@ type MemoryEstimator interface {
 	Need(s corpus.Size, documents int64, count, folds, workers int) int64
 }
 
-// Need estimates the memory of training in bytes, including documents, for prices values of C at a
+// Need estimates the memory of training in bytes, including documents, for count values of C at a
 // time. If folds isn't 0, it estimates the memory of cross-validation. It is used before documents
 // are read; learners check their memory needs themselves.
-func (l *Learner) Need(t Trainer, s corpus.Size, prices, folds, workers int) int64 {
+func (l *Learner) Need(t Trainer, s corpus.Size, count, folds, workers int) int64 {
 	documents := s.Bytes()
 	if folds > 0 && l.Type == "" {
 		documents *= 2 // a fold's training documents are a copy
 	}
 	if own, ok := t.(MemoryEstimator); ok {
-		return own.Need(s, documents, max(prices, 1), folds, workers)
+		return own.Need(s, documents, max(count, 1), folds, workers)
 	}
 	return 2*documents + engine.NewBytes(s.Documents, s.Terms+1, s.Values) // an engine for nearest neighbours
 }

@@ -121,16 +121,16 @@ func TestTrainChoosesWidth(t *testing.T) {
 			t.Errorf("the first round compares %d and %d candidates by %s on %d documents, expected all kernels of both widths",
 				tried[0], tried[1], first.Compares, first.Documents)
 		}
-		prices := map[int]map[float64]bool{0: {}, 1: {}} // values of C that the round of C tries with each width
+		cs := map[int]map[float64]bool{0: {}, 1: {}} // values of C that the round of C tries with each width
 		for _, r := range own.Trained.Tried.Chosen.Rounds {
 			for _, p := range r.Points {
 				if r.Compares == "C" {
-					prices[p.Terms][p.C] = true
+					cs[p.Terms][p.C] = true
 				}
 			}
 		}
-		if widths > 0 && !(len(prices[0]) >= len(chosenPrices) && len(prices[1]) >= len(chosenPrices)) {
-			t.Errorf("%s: the round of C tried %v", views, prices)
+		if widths > 0 && !(len(cs[0]) >= len(chosenRegressionC) && len(cs[1]) >= len(chosenRegressionC)) {
+			t.Errorf("%s: the round of C tried %v", views, tried)
 		}
 		if got := searchTerms(c); len(got) != max(widths+widths/2, 1) { // widths 1, 2 and 3, or the given width
 			t.Errorf("%s: a search compares %v", views, got)

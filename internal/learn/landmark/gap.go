@@ -42,9 +42,9 @@ func (t *training) settle(
 		c := columns[at/m]
 		y[at] = t.sign(t.chosen[at%m], c.class)
 		_, _, second := t.s.Loss.of(y[at], f[at])
-		price := c.price * t.weight(t.chosen[at%m])
-		bend[at/m] += price * second * b[at] * b[at]
-		b[at] *= price * second
+		penalty := c.penalty * t.weight(t.chosen[at%m])
+		bend[at/m] += penalty * second * b[at] * b[at]
+		b[at] *= penalty * second
 	}
 	tb, err := t.factor.Times(ctx, t.do, b, false)
 	if err != nil {
@@ -55,10 +55,10 @@ func (t *training) settle(
 		c, own := columns[at/m], tb[at/m*m:][:m]
 		_, first, _ := t.s.Loss.of(y[at], f[at])
 		by := floats.Dot(own, gradients[at/m]) / max(floats.Dot(own, own)+bend[at/m], math.SmallestNonzeroFloat64)
-		price := c.price * t.weight(t.chosen[at%m])
-		slope, apart := t.s.Loss.dual(y[at], f[at], first-by*b[at]/price)
-		losses[at/m] += price * apart
-		b[at] = price * (first - slope)
+		penalty := c.penalty * t.weight(t.chosen[at%m])
+		slope, apart := t.s.Loss.dual(y[at], f[at], first-by*b[at]/penalty)
+		losses[at/m] += penalty * apart
+		b[at] = penalty * (first - slope)
 	}
 	if tb, err = t.factor.Times(ctx, t.do, b, false); err != nil {
 		return err

@@ -123,21 +123,21 @@ func TestOptimal(t *testing.T) {
 	for _, loss := range []Loss{Square, Logistic, Hinge2} {
 		for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2", "rbf:gamma=0.01"} {
 			s := Settings{Landmarks: 100, Loss: loss, Kernel: spec, Tolerance: 1e-8, Iterations: 2000, Seed: 5}
-			prices := []float64{0.1, 10}
-			models := musttest.Get(TrainPath(t.Context(), c, s, prices, Options{Workers: 2}))(t)
+			cValues := []float64{0.1, 10}
+			models := musttest.Get(TrainPath(t.Context(), c, s, cValues, Options{Workers: 2}))(t)
 			for i, m := range models {
 				name := loss.String() + " " + spec
 				own := m.Functions[0]
-				if !own.Converged || len(m.Functions) != 3 || m.Settings.C != prices[i] {
+				if !own.Converged || len(m.Functions) != 3 || m.Settings.C != cValues[i] {
 					t.Fatalf("%s: %+v", name, *own)
 				}
 				r := referenceOf(t, c, m)
-				g, objective, f := r.gradient(m, prices[i])
+				g, objective, f := r.gradient(m, cValues[i])
 				zeroFunction := &DecisionFunction{Coefficients: make([]float64, len(own.Coefficients))}
 				zero := &Model{Settings: m.Settings, Functions: []*DecisionFunction{zeroFunction}}
-				begin, _, _ := r.gradient(zero, prices[i])
+				begin, _, _ := r.gradient(zero, cValues[i])
 				if !(mat.Norm(g, 2) <= 1e-6*mat.Norm(begin, 2)) {
-					t.Errorf("%s, C=%v: gradient %v, at the beginning %v", name, prices[i], mat.Norm(g, 2), mat.Norm(begin, 2))
+					t.Errorf("%s, C=%v: gradient %v, at the beginning %v", name, cValues[i], mat.Norm(g, 2), mat.Norm(begin, 2))
 				}
 				// If landmarks were dropped, another engine computed the kernel values, within 10⁻⁶
 				// of the largest. This changes αᵀKα by at most (Σ|α|)² times as much.
@@ -160,8 +160,8 @@ func TestOptimal(t *testing.T) {
 // = y. Dropping copies doesn't change predictions.
 func TestRidge(t *testing.T) {
 	c := texts(200, 2, 2, false)
-	const price = 2.0
-	m, err := Train(t.Context(), c, Settings{Landmarks: 1000, C: price, Tolerance: 1e-10, Iterations: 500}, Options{})
+	const penalty = 2.0
+	m, err := Train(t.Context(), c, Settings{Landmarks: 1000, C: penalty, Tolerance: 1e-10, Iterations: 500}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestRidge(t *testing.T) {
 		for j := i; j < 200; j++ {
 			a.SetSym(i, j, g.At(i, j)+1)
 		}
-		a.SetSym(i, i, a.At(i, i)+1/price)
+		a.SetSym(i, i, a.At(i, i)+1/penalty)
 		y.SetVec(i, float64(1-2*c.Labels.Of(i)[0]))
 	}
 	var solution mat.Cholesky
@@ -187,7 +187,7 @@ func TestRidge(t *testing.T) {
 	}
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
 	for i, d := range p.Decisions {
-		want := y.AtVec(i) - alpha.AtVec(i)/price
+		want := y.AtVec(i) - alpha.AtVec(i)/penalty
 		// The dropped part is at most 10⁻⁵ of the kernel's diagonal, and 0 for copies. It changes
 		// predictions by at most its square root.
 		if !(math.Abs(d[0]-want) <= 1e-5) || d[1] != -d[0] {

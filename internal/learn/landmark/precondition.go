@@ -24,9 +24,9 @@ const stale = 0.25
 func (p *preconditioner) suit(ctx context.Context, columns []*column) error {
 	t := p.t
 	if p.factors == nil {
-		p.factors, p.weights = make([]*dense.Square, len(t.prices)), make([]float64, len(t.prices))
+		p.factors, p.weights = make([]*dense.Square, len(t.cValues)), make([]float64, len(t.cValues))
 	}
-	most := make([]float64, len(t.prices))
+	most := make([]float64, len(t.cValues))
 	for _, c := range columns {
 		most[c.which] = max(most[c.which], c.mean)
 	}
@@ -34,7 +34,7 @@ func (p *preconditioner) suit(ctx context.Context, columns []*column) error {
 		if w == 0 || p.factors[which] != nil && w >= stale*p.weights[which] {
 			continue
 		}
-		gamma := t.prices[which] * w * float64(len(t.rows)) / float64(t.factor.N)
+		gamma := t.cValues[which] * w * float64(len(t.rows)) / float64(t.factor.N)
 		a, err := t.factor.Ridge(ctx, t.do, gamma)
 		if err != nil {
 			return err
@@ -104,10 +104,10 @@ func (p *preconditioner) firsts(ctx context.Context, columns []*column, gradient
 	for i, c := range columns {
 		if c.zero == nil {
 			c.zero = slices.Clone(gradients[i])
-			floats.Scale(1/c.price, c.zero)
+			floats.Scale(1/c.penalty, c.zero)
 		}
 		first := slices.Clone(c.zero)
-		floats.Scale(c.price, first)
+		floats.Scale(c.penalty, first)
 		r = append(r, first)
 	}
 	lengths, err := p.lengths(ctx, columns, r)

@@ -11,7 +11,7 @@ import (
 // column is a search for one class and one C, in u = Tα.
 type column struct {
 	at, class, which int // index among columns searched together, class, index of C
-	price            float64
+	penalty          float64
 
 	u          []float64
 	objective  float64
@@ -40,9 +40,9 @@ const (
 // fit runs the searches for all classes and all C.
 func (t *training) fit(ctx context.Context) ([]*column, error) {
 	var all []*column
-	for which, price := range t.prices {
+	for which, penalty := range t.cValues {
 		for class := range t.machines() {
-			c := &column{at: class, class: class, which: which, price: price, u: make([]float64, t.factor.N)}
+			c := &column{at: class, class: class, which: which, penalty: penalty, u: make([]float64, t.factor.N)}
 			if t.s.Loss == Square {
 				c.at = len(all)
 			}
@@ -161,9 +161,9 @@ func (t *training) gradients(
 		return nil, err
 	}
 	for i, c := range columns {
-		c.objective = floats.Dot(c.u, c.u)/2 + c.price*sums[i]
+		c.objective = floats.Dot(c.u, c.u)/2 + c.penalty*sums[i]
 		c.mean = sums[count+i] / float64(len(t.rows))
-		floats.Scale(c.price, g[i])
+		floats.Scale(c.penalty, g[i])
 		floats.Add(g[i], c.u)
 	}
 	return g, nil
@@ -292,7 +292,7 @@ func (t *training) newton(
 			return err
 		}
 		for i, s := range active {
-			floats.Scale(s.c.price, h[i])
+			floats.Scale(s.c.penalty, h[i])
 			floats.Add(h[i], s.q)
 			along := s.rho / floats.Dot(s.q, h[i])
 			floats.AddScaled(s.d, along, s.q)

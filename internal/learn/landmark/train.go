@@ -31,13 +31,13 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Mod
 	return models[0], nil
 }
 
-// TrainPath trains a model for each C in prices, in ascending order, with the same landmarks. If
-// prices is nil, C is Settings.C. With the squared loss, all classifiers share each pass over the
+// TrainPath trains a model for each C in cValues, in ascending order, with the same landmarks. If
+// cValues is nil, C is Settings.C. With the squared loss, all classifiers share each pass over the
 // documents; otherwise each classifier warm-starts from the next smaller C.
 func TrainPath(
-	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, opt Options,
+	ctx context.Context, c *corpus.Corpus, s Settings, cValues []float64, opt Options,
 ) ([]*Model, error) {
-	t, err := newTraining(ctx, c, s, prices, opt)
+	t, err := newTraining(ctx, c, s, cValues, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +54,14 @@ func TrainPath(
 
 // training is the state of a training run.
 type training struct {
-	c      *corpus.Corpus
-	s      Settings
-	k      kernel.Kernel
-	opt    Options
-	do     dense.Do
-	prices []float64
-	rows   []int            // training documents
-	x      *sparse.Embedded // embedded training documents
+	c       *corpus.Corpus
+	s       Settings
+	k       kernel.Kernel
+	opt     Options
+	do      dense.Do
+	cValues []float64
+	rows    []int            // training documents
+	x       *sparse.Embedded // embedded training documents
 
 	chosen []int // landmarks, as indices of rows
 	e      *engine.Engine
@@ -75,19 +75,19 @@ type training struct {
 
 // newTraining checks the arguments and embeds the training documents.
 func newTraining(
-	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, opt Options,
+	ctx context.Context, c *corpus.Corpus, s Settings, cValues []float64, opt Options,
 ) (*training, error) {
 	s, k, err := s.resolve()
 	if err != nil {
 		return nil, err
 	}
-	if prices == nil {
-		prices = []float64{s.C}
+	if cValues == nil {
+		cValues = []float64{s.C}
 	}
-	if err := task.CheckCs(prices); err != nil {
+	if err := task.CheckCs(cValues); err != nil {
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
-	t := &training{c: c, s: s, opt: opt, prices: prices}
+	t := &training{c: c, s: s, opt: opt, cValues: cValues}
 	if t.do, err = opt.do(); err != nil {
 		return nil, err
 	}
@@ -150,19 +150,19 @@ func (t *training) machines() int {
 func (t *training) bytes() int64 {
 	s := t.c.Size()
 	s.Documents, s.Classes = len(t.rows), t.machines()
-	return TrainBytes(s, t.s, len(t.prices), t.do.Workers)
+	return TrainBytes(s, t.s, len(t.cValues), t.do.Workers)
 }
 
 // TrainBytes bounds the memory of training in addition to the corpus, without stored kernel rows:
 // embedded documents, landmark matrices, vectors of the search, and the buffers of a pass.
-func TrainBytes(s corpus.Size, q Settings, prices, workers int) int64 {
+func TrainBytes(s corpus.Size, q Settings, numC, workers int) int64 {
 	n, m, p := int64(s.Documents), int64(min(max(q.Landmarks, 1), s.Documents)), int64(s.Classes)
 	if q.Loss == Square {
-		p *= int64(prices)
+		p *= int64(numC)
 	}
 	values := (s.Values/max(n, 1) + 1) * m
 	need := sparse.EmbeddedBytes(int(n), s.Values) + engine.NewBytes(int(m), s.Terms+1, values) + 4*m*m +
-		dense.Bytes(int(m))*int64(prices+1) + 8*m*p*(12+5*int64(run.Workers(workers)+1)) + 64<<20
+		dense.Bytes(int(m))*int64(numC+1) + 8*m*p*(12+5*int64(run.Workers(workers)+1)) + 64<<20
 	if q.Loss != Square {
 		need += 4 * n * p
 	}
@@ -279,12 +279,12 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 	landmarks, origin := t.c.Documents.SelectRows(docs), archive.OriginOf(t.c, t.c.Digest())
 	origin.Documents = len(t.rows)
 	var out []*Model
-	for which, price := range t.prices {
+	for which, penalty := range t.cValues {
 		m := &Model{
 			Origin: origin, Settings: t.s, Passes: t.passes, Residual: residual,
 			Embedder: kernel.Opened(t.k, t.x.Embedder, t.c.Vocabulary), Landmarks: landmarks,
 		}
-		m.Settings.C = price
+		m.Settings.C = penalty
 		for _, c := range columns {
 			if c.which == which {
 				machine, err := t.machine(ctx, c)

@@ -90,14 +90,14 @@ func TestPredict(t *testing.T) {
 // path takes fewer passes.
 func TestPath(t *testing.T) {
 	c := texts(t, 120, 3, 3)
-	prices := []float64{0.01, 0.1, 1, 3, 10}
+	cValues := []float64{0.01, 0.1, 1, 3, 10}
 	for _, loss := range []Loss{SquaredHinge, Hinge} {
 		s := Settings{Loss: loss, Tolerance: 1e-4, Iterations: 1e5}
-		models := musttest.Get(TrainPath(context.Background(), c, tfidf, s, prices, Options{}))(t)
+		models := musttest.Get(TrainPath(context.Background(), c, tfidf, s, cValues, Options{}))(t)
 		together, apart := 0, 0
 		for i, m := range models {
 			musttest.Do(t, m.Validate())
-			s.C = prices[i]
+			s.C = cValues[i]
 			alone := trained(t, c, s, 1)
 			for k, q := range m.Functions {
 				b := alone.Functions[k]

@@ -22,25 +22,25 @@ func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings
 	return models[0], nil
 }
 
-// TrainPath trains a model for each C in prices, in ascending order. Each model warm-starts from
-// the previous model. If prices is nil, C is Settings.C.
+// TrainPath trains a model for each C in cValues, in ascending order. Each model warm-starts from
+// the previous model. If cValues is nil, C is Settings.C.
 func TrainPath(
-	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, cValues []float64, opt Options,
 ) ([]*Model, error) {
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err
 	}
-	t := &task.Training{Options: opt, Name: "linear", Unit: "passes", Corpus: c, Scheme: s.Scheme, Prices: prices}
+	t := &task.Training{Options: opt, Name: "linear", Unit: "passes", Corpus: c, Scheme: s.Scheme, CValues: cValues}
 	if err := t.Check(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
 		return nil, err
 	}
-	prices = t.Prices
+	cValues = t.CValues
 	heaviest := slices.Max(t.ClassWeights)
 	if c.Weights != nil {
 		heaviest *= slices.Max(c.Weights)
 	}
-	if most := prices[len(prices)-1]; !(most*heaviest <= maxC) {
+	if most := cValues[len(cValues)-1]; !(most*heaviest <= maxC) {
 		return nil, fmt.Errorf("linear: C = %v times the largest weight %v, expected a product of at most %v", most,
 			heaviest, maxC)
 	}
@@ -49,7 +49,7 @@ func TrainPath(
 	size := c.Size()
 	size.Terms, size.Longest = f.Cols(), size.Longest+f.Filled() // columns that scaling fills
 	size.Values += int64(size.Documents) * int64(f.Filled())
-	err = run.Fits(TrainBytes(size, len(prices), t.Workers), opt.MemoryBytes,
+	err = run.Fits(TrainBytes(size, len(cValues), t.Workers), opt.MemoryBytes,
 		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -64,12 +64,12 @@ func TrainPath(
 	}
 	origin := archive.OriginOf(c, c.Digest())
 	var models []*Model
-	for _, price := range prices {
+	for _, penalty := range cValues {
 		m := &Model{
 			Origin: origin, Settings: s, Embedder: f, Functions: make([]*DecisionFunction, len(c.Classes)),
 			Weights: make([]float64, f.Cols()*len(c.Classes)),
 		}
-		m.Settings.C = price
+		m.Settings.C = penalty
 		models = append(models, m)
 	}
 	return models, t.Each(ctx, func(ctx context.Context, k task.Class) error {
@@ -99,11 +99,11 @@ func (p *problem) largest() float64 {
 }
 
 // TrainBytes bounds the memory that training needs in addition to the corpus, in bytes.
-func TrainBytes(s corpus.Size, prices, workers int) int64 {
+func TrainBytes(s corpus.Size, numC, workers int) int64 {
 	rows, cols := int64(s.Documents), int64(s.Terms+1)
 	embedding := int64(run.Workers(workers)) * sparse.EmbeddedBytes(chunk, chunk*int64(s.Longest))
 	return bytesOf(s.Documents, s.Values, s.Terms+1) + 8*rows + 32*cols + embedding +
-		8*cols*int64(s.Classes*prices) + (13*rows+8*cols)*int64(min(run.Workers(workers), s.Classes))
+		8*cols*int64(s.Classes*numC) + (13*rows+8*cols)*int64(min(run.Workers(workers), s.Classes))
 }
 
 // take stores a binary classifier with the weights of a search, times sign.

@@ -21,14 +21,14 @@ type DecisionFunction struct {
 	Bias        float64   `json:"bias"`        // b
 }
 
-// train trains the binary classifier of a class for each C in prices, in ascending order, with warm
+// train trains the binary classifier of a class for each C in cValues, in ascending order, with warm
 // starts. columns is the number of columns of the embedding. If no or every document has the class,
 // the weights are 0, see [Bias].
 func train(
-	ctx context.Context, p *task.Points, columns int, k task.Class, prices []float64, s Settings,
+	ctx context.Context, p *task.Points, columns int, k task.Class, cValues []float64, s Settings,
 ) (out []*DecisionFunction, err error) {
 	if bias, ok := Bias(k.Positive); ok {
-		for range prices {
+		for range cValues {
 			out = append(out, &DecisionFunction{Weights: make([]float64, columns), Bias: bias, Converged: true})
 		}
 		return out, nil
@@ -46,7 +46,7 @@ func train(
 		sum, by := o.Sides(), o.Class.Weights
 		w[len(w)-1] = math.Log(by[1] * sum[1] / (by[0] * sum[0]))
 	}
-	for _, c := range prices {
+	for _, c := range cValues {
 		s.C = c
 		machine, err := o.search(ctx, w, stop, columns)
 		if err != nil {

@@ -22,21 +22,21 @@ func Train(
 	return models[0], nil
 }
 
-// TrainPath trains a model for each C in prices, in ascending order. Each model warm-starts from
-// the previous model. If prices is nil, C is Settings.C.
+// TrainPath trains a model for each C in cValues, in ascending order. Each model warm-starts from
+// the previous model. If cValues is nil, C is Settings.C.
 func TrainPath(
-	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, cValues []float64, opt Options,
 ) ([]*Model, error) {
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err
 	}
-	t := &task.Training{Options: opt, Name: "logistic", Unit: "steps", Corpus: c, Scheme: s.Scheme, Prices: prices}
+	t := &task.Training{Options: opt, Name: "logistic", Unit: "steps", Corpus: c, Scheme: s.Scheme, CValues: cValues}
 	if err := t.Check(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
 		return nil, err
 	}
 	s.Weights, s.Balanced = nil, false
-	err = run.Fits(TrainBytes(c.Size(), len(t.Prices), opt.Workers), opt.MemoryBytes,
+	err = run.Fits(TrainBytes(c.Size(), len(t.CValues), opt.Workers), opt.MemoryBytes,
 		"logistic: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func TrainPath(
 	p.Weights = t.DocumentWeights
 	machines := make([][]*DecisionFunction, len(c.Classes))
 	err = t.Each(ctx, func(ctx context.Context, k task.Class) (err error) {
-		machines[k.Index], err = train(ctx, p, x.Cols, k, t.Prices, s)
+		machines[k.Index], err = train(ctx, p, x.Cols, k, t.CValues, s)
 		return err
 	})
 	if err != nil {
@@ -57,9 +57,9 @@ func TrainPath(
 	}
 	origin := archive.OriginOf(c, c.Digest())
 	var out []*Model
-	for i, price := range t.Prices {
+	for i, penalty := range t.CValues {
 		m := &Model{Origin: origin, Settings: s, Embedder: x.Embedder}
-		m.Settings.C = price
+		m.Settings.C = penalty
 		for _, own := range machines {
 			if own == nil { // see [task.Training.Mirrored]
 				m.Functions = append(m.Functions, m.Functions[0].mirrored())
@@ -75,11 +75,11 @@ func TrainPath(
 // TrainBytes bounds the memory that training needs in addition to the corpus, in bytes: embedded
 // documents, their copies by rows and by columns, a binary classifier per class and C, and the
 // vectors of concurrent searches.
-func TrainBytes(s corpus.Size, prices, workers int) int64 {
+func TrainBytes(s corpus.Size, numC, workers int) int64 {
 	const vectors = 2*lbfgs.Memory + 8
 	rows, n := int64(s.Documents), int64(s.Terms+1)
 	return sparse.EmbeddedBytes(s.Documents, s.Values+rows) + 16*s.Values + 16*n + 16*rows +
-		8*n*int64(s.Classes*prices) + 8*(vectors*n+8*rows)*int64(min(run.Workers(workers), s.Classes))
+		8*n*int64(s.Classes*numC) + 8*(vectors*n+8*rows)*int64(min(run.Workers(workers), s.Classes))
 }
 
 // mirrored returns the classifier of the other of two classes.

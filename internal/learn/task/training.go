@@ -16,27 +16,27 @@ import (
 // per document, only the first classifier is trained, because the second is its negation.
 type Training struct {
 	Options
-	Name   string // package name, for errors
-	Unit   string // plural of the steps that progress counts; "" = no steps
-	Corpus *corpus.Corpus
-	Scheme solver.Scheme
-	Prices []float64 // values of C
+	Name    string // package name, for errors
+	Unit    string // plural of the steps that progress counts; "" = no steps
+	Corpus  *corpus.Corpus
+	Scheme  solver.Scheme
+	CValues []float64 // values of C
 
 	Rows            []int     // training documents
 	DocumentWeights []float64 // one per row; nil = 1 each
 	ClassWeights    []float64 // factors of C, see [Weights]
 }
 
-// Check sets the training documents and weights, see [Check] and [Weights]. Without Prices, c is
+// Check sets the training documents and weights, see [Check] and [Weights]. Without CValues, c is
 // the only value of C.
 func (t *Training) Check(
 	ctx context.Context, e sparse.Embedding, c float64, given map[string]float64, balanced bool,
 ) (err error) {
 	t.Workers = run.Workers(t.Workers)
-	if t.Prices == nil {
-		t.Prices = []float64{c}
+	if t.CValues == nil {
+		t.CValues = []float64{c}
 	}
-	if err = CheckCs(t.Prices); err == nil {
+	if err = CheckCs(t.CValues); err == nil {
 		t.Rows, err = Check(ctx, t.Corpus, e, t.Scheme)
 	}
 	if err == nil {

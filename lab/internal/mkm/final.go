@@ -52,7 +52,7 @@ func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err
 	case Machines:
 		c := t.s.C
 		if c == 0 {
-			c = t.prices[l]
+			c = t.cValues[l]
 		}
 		err = t.machines(ctx, lv, t.corpus(x.csr(), lv.y, lv.n), func(p *svm.Problem, s svm.Settings, _ float64) error {
 			s.C = c
@@ -86,16 +86,16 @@ func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 	return err
 }
 
-// prices lists the candidates for C, in multiples of 1 / mean k(x, x).
-var prices = []float64{1, 10, 100}
+// cValues lists the candidates for C, in multiples of 1 / mean k(x, x).
+var cValues = []float64{1, 10, 100}
 
 // price selects C on the held-out documents. Ties are broken by the smallest C.
 func (t *training) price(ctx context.Context, lv *level) (best float64, err error) {
 	train, test := t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), lv.gather(lv.n, len(lv.y)).csr()
 	least := math.MaxInt
 	err = t.machines(ctx, lv, train, func(p *svm.Problem, s svm.Settings, unit float64) error {
-		for i, price := range prices {
-			t.o.tell("C", lv.number, int64(i), int64(len(prices)))
+		for i, price := range cValues {
+			t.o.tell("C", lv.number, int64(i), int64(len(cValues)))
 			s.C = price * unit
 			m, _, err := p.Train(ctx, s)
 			if err != nil {

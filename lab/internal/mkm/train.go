@@ -60,7 +60,7 @@ type training struct {
 	from    int // first level with classifiers
 
 	choices []Choice  // choices, indexed by level
-	prices  []float64 // C of SVMs, indexed by level; 0 without SVMs
+	cValues []float64 // C of SVMs, indexed by level; 0 without SVMs
 	models  []*Model
 	columns []uint32 // selected features of the documents
 }
@@ -92,7 +92,7 @@ func train(
 			return nil, err
 		}
 	}
-	t.choices, t.prices = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
+	t.choices, t.cValues = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
 	// run.Tasks turns a panic into an error.
 	err = run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return t.run(ctx) })
 	return t.models, err
@@ -283,7 +283,7 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	t.choices[lv.number] = choice
 	t.chosen(choice)
 	if lv.number >= t.from && slices.Contains(t.finals, Machines) && t.s.C == 0 {
-		if t.prices[lv.number], err = t.price(ctx, &wide); err != nil {
+		if t.cValues[lv.number], err = t.price(ctx, &wide); err != nil {
 			return 0, err
 		}
 	}

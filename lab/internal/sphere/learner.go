@@ -63,9 +63,9 @@ func (t *trainer) choose(ctx context.Context, c *corpus.Corpus, o learn.Options)
 	own.Progress = func(_ string, done, total int64, details ...string) {
 		o.Tell("choosing C", done, total, details...)
 	}
-	prices := []float64{0.1, 1, 10, 100, 1000}
+	cValues := []float64{0.1, 1, 10, 100, 1000}
 	points := []learn.Point{{Trainer: &rough, Spec: Learner.Name}}
-	found, err := learn.Search(ctx, c, &learn.Grid{Points: points, C: prices, Folds: folds}, own)
+	found, err := learn.Search(ctx, c, &learn.Grid{Points: points, C: cValues, Folds: folds}, own)
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +80,11 @@ func (t *trainer) choose(ctx context.Context, c *corpus.Corpus, o learn.Options)
 func (t *trainer) TrainAll(
 	ctx context.Context, c *corpus.Corpus, o learn.Options, all []learn.Trainer,
 ) (out []learn.Model, err error) {
-	var prices []float64
+	var cValues []float64
 	for _, one := range all {
-		prices = append(prices, params.Get(one, "c").(float64))
+		cValues = append(cValues, params.Get(one, "c").(float64))
 	}
-	models, err := TrainPath(ctx, c, t.embedding(), t.Settings, prices, o.Task())
+	models, err := TrainPath(ctx, c, t.embedding(), t.Settings, cValues, o.Task())
 	for _, m := range models {
 		out = append(out, regression{m, nil})
 	}

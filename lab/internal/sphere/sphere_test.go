@@ -47,9 +47,9 @@ func of(c *corpus.Corpus, k int32) []bool {
 func TestEachPriceAlone(t *testing.T) {
 	c := texts(t, 60, 3, 2)
 	p := problem(t, c)
-	prices := []float64{1e-3, 0.1, 10}
-	all := musttest.Get(p.Train(t.Context(), of(c, 1), prices, Settings{}, 1))(t)
-	for i, price := range prices {
+	cValues := []float64{1e-3, 0.1, 10}
+	all := musttest.Get(p.Train(t.Context(), of(c, 1), cValues, Settings{}, 1))(t)
+	for i, price := range cValues {
 		one := musttest.Get(p.Train(t.Context(), of(c, 1), []float64{price}, Settings{}, 1))(t)
 		if !reflect.DeepEqual(all[i], one[0]) {
 			t.Errorf("C = %v: θ is %v in a list and %v alone", price, all[i].Theta, one[0].Theta)
@@ -69,8 +69,8 @@ func TestObjectiveGradient(t *testing.T) {
 	}
 	few.Documents = musttest.Get(sparse.FromDense(30, 5, rows))(t)
 	for name, c := range map[string]*corpus.Corpus{"texts": texts(t, 40, 2, 1), "few terms": &few} {
-		for _, prices := range [][2]float64{{}, {0.5, 3}} {
-			o := newObjective(problem(t, c), task.Class{Positive: of(c, 0), Weights: prices, Workers: 1})
+		for _, cValues := range [][2]float64{{}, {0.5, 3}} {
+			o := newObjective(problem(t, c), task.Class{Positive: of(c, 0), Weights: cValues, Workers: 1})
 			o.c = 3
 			n := len(o.Terms)
 			w, g, none := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -91,11 +91,11 @@ func TestObjectiveGradient(t *testing.T) {
 					want := (at(step) - at(-step)) / (2 * step)
 					if !(math.Abs(want-g[j]) <= 1e-6*max(1, math.Abs(want))) {
 						far++
-						t.Logf("%s, %v, %s, variable %d: %v, expected %v", name, prices, margin, j, g[j], want)
+						t.Logf("%s, %v, %s, variable %d: %v, expected %v", name, cValues, margin, j, g[j], want)
 					}
 				}
 				if far > 1 { // a step may contain a kink
-					t.Errorf("%s, %v, %s: %d of %d derivatives are wrong", name, prices, margin, far, n)
+					t.Errorf("%s, %v, %s: %d of %d derivatives are wrong", name, cValues, margin, far, n)
 				}
 			}
 		}

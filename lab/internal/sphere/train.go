@@ -103,25 +103,25 @@ func check(x *sparse.Embedded, first int) error {
 	return nil
 }
 
-// Train trains a binary classifier for each C in prices; nil means Settings.C. positive reports for
+// Train trains a binary classifier for each C in cValues; nil means Settings.C. positive reports for
 // each document whether it belongs to the class. If no document or every document does, θ is 0 and
 // the bias gives the class a probability of 1/(n+2) or (n+1)/(n+2) (Laplace's rule of succession).
 func (p *Problem) Train(
-	ctx context.Context, positive []bool, prices []float64, s Settings, workers int,
+	ctx context.Context, positive []bool, cValues []float64, s Settings, workers int,
 ) ([]*Machine, error) {
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err
 	}
-	if prices == nil {
-		prices = []float64{s.C}
+	if cValues == nil {
+		cValues = []float64{s.C}
 	}
-	return p.train(ctx, task.Class{Positive: positive, Workers: run.Workers(workers)}, prices, s)
+	return p.train(ctx, task.Class{Positive: positive, Workers: run.Workers(workers)}, cValues, s)
 }
 
-func (p *Problem) train(ctx context.Context, k task.Class, prices []float64, s Settings) (out []*Machine, err error) {
+func (p *Problem) train(ctx context.Context, k task.Class, cValues []float64, s Settings) (out []*Machine, err error) {
 	if bias, ok := logistic.Bias(k.Positive); ok {
-		for range prices {
+		for range cValues {
 			out = append(out, &Machine{Weights: make([]float64, p.columns), Bias: bias, Converged: true})
 		}
 		return out, nil
@@ -136,7 +136,7 @@ func (p *Problem) train(ctx context.Context, k task.Class, prices []float64, s S
 		Gradient: s.Tolerance * 2 * reference, Gained: s.Tolerance * gained, Iterations: s.Iterations,
 	}
 	w := make([]float64, len(p.Terms))
-	for _, c := range prices {
+	for _, c := range cValues {
 		clear(w)
 		o.c = c
 		if err := o.start(ctx, w, reference); err != nil { // a search from a solution near 0 would stay there
@@ -174,19 +174,19 @@ func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings
 	return models[0], nil
 }
 
-// TrainPath is [Train] for each C in prices; nil means Settings.C.
+// TrainPath is [Train] for each C in cValues; nil means Settings.C.
 func TrainPath(
-	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, cValues []float64, opt Options,
 ) (_ []*Model, err error) {
 	if s, err = s.resolve(); err != nil {
 		return nil, err
 	}
-	t := &task.Training{Options: opt, Name: "sphere", Corpus: c, Scheme: s.Scheme, Prices: prices}
+	t := &task.Training{Options: opt, Name: "sphere", Corpus: c, Scheme: s.Scheme, CValues: cValues}
 	if err := t.Check(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
 		return nil, err
 	}
 	s.Weights, s.Balanced = nil, false
-	err = run.Fits(logistic.TrainBytes(c.Size(), len(t.Prices), opt.Workers), opt.MemoryBytes,
+	err = run.Fits(logistic.TrainBytes(c.Size(), len(t.CValues), opt.Workers), opt.MemoryBytes,
 		"sphere: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func TrainPath(
 	p.Weights = t.DocumentWeights
 	machines := make([][]*Machine, len(c.Classes))
 	err = t.Each(ctx, func(ctx context.Context, k task.Class) (err error) {
-		machines[k.Index], err = p.train(ctx, k, t.Prices, s)
+		machines[k.Index], err = p.train(ctx, k, t.CValues, s)
 		return err
 	})
 	if err != nil {
@@ -210,9 +210,9 @@ func TrainPath(
 	}
 	origin := archive.OriginOf(c, c.Digest())
 	var out []*Model
-	for i, price := range t.Prices {
+	for i, penalty := range t.CValues {
 		m := &Model{Origin: origin, Settings: s, Embedder: x.Embedder}
-		m.Settings.C = price
+		m.Settings.C = penalty
 		for _, own := range machines {
 			if own == nil { // see [task.Training.Mirrored]
 				m.Machines = append(m.Machines, m.Machines[0].mirrored())
