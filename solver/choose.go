@@ -18,17 +18,17 @@ type chooser struct {
 	sides  [4]side
 }
 
-// side selects candidates from one end of the scores.
+// side selects candidate violators with the largest scores, or with the smallest.
 type side struct {
-	cut   float64       // position of the cut as a fraction of the gap, adapted in each round
-	at    []int32       // variables whose violation is above the cut
-	level []uint8       // their levels above the cut
+	cut   float64       // minimum violation of a candidate as a fraction of the gap, adapted in each round
+	at    []int32       // candidates: variables whose violation exceeds cut·gap
+	level []uint8       // level of each candidate: 0 near the minimum violation, levels-1 near the gap
 	count [levels]int32 // number of variables by level
 	room  []int32
 }
 
-// extremes are the maximum score that may move along its sign in an equation, the minimum that may
-// move against its sign, and their variables.
+// extremes holds the maximum score of an equation's variables that may move along their sign, the
+// minimum score of its variables that may move against their sign, and both variables.
 type extremes struct {
 	hi, lo     float64
 	hiAt, loAt int
@@ -61,8 +61,8 @@ func newChooser(size, n int) *chooser {
 }
 
 // choose selects the next working set. Up to half of it are free variables of the previous set,
-// whose rows are cached and whose scores the other variables change. The rest are the largest
-// violators at both ends of the scores, in equal numbers. The most violating pair is included.
+// whose rows are cached and whose scores the other variables change. The others are the largest
+// violators: equally many with large and with small scores. The most violating pair is included.
 func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0
@@ -131,10 +131,10 @@ type beyond struct {
 	gap      float64
 }
 
-// levels is the number of buckets into which variables beyond a cut are sorted.
+// levels is the number of buckets into which candidates are sorted by violation.
 const levels = 128
 
-// find lists the variables beyond the cut.
+// find lists the candidates.
 func (s *side) find(k *asm.Kernels, d *dual, b beyond) {
 	if n := len(d.mask); len(s.room) < n {
 		s.room, s.level = make([]int32, n), make([]uint8, n)
@@ -143,7 +143,7 @@ func (s *side) find(k *asm.Kernels, d *dual, b beyond) {
 	s.at = s.room[:k.Beyond(s.room[:len(d.mask)], d.score, d.mask, b.bit, b.way, above)]
 }
 
-// sort sets the level of each listed variable, between the cut and the full gap.
+// sort computes the level of each candidate from its violation.
 func (s *side) sort(d *dual, b beyond) {
 	above, by := b.end+s.cut*b.gap, levels/((1-s.cut)*b.gap)
 	level := s.level[:len(s.at)]
@@ -155,9 +155,8 @@ func (s *side) sort(d *dual, b beyond) {
 	}
 }
 
-// take picks up to room of the largest violators of a side. Violators within 1/levels of each other
-// count as equal and are taken in row order. It searches above the cut first, and lowers the cut if
-// it finds fewer than room.
+// take picks up to room of the largest violators of s. Violators on the same level count as equal
+// and are taken in row order. take lowers s.cut until there are at least room candidates, or to 0.
 func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	for s.find(k, d, b); len(s.at) < room && s.cut > 0; s.find(k, d, b) {
 		s.cut = max(1-lookFurther*(1-s.cut), 0)
@@ -187,8 +186,8 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	s.cut = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// The next round starts at a cut above which lookAhead times as many violators as needed would have
-// been. cutSlack lowers the cut, because the gap shrinks from round to round.
+// The next round starts with the cut that gives lookAhead times as many candidates as needed in
+// this round, minus cutSlack, because the gap shrinks from round to round.
 const (
 	lookAhead   = 2
 	cutSlack    = 0.02

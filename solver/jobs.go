@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A job is a list of problems with the same two classes for one worker. documents is the number of
-// documents of the largest problem.
+// A job is a list of problems with the same two classes, for one worker. documents is the size of
+// the largest problem.
 type job struct {
 	documents int
 	classes   [2]int // classes of the job; the second is -1 for all other classes

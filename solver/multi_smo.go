@@ -22,10 +22,10 @@ type multiSMO struct {
 
 	gaps  []float64
 	ends  [][]extremes
-	cuts  [][4]float64 // cuts of the sides, by problem and end of its scores
+	cuts  [][4]float64 // side.cut per problem, equation and sign of the movement
 	side  side         // reused for each end
-	order []int32      // variables of a side, by decreasing level
-	most  []int        // steps left, by problem
+	order []int32      // candidates by decreasing level
+	most  []int        // remaining steps of each problem
 
 	docs    []int32 // documents of the working set
 	picked  []bool  // true for documents in the working set
@@ -44,7 +44,7 @@ type multiSMO struct {
 const (
 	teamShare, minTeamSet, maxTeamSet = 32, 256, 512
 
-	teamBlock = 512 // scores updated while their part of the rows stays in the L2 cache
+	teamBlock = 512 // number of scores updated together; their columns of the rows fit in the L2 cache
 )
 
 // problemBytes is the memory of a problem per document. teamBytes bounds the memory of all
@@ -145,7 +145,7 @@ const (
 	sweepGain  = 0.9
 )
 
-// open reports whether a problem still takes part.
+// open reports whether problem c has neither converged nor used up its steps.
 func (g *multiSMO) open(c int) bool { return g.gaps[c] > g.s.opt.Tolerance && g.most[c] > 0 }
 
 // begin updates the scores of problems whose variables aren't all 0.
@@ -180,9 +180,9 @@ func (g *multiSMO) begin(ctx context.Context) error {
 	return nil
 }
 
-// choose selects the documents of the next working set: the largest violators at both ends of the
-// scores of each open problem, in equal numbers. A document counts only for the first problem that
-// selects it, so the set is full as long as there are violators.
+// choose selects the documents of the next working set: for each open problem equally many
+// violators with the largest and with the smallest scores. A document counts only for the first
+// problem that selects it, so the set is full as long as there are violators.
 func (g *multiSMO) choose() {
 	g.docs = g.docs[:0]
 	ends := 0
@@ -220,8 +220,8 @@ func (g *multiSMO) choose() {
 	slices.Sort(g.docs)
 }
 
-// take selects documents at one end of the scores of problem c. The remaining ends, including this
-// one, share the rest of the working set.
+// take selects documents with the largest or the smallest scores of problem c. ends is the number
+// of such selections still to make; they share the remaining slots equally.
 func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	room := (g.size - len(g.docs) + ends - 1) / ends
 	if room <= 0 {

@@ -30,8 +30,8 @@ type Predictor struct {
 	c       *Classifier
 	k       *asm.Kernels
 	columns int
-	at      [][]int32 // columns of the support vectors, by decision function, increasing
-	starts  []float64 // -Rho by decision function; 0 for nil
+	at      [][]int32 // columns of each decision function's support vectors, increasing
+	starts  []float64 // -Rho of each decision function; 0 if it is nil
 	entries int       // total number of coefficients
 
 	once     sync.Once
@@ -163,7 +163,7 @@ type Sums struct {
 	width  int       // number of objects
 	next   int       // next column
 	sums   []float64 // [decision function][object]
-	done   []int     // number of coefficients added, by decision function
+	done   []int     // number of coefficients added per decision function
 	turned []float32 // [column][object], for AddRows
 }
 

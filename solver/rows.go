@@ -12,8 +12,8 @@ const mergeGap = 64
 // Shorter pieces are copied.
 const directRun = 64
 
-// A piece of a row is n consecutive documents of a problem, from document to; the first is in
-// column from of the matrix.
+// A piece of a row holds n consecutive documents of a problem. The first is document number to of
+// the problem, and column from of the matrix.
 type piece struct{ from, to, n int }
 
 // rowStore caches rows of a problem's documents, restricted to the problem's columns, within a
@@ -37,7 +37,7 @@ type rowStore struct {
 	docOf  []int32     // document of the row in each slot, or -1
 	usedIn []uint32    // last round that needed the row of each slot
 	round  uint32
-	filled int       // number of slots in use, from the first
+	filled int       // number of slots in use: slots 0 … filled-1
 	lots   uint64    // state of the random number generator
 	spare  []float32 // buffer for rows that need gathering
 

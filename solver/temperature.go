@@ -67,7 +67,7 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 
 // temperatureFit holds the scores of objects relative to the score of their class.
 type temperatureFit struct {
-	scores  [][]float64 // scores of classes with decision functions, by object
+	scores  [][]float64 // scores of the other classes with decision functions, per object
 	targets float64     // sum over objects of the mean score of the other classes
 }
 

@@ -33,9 +33,10 @@ type Thresholds struct {
 // is chosen. labels are its cross-validated predictions by document, nil if excluded. They are
 // unbiased except for the choice of the rule.
 //
-// For a value F, the cuts that maximise Σ 2·right - F·given can be chosen separately for each
-// label, and F is the maximum micro F1 if that maximum is F·Σ of (Dinkelbach 1967; for F-measures
-// Ye and others, ICML 2012). Time: O(d log d) per fold for d values above -1.
+// With right correct, given predicted and of true labels, thresholds that maximise Σ 2·right -
+// F·given can be chosen separately for each label. F is the maximum micro F1 if that maximum is F·Σ
+// of (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). Time: O(d log d) per fold for d
+// values above -1.
 //
 // It fails if there are no documents, or for NaN.
 func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresholds, labels [][]int, err error) {
@@ -108,11 +109,10 @@ func (r rule) clearlyWorse(than rule) bool {
 	return !(than.micro-r.micro <= math.Sqrt(variance))
 }
 
-// tuning is the data for tuning thresholds.
 type tuning struct {
 	decisions [][]float64
 	sets      [][]int
-	of        []int // fold by document
+	of        []int // fold of each document
 	labels    int
 	parts     int
 	near      [][]valued // values of each label in (-1, 1], decreasing

@@ -340,7 +340,7 @@ type validating struct {
 	m     *source
 	pars  []Parameters
 	order []int          // order in which parameters are trained
-	busy  []atomic.Int64 // nanoseconds by parameters
+	busy  []atomic.Int64 // nanoseconds per element of pars
 }
 
 // sweep trains the binary classifiers of a problem for all parameters, each warm-started from the
