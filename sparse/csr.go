@@ -128,7 +128,7 @@ func (m *CSR) Allocate() {
 // stored values, whichever is smaller.
 func (m *CSR) MaxTerms() int { return min(m.Cols, len(m.Terms)) }
 
-// DocumentFrequency returns the number of rows with a nonzero value, by column.
+// DocumentFrequency returns the number of rows with a nonzero value, per column.
 func (m *CSR) DocumentFrequency() []int32 {
 	df := make([]int32, m.Cols)
 	for k, t := range m.Terms {

@@ -17,7 +17,7 @@ type Embedded struct {
 	From     []int     // row i was embedded from row From[i] of the matrix; nil: i
 	Norms    []float64 // Norms[i] is the Euclidean norm of row i before normalisation to length 1
 	Raw      []float32 // raw value of each entry in the corpus
-	// Divisors of the weighted values v by row: Σ|v| with a square root and for histograms, ‖v‖₂
+	// Divisor of each row's weighted values v: Σ|v| with a square root and for histograms, ‖v‖₂
 	// without a power, and √Σ (v/max v)^2p for another power p
 	Divisors []float64
 }
@@ -149,14 +149,14 @@ func (w *weigher) factors(column uint32, raw float32) (v, weight float64) {
 	return *damped, f.Weights[column]
 }
 
-// memo caches results by number. A row has few distinct counts, whose logarithms and powers take
-// most of the time of embedding.
+// memo caches a result per raw value. A row has few distinct counts, whose logarithms and powers
+// take most of the time of embedding.
 type memo [64]struct {
 	raw   float32
 	value float64
 }
 
-// of returns a pointer to the cached result for a number, which is 0 if unknown.
+// of returns a pointer to the cached result for a raw value; the result is 0 if it isn't cached.
 func (m *memo) of(raw float32) *float64 {
 	at := &m[math.Float32bits(raw)*0x9e3779b1>>26] // Fibonacci hashing
 	if at.raw != raw {

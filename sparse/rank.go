@@ -98,7 +98,7 @@ func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error
 		}
 	}
 	bounds[workers] = n
-	// next has, by worker and row of the transpose, first the number of values, then the index of
+	// next has, per worker and row of the transpose, first the number of values, then the index of
 	// the next value. In the end, the last worker's indices are the ends of the rows.
 	next := make([][]int64, workers)
 	for w := range workers - 1 {

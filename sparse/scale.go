@@ -62,7 +62,7 @@ type column struct {
 	sum, least, most, dev2 float64
 }
 
-// statistics returns the statistics of the columns of valid documents, by term.
+// statistics returns the column statistics of valid documents, one per term.
 func (m *CSR) statistics(columns *termTable, df []int32) []column {
 	all := make([]column, len(df))
 	n := m.Rows()
@@ -172,7 +172,7 @@ func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32,
 	return terms, values
 }
 
-// unlikeScales is the minimum ratio of unlike scales.
+// unlikeScales is the minimum ratio at which two standard deviations count as unlike.
 const unlikeScales = 30
 
 // Results of [CSR.NoCounts] for a matrix with negative values, and with fractions.

@@ -24,7 +24,7 @@ func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
 // dropped values would reveal a document's label when a fold embeds the document again.
 const minDivergence = 1e-12
 
-// divergences returns the weights of [TFKL] by column, or nil if documents have fewer than two
+// divergences returns the weight of each column for [TFKL], or nil if documents have fewer than two
 // classes. A document of several classes counts for each of them.
 //
 // Let q be the share of class c, a the number of its documents with the term, and n = Σa + 1. The

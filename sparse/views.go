@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// View is a block of columns that is embedded separately. It has the first column and the weight of
-// its share of each document. It ends where the next view begins.
+// View is a block of columns that is embedded separately, with a share of each document in
+// proportion to its weight. It extends from its first column to the next view.
 //
 // Let uᵥ be the unit vector of view v alone, and wᵥ the view's weight, with Σ wᵥ = 1 over the views
 // in which the document has terms. The unit vector of the document is u = (√w₁u₁, √w₂u₂, …). The
