@@ -45,7 +45,7 @@ func checked(k *Kernels) *Kernels {
 	c.TailAdd = func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit) {
 		atLeast("TailAdd", "stride", stride, 0)
 		values("TailAdd", "value", len(value), len(doc))
-		if n := len(visits); n > 0 { // the last one stands for all
+		if n := len(visits); n > 0 { // only the last visit is checked
 			v := visits[n-1]
 			atLeast("TailAdd", "count of the last visit", int(v.Count), 1)
 			values("TailAdd", "doc", len(doc), int(v.First)+int(v.Count)+TailSlack)

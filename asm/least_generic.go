@@ -2,7 +2,7 @@ package asm
 
 import "math"
 
-// leastGeneric computes the minimum of each group of lines of a tile, at each place,
+// leastGeneric computes, for each index j in a tile's lines, the minimum of each group of lines,
 //
 //	m = min c[i*stride+j],  g*group <= i < min((g+1)*group, lines), 0 <= j < places
 //
@@ -11,8 +11,8 @@ import "math"
 //
 //	least[q*places+j],  0 <= q < levels
 //
-// If least is initially +Inf, its last level becomes an upper bound for at least levels values of
-// the place. NaN is never a minimum, and least contains no NaN. levels >= 1, group >= 1, stride >=
+// If least is initially +Inf, its last level becomes an upper bound for at least levels values with
+// index j. NaN is never a minimum, and least contains no NaN. levels >= 1, group >= 1, stride >=
 // places.
 func leastGeneric(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	var groups [64]float32

@@ -1,7 +1,7 @@
 package asm
 
-// selectGeneric finds the values of a tile that don't exceed the limit of their line or of their
-// place:
+// selectGeneric finds the values of a tile that don't exceed the limit of their line i (a row or a
+// column) or of their index j in the line:
 //
 //	c[i*stride+j] <= max(lines[i], places[j]),  0 <= i < len(lines), 0 <= j < len(places)
 //

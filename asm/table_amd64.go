@@ -182,7 +182,7 @@ func wholePlaces(
 	}
 }
 
-// wholeMin does the same for Min.
+// wholeMin is wholePlaces for Min.
 func wholeMin(
 	whole func(least []float32, levels int, c []float32, stride, lines, places, group int),
 ) func(least []float32, levels int, c []float32, stride, lines, places, group int) {

@@ -92,7 +92,7 @@ const (
 
 // Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so n·Ln2Hi is exact for
 // all possible n. Adding Round to x/ln 2 rounds to the nearest integer n and leaves n+254 in the
-// low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain lacks the 254. Below ExpLow every
+// low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is 1.5·2^23. Below ExpLow every
 // result is 0, above ExpHigh +Inf.
 const (
 	Log2E      float32 = 0x1.715476p+0
