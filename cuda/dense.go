@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 )
 
-// steps is the number of steps of timemodel.DenseStep terms in the dense end; the last step is
-// padded with zeros.
+// steps returns the number of steps of timemodel.DenseStep dense terms; the last step is padded
+// with zeros.
 func (l *layout) steps() int { return (l.dense + timemodel.DenseStep - 1) / timemodel.DenseStep }
 
 // step holds the digits of DenseStep terms: for each term the digits of 2^24, then of 2^16, 2^8 and
@@ -25,8 +25,8 @@ const digitScale = 127 << 24
 
 // digits returns the digits of a value from -1 to 1 in base 256, from -128 to 127, highest first.
 func digits(v float64) [4]int8 {
-	// added to all but the first digit, so that they are above 0; their highest bit back is their
-	// sign
+	// added so that the last three digits are nonnegative; flipping their highest bits afterwards
+	// subtracts it again
 	const half = 0x808080
 	q := int32(math.RoundToEven(min(max(v, -1), 1) * digitScale))
 	u := uint32(q+half) ^ half
@@ -61,11 +61,11 @@ func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale 
 	return float32(math.Ldexp(1, exponent))
 }
 
-// densePiece is the number of bytes of the dense end computed at a time.
+// densePiece is the number of bytes of dense values computed at a time.
 const densePiece = 4 << 20
 
-// uploadDense copies the dense end of documents, [documents][steps], and their scales. It returns
-// the addresses of both, or 0 without a dense end.
+// uploadDense copies the dense values of documents, [documents][steps], and their scales. It
+// returns the addresses of both, or 0 without dense terms.
 func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleAt uint64, err error) {
 	steps, n := l.steps(), len(s.exact)-1
 	if steps == 0 {

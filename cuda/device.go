@@ -67,7 +67,7 @@ type Device struct {
 	image string // the kernels: PTX or a cubin
 
 	denseShare int64 // see timemodel's Costs.Terms
-	tailShare  int64 // of the layout; 0 except in tests and benchmarks
+	tailShare  int64 // argument tail of newLayout; 0 except in tests and benchmarks
 	rows       int   // rows computed at a time; computedRows except in tests
 	// replaces the driver in running a kernel and reports whether it did; nil except in tests
 	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// uploadProgram copies a program with the attributes of the norms of rows and columns and returns the
-// fields of a Program and its address, nil and 0 for none.
+// uploadProgram copies a request's program and the norm attributes of its rows and columns. It
+// returns the fields of a Program and its address, or nil and 0 without a program.
 func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedded) ([]uint64, uint64, error) {
 	if r.Program == nil {
 		return nil, 0, nil

@@ -154,8 +154,8 @@ func (j *job) plan() error {
 	return j.describe(fields)
 }
 
-// appendOrder appends the numbers of documents among docs in decreasing order of their values in
-// the tail, by powers of two.
+// appendOrder appends the indices in docs, sorted by number of values in the tail, rounded down to
+// a power of two, in decreasing order.
 func (s *side) appendOrder(order []uint32, docs []int) []uint32 {
 	var at [64]int
 	class := func(d int) int { return 63 - bits.Len64(uint64(s.tail[d+1]-s.tail[d])) }

@@ -17,13 +17,13 @@ import (
 const maxChunks = 16
 
 // layout is the order and division of the terms. Ranks are by decreasing document frequency. The
-// first ranks form the optional dense end, the next the head, in chunks from the rarest terms on.
-// There is at least one chunk, which may be empty.
+// first ranks are the dense terms (see timemodel), if any. The next are the head, in chunks from
+// the rarest terms on. There is at least one chunk, which may be empty.
 type layout struct {
 	pairing sparse.Pairing
 	rank    []uint32 // of each column
-	dense   int      // number of terms in the dense end
-	head    int      // number of terms in the dense end and in chunks
+	dense   int      // number of dense terms
+	head    int      // number of dense terms and of terms in chunks
 	terms   []int32  // number of terms of each chunk
 	base    []int    // lowest rank of each chunk
 	cutList int      // lists with more postings have cuts, see split.cut
@@ -31,8 +31,8 @@ type layout struct {
 
 func (l *layout) chunks() int { return len(l.terms) }
 
-// newLayout divides the terms of the columns' documents for panels of up to most terms. The dense
-// end follows timemodel's Costs.Terms for share; 0 means none. The tail has the terms in fewer than
+// newLayout divides the terms of the columns' documents for panels of up to most terms. timemodel's
+// Costs.Terms chooses the dense terms for share; 0 means none. The tail has the terms in fewer than
 // one in tail documents; tail 0 minimises the predicted time.
 func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
@@ -98,7 +98,7 @@ type split struct {
 	list    []int64 // only for the columns' documents
 	posting []entry
 	cut     []uint32
-	cuts    int // places in each of the lists that have them
+	cuts    int // number of stored positions of each list with cuts
 
 	exact      []int64
 	exactTerm  []uint32

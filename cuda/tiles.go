@@ -27,7 +27,7 @@ type tiles struct {
 	made          bool
 	bytes         int64 // size of each tile
 	piece         int64 // size of each buffer
-	had           int64 // largest possible tile in bytes after an allocation failed, or 0
+	had           int64 // bytes of the largest tile that could be allocated after a failure; 0 without a failure
 	compute, copy cu.Stream
 	tile          [2]memory
 	close         memory // bits of the close pairs of the current tile
@@ -37,7 +37,7 @@ type tiles struct {
 // buffer is a piece of a tile in host memory.
 type buffer struct {
 	host             pinned
-	computed, copied cu.Event // for a tile, and for the piece
+	computed, copied cu.Event // recorded after the tile is computed, and after the piece is copied
 }
 
 // prepare makes tiles of up to rows rows, fewer if memory is insufficient, but at least one row.
@@ -60,7 +60,7 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 			return fmt.Errorf("two tiles of %d bytes: %w", had, err)
 		}
 		if had < bytes {
-			t.had = had // more won't be had next time either
+			t.had = had // a larger allocation would fail next time, too
 		}
 	}
 	if copied && t.piece < piece {
@@ -154,7 +154,7 @@ func (t *tiles) takeTiles(bytes int64) error {
 	return nil
 }
 
-// takeBuffers does the same for buffers.
+// takeBuffers is takeTiles for the host buffers.
 func (t *tiles) takeBuffers(bytes int64) error {
 	err := t.dropBuffers()
 	for i := range t.buffers {

@@ -1,8 +1,8 @@
 package timemodel
 
-// The dense end is the set of terms whose products panelTensor computes for all documents, whether
-// or not they contain the term. It consists of groups of DenseStep terms: at least two groups, of
-// which the last may be incomplete. DenseMax terms are within the error bound, see
+// The dense terms are the most frequent terms. panelTensor computes their products for all
+// documents, whether or not they contain the term. They form groups of DenseStep terms: at least
+// two groups, of which the last may be incomplete. DenseMax terms are within the error bound, see
 // kernels/tensor.h.
 const (
 	DenseMin  = 64
@@ -10,11 +10,11 @@ const (
 	DenseStep = 32
 )
 
-// ByModel, as the share of [Costs.Terms], selects the dense end by the model.
+// ByModel, as the share of [Costs.Terms], selects the dense terms by the model.
 const ByModel = -1
 
-// Terms returns the number of most frequent terms in the dense end. If share is ByModel, it
-// minimises the time of panelTensor and panelDot; otherwise it is Dense. first is as in [Of].
+// Terms returns the number of dense terms. If share is ByModel, it minimises the time of
+// panelTensor and panelDot; otherwise it is Dense. first is as in [Of].
 func (c *Costs) Terms(first []int64, documents int, share int64) int {
 	if share != ByModel {
 		return Dense(first, documents, share)
