@@ -153,9 +153,9 @@ func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 // Whole reports whether c of all pairs fits into CacheBytes.
 func (m *Matrix) Whole() bool { return m.c.Whole() }
 
-// Of returns the matrix of the documents docs, which must be strictly increasing, bit-identical to
-// [Engine.Gram]. It computes each pair once, without the cache. It is fast if docs consists of few
-// ranges.
+// Of returns the Gram matrix of the documents docs, which must be strictly increasing,
+// bit-identical to [Engine.Gram]. It computes each pair once, without the cache. It is fast if docs
+// consists of few ranges.
 func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	e, n := m.c.e, len(docs)
 	if err := e.open(); err != nil {

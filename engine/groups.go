@@ -9,15 +9,15 @@ import (
 // selected document. Pairs come from [EachNear], for example. It must not be used concurrently.
 type NonDuplicates struct {
 	first []int32    // the first copy of each document
-	by    []int32    // by document, the first selected document known to drop it; else the document itself
+	by    []int32    // per document: the first selected document known to drop it, or the document itself
 	pairs [][2]int32 // pairs of documents whose selection is undecided
 
 	// At most room pairs are stored. If pairs were lost, full is set, and all pairs must be added
 	// again after settle.
 	room    int
 	full    bool
-	sure    []bool // known to be selected
-	blocked []bool // near to an earlier undecided document
+	sure    []bool // per document: it is known to be selected
+	blocked []bool // per document: it is near to an earlier undecided document
 }
 
 // pairsPerRow is the maximum number of stored pairs per document.

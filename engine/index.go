@@ -129,7 +129,7 @@ func (x *Index) Nearest(
 	}
 	full()
 	var out []Match
-	apart := 0 // documents without common terms, whose c is 1
+	apart := 0 // number of documents without common terms; their c is 1
 	for j, c := range *row {
 		if !(float64(c) <= float64(limit)+rounding) || c == 1 && apart == k || allowed != nil && !allowed(j) {
 			continue

@@ -25,7 +25,7 @@ type JoinPlan struct {
 	Distinct    int     `json:"documents_distinct"`   // number of distinct documents; 0 if not counted
 	Values      int64   `json:"values"`               // number of values of distinct documents; 0 if not counted
 	Before      int64   `json:"values_before_cut"`    // number of values in posting lists
-	Matches     int64   `json:"matches"`              // pairs of values with a common term before the cut, or an estimate
+	Matches     int64   `json:"matches"`              // number of matches, see package join, or an estimate
 	Pairs       int64   `json:"pairs"`                // number of pairs that tiles compare
 	JoinSeconds float64 `json:"join_seconds_planned"` // predicted time of the join; 0 if not predicted
 	TileSeconds float64 `json:"tile_seconds_planned"`

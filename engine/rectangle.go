@@ -25,7 +25,7 @@ type Rectangle struct {
 	stride int       // distance between stored rows
 	room   int       // number of stored blocks of rows
 	kept   []float32 // stored rows; nil before the first product
-	filled []bool    // by stored block: rows are computed
+	filled []bool    // per stored block: its rows are computed
 	begun  bool      // a product has been computed
 
 	ready      []readyRows // later blocks whose prepared documents are stored

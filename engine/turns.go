@@ -13,7 +13,7 @@ type turns struct {
 
 	mu   sync.Mutex
 	next int      // task whose sum is taken next
-	take []func() // functions that take the sums of ended tasks; nil elsewhere
+	take []func() // functions that take the sums of ended tasks; nil for other tasks
 }
 
 func newTurns(tasks, ahead int) *turns {

@@ -195,7 +195,7 @@ func (a at) positive(w, u, v ref) ref {
 	return a.e.add(node{op: opSelect, a: w, b: u, d: v})
 }
 
-// by returns a call of f for the documents.
+// by returns a node that calls f with 1 - cosine and the two norms.
 func (a at) by(f *call) ref {
 	x, y := a.pair(a.norm)
 	return a.e.add(node{op: opCall, a: x, b: y, d: a.c, call: f})

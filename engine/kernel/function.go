@@ -23,8 +23,8 @@ type function struct {
 	rounds bool        // maps round the argument to float32
 	own    float64     // relative error of row, in float32 units
 	ops    []device.Op // instructions of a program; nil: none
-	n      int         // argument of the operation
-	arg    float64     // constant of the operation
+	n      int         // argument of an instruction in ops
+	arg    float64     // constant of an instruction in ops
 }
 
 // wide reports whether maps compute the function in float64.

@@ -96,7 +96,7 @@ const (
 //	angle = π - 2 arcsin √((2-c)/2)      1 < c <= 2
 //
 // to a few float64 ulp. (1-c would lose the digits of a small c, and 2-c is exact for c in [1, 2].)
-// c outside [0, 2] is replaced by the nearer end.
+// c outside [0, 2] is clamped.
 func angle(c float64) float64 {
 	if c > 1 {
 		return math.Pi - coangle(c)

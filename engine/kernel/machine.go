@@ -13,7 +13,7 @@ const chunk = 256
 // plan assigns registers to the nodes of an expression.
 type plan struct {
 	e        *expr
-	register []int  // register of each node; -1 for none: c that only tables read, or a value in float32
+	register []int  // register of each node, or -1: for c if only tables read it, and for a value in float32
 	column   []bool // the node is the same for all rows
 	count    int    // number of registers
 }

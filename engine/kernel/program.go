@@ -40,9 +40,9 @@ func ProgramOf(k Kernel) *device.Program {
 type programBuilder struct {
 	program    device.Program
 	e          *expr
-	uses, size []int // by node: number of users, number of instructions
-	local      []int // by node: its local; -1: none
-	depth      []int // by node: stack depth
+	uses, size []int // per node: number of nodes that use it, number of instructions
+	local      []int // local of each node, or -1
+	depth      []int // stack depth that each node needs
 	ok         bool
 }
 

@@ -27,7 +27,7 @@ func (d Definiteness) String() string {
 type Properties struct {
 	Definite  Definiteness // in exact arithmetic; rounding adds eigenvalues of about ±10⁻⁷ times the largest
 	Unrefuted bool         // not proven, but no matrix with a negative eigenvalue beyond rounding is known
-	Condition string       // condition of Definite, or further knowledge; may be empty
+	Condition string       // condition under which Definite holds, or a remark; may be empty
 	Source    string       // source of the proof
 
 	UsesNorms        bool // the value depends on the documents' norms
@@ -141,8 +141,8 @@ const (
 	OfDistance                 // the distance ‖x-y‖² = (x-y)² + 2xyc: k(c, x, y) = k(‖x-y‖²/2, 1, 1)
 )
 
-// VariableOf returns the variable of k. For OfProduct and OfDistance, call [Apply] with both norms
-// 1 and c replaced as shown at the constants; this c may be below 0 or above 2.
+// VariableOf returns the variable of k. For OfProduct and OfDistance, call [Apply] with norms of 1
+// and with 1-⟨x, y⟩ or ‖x-y‖²/2 in place of c. These values may be below 0 or above 2.
 func VariableOf(k Kernel) Variable {
 	if of, own := k.(*kernel); own {
 		return of.variable

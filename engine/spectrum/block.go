@@ -19,9 +19,9 @@ type blockSpace struct {
 
 	basis      *mat.Dense // most × n; the first count rows are the basis
 	count      int
-	multiplied int          // vectors that have been multiplied; the others are the last block
+	multiplied int          // number of basis vectors that have been multiplied by A; the others form the last block
 	t          []*mat.Dense // Qᵀ A Q: the columns of each block, up to its diagonal block
-	rest       *mat.Dense   // rows: the part of the last product that is orthogonal to the basis
+	rest       *mat.Dense   // component of the last product that is orthogonal to the basis, as rows
 	beyond     *mat.SymDense
 	scale      float64 // lower bound of the matrix norm
 }
@@ -47,7 +47,7 @@ func (s *blockSpace) rows(from, to int) *mat.Dense {
 	return s.basis.Slice(from, to, 0, s.n).(*mat.Dense)
 }
 
-// product multiplies the last block, adds columns to T, and keeps the part outside the space.
+// product multiplies the last block by A, and sets the new columns of T and s.rest.
 func (s *blockSpace) product(a Operator) error {
 	if err := s.ctx.Err(); err != nil {
 		return context.Cause(s.ctx)
@@ -77,8 +77,8 @@ func (s *blockSpace) product(a Operator) error {
 // chunk is the number of basis vectors multiplied between checks of ctx.
 const chunk = 128
 
-// project makes the rows of w orthogonal to the basis, and returns their products with it, by basis
-// vector in rows.
+// project makes the rows of w orthogonal to the basis, and returns their inner products with the
+// basis, one row per basis vector.
 func (s *blockSpace) project(w *mat.Dense) (*mat.Dense, error) {
 	width, _ := w.Dims()
 	products := mat.NewDense(max(s.count, 1), width, nil)
@@ -105,8 +105,7 @@ func (s *blockSpace) project(w *mat.Dense) (*mat.Dense, error) {
 	return products, nil
 }
 
-// extend adds the part of the last product outside the space as a new block. It ignores directions
-// below rounding errors.
+// extend adds s.rest as a new block. It ignores directions that are shorter than rounding errors.
 func (s *blockSpace) extend() error {
 	w := s.rest
 	s.rest = nil
@@ -187,8 +186,7 @@ type ritz struct {
 }
 
 // pairs returns the eigenpairs of T, and the largest relative residual of the wanted values: the
-// norm of the part of the last product outside the space, combined by the components of the
-// eigenvector in the last block.
+// norm of s.rest, combined by the eigenvector's components in the last block.
 func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
 	t := mat.NewSymDense(s.count, nil)
 	at := 0

@@ -23,12 +23,12 @@ func (p *packed) row(i int) []float64 {
 
 // Block sizes of the reduction. The bits of the result depend on them, but not on the workers.
 const (
-	panelRows    = 32   // rows that are reduced between updates of the rest of the matrix
+	panelRows    = 32   // number of rows that are reduced before the remaining matrix is updated
 	productParts = 16   // partial sums of a product of the matrix and a vector
 	wholeProduct = 256  // maximum rows of a product with one part
-	columnBlock  = 1024 // columns of a product, and
-	rankBlock    = 256  // of an update of rank 2·panelRows, whose vectors stay in the cache
-	updateRows   = 32   // rows of such an update per task
+	columnBlock  = 1024 // number of columns of a product that are processed together
+	rankBlock    = 256  // the same for an update of rank 2·panelRows, whose vectors stay in the cache
+	updateRows   = 32   // number of rows per task of such an update
 )
 
 // vectors is the number of values per row that a reduction takes in addition to the matrix.

@@ -111,7 +111,7 @@ func (c *Computer) Diagonal(k kernel.Kernel) ([]float32, error) {
 // programs caches the programs of recently used kernels.
 type programs struct {
 	mu sync.Mutex
-	of map[any]*device.Program // by kernel.Key
+	of map[any]*device.Program // program of each kernel.Key
 }
 
 // maxPrograms is the size of the cache. A model search cycles through fewer kernels.

@@ -49,9 +49,9 @@ type Join struct {
 	most       float64 // bound on c
 	workers    int
 	rank       []uint32 // rank of each column, rare columns first
-	frequency  []int32  // by rank: number of distinct column documents with the column
+	frequency  []int32  // per rank: number of distinct column documents with the column
 	rarest     int32    // minimum frequency of an indexed column: 2, or 1 for Query
-	sampled    uint32   // a column is in sketches if its hash is below
+	sampled    uint32   // a column is in sketches if its hash is below sampled
 	stripes    [][2]int // ranges of ranks whose lists are in memory together
 	lists      *lists   // lists of the only stripe
 
@@ -61,12 +61,12 @@ type Join struct {
 // Counts holds the amount of work.
 type Counts struct {
 	Distinct int     // number of distinct documents
-	Values   int64   // number of their values
-	Before   int64   // number of these values before the cut
+	Values   int64   // number of values of distinct documents
+	Before   int64   // number of these values that are before their document's cut
 	Matches  int64   // pairs of list entries whose lengths allow the bound
-	Sketched float64 // fraction of matches that pass the sketches, from a sample
-	Steps    float64 // steps per match for merging values before the cut, from a sample
-	Checked  float64 // fraction of matches that must be checked, from a sample
+	Sketched float64 // fraction of matches that pass the sketches, estimated from a sample
+	Steps    float64 // mean number of merge steps per match, estimated from a sample
+	Checked  float64 // fraction of matches that must be checked, estimated from a sample
 }
 
 // ErrFar reports that the bound is too large to skip any column.
@@ -192,7 +192,7 @@ func (j *Join) Bytes(before int64) (forward, lists int64) {
 
 // Build cuts all documents and counts matches. Lists use up to listBytes at a time.
 func (j *Join) Build(ctx context.Context, listBytes int64) error {
-	count := make([]int64, len(j.rank)) // by rank: values before the cut
+	count := make([]int64, len(j.rank)) // per rank: number of values before the cut
 	for _, s := range j.sides() {
 		if err := j.cutAll(ctx, s); err != nil {
 			return err

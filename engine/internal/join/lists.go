@@ -130,7 +130,7 @@ type worker struct {
 	check                      func(w, i, k int) error
 	a, b                       []met
 	matched, sketched, checked int64
-	steps                      int64 // steps of merging values before the cut
+	steps                      int64 // number of merge steps, see Counts.Steps
 }
 
 // met is a list entry with its sketch.

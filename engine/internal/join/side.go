@@ -26,10 +26,10 @@ func (s *side) copies(doc uint32) []uint32 {
 	return s.members[s.start[k]:s.start[k+1]]
 }
 
-// partDocs is the number of documents that are cut together.
+// partDocs is the number of documents whose prefixes are stored in one part.
 const partDocs = 1 << 10
 
-// part holds the prefixes of partDocs documents: their values before the cut-off, sorted by rank.
+// part holds the prefixes of partDocs documents: their values before the cut, sorted by rank.
 type part struct {
 	offsets []uint32
 	ranks   []uint32

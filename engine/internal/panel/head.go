@@ -119,9 +119,9 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 	return heads
 }
 
-// cut divides a head of terms terms into the fewest segments that keep rounding errors within
-// pairing.roundings. If that is impossible, it minimises them. The last bound is the end of the
-// head.
+// cut divides the first terms ranks, the head, into the fewest segments that keep rounding errors
+// within pairing.roundings. If that is impossible, it minimises them. The last bound is the end of
+// the head.
 func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
 	least := math.Inf(1)
 	try := func(limit float64) (sums float64) {

@@ -39,11 +39,11 @@ type Piecewise struct {
 }
 
 const (
-	nodes     = 6 // of the interpolation, as many as coefficients
+	nodes     = 6 // number of interpolation nodes, and of coefficients
 	rowError  = 6 // index of the error bound in a row
 	minBits   = 3 // intervals per power of 2: at least 2³, at most 2⁸
 	maxBits   = 8
-	logBits   = 6         // above it log g is tried
+	logBits   = 6         // if more bits are needed, log g is tried
 	roughness = 64 * Unit // maximum error relative to size, or to the largest |g| of the interval
 )
 
@@ -140,7 +140,7 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	return true
 }
 
-// places are the sampling points in the interval [-1, 1].
+// places are the interpolation nodes in [-1, 1].
 var places = interpolate.Chebyshev(nodes)
 
 // interval returns the row of the interval around the mantissa mid, and reports whether
