@@ -140,7 +140,7 @@ type table struct {
 	label, text, group, id, weight int       // column indices, -1 if there is none
 	row                            []int     // columns of the tokenizer; nil if text is the document
 	tokenizer                      Tokenizer // with views of the detected columns, else zero
-	inferred                       bool      // texts have the default terms
+	inferred                       bool      // texts are divided by the default tokenizer
 }
 
 // find sets the columns from the options and the beginning of the table.

@@ -15,7 +15,7 @@ import (
 type Counter struct {
 	index     map[string]uint32      // column of each term
 	isWord    func(term []byte) bool // see [token.Tokenizer.Words]
-	words     []bool                 // by column: the term is a word
+	words     []bool                 // per column: the term is a word
 	tokenizer Tokenizer
 	spare     sync.Pool // of *counting
 }
@@ -59,8 +59,8 @@ func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error
 }
 
 // CountUnknown is Count for texts or rows that also returns the number of distinct words outside
-// the vocabulary, by document. [token.Tokenizer.Words] defines words, and [Counter.Known] counts
-// known words.
+// the vocabulary in each document. [token.Tokenizer.Words] defines words, and [Counter.Known]
+// counts known words.
 func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unknown []int, err error) {
 	if raw, err = raw.cutBy(c.tokenizer); err != nil {
 		return nil, nil, err

@@ -65,7 +65,7 @@ func (t *table) infer(opt *Options) {
 	if t.label < 0 && t.header && !t.noLabels && label >= 0 {
 		t.set(label, KindLabel)
 	}
-	if n == 0 && !rows { // the first record is longer
+	if n == 0 && !rows { // the first record is longer than nearBytes
 		t.columns = make([]TableColumn, 2)
 		t.set(max(t.label, 0), KindLabel)
 		t.set(max(t.text, 1), KindText)

@@ -48,7 +48,7 @@ type labelPiece struct {
 	memory    *allowance
 
 	nameTable
-	at     []int // last index of each name in ids
+	at     []int // per name: index of its last occurrence in ids
 	ids    []int32
 	counts []int32 // number of labels of each document
 	last   []byte  // previous field, which is often repeated

@@ -78,7 +78,7 @@ func readIDXImages(r *arrayReader, m *meter) (*sparse.CSR, error) {
 		return fmt.Sprintf(" in image %d, after %d of %d pixels", values/pixels+1, values%pixels, pixels),
 			fmt.Sprintf("%d images, as the header says", count)
 	}
-	const aRow, aValue = 36, 20 // offsets and labels; entries; with copies while they grow
+	const aRow, aValue = 36, 20 // bytes of a row's offset and label, and of an entry, with copies while slices grow
 	out := &sparse.CSR{Cols: int(pixels), Offsets: []int64{0}}
 	err = r.each(a, min(count, math.MaxInt64/pixels)*pixels, func(i int64, v float64) error {
 		if v != 0 {

@@ -202,7 +202,7 @@ func isHeader(l []byte) bool {
 // meter counts bytes and documents that were read, for progress reports.
 type meter struct {
 	done, total, documents atomic.Int64
-	cut, parsed            atomic.Int64 // bytes of blocks
+	cut, parsed            atomic.Int64 // number of bytes that were divided into blocks, and that were parsed
 	packed                 atomic.Bool  // a file is compressed
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// MemoryError reports that a computation exceeds a memory limit. What is the part that needs
-// memory. Need and Limit are in bytes. By describes the limit, such as "-m allows 60 MiB", or is
-// empty. Machine is true if the limit is the free memory of the computer, its container or ulimit.
-// Enough is true if Need suffices for all of the work. For reading, Source is the file, or
-// file:line. Reading fails before it starts if the size is known, otherwise when it exceeds the
-// limit.
+// MemoryError reports that a computation exceeds a memory limit. What names the part of the
+// computation that needs memory. Need and Limit are in bytes. By describes the limit, such as "-m
+// allows 60 MiB", or is empty. Machine is true if the limit is the free memory of the computer, its
+// container or ulimit. Enough is true if Need suffices for all of the work. For reading, Source is
+// the file, or file:line. Reading fails before it starts if the size is known, otherwise when it
+// exceeds the limit.
 type MemoryError = run.MemoryError
 
 // short returns a MemoryError for a source or a position in it.

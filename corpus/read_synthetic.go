@@ -117,8 +117,8 @@ func scatter(x uint64) uint64 {
 // 1991).
 type aliasTable struct {
 	total   uint64   // capacity of a column
-	keep    []uint64 // part of column k that yields k
-	instead []uint32 // result of the remaining part
+	keep    []uint64 // share of column k that yields k, of total
+	instead []uint32 // result of the remaining share of column k
 }
 
 // newZipfTable returns the table of weights 2⁴⁰/(10 r + 27).
@@ -164,7 +164,7 @@ const aLabelBytes = 12
 // readSynthetic draws the corpus. Options.MinDF and MaxDF remove values but not columns, as for
 // vectors.
 func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options, m *meter) (*Corpus, error) {
-	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 4 // memory: of table and name, order, counts
+	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 4 // bytes per term: table and name; order; counts
 	tables := int64(s.Terms) * (aTerm + aTermOfClass*int64(s.Classes) + aTermOfWorker*int64(opt.Workers))
 	size := Size{Documents: s.Documents, Terms: s.Terms, Classes: s.Classes, Longest: s.Length,
 		Values: int64(s.Documents) * int64(s.Length)}

@@ -14,8 +14,8 @@ import (
 
 var csvFormat = fileFormat{name: FormatCSV, endings: []string{".csv"}, read: readCSV}
 
-// Memory while a record or an object is read: bytes of a field, key or label without its text, and
-// the number of copies of a text, including buffers that grow.
+// While a record or an object is read, a field, key or label takes itemBytes without its text, and
+// there are up to copies copies of a text, including buffers that grow.
 const itemBytes, copies = 256, 12
 
 // readTable reads records as encoding/csv does, and allows quotes within a field. [table.find] sets

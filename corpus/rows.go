@@ -12,7 +12,7 @@ import (
 
 // denseRow collects a row whose values arrive in any order.
 type denseRow struct {
-	values []float32 // by column
+	values []float32 // value of each column
 	bits   []uint64  // columns that are set
 	some   []uint64  // nonzero words of bits
 }

@@ -33,7 +33,7 @@ const Values Analyzer = "values"
 // HasNumbers reports whether the columns of the view hold numbers.
 func (v View) HasNumbers() bool { return v.Analyzer == Numbers || v.Analyzer == Values }
 
-// Maximum number of knots of a column, and sum of a number's term counts.
+// A column has at most maxKnots knots. The counts of a number's terms sum to numberTerms.
 const maxKnots, numberTerms = 9, 64
 
 // Bounds of a width: with a smaller width a number has one or two terms, with a larger one all

@@ -23,7 +23,7 @@ const (
 	scripts // number of scripts
 )
 
-// languages are the names of the languages by script.
+// languages holds the name of each script's language.
 var languages = [scripts]string{
 	han: "Chinese", kana: "Japanese", hangul: "Korean", thai: "Thai", lao: "Lao", khmer: "Khmer", myanmar: "Burmese",
 	tibetan: "Tibetan",

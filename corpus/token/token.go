@@ -71,9 +71,9 @@ type Tokenizer struct {
 	// Views, if not empty, lists several tokenizers, whose terms each document gets; other fields
 	// must be zero. Views are text forms separated by +, with optional weights, as in "words:1..2 +
 	// 0.5*chars:2..5". words means word, chars char_wb, and a range ngrams=. Terms start with the
-	// number of the view, from 1, as a byte. Embeddings give each view its share of a document by
-	// weight, for any number of terms. If documents are rows, views start with column names and =,
-	// as in "title=words + body=words:1..2 + price,age=numbers"; see [Numbers].
+	// number of the view, from 1, as a byte. Embeddings give each view a share of a document in
+	// proportion to its weight, for any number of terms. If documents are rows, views start with
+	// column names and =, as in "title=words + body=words:1..2 + price,age=numbers"; see [Numbers].
 	Views string `json:",omitempty"` // omitted if empty, because stores of cluster jobs only know the other fields
 }
 

@@ -21,8 +21,8 @@ type Charset struct {
 	utf8  bool              // always UTF-8; otherwise a byte order mark may select UTF-16
 }
 
-// own are encodings that the HTML index doesn't contain or maps to others: it maps Latin-1 to
-// Windows-1252, and expects UTF-16 without a byte order mark.
+// own holds encodings that the HTML index doesn't contain or maps to other encodings: it maps
+// Latin-1 to Windows-1252, and expects UTF-16 without a byte order mark.
 var own = map[string]Charset{
 	"": {}, "auto": {},
 	"utf-8": {utf8: true}, "utf8": {utf8: true},
