@@ -2,8 +2,7 @@ package tiles
 
 import "testing"
 
-// Tiles that no machine has memory for aren't allocated, neither to see how large they are nor to see that they don't
-// fit.
+// Tiles larger than any memory are never allocated, not even to compute their size.
 func TestCacheOfGreatTiles(t *testing.T) {
 	for _, width := range []int{1 << 24, maxValues} {
 		c := NewCache(width, 1<<20)
@@ -16,7 +15,7 @@ func TestCacheOfGreatTiles(t *testing.T) {
 	}
 }
 
-// The runtime's allocations are counted.
+// TileBytes equals the memory that the runtime allocates.
 func TestTileBytes(t *testing.T) {
 	for _, width := range []int{1, 7, 1000, 8189, 8190, 8191, 8192, 8193, 10000, 10241, 1 << 20, 1<<20 + 1} {
 		if got, want := TileBytes(width), 4*int64(cap(newValues(width)))+tileOverhead; got != want {

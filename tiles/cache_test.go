@@ -13,8 +13,7 @@ import (
 
 var errFull = errors.New("no room")
 
-// get is how one caller uses the cache: it returns the tile pinned, with values that it made
-// itself, if need be, or those of another caller.
+// get returns a tile, pinned. It calls compute for the values unless another caller computes them.
 func get(ctx context.Context, c *Cache, key Key, compute func(dst []float32) error) (*Tile, error) {
 	for {
 		state, t, done := c.Claim(key)
@@ -39,7 +38,7 @@ func get(ctx context.Context, c *Cache, key Key, compute func(dst []float32) err
 	}
 }
 
-// fill writes what tells a tile from every other.
+// fill returns a function that writes unique values for a tile.
 func fill(key Key) func([]float32) error {
 	return func(dst []float32) error {
 		for i := range dst {
@@ -55,7 +54,7 @@ func holds(t *Tile, key Key) bool {
 	return slices.Equal(t.C, want)
 }
 
-// resident reports whether the values of a tile are there. It doesn't count as a use.
+// resident reports whether the values of a tile are in the cache, without marking it as used.
 func resident(c *Cache, key Key) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,8 +137,8 @@ func TestCacheForgetsErrors(t *testing.T) {
 	}
 }
 
-// However many ask at the same time, one makes the values, and a waiting caller that gives up takes
-// nothing from the others.
+// If many callers claim a tile concurrently, one computes the values, and cancelling a waiting
+// caller doesn't affect the others.
 func TestCacheMakesOnce(t *testing.T) {
 	c := NewCache(16, 10*TileBytes(16))
 	var made atomic.Int32
@@ -172,7 +171,7 @@ func TestCacheMakesOnce(t *testing.T) {
 	for c.Stats().Waits < 20 {
 	}
 	cancel()
-	cancelled.Wait() // who is cancelled goes at once; afterwards the tile and the end would both be there
+	cancelled.Wait() // cancelled callers return before the tile is complete, so that only one event can end their wait
 	close(finish)
 	wg.Wait()
 	if n := made.Load(); n != 1 {
@@ -180,7 +179,7 @@ func TestCacheMakesOnce(t *testing.T) {
 	}
 }
 
-// When the one who makes a tile is cancelled, one of those who wait takes over.
+// If the caller that computes a tile is cancelled, one of the waiting callers computes it.
 func TestCacheHandsOver(t *testing.T) {
 	c := NewCache(16, 10*TileBytes(16))
 	begun := make(chan struct{})
@@ -211,8 +210,8 @@ func TestCacheHandsOver(t *testing.T) {
 	}
 }
 
-// Many goroutines pin, make and abandon at random; at every allocation, and whenever one looks, the
-// bound holds, and values are right.
+// Many goroutines pin, compute and abandon tiles at random. The memory bound holds at every
+// allocation and every check, and values are correct.
 func TestCacheBoundUnderLoad(t *testing.T) {
 	const width, room = 32, 23
 	limit := room*TileBytes(width) + 5
@@ -255,7 +254,7 @@ func TestCacheBoundUnderLoad(t *testing.T) {
 				if seen := c.Lookup(key); seen != nil {
 					held, keys = append(held, seen), append(keys, key)
 				}
-				runtime.Gosched() // others get their turn while tiles are held, on one processor too
+				runtime.Gosched() // other goroutines run while tiles are pinned, even on one CPU
 				if b := c.Stats().Bytes; b > limit {
 					t.Errorf("holds %d bytes, the bound is %d", b, limit)
 				}

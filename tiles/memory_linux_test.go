@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The system knows of the wish: the mapping that holds the middle of the values has the flag hg.
+// The kernel has recorded the request: the mapping with the middle of the values has the flag hg.
 func TestMakeAsksForLargePages(t *testing.T) {
 	probe := musttest.Get(syscall.Mmap(-1, 0, 2*hugePage, syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_ANON|syscall.MAP_PRIVATE))(t)
@@ -28,7 +28,7 @@ func TestMakeAsksForLargePages(t *testing.T) {
 	}
 }
 
-// asked reports whether the mapping that holds a place has asked for large pages.
+// asked reports whether huge pages were requested for the mapping that contains an address.
 func asked(t *testing.T, place *byte) bool {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/smaps")

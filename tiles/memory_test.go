@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Whatever the size, and so whatever part of it is in large pages: n values, all 0, all writable.
+// Make returns n writable zeros for any size, with or without huge pages.
 func TestMake(t *testing.T) {
 	for _, n := range []int{
 		0, 1, 1000, hugePage / 4, hugePage/2 - 1, hugePage / 2, hugePage/2 + 1, hugePage + 12345, 5*hugePage + 7,
@@ -27,7 +27,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// TestMakeContextEnds ends the context while zeros are written, which the test has last for ever.
+// TestMakeContextEnds cancels the context while zeros are written; in the test, writing never ends.
 func TestMakeContextEnds(t *testing.T) {
 	defer func() { allocate = Make }()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -42,8 +42,8 @@ func TestMakeContextEnds(t *testing.T) {
 	}
 }
 
-// Where memory is bounded, garbage goes before new values come, which the runtime would collect after them; but not
-// where there is room, or no bound.
+// If the memory limit would be exceeded, Make frees garbage before it allocates, because the
+// runtime would free it only afterwards. Otherwise Make frees nothing.
 func TestMakeCollectsFirst(t *testing.T) {
 	const size = 64 << 20
 	forced := func(limit int64) uint32 {
@@ -58,7 +58,7 @@ func TestMakeCollectsFirst(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.NumForcedGC - before.NumForcedGC
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // garbage stays until the limit
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the runtime frees garbage only at the limit
 	runtime.GC()
 	var now runtime.MemStats
 	runtime.ReadMemStats(&now)

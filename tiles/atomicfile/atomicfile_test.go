@@ -33,7 +33,7 @@ func begin(t *testing.T, path string) *File {
 	return f
 }
 
-// A file replaces another when it is complete, not before, and has its permissions.
+// A file replaces an existing file only when it is complete, and gets its permissions.
 func TestFileAppearsWhole(t *testing.T) {
 	folder := t.TempDir()
 	path, fresh := filepath.Join(folder, "a"), filepath.Join(folder, "b")
@@ -70,7 +70,7 @@ func mode(t *testing.T, path string) fs.FileMode {
 	return info.Mode()
 }
 
-// The temporary name is the pattern's, with a number in the place of the star.
+// The temporary name is the pattern with a number in place of the star.
 func TestTemporaryNames(t *testing.T) {
 	for pattern, want := range map[string][2]string{"": {".a.", ".tmp"}, "making-*": {"making-", ""}} {
 		folder := t.TempDir()
@@ -87,7 +87,7 @@ func TestTemporaryNames(t *testing.T) {
 	}
 }
 
-// What is no regular file isn't replaced, and errors don't name the temporary file.
+// Create replaces only regular files, and errors don't contain the temporary name.
 func TestCreateRefuses(t *testing.T) {
 	folder := t.TempDir()
 	link := filepath.Join(folder, "link")
@@ -111,9 +111,8 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// The temporary file is in the folder that the system finds behind a path, not in the one that its
-// text has after cleaning: a file may not change file systems with its name, and a folder that isn't
-// there is noticed before the work.
+// The temporary file is in the folder to which the system resolves the path, which may differ from
+// the cleaned path: renaming must not cross file systems. A missing folder is an error of Create.
 func TestFolderOfPath(t *testing.T) {
 	base := t.TempDir()
 	deep := filepath.Join(base, "other", "deep")
@@ -122,7 +121,7 @@ func TestFolderOfPath(t *testing.T) {
 		t.Skip(err)
 	}
 	musttest.Do(t, os.WriteFile(filepath.Join(base, "other", ".a.1.tmp"), nil, 0o666))
-	f := begin(t, base+"/link/../a") // in other
+	f := begin(t, base+"/link/../a") // in the folder other
 	want := []string{"deep"}
 	if f.named != "" {
 		want = []string{filepath.Base(f.named), "deep"}
@@ -140,8 +139,8 @@ func TestFolderOfPath(t *testing.T) {
 	}
 }
 
-// An error of Commit leaves nothing behind and replaces nothing: that of closing, of renaming, and of
-// bringing the file to the disk, without which the file before mustn't go.
+// If Commit fails to close, sync or rename the file, it leaves no temporary file and doesn't
+// replace the existing file.
 func TestCommitFails(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "a")
@@ -150,7 +149,7 @@ func TestCommitFails(t *testing.T) {
 	if err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("the file can't be closed: error %v", err)
 	}
-	r, w, err := os.Pipe() // which no disk has
+	r, w, err := os.Pipe() // a pipe can't be synced
 	musttest.Do(t, err)
 	defer r.Close()
 	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o666))
@@ -165,7 +164,7 @@ func TestCommitFails(t *testing.T) {
 	}
 	os.Remove(path)
 	f = begin(t, path)
-	if err := os.Mkdir(path, 0o777); err != nil { // meanwhile
+	if err := os.Mkdir(path, 0o777); err != nil { // before Commit
 		t.Fatal(err)
 	}
 	if err := f.Commit(); err == nil {
@@ -176,7 +175,7 @@ func TestCommitFails(t *testing.T) {
 	}
 }
 
-// A file is new or replaces another, synced or not.
+// Commit and CommitUnsynced create a new file or replace an existing one.
 func TestCommit(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "a")
@@ -196,10 +195,10 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// What a killed process leaves is removed when the file is begun again; what another process is still
-// making is not.
+// Create removes the temporary file of a killed process, but not the temporary file of a running
+// process.
 func TestKilled(t *testing.T) {
-	if path := os.Getenv("ATOMICFILE_PATH"); path != "" { // the process that is killed
+	if path := os.Getenv("ATOMICFILE_PATH"); path != "" { // this process will be killed
 		f, err := Create(path, "")
 		if err == nil {
 			_, err = f.Write([]byte("half"))
@@ -233,7 +232,7 @@ func TestKilled(t *testing.T) {
 	musttest.Do(t, errors.Join(live.Commit(), again.Commit()))
 }
 
-// Sweep removes what has a temporary name's number, is a file and isn't held, and nothing else.
+// Sweep removes only unlocked regular files whose names match the pattern with a number.
 func TestSweep(t *testing.T) {
 	folder := t.TempDir()
 	held := begin(t, filepath.Join(folder, "a*b"))
@@ -255,7 +254,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A file that has ended says so, and changes nothing.
+// After Commit or Abort, methods of a file return an error and change nothing.
 func TestFileAfterItsEnd(t *testing.T) {
 	for name, end := range map[string]func(*File){"committed": func(f *File) { f.Commit() }, "aborted": (*File).Abort} {
 		folder := t.TempDir()

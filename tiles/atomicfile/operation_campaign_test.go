@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// An operation that is done and reported as failed leaves no temporary name.
+// An operation that succeeds but is reported as failed leaves no temporary file.
 func TestFailsLate(t *testing.T) {
 	defer func() { faults.at = 0 }()
 	for at := range 20 {
@@ -32,7 +32,7 @@ func TestFailsLate(t *testing.T) {
 	}
 }
 
-// A disk that can't sync a file's bytes, or its name, is an error; the file is the old one or the new one.
+// If syncing the file or its folder fails, Commit fails, and the file is the old or the new one.
 func TestSyncFails(t *testing.T) {
 	defer func() { faults.at = 0 }()
 	for later, want := range []string{"old", "new"} {

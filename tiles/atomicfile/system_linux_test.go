@@ -13,12 +13,12 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// What can't keep the group keeps no permissions that others don't have, either.
+// If the group of a file can't be set, the group gets only the permissions of others.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	for perm, want := range map[fs.FileMode]fs.FileMode{0o640: 0o600, 0o664: 0o644, 0o604: 0o604} {
 		musttest.Do(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, perm)))
-		if os.Getuid() == 0 { // who may keep all
+		if os.Getuid() == 0 { // root may set owner and group
 			if err := os.Chown(path, 1234, 5678); err != nil {
 				t.Skip(err)
 			}
