@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// eachKernel visits every function of a table, those of a Pairing as "ChiSquare.Terms", and fails
-// where the list of cases lacks one or names one that there isn't.
+// eachKernel visits every function of a table, including functions such as "ChiSquare.Terms". It
+// fails if a function has no case, or a case no function.
 func eachKernel(t *testing.T, k *Kernels, visit func(name string, f reflect.Value, c kernelCase)) {
 	t.Helper()
 	cases := kernelCases()
@@ -40,10 +40,10 @@ func eachKernel(t *testing.T, k *Kernels, visit func(name string, f reflect.Valu
 	}
 }
 
-// A memory returns room for so many bytes; nil stands for the memory of Go.
+// A memory allocates a number of bytes; nil uses Go's heap.
 type memory func(bytes int) unsafe.Pointer
 
-// place copies values to a place in memory that has room for them and no more.
+// place copies values to memory of exactly their size.
 func place[T any](m memory, values []T) []T {
 	if m == nil {
 		return slices.Clip(append([]T{}, values...))
@@ -61,16 +61,15 @@ func placeEach[T any](m memory, values [][]T) [][]T {
 	return place(m, list)
 }
 
-// A kernelCase makes arguments for one kernel, of length n or whatever the kernel takes for that:
-// every slice is as long as it must be and no longer. For n = 1 one value less in a slice is too
-// few as a matter of lengths alone.
+// A kernelCase makes arguments of size n for one kernel: every slice has the minimum length. For n
+// = 1, a slice that is one value shorter fails a check of lengths, without reading its contents.
 type kernelCase struct {
 	args func(k *Kernels, r *rand.Rand, m memory, n int) []any
-	free []int // arguments that may be shorter: what is computed is less
-	duty []int // arguments whose length depends on the contents of others, where n > 1: the caller's duty
+	free []int // arguments that may be shorter, because their length determines the size of the result
+	duty []int // arguments whose length isn't checked for n > 1, because it depends on the contents of other arguments
 }
 
-// numbers draws n numbers of a range.
+// numbers draws n numbers from a range.
 func numbers[T float32 | float64](r *rand.Rand, n int, from, to float64) []T {
 	s := musttest.Make(n, func(i int) T { return T(from + (to-from)*r.Float64()) })
 	return s
@@ -83,7 +82,7 @@ func kernelCases() map[string]kernelCase {
 	out64 := func(m memory, n int) []float64 { return place(m, make([]float64, n)) }
 	first := []int{0}
 
-	// Maps: the destination, c, for some y, and then numbers.
+	// Maps: the destination, c, for some maps y, and then numbers.
 	inputs := func(count int, by ...any) kernelCase {
 		return kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			args := []any{out32(m, n), c32(m, r, n)}
@@ -122,9 +121,9 @@ func kernelCases() map[string]kernelCase {
 		}, nil, nil}
 	}
 	halfLine := randomRows[float64](rand.New(rand.NewPCG(1, 1)), HalfLineRows+1)
-	clear(halfLine[HalfLineRows][:]) // NaN is equal to nothing
+	clear(halfLine[HalfLineRows][:]) // NaN would not equal itself
 
-	// Of a solver.
+	// Kernels of the solver.
 	scores := func(m memory, r *rand.Rand, n int) []float64 {
 		return place(m, numbers[float64](r, (n+ScanBlock-1)/ScanBlock*ScanBlock, -1, 1))
 	}
@@ -171,7 +170,7 @@ func kernelCases() map[string]kernelCase {
 			c := numbers[float32](r, max((lines-1)*stride+n, 0), -1, 3)
 			least := numbers[float32](r, levels*n, 0, 1)
 			for i := range least {
-				least[i] += float32(i / max(n, 1)) // they ascend
+				least[i] += float32(i / max(n, 1)) // make the levels ascend
 			}
 			return []any{place(m, least), levels, place(m, c), stride, lines, n, 1 + r.IntN(3)}
 		}, nil, nil},
@@ -279,7 +278,7 @@ func kernelCases() map[string]kernelCase {
 	}
 }
 
-// multiplyArgs makes a tile n wide with vectors.
+// multiplyArgs makes a tile of width n, and vectors.
 func multiplyArgs[T float32 | float64](_ *Kernels, r *rand.Rand, m memory, n int) []any {
 	if n == 0 {
 		return []any{place(m, []float64{}), 0, place(m, []T{}), 0, 0, 0, place(m, []float64{}), 0, 0}
@@ -296,7 +295,7 @@ func multiplyArgs[T float32 | float64](_ *Kernels, r *rand.Rand, m memory, n int
 func panelArgs(k *Kernels, r *rand.Rand, m memory, n int) []any {
 	terms := min(max(n, 1), 50)
 	start, doc := []int64{2}, make([]uint8, n)
-	offset, value := make([]uint16, 2), make([]float32, 2) // those of earlier documents
+	offset, value := make([]uint16, 2), make([]float32, 2) // values of earlier documents
 	for p, d := range r.Perm(n) {
 		doc[p] = uint8(d)
 		count := 1 + min(p/2, 8)
@@ -327,7 +326,7 @@ func postings(r *rand.Rand, m memory, n, columns int) (doc []uint16, value []flo
 	return place(m, doc), place(m, numbers[float32](r, len(doc), 1, 1e5)), place(m, visits)
 }
 
-// call calls a kernel and returns its results, or what it panicked with.
+// call calls a kernel and returns its results or its panic value.
 func call(f reflect.Value, args []any) (results []any, panicked any) {
 	defer func() { panicked = recover() }()
 	in := make([]reflect.Value, len(args))
@@ -345,7 +344,7 @@ var rounded = []string{"PanelDot", "PanelDotLast", "PanelDotRows", "ChiSquare.Pa
 	"JensenShannon.Panel", "JensenShannon.Terms", "Exp", "Diffusion", "NGD", "NGDExp", "Gaussian", "ArcCosine0",
 	"ArcCosine1", "ArcCosine2", "Piecewise", "HalfLine", "Tanh", "Decay", "Peak", "Prefetch", "Read"}
 
-// FuzzKernels compares every instruction set with portable Go, to the bit, in all other kernels.
+// FuzzKernels compares all other kernels with portable Go bit for bit, for every instruction set.
 func FuzzKernels(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(seed, uint8(seed*13))

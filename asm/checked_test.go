@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// shortened returns the arguments with one value less in a slice: argument at or, for inner >= 0,
-// slice inner of its slices.
+// shortened returns the arguments with one slice shortened by a value: argument at or, for inner >=
+// 0, its slice inner.
 func shortened(args []any, at, inner int) []any {
 	args = slices.Clone(args)
 	v := reflect.ValueOf(args[at])
@@ -27,8 +27,8 @@ func shortened(args []any, at, inner int) []any {
 	return args
 }
 
-// One value less in any slice is a panic that names the kernel, before anything is written, or
-// where it is allowed a shorter call.
+// If any slice is one value too short, the kernel panics with its name before it writes. Slices
+// that determine the length may be shorter.
 func TestShortSlices(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		eachKernel(t, k, func(name string, f reflect.Value, c kernelCase) {
@@ -73,7 +73,7 @@ func TestShortSlices(t *testing.T) {
 	})
 }
 
-// Counts, strides and places that are out of range.
+// Counts, strides and indices out of range make the kernel panic.
 func TestWrongNumbers(t *testing.T) {
 	const most = math.MaxInt
 	eachISA(t, func(t *testing.T, k *Kernels) {

@@ -9,8 +9,7 @@ import (
 	"unsafe"
 )
 
-// A guard is a piece of memory with pages before and behind that can't be read: a load or store
-// beyond either end of what it holds is a fault.
+// A guard is memory between two inaccessible pages: a load or store beyond either end faults.
 type guard []byte
 
 func newGuard(t *testing.T, bytes int) guard {
@@ -30,17 +29,17 @@ func newGuard(t *testing.T, bytes int) guard {
 	return all[page : page+whole]
 }
 
-// guardBytes is more than any slice of a case takes.
+// guardBytes exceeds the size of any slice in a case.
 const guardBytes = 1 << 20
 
-// TestGuard runs every kernel of the table on slices that all end where memory ends, and on slices
-// that all begin where it begins: results and what is written are those of slices anywhere.
+// TestGuard runs every kernel on slices that end at an inaccessible page, and on slices that begin
+// after one. All results equal the results for ordinary slices.
 func TestGuard(t *testing.T) {
 	var guards []guard
-	// They stay until the end of this test, not of one instruction set.
+	// Guards are freed at the end of this test, not of a subtest.
 	more := func() { guards = append(guards, newGuard(t, guardBytes)) }
 	eachISA(t, func(t *testing.T, k *Kernels) {
-		debug.SetPanicOnFault(true) // of this goroutine: the kernel is named
+		debug.SetPanicOnFault(true) // a fault becomes a panic, so that the error names the kernel
 		eachKernel(t, k, func(name string, f reflect.Value, c kernelCase) {
 			for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65} {
 				for trial := range 4 {

@@ -2,7 +2,7 @@ package asm
 
 import "testing"
 
-// A program that is linked for an instruction set offers none above it, and doesn't start where it can't run.
+// The linker limits the instruction sets; an unsupported limit panics.
 func TestUpTo(t *testing.T) {
 	list := []*Kernels{{ISA: Generic}, {ISA: AVX2}, {ISA: AVX512}}
 	for highest, want := range map[ISA]int{"": 3, Generic: 1, AVX2: 2, AVX512: 3} {

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// lengths are those around the widths of vectors and of unrolled blocks.
+// lengths are numbers near the widths of vectors and of unrolled blocks.
 var lengths = []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 1000}
 
 // eachISA runs a test for every instruction set that this machine can run.
@@ -23,8 +23,8 @@ func eachISA(t *testing.T, f func(t *testing.T, k *Kernels)) {
 	}
 }
 
-// A mapCase is one map with its parameters: how to call it, the exact value for one element, and
-// the error allowed there.
+// A mapCase is a map with its parameters: a function that calls it, and functions that return the
+// exact value and the tolerance of an element.
 type mapCase struct {
 	name string
 	run  func(k *Kernels, dst, c, y []float32)
@@ -40,7 +40,7 @@ func within(n float64, f func(c float64) float64) func(c, y float64) (float64, f
 	}
 }
 
-// mapCases lists every map; the tolerances are those that the generic functions promise and derive.
+// mapCases lists every map with the tolerances that the generic functions document.
 func mapCases() []mapCase {
 	list := []mapCase{
 		{"add", func(k *Kernels, dst, c, y []float32) { k.Add(dst, c, y) },
@@ -113,8 +113,8 @@ func mapCases() []mapCase {
 	return slices.Concat(list, wideCases(), tableCases(), termCases())
 }
 
-// off reports whether got is not within the tolerance of want. Where want lies above the greatest
-// float32, +Inf is right.
+// off reports whether got is not within the tolerance of want. If want is above the largest
+// float32, +Inf is correct.
 func off(got float32, want, tol float64) bool {
 	if math.IsInf(float64(got), 1) {
 		return !(want+tol >= math.MaxFloat32)
@@ -122,8 +122,8 @@ func off(got float32, want, tol float64) bool {
 	return !(math.Abs(float64(got)-want) <= tol)
 }
 
-// fill draws arguments that a map of the case can meet, the ends more often than chance would have
-// them; half of the calls see only c <= 1, which some kernels have a shorter way for.
+// fill draws valid arguments of the map, with both ends of the range more often. Half of the calls
+// have only c <= 1, for which some kernels have a fast path.
 func (m mapCase) fill(rng *rand.Rand, c, y []float32) {
 	ends := []float32{0, 0x1p-149, 0x1p-126, 0x1p-24, 1 - 0x1p-24, 1, 1 + 0x1p-23, 2 - 0x1p-23, 2}
 	text := rng.IntN(2) == 0
@@ -172,8 +172,7 @@ func TestMaps(t *testing.T) {
 	})
 }
 
-// TestMapsExact pins the values that callers rely on to the bit, and that NaN stays NaN wherever it
-// stands.
+// TestMapsExact checks values that must be exact, and that NaN gives NaN at any index.
 func TestMapsExact(t *testing.T) {
 	inf := float32(math.Inf(1))
 	eachISA(t, func(t *testing.T, k *Kernels) {
@@ -225,9 +224,8 @@ func TestMapsExact(t *testing.T) {
 	})
 }
 
-// accuracyInputs calls f with blocks of arguments: every float32 next to the ends, and a sample
-// over all bit patterns, which is dense in every binade. near is how many numbers next to an end
-// are taken.
+// accuracyInputs calls f with blocks of arguments: the float32 numbers nearest to the ends, near in
+// all per end, and every stride-th bit pattern.
 func accuracyInputs(exp bool, near, stride uint32, f func(c []float32)) {
 	block := make([]float32, 0, 4096)
 	run := func(from, n, step uint32) {
@@ -254,8 +252,8 @@ func accuracyInputs(exp bool, near, stride uint32, f func(c []float32)) {
 		run(bits(1)-near, 2*near, 1)
 		run(bits(2)-near+1, near, 1)
 		run(0, (bits(2)-bits(0))/stride, stride)
-		run(bits(0x1p-12), (bits(2)-bits(0x1p-12))/(stride/16), stride/16)                         // where text lives
-		for _, seam := range []float32{math.Sqrt2 / 2, 0.5, math.Sqrt2 / 4, 0x1p-24, math.Sqrt2} { // of logarithms
+		run(bits(0x1p-12), (bits(2)-bits(0x1p-12))/(stride/16), stride/16)                         // typical c of text
+		for _, seam := range []float32{math.Sqrt2 / 2, 0.5, math.Sqrt2 / 4, 0x1p-24, math.Sqrt2} { // near the ends of the reduced range of logarithms
 			run(bits(seam)-200, 401, 1)
 		}
 	}
@@ -263,7 +261,7 @@ func accuracyInputs(exp bool, near, stride uint32, f func(c []float32)) {
 }
 
 // TestMapsAccuracy checks every map of every instruction set over the whole domain, and logs the
-// greatest error met as a share of what is allowed.
+// largest error as a fraction of the tolerance.
 func TestMapsAccuracy(t *testing.T) {
 	near, stride := uint32(1<<18), uint32(4099)
 	if testing.Short() {

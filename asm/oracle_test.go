@@ -10,7 +10,7 @@ import (
 // of polynomials in c, and series where a difference would cancel. TestOracleAgainstBig compares
 // them with math/big.
 
-// angles returns θ = arccos(1-c) and π-θ, each from the arcsine that is well conditioned there.
+// angles returns θ = arccos(1-c) and π-θ, each computed by a well-conditioned arcsine.
 func angles(c float64) (theta, rest float64) {
 	if c <= 1 {
 		theta = 2 * math.Asin(math.Sqrt(c/2))
@@ -137,8 +137,8 @@ func bigExp(x float64) *big.Float {
 	return sum
 }
 
-// The float64 oracles lose a few units of 2^-53 and, through the arcsines, no more: 10^-12 is far
-// above that and 10^-5 float32 ulp.
+// The float64 oracles have errors of a few units of 2^-53. The tolerance 10^-12 is far above that,
+// and about 10^-5 float32 ulp.
 func TestOracleAgainstBig(t *testing.T) {
 	check := func(name string, c, got float64, want *big.Float) {
 		w, _ := want.Float64()

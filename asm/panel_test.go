@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A pairingCase is a similarity, that of PanelDot too, with its definition in float64 and the relative error that a
-// term may have, in units of 2⁻²⁴.
+// A pairingCase is a similarity, including the dot product, with its definition in float64 and the
+// maximum relative error of a term in units of 2⁻²⁴.
 type pairingCase struct {
 	name  string
 	of    func(k *Kernels) Pairing
@@ -27,7 +27,8 @@ var pairingCases = []pairingCase{
 	{"jensenshannon", func(k *Kernels) Pairing { return k.JensenShannon }, wantJensenShannon, 7},
 }
 
-// wantJensenShannon has no differences: with p = a/(a+b), f = -½ (a log₂ p + b log₂ (1-p)).
+// wantJensenShannon computes f without cancellation: with p = a/(a+b), f = -½ (a log₂ p + b log₂
+// (1-p)).
 func wantJensenShannon(a, b float64) float64 {
 	if a == 0 || b == 0 {
 		return 0
@@ -35,7 +36,7 @@ func wantJensenShannon(a, b float64) float64 {
 	return (a*math.Log1p(b/a) + b*math.Log1p(a/b)) / (2 * math.Ln2)
 }
 
-// termCases lists the terms of one value with many, zeros among them.
+// termCases lists Terms of both pairings as maps, for one value and many others, including zeros.
 func termCases() (list []mapCase) {
 	for _, p := range pairingCases[1:] {
 		for _, x := range []float32{1, 0.005, 0.3, 0x1p-50} {
@@ -61,7 +62,7 @@ func termCases() (list []mapCase) {
 	return list
 }
 
-// histogram turns c into a value that a histogram may have.
+// histogram maps c to a valid histogram value.
 func histogram(c float64) float64 {
 	switch {
 	case c > 1:
@@ -72,7 +73,7 @@ func histogram(c float64) float64 {
 	return c
 }
 
-// share draws a value of a histogram: most of the size that text has, some from the whole range.
+// share draws a histogram value, mostly of a size typical of text, sometimes from the whole range.
 func share(r *rand.Rand) float32 {
 	switch r.IntN(8) {
 	case 0:
@@ -80,7 +81,7 @@ func share(r *rand.Rand) float32 {
 	case 1:
 		return float32(math.Exp2(-60 * r.Float64()))
 	case 2:
-		return float32(1+r.IntN(5)) / 200 // equal ones, and simple quotients
+		return float32(1+r.IntN(5)) / 200 // equal values, and values with simple quotients
 	}
 	return float32(math.Exp(-3 - 6*r.Float64()))
 }
@@ -94,9 +95,9 @@ type panelCase struct {
 	value  []float32
 }
 
-// newPanelCase draws a block whose places hold ascending numbers of values between least and most,
-// in a panel of the given number of terms. What lies outside of what the kernel may read is NaN,
-// and the slices start in the middle of their arrays.
+// newPanelCase draws a block whose documents have ascending numbers of values between least and
+// most, and a panel of the given number of terms. Memory that the kernel must not read is NaN, and
+// the slices start in the middle of their arrays.
 func newPanelCase(r *rand.Rand, width, docs, least, most, terms int) panelCase {
 	nan := float32(math.NaN())
 	fence := func(n int) []float32 {
@@ -118,7 +119,7 @@ func newPanelCase(r *rand.Rand, width, docs, least, most, terms int) panelCase {
 		offset: make([]uint16, before+total),
 	}
 	for i := range c.offset {
-		c.offset[i] = math.MaxUint16 // a wild read
+		c.offset[i] = math.MaxUint16 // reading it would be out of bounds
 	}
 	for i := range c.panel {
 		c.panel[i] = float32(r.NormFloat64())
@@ -136,7 +137,7 @@ func newPanelCase(r *rand.Rand, width, docs, least, most, terms int) panelCase {
 	return c
 }
 
-// histograms makes the values of a case those of histograms, with a third of the panel empty.
+// histograms replaces the values of a case by histogram values; a third of the panel is 0.
 func (c panelCase) histograms(r *rand.Rand) {
 	for i := range c.panel {
 		if c.panel[i] = share(r); r.IntN(3) == 0 {
@@ -148,8 +149,8 @@ func (c panelCase) histograms(r *rand.Rand) {
 	}
 }
 
-// want returns the similarities and the bound on their errors: that of each term, half an
-// ulp for each of the n sums, and one for the addition to what stood in out.
+// want returns the similarities and their error bounds: the error of each term, half an ulp for
+// each of the n sums, and one ulp for the addition to out.
 func (c panelCase) want(p pairingCase, out []float32, width int) (want, tolerance []float64) {
 	want, tolerance = make([]float64, len(out)), make([]float64, len(out))
 	for i, o := range out {
@@ -205,8 +206,8 @@ func TestPanel(t *testing.T) {
 	})
 }
 
-// A sum is taken in the order of the values, and what one of two documents lacks adds nothing: it has the same bits
-// whichever document streams. The sum of a pairing is that of its terms in their order.
+// Sums are in the order of the values, and terms missing from one document add nothing. So both
+// orders of two documents give the same bits. A pairing's sum equals the sum of its terms.
 func TestPanelIsSymmetric(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -253,9 +254,8 @@ func TestPanelIsSymmetric(t *testing.T) {
 	})
 }
 
-// The last segment of a tile makes c of TailStore's and PanelDot's sums as Finish does, to the bit, and finds the same
-// places, of documents without values too: PanelDotRows, from the sums of the tail, whatever their stride, which it
-// clears, and PanelDotLast in place.
+// PanelDotLast and PanelDotRows give the same bits and indices as TailStore, PanelDot and Finish,
+// also for documents without values. PanelDotRows reads tail sums of any stride and clears them.
 func TestPanelDotRows(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(7, 8))
@@ -281,7 +281,7 @@ func TestPanelDotRows(t *testing.T) {
 					if slices.Sort(found[:n]); !slices.Equal(last, want) || !slices.Equal(found[:n], wanted) {
 						t.Fatalf("%d documents below %v: places %v, expected %v; or another c", docs, limit, found[:n], wanted)
 					}
-					if docs > 0 { // NaN stays, and is below nothing
+					if docs > 0 { // NaN stays NaN and isn't below the limit
 						last[5] = float32(math.NaN())
 						n := k.PanelDotLast(found, 0, 2.5, last, c.panel, c.start, c.doc, c.offset, c.value)
 						if last[5] == last[5] || slices.Contains(found[:n], 5) {

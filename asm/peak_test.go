@@ -11,8 +11,8 @@ import (
 )
 
 // With x = 1/2 and y = 1 each step halves the distance to 2. Sums that are multiples of 2⁻⁸ below 2
-// stay exact for ten steps: they are multiples of 2⁻¹⁸ then, and a float32 below 2 of 2⁻²³. Another
-// number of steps has another result.
+// stay exact for ten steps: they are then multiples of 2⁻¹⁸, and a float32 below 2 resolves 2⁻²³. A
+// different number of steps gives a different result.
 func TestPeak(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -45,7 +45,7 @@ func TestRead(t *testing.T) {
 			if got := k.Read(src); got != want {
 				t.Errorf("%d equal values: %#x, expected %#x", n, got, want)
 			}
-			// A bit of one value alone must come through, wherever it stands.
+			// A bit that only one value has must be in the result, at any index.
 			for i := range src {
 				src[i] = math.Float32frombits(1 | 1<<(1+i%31))
 				if got, want := k.Read(src), uint32(1|1<<(1+i%31)); got != want {

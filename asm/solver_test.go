@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A problem is the input of the solver's kernels.
+// problem holds arguments of the solver's kernels.
 type problem struct {
 	g            []float64
 	ki, kj, diag []float32
@@ -19,8 +19,8 @@ type problem struct {
 	bit          byte
 }
 
-// newProblem draws scores from few values, so that equal ones are frequent. Curvatures are
-// sometimes negative, scores sometimes NaN or infinite.
+// newProblem draws scores from few values, so that ties are frequent. Curvatures are sometimes
+// negative, scores sometimes NaN or infinite.
 func newProblem(rng *rand.Rand, n int) *problem {
 	p := &problem{bit: 1 << rng.IntN(8), gmax: float64(rng.IntN(8)), kii: 1, a: rng.NormFloat64(), b: rng.NormFloat64(),
 		g: make([]float64, n), mask: make([]byte, n),
@@ -39,8 +39,7 @@ func newProblem(rng *rand.Rand, n int) *problem {
 	return p
 }
 
-// The oracle of the scans looks at every admitted element for one that is better, in plain
-// definitions.
+// wantExtreme is the oracle of the scans: it compares all allowed elements, as defined.
 func (p *problem) wantExtreme(bit byte, sign float64) (at int, best float64) {
 	at, best = -1, math.Inf(-int(sign))
 	for t, v := range p.g {
@@ -118,7 +117,7 @@ func TestSolverScans(t *testing.T) {
 	})
 }
 
-// fused is a·b + c with one rounding, the least digit found exactly.
+// fused returns a·b + c with one rounding, computed exactly.
 func fused(a, b, c float64) float64 {
 	f, _ := new(big.Float).SetPrec(53).Add(bigMul(bigOf(a), bigOf(b)), bigOf(c)).Float64()
 	return f
@@ -153,7 +152,7 @@ func TestStep(t *testing.T) {
 	})
 }
 
-// A product and a sum are rounded once, together.
+// Each product and its sum are rounded once (fused).
 func TestAddRows(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		rng := rand.New(rand.NewPCG(7, 8))
@@ -175,8 +174,8 @@ func TestAddRows(t *testing.T) {
 	})
 }
 
-// Products and sums are rounded once, together, line by line, however many vectors there are and whatever lies between
-// lines. Lines in two calls have the bits of one.
+// Each product and its sum are rounded once (fused), line by line, for any number of vectors and
+// any values between lines. Two calls with half of the lines each give the same bits as one.
 func TestMultiply(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		testMultiply(t, k.Multiply)
@@ -213,7 +212,7 @@ func testMultiply[T float32 | float64](
 	}
 }
 
-// Every element is the one that its index says, the first and the last of the row too.
+// Every element is the element at its index, including the first and last of the row.
 func TestGather(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		rng := rand.New(rand.NewPCG(7, 9))
@@ -233,8 +232,8 @@ func TestGather(t *testing.T) {
 	})
 }
 
-// Each product and each sum is rounded once, in the order of the list, however the list is divided. Lists may name a
-// row twice and needn't begin with row 0.
+// Each product and each sum is rounded once, in the order of the list, however the list is divided.
+// Lists may contain a row twice and needn't begin with row 0.
 func TestRowSums(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		rng := rand.New(rand.NewPCG(31, 32))
@@ -249,7 +248,7 @@ func TestRowSums(t *testing.T) {
 					at[s] = int32(base + row)
 					for r := range want {
 						product := coef[s] * float64(rows[row*width+r])
-						want[r] = math.FMA(1, product, want[r]) // a sum that nothing can be fused into
+						want[r] = math.FMA(1, product, want[r]) // FMA with a factor of 1, so that the compiler fuses no product into the sum
 					}
 				}
 				k.RowSums(got, rows, base, at[:n/2], coef[:n/2])

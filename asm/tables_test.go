@@ -10,11 +10,11 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// half is the error of a result that is rounded once from what is within n units of 2⁻⁵³, relative
-// to it.
+// half returns the maximum error of a result that is rounded once to float32 from a float64 value
+// with a relative error of n·2⁻⁵³.
 func half(v, n float64) float64 { return ulp32(v)/2 + n*0x1p-53*math.Abs(v) }
 
-// scaled is a map of float64 numbers, here of scale·c.
+// scaled returns the case of a map of float64 numbers, called with scale·c.
 func scaled(name string, scale float64, run func(k *Kernels, dst []float32, v []float64),
 	want func(v float64) (value, tolerance float64),
 ) mapCase {
@@ -65,7 +65,7 @@ func pieceOf(c float64, bits uint) (row int, x float64) {
 	return (e-1+127+fold)<<bits + int(part), m - math.Ldexp(part+0.5, -int(bits))
 }
 
-// tableCases lists piecewise polynomials and half lines of random coefficients, the polynomials taken in float64.
+// tableCases lists piecewise polynomials and half lines with random coefficients.
 func tableCases() (list []mapCase) {
 	for _, bits := range []uint{0, 1, 3, 6, 12} {
 		rows := randomRows[float32](rand.New(rand.NewPCG(4, uint64(bits))), PiecewiseRows(bits))
@@ -76,7 +76,8 @@ func tableCases() (list []mapCase) {
 				if at, y := PiecewiseRow(float32(c), bits); at != row || float64(y) != x {
 					panic(fmt.Sprintf("bits %d: row and t of %v are %d and %v, expected %d and %v", bits, c, at, y, row, x))
 				}
-				// Horner's rule in float32 rounds the coefficient of tᵏ and what is added to it at most 2k+1 times.
+				// Horner's rule in float32 rounds the coefficient of tᵏ and its products and sums
+				// at most 2k+1 times.
 				for i := 5; i >= 0; i-- {
 					want = want*x + float64(rows[row][i])
 					tol = tol*math.Abs(x) + float64(2*i+1)*0x1p-24*math.Abs(float64(rows[row][i]))
@@ -106,7 +107,7 @@ func tableCases() (list []mapCase) {
 	return list
 }
 
-// Arguments outside of the domain give NaN wherever they stand, and HalfLine says so.
+// Arguments outside the domain give NaN at any index, and HalfLine reports them.
 func TestOutsideOfTables(t *testing.T) {
 	inf := math.Inf(1)
 	eachISA(t, func(t *testing.T, k *Kernels) {
@@ -135,7 +136,7 @@ func TestOutsideOfTables(t *testing.T) {
 	})
 }
 
-// Affine and Squares against math/big, to some roundings of each term.
+// Affine and Squares agree with math/big to a few roundings of each term.
 func TestInner(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(12, 1))

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Sums of whole numbers are exact: the kernels agree with the definition to the bit, whatever follows the lists.
+// Integer sums are exact. Values after the lists don't matter.
 func TestTailAdd(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -31,7 +31,7 @@ func TestTailAdd(t *testing.T) {
 			if v.Count = uint32(len(doc)) - v.First; v.Count > 0 {
 				visits = append(visits, v)
 			}
-			for range r.IntN(3) { // other lists, whose values would show
+			for range r.IntN(3) { // entries of other lists, which must not be added
 				doc, value = append(doc, uint16(r.IntN(docs))), append(value, []float32{1e9, float32(math.NaN())}[r.IntN(2)])
 			}
 		}
@@ -45,10 +45,10 @@ func TestTailAdd(t *testing.T) {
 	})
 }
 
-// shapes are numbers of rows and columns around the blocks that the kernels move.
+// shapes are numbers of rows and columns near the kernels' block sizes.
 var shapes = []int{0, 1, 7, 8, 9, 15, 16, 17, 64, 130}
 
-// TailStore and Transpose write every line of a rectangle and nothing between the lines; TailStore clears the sums.
+// TailStore and Transpose write only the rows of a rectangle. TailStore clears the sums.
 func TestTranspositions(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -82,7 +82,7 @@ func TestTranspositions(t *testing.T) {
 	})
 }
 
-// Every result is the exact one rounded, and the small ones are found.
+// Every result is correctly rounded, and results below the limit are found.
 func TestFinish(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -127,8 +127,8 @@ func poisoned(n int) []float32 {
 	return s
 }
 
-// The values that are at most one of their two limits are found, in order, whatever lies between
-// the lines; ties are in, NaN never is.
+// Select finds the values that are at most the larger of their two limits, in order, for any values
+// between the lines. It never finds NaN.
 func TestSelect(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -136,7 +136,7 @@ func TestSelect(t *testing.T) {
 		kinds := []float32{-inf, inf, float32(math.NaN()), 0, 0.25, 0.5}
 		for _, n := range append(lengths, 96, 128) {
 			for _, lines := range []int{0, 1, 3, 8} {
-				for _, share := range []float64{0, 0.01, 1} { // of values that may be selected
+				for _, share := range []float64{0, 0.01, 1} { // fraction of values that may be selected
 					stride := n + r.IntN(5)
 					c := poisoned(lines * stride)
 					for i := range c {
@@ -173,8 +173,8 @@ func TestSelect(t *testing.T) {
 	})
 }
 
-// The least values of groups are those that sorting finds, whatever lies between the lines and
-// wherever groups end; NaN never is one.
+// Min agrees with sorting, for any values between the lines and any group size. NaN is never a
+// minimum.
 func TestMin(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -198,7 +198,7 @@ func TestMin(t *testing.T) {
 						of := []float64{inf, inf, inf, inf}[:levels]
 						for q := range of {
 							if r.IntN(2) == 0 {
-								of[q] = float64(r.Float32()) // from an earlier call
+								of[q] = float64(r.Float32()) // as from an earlier call
 							}
 						}
 						slices.Sort(of)
