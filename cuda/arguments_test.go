@@ -22,7 +22,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// wants checks that an error has words.
+// wants checks that an error contains given texts.
 func wants(t *testing.T, what string, err error, words string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), words) {
@@ -58,8 +58,8 @@ func cubin(flags uint32, abi byte, names []string) []byte {
 	return slices.Concat(all.Bytes(), make([]byte, 16), strings.Bytes(), headers.Bytes())
 }
 
-// A module from outside is taken where it has all kernels for the device, and refused with words
-// otherwise. The device of the tests is of compute capability 9.0.
+// A module file is used if it has all kernels for the device; otherwise there is an error. The test
+// device has compute capability 9.0.
 func TestModule(t *testing.T) {
 	if onRealDevice() {
 		t.Skip("these modules have no code")
@@ -98,7 +98,7 @@ func TestModule(t *testing.T) {
 			t.Errorf("%s: module %q, expected %q", c.what, d.Info().Module, file)
 		}
 	}
-	for at := range complete { // a damaged byte is refused, or changes nothing that is read here; nothing panics
+	for at := range complete { // a damaged byte gives an error or is ignored, without a panic
 		damaged := slices.Clone(complete)
 		damaged[at] ^= 0xff
 		_ = checkModule(file, string(damaged), "9.0")
@@ -121,8 +121,8 @@ func TestOptions(t *testing.T) {
 	gather(t, cols, whole(cols), 20)
 }
 
-// What is closed says so, whatever is asked of it, and can be closed again; what has users isn't
-// closed before them.
+// Methods of a closed handle return ErrClosed, and Close is idempotent. A handle with open children
+// can't be closed.
 func TestClosed(t *testing.T) {
 	noLeaks(t)
 	const n = 20
@@ -137,7 +137,7 @@ func TestClosed(t *testing.T) {
 		visit := func(*device.Tile) error { return nil }
 		return []error{loaded, digest, cols.Rows(ctx, &device.Request{Docs: []int{0}, Hi: n}, visit)}
 	}
-	if _, err := cols.Digest(ctx, &device.Request{Docs: []int{0}, Hi: n}); err != nil { // both were left as they were
+	if _, err := cols.Digest(ctx, &device.Request{Docs: []int{0}, Hi: n}); err != nil { // the failed Close changed nothing
 		t.Error(err)
 	}
 	for _, c := range []interface{ Close() error }{cols, d, cols, d} {
@@ -159,7 +159,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// A function of the caller that panics leaves nothing under way, and a device that works.
+// After a panic of a caller's function, no work is in progress, and the device works.
 func TestPanics(t *testing.T) {
 	noLeaks(t)
 	const n = 70
@@ -190,7 +190,7 @@ func TestPanics(t *testing.T) {
 	holdRows(t, cols, whole(cols))
 }
 
-// Rows are asked for, and everything is closed, by several goroutines at a time.
+// Several goroutines concurrently request rows and close everything.
 func TestRowsConcurrently(t *testing.T) {
 	noLeaks(t)
 	const n = 40
@@ -225,7 +225,7 @@ func TestRowsConcurrently(t *testing.T) {
 	musttest.Do(t, d.Close())
 }
 
-// Times count each launch, and nothing where they aren't asked for.
+// Times include each launch, and are empty if timing is off.
 func TestTimes(t *testing.T) {
 	noLeaks(t)
 	const n = 70

@@ -23,8 +23,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// onDevice is a size of a benchmark: so much on a GPU, GRAM_CUDA=real, and little on the fake one, where
-// it is a trial of itself.
+// onDevice returns the size of a benchmark: docs on a GPU (GRAM_CUDA=real), and trial on the fake
+// device, which only tests the benchmark.
 func onDevice(docs, trial int) int {
 	if onRealDevice() {
 		return docs
@@ -33,10 +33,10 @@ func onDevice(docs, trial int) int {
 }
 
 // BenchmarkDigest measures the Gram matrix of the diffusion kernel on synthetic documents of about
-// 140 distinct terms, of which a digest leaves the device. Rates count pairs i < j.
+// 140 distinct terms; only a digest is copied to the host. Rates count pairs i < j.
 //
-// With GRAM_CUDA_DOCUMENTS it writes the documents to a file of that name, in the end those of the
-// last, for torch_compare.py.
+// If GRAM_CUDA_DOCUMENTS names a file, each benchmark overwrites it with its documents, for
+// torch_compare.py.
 func BenchmarkDigest(b *testing.B) {
 	for _, docs := range slices.Compact([]int{onDevice(10_000, 300), onDevice(30_000, 300), onDevice(100_000, 300)}) {
 		b.Run(fmt.Sprintf("docs=%d/kernel=diffusion", docs), func(b *testing.B) {
@@ -48,9 +48,8 @@ func BenchmarkDigest(b *testing.B) {
 	}
 }
 
-// BenchmarkTensor measures what BenchmarkDigest does, of texts and of images, without tensor cores,
-// with the dense end that the model chooses (share=-1), and with those of the terms that one document in
-// so many has.
+// BenchmarkTensor is BenchmarkDigest for texts and images: without tensor cores, with the model's
+// dense terms (share=-1), and with terms in at least one of share documents dense.
 func BenchmarkTensor(b *testing.B) {
 	docs := onDevice(30_000, 150)
 	for _, corpus := range []struct {
@@ -68,8 +67,8 @@ func BenchmarkTensor(b *testing.B) {
 	}
 }
 
-// BenchmarkSweep measures digests of matrices for tails and heights of a computed tile, of synthetic
-// documents and of those that GRAM_CUDA_CORPUS names, as corpus.Read takes it.
+// BenchmarkSweep measures digests for several tails and tile heights, with synthetic documents and
+// the corpus that GRAM_CUDA_CORPUS names.
 func BenchmarkSweep(b *testing.B) {
 	corpora := []string{"synthetic"}
 	source := os.Getenv("GRAM_CUDA_CORPUS")
@@ -93,7 +92,7 @@ func BenchmarkSweep(b *testing.B) {
 	}
 }
 
-// BenchmarkRows measures rows that are copied to the machine, which the bus bounds.
+// BenchmarkRows measures rows that are copied to the host, limited by the bus.
 func BenchmarkRows(b *testing.B) {
 	docs, some := onDevice(30_000, 150), onDevice(8192, 70)
 	cols := loadBench(b, texts(b, docs), func(*Device) {})
@@ -115,7 +114,7 @@ func read(b *testing.B, source string) *sparse.CSR {
 }
 
 // images makes documents as dense as handwritten digits of 28 × 28 points: a point near the middle
-// is there in three of four, one at the rim in hardly any, and some 155 in all.
+// is set in three of four images, a point at the rim hardly ever, and about 155 points per image.
 func images(_ *testing.B, docs int) *sparse.CSR {
 	const side, width = 28, 5.8
 	r := rand.New(rand.NewPCG(uint64(docs), 4))
@@ -132,15 +131,15 @@ func images(_ *testing.B, docs int) *sparse.CSR {
 	return m
 }
 
-// loadBench copies documents to a device that is set before.
+// loadBench copies documents to a device that set configures.
 func loadBench(b *testing.B, counts *sparse.CSR, set func(*Device)) *columns {
 	d := musttest.Get(Open(Options{}))(b)
 	set(d)
 	return load(b, d, transformed(b, sparse.Sphere, counts))
 }
 
-// measure returns the median of the seconds that something takes, and reports what kernels took
-// where GRAM_CUDA_TIMES=1.
+// measure returns the median time in seconds of several runs, and reports kernel times if
+// GRAM_CUDA_TIMES=1.
 func measure(b *testing.B, cols *columns, work func() error) float64 {
 	before := map[string]float64{}
 	for _, t := range cols.d.KernelTimes() {
@@ -161,10 +160,10 @@ func measure(b *testing.B, cols *columns, work func() error) float64 {
 	return times[len(times)/2]
 }
 
-// diffusion is the kernel that is measured.
+// diffusion is the measured kernel.
 var diffusion = kernel.ProgramOf(kernel.MustParse("diffusion:t=0.5"))
 
-// benchmarkDigest measures the matrix of documents on a device that is set before.
+// benchmarkDigest measures the digest of a matrix; set configures the device.
 func benchmarkDigest(b *testing.B, counts *sparse.CSR, set func(*Device)) *columns {
 	cols := loadBench(b, counts, set)
 	docs := cols.x.Rows()

@@ -20,8 +20,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// zipf makes documents whose terms follow Zipf's law, with duplicates, near duplicates, empty and
-// very long ones among them.
+// zipf makes documents whose terms follow Zipf's law, including duplicates, near duplicates, and
+// empty and very long documents.
 func zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	r := rand.New(rand.NewPCG(seed, 2))
 	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
@@ -57,31 +57,31 @@ func zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	return m
 }
 
-// embedded makes unit vectors of documents, and gives neighbours different norms, so that those of
-// another row show.
+// embedded makes unit vectors, and gives successive documents different norms, so that using the
+// wrong row's norm is noticed.
 func embedded(t testing.TB, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
 	x := transformed(t, sparse.Sphere, m)
-	for i := range x.Norms { // which are all 1
+	for i := range x.Norms { // they are all 1
 		x.Norms[i] = 1 + float64(i%5)/4
 	}
 	return x
 }
 
-// cosines is the reference for documents whose norms were changed.
+// cosines returns the reference for documents whose norms were changed.
 func cosines(x *sparse.Embedded) *engine.Reference {
 	rest := *x
 	rest.Norms = nil
 	return engine.NewReference(&rest)
 }
 
-// transformed embeds documents by an embedding that is fitted to them.
+// transformed embeds documents with an embedding fitted to them.
 func transformed(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
 	return musttest.Get(e.Fit(m).Transform(m))(t)
 }
 
-// load copies documents to a device; at the end of the test they and the device are given back.
+// load copies documents to a device, and frees both at the end of the test.
 func load(t testing.TB, d *Device, x *sparse.Embedded) *columns {
 	t.Helper()
 	cols, err := d.Load(t.Context(), x)
@@ -94,7 +94,7 @@ func load(t testing.TB, d *Device, x *sparse.Embedded) *columns {
 	return cols.(*columns)
 }
 
-// within loads documents, works with them and gives all back.
+// within loads documents, calls a function with them and frees them.
 func within(t *testing.T, d *Device, x *sparse.Embedded, work func(cols *columns) error) error {
 	t.Helper()
 	cols, err := d.Load(t.Context(), x)
@@ -104,7 +104,7 @@ func within(t *testing.T, d *Device, x *sparse.Embedded, work func(cols *columns
 	return errors.Join(err, d.Close())
 }
 
-// reference returns c by the difference form, from a dense row.
+// reference returns c of a dense row and another row by the difference form.
 func reference(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
 	dense := make([]float64, max(x.Cols, y.Cols))
 	terms, _ := x.Row(i)
@@ -122,7 +122,7 @@ func reference(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
 	return c / 2
 }
 
-// compare holds values of c against the reference.
+// compare compares values of c with the reference.
 func compare(t *testing.T, rows, cols *sparse.Embedded, docs []int, lo int, b *device.Tile) {
 	t.Helper()
 	for r := range b.Rows {
@@ -157,7 +157,7 @@ func gather(t testing.TB, c *columns, r *device.Request, width int) []float32 {
 	return out
 }
 
-// holdRows holds the rows of a request against the reference, and returns them.
+// holdRows compares the rows of a request with the reference, and returns them.
 func holdRows(t *testing.T, cols *columns, r *device.Request) []float32 {
 	t.Helper()
 	rows, width := cols.x, r.Hi-r.Lo
@@ -170,12 +170,12 @@ func holdRows(t *testing.T, cols *columns, r *device.Request) []float32 {
 	return all
 }
 
-// whole asks for all rows.
+// whole returns a request for all rows.
 func whole(cols *columns) *device.Request {
 	return &device.Request{Docs: run.Numbers(0, cols.x.Rows()), Hi: cols.x.Rows()}
 }
 
-// sameBits checks values of rows of some documents and columns from lo on against those of all pairs.
+// sameBits compares rows of some documents, from column lo on, with the matrix of all pairs.
 func sameBits(t *testing.T, n int, all []float32, docs []int, lo int, part []float32) {
 	t.Helper()
 	for r, i := range docs {
@@ -187,8 +187,8 @@ func sameBits(t *testing.T, n int, all []float32, docs []int, lo int, part []flo
 	}
 }
 
-// holdAll holds c of all pairs against the reference: it has the same bits whichever document is the
-// row, and whichever rows and columns are asked for, also of other documents that are the same.
+// holdAll compares c of all pairs with the reference. The bits must be symmetric, and the same for
+// any requested rows and columns, also for copies of the documents as rows.
 func holdAll(t *testing.T, cols *columns, counts *sparse.CSR) (all []float32) {
 	t.Helper()
 	n, x := cols.x.Rows(), cols.x
@@ -217,7 +217,7 @@ func holdAll(t *testing.T, cols *columns, counts *sparse.CSR) (all []float32) {
 	return all
 }
 
-// c is right for every pair, from panels of few terms and of many, with no tail, no head, or both.
+// c is correct for every pair, with panels of few or many terms, and with or without head and tail.
 func TestRows(t *testing.T) {
 	for _, c := range []struct {
 		n, terms, length int
@@ -228,7 +228,7 @@ func TestRows(t *testing.T) {
 			noLeaks(t)
 			counts := zipf(c.n, c.terms, c.length, 7)
 			d := openTiled(t, 4*37*padded(c.n), Options{})
-			d.rows = 101 // three pieces, the last of fewer rows
+			d.rows = 101 // a tile is copied in three pieces, the last with fewer rows
 			cols := load(t, d, embedded(t, counts))
 			t.Logf("head of %d terms in %d chunks", cols.layout.head, cols.layout.chunks())
 			holdAll(t, cols, counts)
@@ -236,8 +236,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Long posting lists say where blocks of columns begin: c is right in each of several blocks, from any
-// column on, and has the bits that it has without that.
+// Long posting lists store where blocks of columns begin. c is correct in several blocks, from any
+// column on, with the same bits as without these positions.
 func TestLists(t *testing.T) {
 	noLeaks(t)
 	const n, lo = 2*tailColumns + 300, tailColumns + 128
@@ -249,7 +249,7 @@ func TestLists(t *testing.T) {
 	holdRows(t, cols, &device.Request{Docs: docs, Lo: lo, Hi: n - 70})
 }
 
-// Long documents have a bit each; where none is long there are no bits.
+// Each long document has its bit set; without long documents there are no bits.
 func TestLongs(t *testing.T) {
 	s := split{tail: []int64{0}}
 	for d := range 70 {
@@ -266,9 +266,8 @@ func TestLongs(t *testing.T) {
 	}
 }
 
-// Documents with many values in the tail, among short ones in both halves of a block of columns and
-// beyond it: sums of two of them are wide, go through the lists twice, and have the bits of the other
-// way round.
+// Long documents are among short ones, in both halves of a block of columns and in the next block.
+// The wide sums of two long documents take two passes over the lists, and have symmetric bits.
 func TestLongRows(t *testing.T) {
 	noLeaks(t)
 	const n, terms = tailColumns + 300, 3 * narrowValues / 2
@@ -301,7 +300,8 @@ func TestLongRows(t *testing.T) {
 	}
 }
 
-// Rows with the most values in the tail come first, by powers of two; each comes once.
+// Rows are sorted by number of values in the tail, rounded to a power of two, largest first. Each
+// row occurs once.
 func TestOrder(t *testing.T) {
 	s := side{tail: []int64{0, 0, 3, 1000, 1001, 3100}} // 0, 3, 997, 1 and 2,099 values
 	before := []uint32{7}
@@ -311,7 +311,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// The layout is that which the model chooses, and computes what any other does.
+// The layout is the model's choice, and gives the same values as other layouts.
 func TestModelLayout(t *testing.T) {
 	noLeaks(t)
 	d := open(t, Options{})
@@ -326,7 +326,7 @@ func TestModelLayout(t *testing.T) {
 	holdRows(t, cols, &device.Request{Docs: []int{399, 0, 200, 201}, Hi: 400})
 }
 
-// Documents whose values all go one way when they are rounded: many thousand equal ones.
+// All values of these documents are equal, so they are all rounded in the same direction.
 func TestLongDocuments(t *testing.T) {
 	noLeaks(t)
 	const n, terms = 6, 20000
@@ -352,7 +352,7 @@ func TestLongDocuments(t *testing.T) {
 	}
 }
 
-// equalValues makes documents of ones: document i has all terms but the multiples of i+2.
+// equalValues makes documents of ones: document i has all terms except multiples of i+2.
 func equalValues(n, terms int) *sparse.CSR {
 	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
 	for i := range n {
@@ -366,7 +366,7 @@ func equalValues(n, terms int) *sparse.CSR {
 	return m
 }
 
-// holdReference holds c of all pairs against engine's reference, of any pairing.
+// holdReference compares c of all pairs with engine's reference, for any pairing.
 func holdReference(t *testing.T, name string, cols *columns) {
 	t.Helper()
 	n, ref := cols.x.Rows(), cosines(cols.x)
@@ -384,7 +384,7 @@ func holdReference(t *testing.T, name string, cols *columns) {
 	t.Logf("%s: error %.2g", name, worst)
 }
 
-// A computation ends with its context and an error of visit, and can be followed by another.
+// A computation ends when its context is done or visit fails. The next computation works.
 func TestEndsEarly(t *testing.T) {
 	noLeaks(t)
 	const n = 100
@@ -416,8 +416,7 @@ func TestEndsEarly(t *testing.T) {
 	}
 }
 
-// Documents are blamed for what comes of copying them, and not for kernels that the driver can't
-// compile.
+// Errors of copying documents mention the documents; errors of compiling kernels don't.
 func TestLoadErrors(t *testing.T) {
 	noLeaks(t)
 	x := embedded(t, zipf(70, 100, 8, 3))
@@ -433,8 +432,8 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// holdProgram holds a program of c of all pairs against what package device says that it computes,
-// within the rounding to float32 and so much of the value besides.
+// holdProgram compares a program's values for all pairs with Program.Eval. The tolerance is the
+// rounding to float32 plus the given fraction of the value.
 func holdProgram(t *testing.T, name string, cols *columns, c []float32, p *device.Program, besides float64) {
 	t.Helper()
 	n, norms := cols.x.Rows(), cols.x.Norms
@@ -447,8 +446,8 @@ func holdProgram(t *testing.T, name string, cols *columns, c []float32, p *devic
 	}
 }
 
-// Whole powers of any size, even and odd, are those of the program in Go, up to the end of [0, 2],
-// where c of documents without a common term is: 1 - (1-v)^p of v = 2c.
+// Even and odd integer powers of any size agree with the program in Go on [0, 2]. The function is 1
+// - (1-v)^p with v = 2c, so documents without common terms have v = 2.
 func TestGreatPowers(t *testing.T) {
 	noLeaks(t)
 	const n = 70

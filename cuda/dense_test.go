@@ -15,11 +15,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// everyTerm is a share by which every term is for the dense end, up to timemodel.DenseMax.
+// everyTerm is the share for which all terms are dense, up to timemodel.DenseMax.
 const everyTerm = 1 << 30
 
-// points makes documents of numbers of either sign, a share of which aren't 0; the second half of
-// them are near the first.
+// points makes documents of numbers of both signs, of which a share are nonzero. The second half of
+// the documents are near the first half.
 func points(n, dimensions int, share float64, seed uint64) *sparse.CSR {
 	r := rand.New(rand.NewPCG(seed, 3))
 	m := &sparse.CSR{Cols: dimensions, Offsets: []int64{0}}
@@ -46,7 +46,7 @@ func points(n, dimensions int, share float64, seed uint64) *sparse.CSR {
 	return m
 }
 
-// loadDense loads documents with all their terms for the dense end, of which it takes so many.
+// loadDense loads documents with all terms dense, and checks the number of dense terms.
 func loadDense(t *testing.T, x *sparse.Embedded, terms int) *columns {
 	t.Helper()
 	d := open(t, Options{})
@@ -58,8 +58,8 @@ func loadDense(t *testing.T, x *sparse.Embedded, terms int) *columns {
 	return cols
 }
 
-// c is right for every pair and has the same bits whichever document is the row, whatever part of
-// the terms is the dense end, for counts and for vectors of either sign.
+// c is correct and symmetric bit for bit for every pair, for any number of dense terms, for counts
+// and for vectors of both signs.
 func TestTensor(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -101,8 +101,8 @@ func TestTensor(t *testing.T) {
 	}
 }
 
-// What the tensor cores compute of documents that have nothing else is what integers give, to the
-// bit: on a device this holds the hardware's sums and the layout of its matrices.
+// If all terms are dense, the results of tensor cores equal integer arithmetic bit for bit. On a
+// device this tests the hardware's sums and the layout of its matrices.
 func TestTensorExact(t *testing.T) {
 	noLeaks(t)
 	const n = 140
@@ -136,8 +136,8 @@ func TestTensorExact(t *testing.T) {
 				continue
 			}
 			checked++
-			// The quotient in float64 isn't the product's rounding, a millionth of a unit: both at
-			// the boundary between two units are as good as never.
+			// The quotient in float64 differs from the rounded product by a millionth of a unit, so
+			// they almost never round to different units.
 			if got := all[i*n+j]; got != min(want, 2) {
 				t.Fatalf("(%d, %d): found %v, expected %v", i, j, got, want)
 			}
@@ -148,22 +148,22 @@ func TestTensorExact(t *testing.T) {
 	}
 }
 
-// Documents whose rounding goes one way: of up to as many equal values as the dense end takes.
+// Equal values are all rounded in the same direction, up to the maximum number of dense terms.
 func TestTensorLongDocuments(t *testing.T) {
 	noLeaks(t)
-	const n, terms = 40, timemodel.DenseMax + 1 // the first of no document
+	const n, terms = 40, timemodel.DenseMax + 1 // no document has the first term
 	cols := loadDense(t, transformed(t, sparse.Sphere, equalValues(n, terms)), timemodel.DenseMax)
 	holdReference(t, "all terms", cols)
 }
 
-// Documents of equal values have the same digits in all terms, and what is left out of them goes
-// one way: in units of the greatest value it is no more than roundings. The numbers of terms are
-// those, of all from 1,138 to 2,400, whose digits are the worst in units of 1.
+// Documents of equal values have the same digits in all terms, so all omitted products have the
+// same sign. In units of the largest value they are at most rounding errors. Of all numbers of
+// terms from 1,138 to 2,400, these have the worst digits in units of 1.
 func TestTensorEqualValues(t *testing.T) {
 	noLeaks(t)
 	lengths := []int{1351, 1354, 1309, 2365, 1195}
 	m := &sparse.CSR{Offsets: []int64{0}, Cols: timemodel.DenseMax}
-	for _, length := range lengths { // two of each with timemodel.DenseMax terms in common, the others their own
+	for _, length := range lengths { // two documents of each length share timemodel.DenseMax terms and no others
 		for range 2 {
 			for term := range length {
 				if term >= timemodel.DenseMax {
@@ -185,8 +185,8 @@ func TestTensorEqualValues(t *testing.T) {
 			if i == j || want < 0.1 { // 0, or recomputed
 				continue
 			}
-			// What is left out, values rounded to digits, and a rounding of s, below 1, and one of
-			// c.
+			// Omitted products, rounding of values to digits, and the roundings of s, below 1, and
+			// of c.
 			if err := math.Abs(float64(all[i*n+j]) - want); !(err <= 2.9e-9+1.5e-8+0x1p-25+0x1p-25) {
 				t.Errorf("%d and %d terms: found %v, expected %v, error %.3g",
 					lengths[i/2], lengths[j/2], all[i*n+j], want, err)
@@ -195,7 +195,7 @@ func TestTensorEqualValues(t *testing.T) {
 	}
 }
 
-// The dense end of so many documents that it is copied in several pieces.
+// There are so many documents that their dense values are copied in several pieces.
 func TestTensorPieces(t *testing.T) {
 	noLeaks(t)
 	const n, terms = 2*densePiece/(4*timemodel.DenseMax) + 77, timemodel.DenseMax
@@ -210,7 +210,7 @@ func TestTensorPieces(t *testing.T) {
 	holdRows(t, cols, &device.Request{Docs: []int{n / 3}, Hi: 1})
 }
 
-// Digits are those of the nearest whole number, at the ends of the range, too.
+// Digits represent the nearest integer, also at the ends of the range.
 func TestDigits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	values := []float64{
@@ -231,7 +231,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// The dense end counts as memory of the device, and is none for histograms.
+// Dense values count as device memory. Histograms have no dense terms.
 func TestTensorMemory(t *testing.T) {
 	noLeaks(t)
 	const n, terms = 300, 95
@@ -256,7 +256,7 @@ func TestTensorMemory(t *testing.T) {
 		t.Fatalf("%d terms in the dense end, expected %d, error %v", dense, terms, err)
 	}
 	values := int64(len(m.Values))
-	// 96 terms of four bytes each, but no entries, of eight, for the head, some that fill up aside.
+	// 96 dense terms of 4 bytes each replace head entries of 8 bytes, except for padding.
 	if want := plain + 4*96*n - 8*values; with < want-4096 || with > want+4096+8*4*n {
 		t.Errorf("%d bytes with the dense end and %d without, expected %d", with, plain, want)
 	}

@@ -18,14 +18,14 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// environment says which driver the dynamic linker finds: "real" for that of a GPU, which whoever
-// runs the tests sets, and "fake" for that of the tests, which they set themselves.
+// environment is the variable that selects the driver: "real" for the GPU's driver, set by the
+// user, and "fake" for the fake driver, set by the tests.
 const environment = "GRAM_CUDA"
 
 func onRealDevice() bool { return os.Getenv(environment) == "real" }
 
-// TestMain builds the fake driver and runs the tests in a process that finds it: where libraries
-// are looked for is settled when a process starts.
+// TestMain builds the fake driver and runs the tests in a new process that loads it, because the
+// library path is fixed when a process starts.
 func TestMain(m *testing.M) {
 	if os.Getenv(environment) != "" {
 		os.Exit(m.Run())
@@ -55,8 +55,8 @@ func inFake() int {
 	return 0
 }
 
-// Attributes of the fake device that count what hasn't been given back, and calls of the function
-// that FAKE_FAIL names since it was set, and how many of them failed.
+// Attributes of the fake device: the number of resources not yet freed, and the numbers of calls
+// and failures of the function that FAKE_FAIL names, since it was set.
 const (
 	liveDevice cu.DeviceAttribute = 1000 + iota
 	liveHost
@@ -64,18 +64,18 @@ const (
 	liveContexts
 	attributeCalls
 	attributeFailures
-	allocations cu.DeviceAttribute = 2001 // of each in turn its address, low and high, and its bytes
+	allocations cu.DeviceAttribute = 2001 // for each allocation in turn: low and high word of its address, and its bytes
 )
 
-// noLeaks holds at the end of a test that all has been given back, and that no goroutine goes on.
+// noLeaks checks at the end of a test that all resources are freed and no goroutine is left.
 func noLeaks(t *testing.T) {
 	t.Helper()
 	if onRealDevice() {
-		return // it doesn't count
+		return // a real driver doesn't count
 	}
 	goroutines := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		// one that has done its work may still be ending
+		// a goroutine that has done its work may still be ending
 		for wait := time.Millisecond; runtime.NumGoroutine() > goroutines; wait *= 2 {
 			if wait > time.Minute {
 				t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
@@ -97,8 +97,8 @@ func noLeaks(t *testing.T) {
 	})
 }
 
-// readSources tells the go command what the fake driver is made of, so that a test isn't taken as
-// passed that ran on another one.
+// readSources reads the sources of the fake driver, so that the go command doesn't reuse test
+// results for other sources.
 var readSources = sync.OnceFunc(func() {
 	for _, pattern := range []string{"kernels/*", "internal/fake/*"} {
 		files, _ := filepath.Glob(pattern)
@@ -108,7 +108,7 @@ var readSources = sync.OnceFunc(func() {
 	}
 })
 
-// open opens a device whose tail has the terms of few documents, so that those of tests have both a
+// open opens a device whose tail has the terms of few documents, so that test documents have both a
 // head and a tail.
 func open(t *testing.T, opt Options) *Device {
 	t.Helper()
@@ -118,7 +118,7 @@ func open(t *testing.T, opt Options) *Device {
 	return d
 }
 
-// openTiled opens one whose tiles have no more bytes.
+// openTiled opens a device whose tiles have at most the given size in bytes.
 func openTiled(t *testing.T, bytes int, opt Options) *Device {
 	t.Helper()
 	d := open(t, opt)

@@ -24,7 +24,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// path is something that a program does with n documents on a device, maybe several times.
+// path is a use of a device with n documents, which may be repeated.
 type path struct {
 	name string
 	n    int
@@ -32,7 +32,7 @@ type path struct {
 	use  func(cols *columns) (work func() (any, error))
 }
 
-// begin makes the path ready for work, and returns also what gives back all that it took.
+// begin prepares the path. It returns the work, and a function that frees all resources.
 func (p *path) begin(t *testing.T) (work func() (any, error), end func() error, err error) {
 	if p.n == 0 {
 		return func() (any, error) { return Probe() }, func() error { return nil }, nil
@@ -64,7 +64,7 @@ func (p *path) begin(t *testing.T) (work func() (any, error), end func() error, 
 	return p.use(cols.(*columns)), giveBack, nil
 }
 
-// values returns the rows of requests.
+// values returns the values of the requests' rows.
 func values(cols *columns, requests ...*device.Request) (all []float32, err error) {
 	for _, r := range requests {
 		err := cols.Rows(context.Background(), r, func(b *device.Tile) error {
@@ -80,17 +80,17 @@ func values(cols *columns, requests ...*device.Request) (all []float32, err erro
 	return all, nil
 }
 
-// rooted is c times the root of a norm.
+// rooted is c times the square root of a norm.
 var rooted = &device.Program{
 	Code:  ops(device.OpC, device.OpX, device.OpMul),
 	Norms: []func(float64) float64{math.Sqrt},
 }
 
-// paths are those to rows and what they are reduced to.
+// paths returns the uses of a device: rows and their reductions.
 func paths(t *testing.T) []path {
 	return []path{
 		{name: "probe"},
-		// rows of the documents, and of others twice
+		// rows of the documents, and twice rows of other documents
 		{"rows", 70, func(*Device) {}, func(cols *columns) func() (any, error) {
 			y := musttest.Get(cols.x.Embedder.Transform(zipf(70, 100, 8, 4)))(t)
 			return func() (any, error) {
@@ -105,7 +105,7 @@ func paths(t *testing.T) []path {
 				return len(cols.d.KernelTimes()), err
 			}
 		}},
-		// few documents, since products of matrices take the fake device long
+		// few documents, because matrix products are slow on the fake device
 		{"tensor", 9, func(d *Device) { d.denseShare = everyTerm }, func(cols *columns) func() (any, error) {
 			if cols.layout.dense == 0 {
 				t.Error("no term is in the dense end")
@@ -125,8 +125,8 @@ func paths(t *testing.T) []path {
 	}
 }
 
-// driverFunctions are those that the fake driver has, but for cuInit, which is called once, and
-// what no computation calls.
+// driverFunctions returns the functions of the fake driver, except cuInit, which is called once,
+// and functions that no computation calls.
 func driverFunctions(t *testing.T) []string {
 	text := musttest.Get(os.ReadFile(filepath.Join("internal", "fake", "driver.cc")))(t)
 	var all []string
@@ -148,8 +148,8 @@ func counted(t *testing.T) (calls, failures int) {
 	return calls, failures
 }
 
-// attempt takes a path once, and returns what came of it. Where work fails and again is wanted it
-// is done once more, with a driver that doesn't fail any longer.
+// attempt runs a path once and returns its results. If the work fails and again is set, it repeats
+// the work with a driver that doesn't fail.
 func (p *path) attempt(t *testing.T, again bool) (first, second any, failures int, err error) {
 	work, end, err := p.begin(t)
 	if err == nil {
@@ -170,16 +170,15 @@ func (p *path) attempt(t *testing.T, again bool) (first, second any, failures in
 	return first, second, failures, err
 }
 
-// everyCall is how many calls of a function are tried one by one, if there are no more of them;
-// with -short some are.
+// everyCall is the maximum number of calls of a function of which each is tested; with -short, only
+// some calls are tested.
 const everyCall = 50
 
-// hold lets calls of the driver fail, of every function that the path calls: all of up to
-// everyCall, otherwise the first, the second and some later ones, alone or with all that follow.
-// The error reaches the caller with the name of the function, nothing is left behind, and the
-// process goes on: work that failed alone gives what it gives without a failure when it is done
-// again on the same device, and otherwise the whole path does. It returns the functions that were
-// called.
+// hold makes driver calls fail, for each function that the path calls: each of up to everyCall
+// calls, otherwise the first, the second and some later calls, alone or with all following calls.
+// It checks that the error names the function, that nothing leaks, and that the process continues:
+// after a single failure the work has the correct result on the same device, otherwise the whole
+// path has it. It returns the called functions.
 func (p *path) hold(t *testing.T) map[string]bool {
 	called := map[string]bool{}
 	for _, call := range driverFunctions(t) {
@@ -202,7 +201,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 		for _, at := range slices.Compact(places) {
 			for _, mode := range []string{"", ":once"} {
 				if call == "cuCtxSetCurrent" && mode == "" && at > 1 {
-					continue // then nothing can be given back
+					continue // then resources can't be freed
 				}
 				t.Run(fmt.Sprintf("path=%s/call=%s/at=%dof%d%s", p.name, call, at, most, mode), func(t *testing.T) {
 					noLeaks(t)
@@ -235,8 +234,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 	return called
 }
 
-// Whatever call of the driver fails on the way to rows and what they are reduced to, the caller
-// learns of it, and nothing else comes of it.
+// If any driver call for rows or reductions fails, the caller gets an error, without other effects.
 func TestErrors(t *testing.T) {
 	called := map[string]bool{}
 	for _, p := range paths(t) {
@@ -249,8 +247,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A lack of memory that passes is made up for, with smaller tiles, or is an error; values are right
-// either way.
+// A temporary lack of memory leads to smaller tiles or an error, and all values are correct.
 func TestPassingLackOfMemory(t *testing.T) {
 	tried := map[string]int{}
 	for _, p := range paths(t) {

@@ -16,8 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Memory that doesn't suffice makes tiles smaller, and is an error only when there isn't enough for
-// one row.
+// Tiles are smaller if memory is insufficient. It is an error only if a single row doesn't fit.
 func TestMemory(t *testing.T) {
 	noLeaks(t)
 	const n = 200
@@ -57,21 +56,21 @@ func TestMemory(t *testing.T) {
 	if _, err := run(Options{MemoryBytes: documents / 2}); !errors.Is(err, cu.OutOfMemory) {
 		t.Errorf("without room for the documents: error %v", err)
 	}
-	// The device itself has less than was allowed.
+	// The device has less memory than Options.MemoryBytes.
 	t.Setenv("FAKE_MEMORY", fmt.Sprint(documents+2*40*line+extra))
 	if height, err := run(Options{MemoryBytes: 1 << 40}); err != nil || height < 20 || height > 40 {
 		t.Errorf("on a device with room for two tiles of 40 rows, tiles of %d, error %v", height, err)
 	}
 	t.Setenv("FAKE_MEMORY", "")
-	// Page-locked memory that runs out does the same.
+	// Insufficient page-locked memory also makes tiles smaller.
 	t.Setenv("FAKE_FAIL", "cuMemHostAlloc:1:2")
 	if _, err := run(Options{}); !errors.Is(err, cu.OutOfMemory) || !strings.Contains(err.Error(), "cuMemHostAlloc") {
 		t.Errorf("without page-locked memory: error %v", err)
 	}
 }
 
-// A request takes no memory for tiles when one before it has taken as much, also where the size of a
-// buffer is no multiple of a row's.
+// A request reuses the tiles of an earlier request if they are large enough, also if the buffer
+// size isn't a multiple of the row size.
 func TestTilesStay(t *testing.T) {
 	noLeaks(t)
 	d := open(t, Options{})
@@ -93,7 +92,7 @@ func TestTilesStay(t *testing.T) {
 	if err := rows(); err == nil {
 		t.Error("rows without page-locked memory")
 	}
-	// Requests of two widths, and with rows and without, each suffice with what the others took.
+	// Requests of two widths, with and without copied rows, reuse each other's memory.
 	t.Setenv("FAKE_FAIL", "")
 	turns := func() error {
 		for _, r := range []*device.Request{{Docs: run.Numbers(0, 200), Hi: 128}, {Docs: run.Numbers(0, 3), Hi: 200}} {
@@ -114,7 +113,7 @@ func TestTilesStay(t *testing.T) {
 	musttest.Do(t, turns())
 }
 
-// So it is where the device has less memory than was wanted.
+// Tiles are also reused if the device had less memory than requested.
 func TestTightTilesStay(t *testing.T) {
 	noLeaks(t)
 	const n = 200
@@ -135,8 +134,8 @@ func TestTightTilesStay(t *testing.T) {
 	musttest.Do(t, rows())
 }
 
-// Documents of rows that aren't columns take the place of tiles of a request before where there is
-// no other; where that doesn't suffice either, the error says that fewer may do.
+// If memory is insufficient for documents of rows, the tiles of an earlier request are freed. If it
+// is still insufficient, the error says that fewer documents may fit.
 func TestMemoryOfOtherDocuments(t *testing.T) {
 	noLeaks(t)
 	const n = 200
@@ -177,7 +176,8 @@ func TestMemoryOfOtherDocuments(t *testing.T) {
 	}
 }
 
-// A request takes the memory of the one before it, and gives way to whoever needs it more.
+// A request reuses the arena of the previous request. The arena is freed if other allocations need
+// memory.
 func TestArena(t *testing.T) {
 	noLeaks(t)
 	const n = 150
@@ -187,7 +187,7 @@ func TestArena(t *testing.T) {
 	for _, p := range []*device.Program{rooted, diffusion} {
 		r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Program: p}
 		want := gather(t, cols, r, n)
-		t.Setenv("FAKE_FAIL", "cuMemAlloc_v2:1:2") // from now on
+		t.Setenv("FAKE_FAIL", "cuMemAlloc_v2:1:2") // fails from now on
 		got := gather(t, cols, r, n)
 		t.Setenv("FAKE_FAIL", "")
 		sameBits(t, n, want, r.Docs, 0, got)

@@ -21,9 +21,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// interpreting opens a device on which an interpreter, which stops at whatever is wrong, runs PTX in
-// place of the fake driver's kernels and in its memory: the kernels with some names, all for none.
-// So many terms fit into its shared memory.
+// interpreting opens a device on which a PTX interpreter, which stops at any error, replaces the
+// named kernels of the fake driver (all without names). terms is the number of terms that fit into
+// shared memory.
 func interpreting(t *testing.T, terms int, text string, names ...string) *Device {
 	t.Helper()
 	if onRealDevice() {
@@ -36,7 +36,7 @@ func interpreting(t *testing.T, terms int, text string, names ...string) *Device
 		if len(names) > 0 && !slices.Contains(names, name) {
 			return false, nil
 		}
-		if err := errors.Join(wrong, cu.Synchronize()); err != nil { // what came before is done, as this will be
+		if err := errors.Join(wrong, cu.Synchronize()); err != nil { // earlier work has finished, because the interpreter runs at once
 			return true, err
 		}
 		memory, err := allocated()
@@ -49,7 +49,7 @@ func interpreting(t *testing.T, terms int, text string, names ...string) *Device
 	return d
 }
 
-// allocated returns the memory of the fake device that is in use.
+// allocated returns the allocated memory of the fake device.
 func allocated() (all [][]byte, err error) {
 	n, err := cu.Device(0).Attribute(liveDevice)
 	for a := allocations; err == nil && a < allocations+3*cu.DeviceAttribute(n); a += 3 {
@@ -63,8 +63,8 @@ func allocated() (all [][]byte, err error) {
 	return all, err
 }
 
-// simulate computes a kernel of documents by PTX text, with a dense end of the terms that one
-// document in share has, 0 for none, and returns the greatest error in units of its tolerance.
+// simulate computes a kernel of documents with PTX text, and returns the largest error in units of
+// its tolerance. Terms in at least one of share documents are dense; 0 means none.
 func simulate(
 	t *testing.T, text string, x *sparse.Embedded, k kernel.Kernel, share int64,
 ) (worst float64, err error) {
@@ -93,7 +93,7 @@ func simulate(
 	return worst, err
 }
 
-// notices checks that PTX computes c, and that faults which are planted in it are noticed.
+// notices checks that PTX computes c, and that faults inserted in the PTX are noticed.
 func notices(t *testing.T, x, few *sparse.Embedded, share int64, faults map[string]string) {
 	c := kernel.MustParse("c")
 	worst, err := simulate(t, ptx, x, c, share)
@@ -110,7 +110,8 @@ func notices(t *testing.T, x, few *sparse.Embedded, share int64, faults map[stri
 	}
 }
 
-// planted replaces what is in a kernel of the PTX, in all of it for none: the first n, all for -1.
+// planted replaces the first n occurrences of old in a kernel of the PTX, all for n = -1. Without a
+// kernel it replaces them in all of the PTX.
 func planted(t *testing.T, kernel, old, by string, n int) string {
 	t.Helper()
 	begin, end := 0, len(ptx)
@@ -131,8 +132,8 @@ func planted(t *testing.T, kernel, old, by string, n int) string {
 	return ptx[:begin] + text + ptx[end:]
 }
 
-// The PTX that ships computes c, of histograms, too, in an interpreter that stops at whatever is
-// wrong; faults that are planted in it are noticed.
+// The embedded PTX computes c, also of histograms, in an interpreter that stops at any error.
+// Faults inserted in it are noticed.
 func TestPTX(t *testing.T) {
 	noLeaks(t)
 	for _, name := range []string{"tf-l1-chi2", "tf-l1-js"} {
@@ -158,8 +159,8 @@ func TestPTX(t *testing.T) {
 	})
 }
 
-// The dense end in the PTX, whose products of matrices the interpreter takes by the book; faults
-// that are planted in it are noticed.
+// The PTX handles dense terms; the interpreter computes matrix products by the PTX specification.
+// Faults inserted in it are noticed.
 func TestPTXTensor(t *testing.T) {
 	noLeaks(t)
 	const kernel = "panelTensor"
@@ -175,14 +176,14 @@ func TestPTXTensor(t *testing.T) {
 	})
 }
 
-// Sums of the tail: of a wide one half a unit of 2^-30 is lost, for the sum of the words' products is
-// exact, and of a narrow one half a unit for each match; (i, j) has the bits of (j, i).
+// A wide tail sum has an error of half a unit of 2^-30, because the sum of the words' products is
+// exact. A narrow sum has this error for each match. (i, j) and (j, i) have the same bits.
 func TestPTXTail(t *testing.T) {
 	noLeaks(t)
 	x := embedded(t, zipf(40, 60, 12, 5))
 	n := x.Rows()
 	d := interpreting(t, 9, ptx)
-	d.tailShare = -1 // all of it
+	d.tailShare = -1 // all terms are in the tail
 	cols := load(t, d, x)
 	var sums []float32
 	run := d.interpret
@@ -196,7 +197,7 @@ func TestPTXTail(t *testing.T) {
 	}
 	word := func(v float32) int64 { return int64(int32(cols.layout.word(v))) }
 	for _, longs := range []uint32{0, 0x49249249, math.MaxUint32} {
-		const at = 8 * 14 // of Side::longs
+		const at = 8 * 14 // offset of Side::longs
 		err := d.do(func() error {
 			p, err := upload(&cols.pool, []uint32{longs, longs, 0, 0})
 			return errors.Join(err, write(memory{at: cu.DevicePtr(cols.own.at) + at}, []uint64{p}))
@@ -240,7 +241,7 @@ func TestPTXTail(t *testing.T) {
 	}
 }
 
-// ops writes a program: operations, and after those that have one their number.
+// ops returns a program of operations, each followed by its argument if it has one.
 func ops(list ...any) (code []device.Code) {
 	for _, v := range list {
 		if n, ok := v.(int); ok {
@@ -252,7 +253,7 @@ func ops(list ...any) (code []device.Code) {
 	return code
 }
 
-// Programs with ties and negative numbers, with few that are numbers at all, and with zeros of both
+// Programs whose values have ties and negative numbers, are mostly NaN, or have zeros of both
 // signs.
 var odd = []*device.Program{
 	{Code: ops(device.OpC, device.OpNeg)},
@@ -261,7 +262,7 @@ var odd = []*device.Program{
 		Code: ops(device.OpConst, 0, device.OpY, 0, device.OpMul)},
 }
 
-// Reductions in the PTX.
+// The PTX reduces rows correctly.
 func TestPTXReduce(t *testing.T) {
 	noLeaks(t)
 	const n = 150
@@ -273,7 +274,7 @@ func TestPTXReduce(t *testing.T) {
 	holdHalf(t, cols, odd[0])
 }
 
-// Programs in the PTX, against what package device says they compute.
+// Programs in the PTX agree with Program.Eval of package device.
 func TestPTXPrograms(t *testing.T) {
 	noLeaks(t)
 	const n = 20

@@ -47,7 +47,7 @@ func (c *compiler) compare() instruction {
 	}, "pred", c.ty, c.ty)
 }
 
-// choose is selp: the first where the predicate holds, otherwise the second.
+// choose is selp: the first operand if the predicate is true, else the second.
 func (c *compiler) choose() instruction {
 	return c.typed(func(x, y, z uint64) uint64 {
 		if z != 0 {
@@ -57,8 +57,7 @@ func (c *compiler) choose() instruction {
 	}, c.ty, c.ty, c.ty, "pred")
 }
 
-// convert is cvt.rounding.to.from. What doesn't fit into an integer is the nearest that does; NaN
-// is 0.
+// convert is cvt.rounding.to.from. Values out of an integer's range are clamped, and NaN becomes 0.
 func (c *compiler) convert() instruction {
 	to, from := c.parts[len(c.parts)-2], c.ty
 	var f func(v uint64) uint64
@@ -109,7 +108,7 @@ func toInteger(v float64, to string, nearest bool) uint64 {
 	return uint64(v)
 }
 
-// memory compiles loads, stores and what atomics there are.
+// memory compiles loads, stores and atomics.
 func (c *compiler) memory() instruction {
 	e, o := c.e, c.operands
 	space := c.parts[1]

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// compile turns an instruction, with its guard where it has one, into what runs.
+// compile converts an instruction with its optional guard to an executable function.
 func (e *ptxEntry) compile(s string, labels map[string]int) instruction {
 	var guard source
 	negated := false
@@ -103,7 +103,7 @@ func (c *compiler) arithmetic(i func(a, b int64) int64, f func(a, b float64) flo
 	return nil
 }
 
-// rounded holds that arithmetic of floats says how it rounds: to nearest.
+// rounded checks that float arithmetic specifies rounding to nearest.
 func (c *compiler) rounded() {
 	if c.isFloat() && !c.has("rn") {
 		c.unknown()
@@ -207,7 +207,7 @@ func (c *compiler) instruction() instruction {
 	return nil
 }
 
-// larger is max as PTX has it: of a number and NaN the number.
+// larger is PTX's max: for a number and NaN it returns the number.
 func larger(a, b float64) float64 {
 	switch {
 	case a != a:
@@ -218,7 +218,7 @@ func larger(a, b float64) float64 {
 	return max(a, b)
 }
 
-// move copies a value, or takes a pair apart: mov.b64 {low, high}, pair.
+// move copies a value, or splits a pair: mov.b64 {low, high}, pair.
 func (c *compiler) move() instruction {
 	c.need(2)
 	if !strings.HasPrefix(c.operands[0], "{") {
@@ -249,8 +249,8 @@ func (c *compiler) shift() instruction {
 	}, c.ty, c.ty, "b32")
 }
 
-// extract is bfe of a number without a sign: so many bits from a place on, places and numbers being
-// the last 8 bits of their operands.
+// extract is bfe for unsigned numbers: it extracts bits. Position and number of bits are the low 8
+// bits of their operands.
 func (c *compiler) extract() instruction {
 	if c.isFloat() || c.isSigned() {
 		c.unknown()
@@ -258,7 +258,7 @@ func (c *compiler) extract() instruction {
 	return c.typed(func(x, y, z uint64) uint64 { return x >> (y & 255) & (1<<(z&255) - 1) }, c.ty, c.ty, "b32", "b32")
 }
 
-// multiply compiles products, those of integers with an addend or without, and fused multiply-adds.
+// multiply compiles products, integer multiply-adds and fused multiply-adds.
 func (c *compiler) multiply() instruction {
 	if c.isFloat() {
 		c.rounded()

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// source gives an operand's value as raw bits.
+// source returns an operand's value as raw bits.
 type source func(t *thread) uint64
 
-// register returns the number of a register that is used as a type: sizes must agree, as ptxas has
-// it.
+// register returns the number of a register that is used as a type. The sizes must be equal, as in
+// ptxas.
 func (e *ptxEntry) register(name, ty string) int {
 	i, ok := e.registers[name]
 	if !ok {
@@ -79,7 +79,7 @@ func (e *ptxEntry) destination(o, ty string) func(t *thread, v uint64) {
 	return func(t *thread, v uint64) { t.registers[i], t.written[i] = v&m, true }
 }
 
-// loaded writes a register that may be wider than what is loaded into it, which is then extended by
+// loaded writes a loaded value to a register. If the register is wider, the value is extended by
 // its sign or by zeros.
 func (e *ptxEntry) loaded(o, ty string) func(t *thread, v uint64) {
 	i, ok := e.registers[o]
@@ -93,7 +93,7 @@ func (e *ptxEntry) loaded(o, ty string) func(t *thread, v uint64) {
 	return func(t *thread, v uint64) { write(t, uint64(signed(v, sizes[ty]))) }
 }
 
-// stored reads an operand that may be wider than what is stored of it.
+// stored reads an operand to store, which may be wider than the stored type.
 func (e *ptxEntry) stored(o, ty string) source {
 	if i, ok := e.registers[o]; ok && sizes[e.kinds[i]] > sizes[ty] && e.kinds[i][0] != 'f' && ty[0] != 'f' {
 		return e.source(o, e.kinds[i])
@@ -116,7 +116,7 @@ func (e *ptxEntry) address(o string) source {
 	return func(t *thread) uint64 { return base(t) + uint64(offset) }
 }
 
-// operands divides a list at its commas outside of braces and brackets.
+// operands splits a list at commas outside braces and brackets.
 func operands(s string) (list []string) {
 	depth, from := 0, 0
 	for i, c := range s {
@@ -135,7 +135,7 @@ func operands(s string) (list []string) {
 	return append(list, strings.TrimSpace(s[from:]))
 }
 
-// Bits as numbers and back.
+// Conversions between bits and numbers.
 func float32Of(v uint64) float64   { return float64(math.Float32frombits(uint32(v))) }
 func bitsOf32(f float64) uint64    { return uint64(math.Float32bits(float32(f))) }
 func signed(v uint64, w int) int64 { return int64(v<<(64-8*w)) >> (64 - 8*w) }

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// The files ptxsim_*_test.go interpret the subset of PTX that LLVM emits for this project's kernels, on
-// machines without a GPU. Instructions that they don't know, undeclared registers and such of
-// another size, reads of what nobody wrote, accesses outside of what a grid was given, misaligned
-// ones and barriers that not all threads of a block reach are errors. Threads run one at a time.
+// The files ptxsim_*_test.go interpret the subset of PTX that LLVM emits for this project's
+// kernels, on computers without a GPU. Errors are unknown instructions, undeclared registers and
+// registers of the wrong size, reads of unwritten values, out-of-bounds and misaligned accesses,
+// and barriers that not all threads of a block reach. Threads run one at a time.
 
 // ptxModule is a parsed PTX file.
 type ptxModule struct {
@@ -22,27 +22,27 @@ type ptxModule struct {
 // ptxEntry is a kernel.
 type ptxEntry struct {
 	Name       string
-	MaxThreads int // what it is said to be launched with at most
+	MaxThreads int // declared maximum number of threads
 
 	params     map[string]param
 	paramBytes int
 	registers  map[string]int
 	kinds      []string // declared types of registers
 	code       []instruction
-	text       []string                  // of the instructions
+	text       []string                  // text of each instruction
 	warp       map[int]func(w []*thread) // instructions that warps execute together
 	shared     map[string]int64
-	local      int64  // bytes of a thread's own memory
+	local      int64  // bytes of local memory per thread
 	static     int64  // bytes of shared memory
-	dynamic    string // name of the shared memory whose size the launch says
+	dynamic    string // name of the shared memory whose size is set at the launch
 }
 
 type param struct{ offset, size, index int }
 
-// instruction runs for one thread and moves it on.
+// instruction executes for one thread and advances its program counter.
 type instruction func(t *thread)
 
-// simError is thrown by fail and caught at the doors of the package.
+// simError is the panic value of fail, which parsePTX and Run recover.
 type simError struct{ text string }
 
 func fail(format string, args ...any) { panic(simError{fmt.Sprintf(format, args...)}) }
@@ -147,7 +147,7 @@ func (e *ptxEntry) parameters(list string) {
 	e.paramBytes = offset
 }
 
-// closing returns where the brace closes that was opened before the text, -1 where none does.
+// closing returns the index of the brace that closes a brace opened before the text, or -1.
 func closing(text string) int {
 	depth := 1
 	for i := range text {
@@ -164,7 +164,7 @@ func closing(text string) int {
 }
 
 // build reads declarations, labels and instructions. A brace that begins a statement opens a scope
-// of its own, whose registers get names of their own.
+// with separate register names.
 func (e *ptxEntry) build(body string) {
 	labels := map[string]int{}
 	scopes := 0
@@ -190,7 +190,7 @@ func (e *ptxEntry) build(body string) {
 		case oneRegister.MatchString(s):
 			r := oneRegister.FindStringSubmatch(s)
 			e.declare(r[2], r[1])
-		case localPattern.MatchString(s): // one array, from 0 on
+		case localPattern.MatchString(s): // a single array, at offset 0
 			r := localPattern.FindStringSubmatch(s)
 			e.shared[r[1]] = 0
 			e.local, _ = strconv.ParseInt(r[2], 10, 64)
@@ -216,7 +216,7 @@ func (e *ptxEntry) build(body string) {
 	e.text = append(e.text, "(end)")
 }
 
-// declare adds a register; one that is declared again in another scope is the same.
+// declare adds a register. A register that is declared again in another scope is the same.
 func (e *ptxEntry) declare(name, kind string) {
 	if at, ok := e.registers[name]; ok {
 		if e.kinds[at] != kind {

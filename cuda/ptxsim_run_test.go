@@ -12,7 +12,7 @@ import (
 const (
 	ready = iota
 	waiting
-	inWarp // at an instruction that a warp executes together
+	inWarp // waits at an instruction that a warp executes together
 	done
 )
 
@@ -21,10 +21,10 @@ type thread struct {
 	written   []bool
 	pc        int
 	state     int
-	waitsAt   int // the barrier
+	waitsAt   int // index of the barrier
 	at        [2]int
 	b         *block
-	local     []byte // memory of its own
+	local     []byte // local memory
 }
 
 type block struct {
@@ -35,8 +35,8 @@ type block struct {
 	threads []*thread
 }
 
-// ptxGrid is a launch: its dimensions, its bytes of dynamic shared memory, and the memory that it may
-// use.
+// ptxGrid is a launch: its dimensions, its dynamic shared memory in bytes, and the memory that it
+// may access.
 type ptxGrid struct {
 	Blocks  [2]int
 	Threads int
@@ -74,7 +74,7 @@ func (t *thread) memory(space string, at uint64, n int) []byte {
 	return nil
 }
 
-// Run launches a kernel with arguments in order, of no more bits than their parameters have.
+// Run launches a kernel with arguments in order. Arguments must fit into their parameters.
 func (m *ptxModule) Run(name string, g *ptxGrid, arguments ...uint64) (err error) {
 	defer caught(&err)
 	e := m.Entries[name]
@@ -113,8 +113,8 @@ func (m *ptxModule) Run(name string, g *ptxGrid, arguments ...uint64) (err error
 	return nil
 }
 
-// run runs each warp to its next barrier, in turn, until all are done: so one that another should wait
-// for is as late as can be.
+// run runs each warp in turn to its next barrier, until all are done. So a warp without a necessary
+// barrier runs as early as possible.
 func (b *block) run() {
 	for {
 		for from := 0; from < len(b.threads); from += warpSize {

@@ -4,11 +4,11 @@ package cuda
 
 import "strings"
 
-// warpSize is how many neighbouring threads are a warp.
+// warpSize is the number of consecutive threads in a warp.
 const warpSize = 32
 
-// together executes the instruction at which a whole warp has come, and reports whether there was
-// one. A warp of which some threads are elsewhere is an error.
+// together executes the next warp instruction if all threads of a warp wait at it, and reports
+// whether it did. It is an error if only some threads wait at it.
 func (b *block) together(w []*thread) bool {
 	here := 0
 	for _, t := range w {
@@ -102,7 +102,7 @@ func (c *compiler) multiplyMatrices() instruction {
 			}
 		}
 		for lane, t := range w {
-			var sums [4]uint32 // of all elements before one is written, which may be an addend
+			var sums [4]uint32 // all sums are computed before one is written, because a result register may be an addend
 			for i := range sums {
 				row, column := lane>>2, lane%4*2+i&1
 				if i >= 2 {
@@ -118,8 +118,8 @@ func (c *compiler) multiplyMatrices() instruction {
 	return func(t *thread) { t.state = inWarp }
 }
 
-// loadMatrices is ldmatrix of four matrices of eight lines of 16 bytes, whose places lanes 0 … 7, 8 …
-// 15 and so on say: of each, lane i gets the word i mod 4 of line i / 4.
+// loadMatrices is ldmatrix for four matrices of eight lines of 16 bytes. Lanes 0 … 7, 8 … 15 and so
+// on hold the addresses of the lines. Lane i gets word i mod 4 of line i / 4 of each matrix.
 func (c *compiler) loadMatrices() instruction {
 	if c.name != "ldmatrix.sync.aligned.m8n8.x4.shared.b16" {
 		c.unknown()
@@ -148,7 +148,7 @@ func (c *compiler) loadMatrices() instruction {
 	return func(t *thread) { t.state = inWarp }
 }
 
-// shuffle gives each lane of a warp the word of another.
+// shuffle copies to each lane of a warp the word of another lane.
 func (c *compiler) shuffle() instruction {
 	c.need(5)
 	if c.name != "shfl.sync.idx.b32" || c.operands[3] != "31" || c.operands[4] != "-1" {
@@ -168,7 +168,7 @@ func (c *compiler) shuffle() instruction {
 	return func(t *thread) { t.state = inWarp }
 }
 
-// ballot gives all lanes of a warp a word with a bit of each.
+// ballot returns to all lanes of a warp a word with one bit per lane.
 func (c *compiler) ballot() instruction {
 	c.need(3)
 	if c.name != "vote.sync.ballot.b32" || c.operands[2] != "-1" {

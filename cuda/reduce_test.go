@@ -26,8 +26,8 @@ var gaussianC = &device.Program{
 	Code:   []device.Code{{Op: device.OpC}, {Op: device.OpConst}, {Op: device.OpMul}, {Op: device.OpExp}},
 }
 
-// What is reduced on the device is what the rows give that are copied from it: the least values and
-// the digest to the bit, products with vectors up to the order of a sum.
+// Reductions on the device agree with copied rows: minima and the digest bit for bit, products with
+// vectors up to the order of summation.
 func TestReduce(t *testing.T) {
 	noLeaks(t)
 	const n = 301
@@ -65,7 +65,7 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// holdHalf holds the digest of half of a matrix against its rows.
+// holdHalf compares the digest of the symmetric half with the rows.
 func holdHalf(t *testing.T, cols *columns, p *device.Program) *device.Request {
 	t.Helper()
 	n := cols.x.Rows()
@@ -83,7 +83,7 @@ func holdHalf(t *testing.T, cols *columns, p *device.Program) *device.Request {
 	return half
 }
 
-// holdReduced holds what is reduced of a request against its rows.
+// holdReduced compares the reductions of a request with its rows.
 func holdReduced(t testing.TB, cols *columns, r *device.Request) {
 	t.Helper()
 	for _, k := range []int{9, 32, 33, 70} { // the kernel finds 32 at a time
@@ -111,7 +111,7 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 		for i := range b.Rows {
 			row, at := b.Row(i), b.First+i
 			order := run.Numbers(0, n)
-			order = slices.DeleteFunc(order, func(j int) bool { return row[j] != row[j] }) // no number
+			order = slices.DeleteFunc(order, func(j int) bool { return row[j] != row[j] }) // NaN
 			slices.SortStableFunc(order, func(a, b int) int {                              // -0 is 0
 				return cmp.Compare(row[a]+0, row[b]+0)
 			})
@@ -152,8 +152,8 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 	}
 }
 
-// through has an engine work for both kinds of rows, all kernels that it names, on a device that reduces
-// them, by a kernel of some name, and on one that is hidden to do so, whose tiles cross to the machine.
+// through calls work with several kernels for two engines: one whose device reduces rows with the
+// CUDA kernel by, and one whose device hides its reductions, so that tiles are copied to the host.
 func through[T any](
 	t *testing.T, by string, work func(e *engine.Engine, k kernel.Kernel, other *sparse.Embedded) ([]T, error),
 ) (onDevice, byTiles []T) {
@@ -184,12 +184,12 @@ func through[T any](
 	return onDevice, byTiles
 }
 
-// Neighbours that the device finds are those of tiles that cross to the machine.
+// Neighbours found by the device equal the neighbours found in copied tiles.
 func TestNeighbours(t *testing.T) {
 	least := 0.05
 	got, want := through(t, "least",
 		func(e *engine.Engine, k kernel.Kernel, other *sparse.Embedded) (all [][]engine.Neighbour, err error) {
-			if k.String() == "c" { // which is no similarity
+			if k.String() == "c" { // c is not a similarity
 				k = kernel.MustParse("cosine-power:p=1")
 			}
 			for _, opt := range []engine.NeighbourOptions{{Count: 5}, {Count: 20, Min: &least}, {Count: 300}} {
@@ -216,8 +216,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// Products with vectors that the device sums are those of tiles that cross to the machine, but for
-// the order of the sums, each of which has an error of n 2^-53 of its absolute terms, below 1 each.
+// Products with vectors on the device agree with products of copied tiles up to the order of
+// summation. Each sum has an error of n 2^-53 of the sum of its absolute terms, which are below 1.
 func TestProducts(t *testing.T) {
 	const vectors = 3
 	got, want := through(t, "multiplyRows",

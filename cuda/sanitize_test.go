@@ -40,8 +40,8 @@ func TestSanitizers(t *testing.T) {
 	}
 }
 
-// Under ThreadSanitizer, with a thread of the system for each CUDA thread, no kernel has a race
-// between the threads of a block; and each barrier that is left out shows as one.
+// With an OS thread per CUDA thread, ThreadSanitizer finds no race between the threads of a block.
+// If a barrier is removed, it finds a race.
 func TestRaces(t *testing.T) {
 	program := sanitized(t, "-fsanitize=thread", "-DGRAM_THREADS")
 	run := func(options string, arguments ...string) ([]byte, error) {
@@ -63,8 +63,8 @@ func TestRaces(t *testing.T) {
 	for line := range strings.Lines(string(text)) {
 		kernel, at, _ := strings.Cut(strings.TrimSpace(line), " ")
 		barriers[kernel]++
-		// It keeps the last few accesses of a place and may forget the one that counts, rarely: so
-		// it has some tries.
+		// ThreadSanitizer only stores the last few accesses of an address and rarely misses a race,
+		// so it runs several times.
 		found := false
 		for try := 0; try < 30 && !found; try++ {
 			text, err := run("symbolize=0", kernel, at)

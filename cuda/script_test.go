@@ -12,9 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The scripts end in time: their sections, that of the first contact with them, take as long
-// together as all of it may, the wait for a command that doesn't end counted, and what they run of
-// the tests and benchmarks is there.
+// The time limits of the scripts' sections add up to at most the total limit, including the wait
+// for a hanging command, and all tests and benchmarks that the scripts run exist.
 func TestScriptSections(t *testing.T) {
 	shared := musttest.Get(os.ReadFile("lease.sh"))(t)
 	number := func(text []byte, pattern string) (n int) {
@@ -53,7 +52,7 @@ func TestScriptSections(t *testing.T) {
 	}
 }
 
-// What check.sh verifies on, where nothing is named, can be read.
+// The default source of check.sh can be read.
 func TestScriptSource(t *testing.T) {
 	script := musttest.Get(os.ReadFile("check.sh"))(t)
 	m := regexp.MustCompile(`(?m)^source=\$\{1:-([^}]+)\}`).FindSubmatch(script)

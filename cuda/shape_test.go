@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The kernels' header has the constants and shapes of this package, and their interpreter the
-// instructions of package device.
+// The kernels' header has the constants and shapes of this package, and the kernels' interpreter
+// has the instructions of package device.
 func TestShapes(t *testing.T) {
 	header := musttest.Get(os.ReadFile("kernels/shape.h"))(t)
 	for name, want := range map[string]int{
@@ -65,7 +65,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// Blocks of rows cover all of them, none is without one, and they are no lower than is worth a panel.
+// Blocks cover all rows, none is empty, and each has enough rows to be worth filling a panel.
 func TestHeightOfBlocks(t *testing.T) {
 	info := &Info{Multiprocessors: 132, SharedBytes: 232_448}
 	for _, rows := range []int{1, 63, 64, 127, 500, 2048} {
@@ -78,7 +78,7 @@ func TestHeightOfBlocks(t *testing.T) {
 			}
 		}
 	}
-	// 43 panels in 3 parts are a block for nearly each multiprocessor, in 6 two.
+	// 43 panels in 3 parts give a block to nearly every multiprocessor, in 6 parts two blocks.
 	for shared, want := range map[int]int{60_000: 6, 200_000: 3} {
 		if _, parts := heightOfBlocks(info, 2048, 43, shared, panelBlocks); parts != want {
 			t.Errorf("43 panels of %d bytes: %d parts, expected %d", shared, parts, want)

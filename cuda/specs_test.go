@@ -13,9 +13,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Every kernel of the catalogue, in its own embedding, and some of normalised documents are within
-// their tolerance of the float64 reference on the device, at a number of documents that is a multiple
-// of nothing, of which the last two are empty, and symmetric to the bit.
+// On the device, every kernel of the catalogue in its default embedding, and some with normalised
+// documents, is within its tolerance of the float64 reference, and symmetric bit for bit. The
+// number of documents is a multiple of no block size, and the last two documents are empty.
 func TestEveryKernel(t *testing.T) {
 	noLeaks(t)
 	const n = 61

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Why there is no driver is the same whenever it is asked for, also after the end of the thread
-// that looked for one, which takes the dynamic linker's own words with it.
+// Open always returns the same error, also after the thread of the first call has ended and its
+// dynamic linker message is freed.
 func TestReasonStays(t *testing.T) {
 	first := make(chan error)
 	go func() {

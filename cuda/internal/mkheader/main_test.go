@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The header selects the 64-bit entry points and has nothing of the C library that the module's has
-// at its head.
+// The header selects the 64-bit entry points, and omits the C library's declarations at the start
+// of the module's header.
 func TestConvert(t *testing.T) {
 	const source = "typedef int of_the_c_library;\ntypedef uint32_t cuuint32_t;\nint cuMemAlloc(void);\n"
 	header := musttest.Get(convert([]byte(source)))(t)
@@ -32,14 +32,14 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// A header that is there already stays as it is, so that nothing is compiled again.
+// An up-to-date header isn't rewritten, so that nothing is recompiled.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	if err := run(nil); err == nil {
 		t.Error("no directory: no error")
 	}
 	if err := run([]string{dir}); err != nil {
-		t.Skip(err) // the module isn't there and can't be had
+		t.Skip(err) // the module isn't available
 	}
 	path := filepath.Join(dir, "cuda.h")
 	before := musttest.Get(os.Stat(path))(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A cubin for each architecture comes from an assembler that is there; without one the words say
-// where it was looked for.
+// An assembler writes a cubin for each architecture. Without an assembler, the output lists the
+// searched paths.
 func TestAssemble(t *testing.T) {
 	dir := t.TempDir()
 	fake := filepath.Join(dir, "ptxas")

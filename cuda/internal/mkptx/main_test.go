@@ -10,15 +10,15 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// kernels is where the project's kernels are.
+// kernels is the folder of the project's kernels.
 var kernels = filepath.Join("..", "..", "kernels")
 
-// The PTX in git is that of the sources in git.
+// The PTX in git was compiled from the sources in git.
 func TestFresh(t *testing.T) {
 	musttest.Do(t, run(kernels, true, &bytes.Buffer{}))
 }
 
-// A changed source is noticed, and so is PTX that says nothing of its sources.
+// A changed source is noticed, and so is PTX without a digest of its sources.
 func TestStale(t *testing.T) {
 	dir := t.TempDir()
 	musttest.Do(t, os.CopyFS(dir, os.DirFS(kernels)))

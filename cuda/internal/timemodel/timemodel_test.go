@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// zipf returns the numbers of values before each term, and of all, of documents whose terms follow
-// Zipf's law.
+// zipf returns the number of values before each term, and the total, for documents whose terms
+// follow Zipf's law.
 func zipf(documents, terms int, values float64) []int64 {
 	first := []int64{0}
 	for t := range terms {
@@ -16,7 +16,7 @@ func zipf(documents, terms int, values float64) []int64 {
 	return first
 }
 
-// The head has the fewest cycles of all that it could be, and counts what [Of] counts.
+// The head has the fewest cycles of all possible heads, as counted by [Of].
 func TestHead(t *testing.T) {
 	const perChunk, maxChunks = 40, 3
 	for _, c := range []struct{ documents, terms int }{{0, 5}, {7, 0}, {300, 90}, {20_000, 500}, {100_000, 70}} {
@@ -34,7 +34,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// A head has no more terms than there is room for.
+// A head has at most the terms that fit into its chunks.
 func TestHeadRoom(t *testing.T) {
 	if got := (&Costs{Match: 1}).Head(zipf(100, 500, 30), 100, 40, 3, 2048); got != 120 {
 		t.Errorf("a head of %d terms, expected 120", got)
@@ -53,7 +53,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Each cost is that of so many, here by hand.
+// Cycles equals the sum of costs computed by hand.
 func TestCycles(t *testing.T) {
 	w := Work{Documents: 8192, HeadValues: 3e5, Chunks: 3, TailValues: 7e5, Matches: 5e6} // 64 panels, 2 blocks
 	for _, c := range []struct {
@@ -70,10 +70,10 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// The dense end has the groups of terms of which one in share documents has each on average, at least
-// two of them, and no terms of no document.
+// Groups are dense if on average at least one in share documents has each term. There are at least
+// two groups, and no terms without documents.
 func TestDense(t *testing.T) {
-	upTo := func(terms int, each ...int64) []int64 { // of 100 documents
+	upTo := func(terms int, each ...int64) []int64 { // values of 100 documents
 		first := []int64{0}
 		for t := range terms {
 			first = append(first, first[t]+each[t*len(each)/terms])
@@ -95,16 +95,16 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// By the model the dense end has the groups of terms with which panelDot spares the most over what
-// panelTensor takes, and none where that is nothing.
+// By the model, the dense groups maximise the time saved in panelDot minus the time of panelTensor.
+// If nothing is saved, there are none.
 func TestTerms(t *testing.T) {
-	upTo := func(terms int, each int64) (first []int64) { // of 100 documents
+	upTo := func(terms int, each int64) (first []int64) { // values of 100 documents
 		for t := range terms + 1 {
 			first = append(first, int64(t)*each)
 		}
 		return first
 	}
-	c := &Costs{Value: 8, Dense: 64, DenseRow: 200} // worth it for more than one in four, and 200 above
+	c := &Costs{Value: 8, Dense: 64, DenseRow: 200} // dense terms pay off if more than one in four documents has them, and 200 cycles are saved
 	for _, of := range []struct {
 		first []int64
 		want  int
@@ -116,7 +116,7 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%d terms: found %d, expected %d", len(of.first)-1, got, of.want)
 		}
 	}
-	// Terms of no document are no part of it.
+	// Terms without documents are never dense.
 	ends := func(all, none int) []int64 {
 		first := upTo(all, 100)
 		for range none {
