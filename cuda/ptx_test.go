@@ -110,8 +110,8 @@ func notices(t *testing.T, x, few *sparse.Embedded, share int64, faults map[stri
 	}
 }
 
-// planted replaces the first n occurrences of old in a kernel of the PTX, all for n = -1. Without a
-// kernel it replaces them in all of the PTX.
+// planted replaces the first n (-1: all) occurrences of old in a kernel, or in all of the PTX for
+// "".
 func planted(t *testing.T, kernel, old, by string, n int) string {
 	t.Helper()
 	begin, end := 0, len(ptx)
