@@ -51,7 +51,7 @@ func learnersOf(x [][]float64) map[string]learner {
 		},
 		"nu-SVC":      classes(Parameters{Regularization: Regularization{Nu: 0.4}}),
 		"epsilon-SVR": numbers(Parameters{Regularization: Regularization{C: 2, Epsilon: 0.05}}, 0),
-		// This needs many more steps.
+		// This problem needs many more steps.
 		"epsilon-SVR, both variables of a document": numbers(Parameters{Regularization: Regularization{C: 100,
 			Epsilon: 1e-5}}, 3000),
 		"nu-SVR": numbers(Parameters{Regularization: Regularization{C: 2, Nu: 0.3}}, 0),

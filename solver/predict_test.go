@@ -157,8 +157,8 @@ func TestPredictorOddities(t *testing.T) {
 	}
 }
 
-// The sums of one object are added by column, the sums of several objects by decision function.
-// Both have the same bits for any division of the columns.
+// The sums of one object are computed column by column, and of several objects function by
+// function. Both have the same bits for any division of the columns.
 func TestSumsOfOne(t *testing.T) {
 	const classes, columns, objects = 7, 300, 64
 	r := rand.New(rand.NewPCG(3, 4))

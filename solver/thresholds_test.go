@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// scattered returns decision values of labels. The values of rare labels are too small by low.
+// scattered returns decision values. The values of a document's labels are too small by low.
 func scattered(seed uint64, n, labels int, low float64) (decisions [][]float64, sets [][]int, parts []int) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for i := range n {
@@ -46,8 +46,8 @@ func microF1(decisions [][]float64, sets [][]int, above []float64) float64 {
 	return 2 * float64(right) / float64(both)
 }
 
-// The thresholds of each label are optimal. A search over all pairs of cuts of two labels finds no
-// better cuts.
+// The thresholds of each label are optimal. A search over all pairs of thresholds finds no better
+// pair.
 func TestTuneThresholdsBest(t *testing.T) {
 	for seed := range uint64(5) {
 		decisions, sets, parts := scattered(seed, 40, 2, 0.8)
@@ -195,7 +195,7 @@ func TestTuneThresholdsChoice(t *testing.T) {
 		decisions, sets, parts := scattered(seed, n, all, 0.7)
 		k := musttest.Get(newTuning(decisions, sets, parts))(t)
 		var micro, macro []float64
-		var without [][]float64 // by rule and document: micro F1 without the document
+		var without [][]float64 // per rule and document: micro F1 without the document
 		for _, fit := range []func(int) []float64{k.sign, k.common, k.each} {
 			above := [][]float64{fit(0), fit(1), fit(2)}
 			for _, atLeastOne := range []bool{false, true} {

@@ -210,7 +210,7 @@ func TestBadWeights(t *testing.T) {
 	}
 }
 
-// For two classes, one-vs-rest uses the weights of both. For three, the rest has weight 1.
+// For two classes, one-vs-rest uses the weights of both. For three, other classes have weight 1.
 func TestWeightsOfTheRest(t *testing.T) {
 	m, x := gaussian(t, 7, 120, 3, 0.5)
 	labels := make([]int, len(x))
