@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// of returns only the error.
+// of returns the error of a call with two results.
 func of(_ any, err error) error { return err }
 
 // Every function of an engine rejects invalid documents. With unsorted terms, engine and reference

@@ -72,8 +72,8 @@ func matrixOf(t *testing.T, c *Cached) *Matrix {
 	return musttest.Get(c.Matrix(parse(t, "diffusion:t=0.5")))(t)
 }
 
-// Only one matrix exists at a time. There is none while another is in use or being computed, but
-// there is one after Close or a failure.
+// Only one matrix exists at a time. Ready returns nil while another matrix is in use or being
+// computed, but not after Close or a failure.
 func TestReadyHasTheRoomOfC(t *testing.T) {
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(150, 500, 20, 1)), Options{Workers: 2})
 	k := parse(t, "diffusion:t=0.5")

@@ -129,7 +129,7 @@ func TestGramAgreesWithReference(t *testing.T) {
 // products are equal, and c is as small as possible without being recomputed. With additional
 // documents of one word (field short), they also have the maximum number of terms in a segment.
 func TestEqualProducts(t *testing.T) {
-	// even and odd: counts of the own words in every second document
+	// even and odd: count of each unshared word in even and odd documents
 	type corpus struct{ shared, own, even, odd, short int }
 	cases := []corpus{
 		{9649, 1, 1048, 1100, 60},
@@ -293,7 +293,7 @@ func TestMemoryBound(t *testing.T) {
 
 func TestCancellation(t *testing.T) {
 	n := 4000
-	if testing.Short() { // slow already
+	if testing.Short() { // this test is slow
 		n = 1000
 	}
 	x := embedded(t, sparse.Sphere, zipf(n, 20000, 100, 1))

@@ -113,8 +113,8 @@ func forced(method string, joins *atomic.Int64) Options {
 	return Options{Workers: 2, method: method, joins: joins}
 }
 
-// ran checks the number of joins since its last call, and that no join ran with tiles, because a
-// plan names its method before the work.
+// ran checks the number of joins since its last call, and that none ran for options that force
+// tiles. The plan doesn't show this, because it is made before the search.
 func ran(t *testing.T, what string, joins, byTiles *atomic.Int64, want int64) {
 	t.Helper()
 	if n, none := joins.Swap(0), byTiles.Swap(0); n != want || none != 0 {
@@ -213,8 +213,8 @@ func every(n, some int) (docs []int) {
 	return docs
 }
 
-// Neighbours above a minimum are the same by a join: for own documents, test documents, and own
-// documents as test documents, with and without folds.
+// A join finds the same neighbours above a minimum: for the engine's documents, for test documents,
+// and for the engine's documents as test documents, with and without folds.
 func TestJoinNeighbours(t *testing.T) {
 	var joins, none atomic.Int64
 	specs := []string{"linear:embed=tfidf-l2", "bhattacharyya", "diffusion:t=0.5", "cosine-power:p=1,embed=tfidf-l2"}
@@ -226,7 +226,7 @@ func TestJoinNeighbours(t *testing.T) {
 		name, m := d.name, d.CSR
 		for _, spec := range specs {
 			by := int64(1)
-			if strings.HasPrefix(spec, "linear") { // by tiles, because norms matter
+			if strings.HasPrefix(spec, "linear") { // tiles are used, because the kernel uses norms
 				by = 0
 			}
 			k := kernel.MustParse(spec)
@@ -234,7 +234,7 @@ func TestJoinNeighbours(t *testing.T) {
 			other := musttest.Get(x.Embedder.Transform(planted(7, 90, m.Cols, 20)))(t)
 			k = kernel.Resolve(k, len(x.Embedder.Terms))
 			tiles, joined := newEngine(t, x, forced(byTiles, &none)), newEngine(t, x, forced(byJoin, &joins))
-			found := [2]int{} // own documents, and test documents
+			found := [2]int{} // for the engine's documents, and for test documents
 			folds := musttest.Make(x.Rows(), func(i int) int32 { return int32(i % 3) })
 			for _, c := range bounds {
 				least := k.Eval(c, 1, 1)

@@ -57,7 +57,7 @@ func TestMachineMemory(t *testing.T) {
 	}
 }
 
-// Numbers of bytes above the largest int64 are replaced by it.
+// Numbers of bytes above the largest int64 become the largest int64.
 func TestBytesDoNotWrapRound(t *testing.T) {
 	// 4n² is above 2⁶³, just below 2⁶⁶, and 9·2⁶⁴, which is 0 modulo 2⁶⁴
 	for _, n := range []int{1518500250, 1<<32 - 1, 3 << 31} {

@@ -112,7 +112,7 @@ func TestRectangle(t *testing.T) {
 					}
 					_ = doubled(0, w)
 					const block = 4 * 512 * 624 // bytes of a block of rows
-					// These keep nothing, documents, the first block and documents, and everything.
+					// These store nothing, prepared documents, also the first block, or all rows.
 					for _, keep := range []int64{0, 256 << 10, 2 * block, 1 << 30} {
 						r := musttest.Get(e.Rectangle(k, test, keep))(t)
 						room := min(map[int64]int{2 * block: 1, 1 << 30: 3}[keep], r.blocks())
@@ -233,7 +233,7 @@ func TestMultiplyDevice(t *testing.T) {
 			}
 		}
 	}
-	many := musttest.Get(x.Embedder.Transform(zipf(reducedRows+5, 900, 6, 7)))(t) // exceeds the batch size of a device
+	many := musttest.Get(x.Embedder.Transform(zipf(reducedRows+5, 900, 6, 7)))(t) // more documents than a batch of the device
 	k := musttest.Get(kernel.ParseIn("c", embedding))(t)
 	e := newEngine(t, x, Options{Workers: 2})
 	v, w, want := drawn(300, 1, 8), mat.NewDense(many.Rows(), 1, nil), mat.NewDense(many.Rows(), 1, nil)
@@ -244,7 +244,7 @@ func TestMultiplyDevice(t *testing.T) {
 	if reducer.asked != 2 || !mat.EqualApprox(w, want, 1e-4) { // rows have 300 values of up to 1, by sums in float32
 		t.Errorf("%d requests for %d rows, or other products", reducer.asked, many.Rows())
 	}
-	if reducer.asked = asked; asked != 4 { // by two kernels, twice: rows that are kept are multiplied here
+	if reducer.asked = asked; asked != 4 { // two kernels, two products each; stored rows are multiplied on the CPU
 		t.Errorf("a device that multiplies was asked %d times", reducer.asked)
 	}
 }

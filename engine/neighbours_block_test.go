@@ -15,7 +15,7 @@ import (
 // documents.
 func blocksOf(t *testing.T, e *Engine, k kernel.Kernel, cuts []int, opt NeighbourOptions) (lists [][]Neighbour) {
 	t.Helper()
-	parts := make([][][][]Neighbour, len(cuts)-1) // by range
+	parts := make([][][][]Neighbour, len(cuts)-1) // one list of blocks per range
 	for a := range parts {
 		for b := range a + 1 {
 			rows, columns := [2]int{cuts[a], cuts[a+1]}, [2]int{cuts[b], cuts[b+1]}
@@ -65,14 +65,14 @@ func TestNeighbourBlocks(t *testing.T) {
 				opt := NeighbourOptions{Count: count}
 				if round%3 == 1 {
 					near := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
-					opt.Min = new(float64(near.Of(n / 2)[0].Value)) // half of the documents reach it, one exactly
+					opt.Min = new(float64(near.Of(n / 2)[0].Value)) // largest value of document n/2
 				}
 				want := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
 				cuts := []int{0, r.IntN(n), r.IntN(n), r.IntN(n), n}
 				slices.Sort(cuts)
 				before := e.Stats().Pairs
 				got := blocksOf(t, e, k, cuts, opt)
-				// The panel's square and columns before the block are computed, too.
+				// Other pairs within panels and columns before the block are computed, too.
 				most := compute.PairsOf(n) + int64(n)*int64(e.Info().Kernels.Panel+4*128)
 				if pairs := e.Stats().Pairs - before; pairs > most {
 					t.Errorf("%d pairs of %d documents, expected at most %d", pairs, n, most)

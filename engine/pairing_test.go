@@ -24,8 +24,8 @@ func histogramEmbeddings() (list []sparse.Embedding) {
 
 func cIn(t testing.TB, e sparse.Embedding) kernel.Kernel { return parse(t, "c:embed="+e.String()) }
 
-// c of two histograms a = (1) and b = (½, ½) agrees with values by hand: χ² = ½·(1-½)²·2/3 + ½ and
-// JS = ¾ ln(4/3).
+// c of two histograms a = (1) and b = (½, ½) agrees with values computed by hand: χ² = ½·(1-½)²·2/3
+// + ½ and JS = ¾ ln(4/3).
 func TestHistogramValues(t *testing.T) {
 	m := &sparse.CSR{Cols: 3, Offsets: []int64{0, 1, 3, 4}, Terms: []uint32{0, 0, 1, 2}, Values: []float32{5, 2, 2, 7}}
 	for spec, want := range map[string]float64{"chi2:gamma=1": math.Exp(-2. / 3),

@@ -55,7 +55,7 @@ func TestKernelsThatPanic(t *testing.T) {
 	into := musttest.Make(n, dst.Row)
 	for place, e := range map[string]*Engine{"host": onHost, "device": onDevice} {
 		whole := newCached(t, e, CachedOptions{})
-		want := mapped(t, e, good) // as caches map it, also with a device
+		want := mapped(t, e, good) // values that the engine maps from c, as caches do, also with a device
 		ways := map[string]func(k kernel.Kernel) error{
 			"Gram":  func(k kernel.Kernel) error { return of(e.Gram(ctx, k, nil)) },
 			"Rows":  func(k kernel.Kernel) error { return of(e.Rows(ctx, k, Request{Documents: rows}, dst)) },

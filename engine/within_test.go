@@ -38,8 +38,8 @@ func turned(factors []float32) (rows [][]float32, c20 func(i, j int) int) {
 	}
 }
 
-// A pair at the bound is found, and a pair a millionth of the bound beyond isn't, by a join, by
-// tiles, in groups and in an index.
+// Joins, tiles, groups and indexes find a pair at the bound, but not a pair beyond it by a
+// millionth of the bound.
 func TestPairsAtBound(t *testing.T) {
 	musttest.SkipRace(t)
 	rows, c20 := turned([]float32{1, 3, 7, 2, 5})

@@ -74,7 +74,7 @@ func TestAlgebraGolden(t *testing.T) {
 		if positive := k.known.PositiveDiagonal; positive && !g.hasC2 {
 			t.Errorf("%s: the diagonal isn't above 0", g.spec)
 		} else if !positive || strings.HasPrefix(g.spec, "centred") {
-			// For these only the definition is known.
+			// For these kernels only the definition was computed.
 			continue
 		}
 		c2, _, _ := k.feature(g.c, g.x, g.y)

@@ -35,7 +35,7 @@ func made(spec string) Kernel {
 
 var kernels sync.Map
 
-// leaf makes a base kernel of a formula.
+// leaf makes a base kernel from a formula.
 func leaf(f formula) *kernel { return (&kernel{formula: f}).ready() }
 
 // feature returns c2, x2 and y2.

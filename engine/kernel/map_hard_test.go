@@ -89,7 +89,7 @@ func TestHardMaps(t *testing.T) {
 	})
 }
 
-// Powers have float32 values, with an infinite bound, even if their parts are out of range.
+// Powers have float32 values, with an infinite bound, even if operands are out of range.
 func TestPowersOfProducts(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"power(product(rbf:gamma=1,exp(linear))):p=2", "power(1e-3*exp(0.1*linear)):p=10",

@@ -84,7 +84,7 @@ func TestMapError(t *testing.T) {
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		known.restart(k)
 		cs, step := many, 1
-		// the slowest reference: each pair of norms is tested with another part of the values
+		// to save time, each pair of norms is tested with different values of c
 		if _, ok := k.(*kernel); ok && UsesNorms(k) {
 			cs, step = fewer, 11
 		}

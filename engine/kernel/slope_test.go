@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Slopes agree with derivatives of formulas by hand.
+// Slopes agree with derivatives computed by hand.
 func TestSlopes(t *testing.T) {
 	const x, y = 1.5, 0.7
 	for _, c := range []float64{1e-6, 0.01, 0.3, 0.9, 1, 1.4} {

@@ -44,8 +44,8 @@ func leafSpecs() (specs []string) {
 	return specs
 }
 
-// madeOf returns specifications of all combinations with a part: as the only, first or last part,
-// with a weight, in a sum and in parentheses, and with every notation of the combination's
+// madeOf returns specifications of all combinations that contain part: as the only, first or last
+// operand, with a weight, in a sum and in parentheses, and with every notation of the combination's
 // parameters.
 func madeOf(part string) (specs []string) {
 	lists := []string{part, "linear," + part, part + ",linear", "(" + part + ")", "2*" + part, "linear + " + part,

@@ -237,7 +237,7 @@ func TestLanczosLeavesInvariantSpaces(t *testing.T) {
 	}
 }
 
-// Couplings so small that the space counts as invariant are included in the residual: eigenvalues
+// Residuals include couplings that are so small that the space counts as invariant: eigenvalues
 // that differ by about 10⁻¹⁴ of the largest.
 func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
 	for seed := range uint64(20) {

@@ -46,8 +46,8 @@ var (
 	someBias  = []float64{-2, -0.3, -1e-3, 1e-3, 0.3, 1, 2.5}
 )
 
-// k^b agrees with a probability in other coordinates within 10⁻¹³ √(k(x,x) k(y,y)), with k(x,x) =
-// erfc(h/√2), and within 10⁻¹³ for b < 0.
+// k^b agrees with orthant, a probability in Cartesian coordinates, within 10⁻¹³ √(k(x,x) k(y,y)),
+// with k(x,x) = erfc(h/√2), and within 10⁻¹³ for b < 0.
 func TestBiased(t *testing.T) {
 	for _, b := range someBias {
 		for _, x := range someNorms {

@@ -71,7 +71,7 @@ func dotOf(x *sparse.Embedded, i, k int) (sum float64) {
 	return sum
 }
 
-// The heap returns any ranks of a row in order.
+// The heap returns the ranks of a row in ascending order.
 func TestCut(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(100, 400, 30, 3))
 	j := musttest.Get(New(t.Context(), x, nil, 0.5, 2))(t)
