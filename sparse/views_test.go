@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The similarity of documents is the weighted mean over their views. A document without a view
-// consists of its other views.
+// The similarity of documents is the weighted mean over their views. If a document lacks a view,
+// its other views make up the whole document.
 func TestViews(t *testing.T) {
 	const split = 3 // columns of the first view
 	rows := [][]float32{{1, 2, 0, 4, 0, 0, 9}, {0, 3, 5, 1, 70, 2, 0}, {7, 0, 1, 0, 0, 3, 3}, {1, 1, 0, 0, 0, 0, 0},
