@@ -293,7 +293,7 @@ func TestNumberForms(t *testing.T) {
 	}
 }
 
-// Retokenize with another width keeps the terms that were read.
+// Retokenize with a different width keeps the same terms.
 func TestRecutKeepsFrequencies(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("a,b,class\n")
@@ -360,7 +360,7 @@ func TestTwoNamedColumns(t *testing.T) {
 	if c := texts(t, "a.csv", "text,label\n10,x\n11,y\n", Options{}); c.Tokenizer.HasColumns() {
 		t.Errorf("cut by %s", c.Tokenizer)
 	}
-	// A warning reports if such a label only comes later.
+	// If such a label only occurs later in the file, there is a warning.
 	far := "topic,good words\n" + strings.Repeat("x,bad\n", 20000) + "topic,worse\n"
 	c := texts(t, "a.csv", far, Options{})
 	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Message, "though later documents have the label topic") {

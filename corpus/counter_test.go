@@ -43,7 +43,7 @@ func TestCounter(t *testing.T) {
 		c := musttest.Get(FromTexts(context.Background(), texts, nil, Options{Tokenizer: tokenizer, MinDF: 2}))(t)
 		countedAs(t, tokenizer, c.Vocabulary, texts)
 	}
-	countedAs(t, Tokenizer{}, []string{"rain", "away"}, texts) // in another order
+	countedAs(t, Tokenizer{}, []string{"rain", "away"}, texts) // an unsorted vocabulary
 	// These documents fill several pages of terms, and the vocabulary has several words of bits.
 	words, many := make([]string, pageTerms/3), make([]string, 12)
 	for i := range words {

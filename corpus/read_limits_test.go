@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// bomb returns a gzip file of a head and many copies of a text.
+// bomb returns a gzip file with a first text and many copies of a second text.
 func bomb(t *testing.T, head, text string, times int) string {
 	t.Helper()
 	var b bytes.Buffer

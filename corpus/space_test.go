@@ -112,8 +112,8 @@ func cosine(a, b string, weight func(term string) float64) float64 {
 	return dot / nx / ny
 }
 
-// Terms that columns lacks have the weight of a term of one document. Texts without terms, or whose
-// terms all weigh 0, equal only the same text in either corpus.
+// Terms that occur only in rows have the weight of a term of one document. Texts without terms, or
+// whose terms all weigh 0, equal only the same text in either corpus.
 func TestSpaceWeights(t *testing.T) {
 	columns := []string{"a b c", "a b", "a", "a d d", "a", "1 2", "1 2", "3", ""}
 	rows := []string{"a b x", "x y z", "a", "", "3", "4", "a x x"}
