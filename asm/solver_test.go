@@ -248,7 +248,7 @@ func TestRowSums(t *testing.T) {
 					at[s] = int32(base + row)
 					for r := range want {
 						product := coef[s] * float64(rows[row*width+r])
-						want[r] = math.FMA(1, product, want[r]) // FMA with a factor of 1, so that the compiler fuses no product into the sum
+						want[r] = math.FMA(1, product, want[r]) // prevents fusing the product and the sum
 					}
 				}
 				k.RowSums(got, rows, base, at[:n/2], coef[:n/2])

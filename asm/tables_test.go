@@ -10,8 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// half returns the maximum error of a result that is rounded once to float32 from a float64 value
-// with a relative error of n·2⁻⁵³.
+// half returns the maximum error of a float64 value with relative error n·2⁻⁵³, rounded to float32.
 func half(v, n float64) float64 { return ulp32(v)/2 + n*0x1p-53*math.Abs(v) }
 
 // scaled returns the case of a map of float64 numbers, called with scale·c.
@@ -76,8 +75,7 @@ func tableCases() (list []mapCase) {
 				if at, y := PiecewiseRow(float32(c), bits); at != row || float64(y) != x {
 					panic(fmt.Sprintf("bits %d: row and t of %v are %d and %v, expected %d and %v", bits, c, at, y, row, x))
 				}
-				// Horner's rule in float32 rounds the coefficient of tᵏ and its products and sums
-				// at most 2k+1 times.
+				// Horner's rule in float32 rounds the term in tᵏ at most 2k+1 times.
 				for i := 5; i >= 0; i-- {
 					want = want*x + float64(rows[row][i])
 					tol = tol*math.Abs(x) + float64(2*i+1)*0x1p-24*math.Abs(float64(rows[row][i]))
