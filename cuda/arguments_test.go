@@ -137,7 +137,7 @@ func TestClosed(t *testing.T) {
 		visit := func(*device.Tile) error { return nil }
 		return []error{loaded, digest, cols.Rows(ctx, &device.Request{Docs: []int{0}, Hi: n}, visit)}
 	}
-	if _, err := cols.Digest(ctx, &device.Request{Docs: []int{0}, Hi: n}); err != nil { // the failed Close changed nothing
+	if _, err := cols.Digest(ctx, &device.Request{Docs: []int{0}, Hi: n}); err != nil { // Close had no effect
 		t.Error(err)
 	}
 	for _, c := range []interface{ Close() error }{cols, d, cols, d} {

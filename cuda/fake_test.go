@@ -64,7 +64,7 @@ const (
 	liveContexts
 	attributeCalls
 	attributeFailures
-	allocations cu.DeviceAttribute = 2001 // for each allocation in turn: low and high word of its address, and its bytes
+	allocations cu.DeviceAttribute = 2001 // per allocation: low and high word of its address, and its bytes
 )
 
 // noLeaks checks at the end of a test that all resources are freed and no goroutine is left.

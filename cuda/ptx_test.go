@@ -22,8 +22,7 @@ import (
 )
 
 // interpreting opens a device on which a PTX interpreter, which stops at any error, replaces the
-// named kernels of the fake driver (all without names). terms is the number of terms that fit into
-// shared memory.
+// named kernels of the fake driver (all without names). terms fit into its shared memory.
 func interpreting(t *testing.T, terms int, text string, names ...string) *Device {
 	t.Helper()
 	if onRealDevice() {
@@ -36,7 +35,7 @@ func interpreting(t *testing.T, terms int, text string, names ...string) *Device
 		if len(names) > 0 && !slices.Contains(names, name) {
 			return false, nil
 		}
-		if err := errors.Join(wrong, cu.Synchronize()); err != nil { // earlier work has finished, because the interpreter runs at once
+		if err := errors.Join(wrong, cu.Synchronize()); err != nil { // earlier launches are complete
 			return true, err
 		}
 		memory, err := allocated()

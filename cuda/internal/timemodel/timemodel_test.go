@@ -104,7 +104,7 @@ func TestTerms(t *testing.T) {
 		}
 		return first
 	}
-	c := &Costs{Value: 8, Dense: 64, DenseRow: 200} // dense terms pay off if more than one in four documents has them, and 200 cycles are saved
+	c := &Costs{Value: 8, Dense: 64, DenseRow: 200} // gain if more than one in four has a term
 	for _, of := range []struct {
 		first []int64
 		want  int
