@@ -233,7 +233,7 @@ func TestMultiplyDevice(t *testing.T) {
 			}
 		}
 	}
-	many := musttest.Get(x.Embedder.Transform(zipf(reducedRows+5, 900, 6, 7)))(t) // more documents than a batch of the device
+	many := musttest.Get(x.Embedder.Transform(zipf(reducedRows+5, 900, 6, 7)))(t) // more than a batch
 	k := musttest.Get(kernel.ParseIn("c", embedding))(t)
 	e := newEngine(t, x, Options{Workers: 2})
 	v, w, want := drawn(300, 1, 8), mat.NewDense(many.Rows(), 1, nil), mat.NewDense(many.Rows(), 1, nil)
