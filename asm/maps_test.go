@@ -253,7 +253,7 @@ func accuracyInputs(exp bool, near, stride uint32, f func(c []float32)) {
 		run(bits(2)-near+1, near, 1)
 		run(0, (bits(2)-bits(0))/stride, stride)
 		run(bits(0x1p-12), (bits(2)-bits(0x1p-12))/(stride/16), stride/16)                         // typical c of text
-		for _, seam := range []float32{math.Sqrt2 / 2, 0.5, math.Sqrt2 / 4, 0x1p-24, math.Sqrt2} { // ends of a logarithm's range
+		for _, seam := range []float32{math.Sqrt2 / 2, 0.5, math.Sqrt2 / 4, 0x1p-24, math.Sqrt2} { // near ends of log
 			run(bits(seam)-200, 401, 1)
 		}
 	}
