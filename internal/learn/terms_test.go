@@ -130,7 +130,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 			}
 		}
 		if widths > 0 && !(len(cs[0]) >= len(chosenRegressionC) && len(cs[1]) >= len(chosenRegressionC)) {
-			t.Errorf("%s: the round of C tried %v", views, tried)
+			t.Errorf("%s: the round of C tried %v", views, cs)
 		}
 		if got := searchTerms(c); len(got) != max(widths+widths/2, 1) { // widths 1, 2 and 3, or the given width
 			t.Errorf("%s: a search compares %v", views, got)
