@@ -49,7 +49,7 @@ type Kernels struct {
 		panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
 	) int
 
-	ChiSquare, JensenShannon Pairing // histogram similarities that replace dot products
+	ChiSquare, JensenShannon Pairing // histogram similarities, computed instead of dot products
 
 	Add        func(dst, a, b []float32)
 	Exp        func(dst, x []float32)
@@ -86,7 +86,7 @@ type Kernels struct {
 	MultiplyWide func(
 		sum []float64, apart int, c []float64, stride, lines, width int, by []float64, byStride, vectors int)
 
-	// Peak and Read measure the processor, as a reference for the other kernels.
+	// Peak and Read measure the processor. Other kernels are compared with them.
 	Peak func(sum []float32, x, y float32, rounds int)
 	Read func(src []float32) uint32
 }
@@ -98,21 +98,21 @@ const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
 // Cost holds the costs of the parts of a dot product in nanoseconds; see [CostOrigin]. Only ratios
 // matter.
 type Cost struct {
-	HeadValue    float64 // PanelDot: multiplying a value by a whole panel
+	HeadValue    float64 // PanelDot: time of a value multiplied by a whole panel
 	HeadFar      float64 // PanelDot: extra cost if the panel's row isn't in the L1 cache
 	HeadDocument float64 // PanelDot: fixed cost of a document with values in a segment
-	TailMatch    float64 // TailAdd: a match
+	TailMatch    float64 // TailAdd: time of a match
 	TailDocument float64 // TailStore: fixed cost of a document and its c; 0 if columns are never dense
 	TailList     float64 // TailAdd: fixed cost of a visit
 	RowDocument  float64 // PanelDotRows: fixed cost of a document and its c
-	L3Byte       float64 // a byte of a panel from the L3 cache
+	L3Byte       float64 // time to load a byte of a panel from the L3 cache
 }
 
-// highest, if not empty, limits the instruction sets offered. Only the linker sets it, to test
-// lower instruction sets: -ldflags "-X github.com/gramengine/gram/asm.highest=avx2".
+// highest, if not empty, is the highest instruction set of Available. Only the linker sets it, to
+// test lower instruction sets: -ldflags "-X github.com/gramengine/gram/asm.highest=avx2".
 var highest string
 
-// tables are the tables that this processor can run, best last.
+// tables holds the tables that this processor can run, best last.
 var tables = func() (list []*Kernels) {
 	for _, k := range append([]*Kernels{&generic}, native()...) {
 		list = append(list, checked(k))
@@ -120,7 +120,8 @@ var tables = func() (list []*Kernels) {
 	return upTo(list, ISA(highest))
 }()
 
-// upTo returns the tables up to the named instruction set, which must be available; "" is the last.
+// upTo returns the tables up to the named instruction set, which must be available. If name is "",
+// it returns all tables.
 func upTo(list []*Kernels, highest ISA) []*Kernels {
 	if highest == "" {
 		return list

@@ -10,9 +10,9 @@ import (
 // before any memory access. If a slice or a stride is too small or a count is negative, the kernel
 // panics and names itself and the argument. Kernels in assembly check nothing.
 //
-// Checks that take a pass over an argument are omitted: the values of documents, offsets, cursors,
-// rows and columns, and overlapping destinations. The generic functions call these the caller's
-// responsibility.
+// Checks that would read a whole argument are omitted: the values of documents, offsets, cursors,
+// rows and columns. Overlapping destinations aren't detected either. The comments of the generic
+// functions state these requirements.
 func checked(k *Kernels) *Kernels {
 	c := *k
 	c.PanelDot = checkPanel("PanelDot", k.Panel, k.PanelDot)
@@ -256,8 +256,8 @@ func checkTransposition[T float32 | int32](kernel, source, sourceStride string, 
 	}
 }
 
-// checkRectangle checks that a slice holds rows of a width, at least one, that begin a stride
-// apart.
+// checkRectangle checks that a slice holds at least one row of width elements. Rows begin stride
+// elements apart.
 func checkRectangle(kernel, arg string, have, rows, stride, width int) {
 	hi, lo := bits.Mul64(uint64(rows-1), uint64(stride))
 	lo, carry := bits.Add64(lo, uint64(width), 0)
@@ -266,7 +266,7 @@ func checkRectangle(kernel, arg string, have, rows, stride, width int) {
 	}
 }
 
-// checkRows checks that every slice of a list has n values from an offset.
+// checkRows checks that every slice of a list has n values after an offset.
 func checkRows[T float32 | float64](kernel, arg string, rows [][]T, from, n int) {
 	atLeast(kernel, "from", from, 0)
 	for i, row := range rows {
@@ -311,7 +311,8 @@ func checkBits(function string, bits uint) {
 	}
 }
 
-// inputs checks that both inputs of a map are as long as dst, and input that its only input is.
+// inputs checks that both inputs of a map are at least as long as dst. input checks the only input
+// of a map.
 func inputs(kernel, a, b string, dst, haveA, haveB int) {
 	input(kernel, a, dst, haveA)
 	input(kernel, b, dst, haveB)
@@ -323,8 +324,8 @@ func input(kernel, arg string, dst, have int) {
 	}
 }
 
-// values checks that an argument has at least n values, equal that it has n, and multiple that its
-// length is a multiple of n.
+// values checks that an argument has at least n values. equal checks that it has n values. multiple
+// checks that its length is a multiple of n.
 func values(kernel, arg string, have, need int) {
 	if have < need {
 		failNumbers(kernel, "%s has %d values, expected at least %d", arg, have, need)
@@ -343,7 +344,7 @@ func multiple(kernel, arg string, have, block int) {
 	}
 }
 
-// atLeast checks the minimum of a number.
+// atLeast checks that have is at least least.
 func atLeast(kernel, arg string, have, least int) {
 	if have < least {
 		failNumbers(kernel, "%s is %d, expected at least %d", arg, have, least)
@@ -359,8 +360,8 @@ func atMost(kernel, arg string, have, most int) {
 	}
 }
 
-// failNumbers is [fail] with an argument and two numbers. It is a separate function so that the
-// checks can be inlined.
+// failNumbers calls [fail] with the name of an argument and two numbers. It is a separate function
+// so that the checks can be inlined.
 //
 //go:noinline
 func failNumbers(kernel, format, arg string, have, expected int) {

@@ -12,20 +12,19 @@ import (
 //	u = 2²⁴ c            c <= 1
 //	u = 2²⁴ max(2-c, 2⁻²⁴)   c > 1    (2-c is exact)
 //
-// each power of two of u is divided into 2^bits intervals of equal length. The scaling makes every
-// float32 a normal number. The interval number of c is its row: the upper bits of u as an integer,
-// plus PiecewiseFold·2^bits for c > 1.
+// each power of two of u is divided into 2^bits intervals of equal length. Because of the factor
+// 2²⁴, u is a normal number for every float32 c > 0. The interval number of c is its row: the upper
+// bits of u as an integer, plus PiecewiseFold·2^bits for c > 1.
 //
-// A row holds six coefficients, lowest first, and two unused numbers. Its variable is t = m - mid,
-// where m in [1, 2) is the mantissa of u and mid the center of the interval: |t| <= 2^-(bits+1),
-// without rounding.
+// A row holds six coefficients, lowest first, and two numbers that the kernel ignores. Its variable
+// is t = m - mid, where m in [1, 2) is the mantissa of u and mid the center of the interval: |t| <=
+// 2^-(bits+1), without rounding.
 const (
 	// PiecewiseFold is the distance between the rows of c > 1 and of c <= 1 with the same u, in
 	// powers of two.
 	PiecewiseFold = layout.PiecewiseFold
-	// PiecewiseOctaves is the number of powers of two with rows. Of the exponents of u in float32
-	// format, 0 belongs to c = 0, exponents up to 151 to c <= 1, and 127 to 150 to c > 1. The rows
-	// for c > 1 begin at 152.
+	// PiecewiseOctaves is the number of powers of two with rows. u has float32 exponents 0 to 151
+	// for c <= 1 (0 only for c = 0), and 127 to 150 for c > 1. The rows for c > 1 begin at 152.
 	PiecewiseOctaves = 152 + 24
 
 	piecewiseMax = 12 // maximum of bits

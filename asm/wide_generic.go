@@ -11,12 +11,12 @@ import (
 // relative errors of their results. The general properties in maps_generic.go hold. Exchanging x
 // and y[j] gives the same bits.
 
-// A half line is a piecewise polynomial in v >= 0: each power of two from 2^HalfLineLow to
-// 2^HalfLineHigh is divided into HalfLineIntervals intervals of equal length. For v = m·2^e, 1 <= m
-// < 2, the first 4 bits of m select the row among the rows of e.
+// A half-line table approximates a function of v >= 0 by a piecewise polynomial: each power of two
+// from 2^HalfLineLow to 2^HalfLineHigh is divided into HalfLineIntervals intervals of equal length.
+// For v = m·2^e, 1 <= m < 2, the first 4 bits of m select the row among the rows of e.
 //
-// A row holds six coefficients, lowest first, and two unused numbers. Its variable is t = m - mid,
-// where mid is the center of the interval: |t| <= 2⁻⁵, without rounding.
+// A row holds six coefficients, lowest first, and two numbers that the kernel ignores. Its variable
+// is t = m - mid, where mid is the center of the interval: |t| <= 2⁻⁵, without rounding.
 const (
 	HalfLineLow       = layout.HalfLineLow
 	HalfLineHigh      = layout.HalfLineHigh

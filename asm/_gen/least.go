@@ -7,15 +7,15 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// leasts adds the kernel for minima of groups of lines.
+// leasts adds kernel Least, which computes minima of groups of lines.
 func leasts(f file) {
 	for _, set := range isas {
 		f.gen(set).minOfLines()
 	}
 }
 
-// minOfLines is leastGeneric. The minima of a group stay in registers during the pass over its
-// lines, and are then inserted into the levels by minimum and maximum.
+// minOfLines writes leastGeneric. The minima of a group stay in registers during the pass over its
+// lines. Minimum and maximum instructions then insert them into the levels.
 func (g *gen) minOfLines() {
 	g.begin("least", "func(least []float32, levels int, c []float32, stride, lines, places, group int)",
 		"is the part of leastGeneric whose places are a multiple of 32.")
@@ -51,7 +51,7 @@ func (g *gen) minOfLines() {
 	for i := range m {
 		v := g.reg()
 		g.VMOVUPS(Mem{Base: line}.Offset(4*g.lanes*i), v)
-		g.VMINPS(m[i], v, m[i]) // the second operand, m, if v is NaN
+		g.VMINPS(m[i], v, m[i]) // if v is NaN, the result is m, the second operand
 	}
 	g.ADDQ(stride, line)
 	g.DECQ(count)

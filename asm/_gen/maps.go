@@ -16,7 +16,7 @@ type mapKernel struct {
 	name    string
 	in      []string
 	scalars []string
-	unroll  int       // registers in a block, with 16 registers in all
+	unroll  int       // registers per block with AVX2, which has 16 vector registers
 	hold    []float32 // constants that stay in registers
 	body    func(a args) vec
 
@@ -25,8 +25,8 @@ type mapKernel struct {
 	limit func(a args) VecVirtual
 }
 
-// args are the arguments of a map's body: registers of its inputs and of each scalar. fast allows a
-// version with fewer operations and the same bits.
+// args are the arguments of a map's body: one vec per input and one register per scalar. If fast is
+// set, the body may use fewer operations that give the same bits.
 type args struct {
 	*gen
 	in   []vec
@@ -42,9 +42,9 @@ var mapKernels = []mapKernel{
 		body: func(a args) vec { return a.exp(a.in[0], true) }},
 	{name: "diffusion", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
 		body: func(a args) vec { return a.falling(a.scale(a.arcCosSq(), a.s[0])) },
-		// For c <= 1, arccos² is at most π²/4·c. So up to c = 87/(2.468·invT), the exponent stays
-		// above -87.3, where results are normal numbers. If invT is NaN, the limit is NaN, and no
-		// block is fast.
+		// For c <= 1, arccos² is at most π²/4·c. So up to c = 87/(2.468·invT), the exponent is
+		// above -87.3, and results are normal numbers. If invT is NaN, the limit is NaN, and no
+		// block uses the fast body.
 		limit: func(a args) VecVirtual {
 			quotient, l := a.reg(), a.reg()
 			a.VMOVUPS(a.mem(-35.2), quotient)
@@ -97,7 +97,7 @@ var mapKernels = []mapKernel{
 		}},
 }
 
-// upToOne is the limit of fast bodies that only need c <= 1.
+// upToOne is the limit of maps whose fast body requires only c <= 1.
 func upToOne(a args) VecVirtual { return a.constant(1) }
 
 func maps(f file) {
@@ -162,7 +162,7 @@ func (m mapKernel) write(g *gen) {
 	}
 	block, single, tail, done := g.label("block"), g.label("single"), g.label("tail"), g.label("done")
 	if unroll == 1 && m.limit == nil {
-		single = tail // blocks are single registers as it is
+		single = tail // a block is a single register
 	}
 
 	g.Label(block)
@@ -204,9 +204,9 @@ func (m mapKernel) write(g *gen) {
 	g.end()
 }
 
-// The functions below compute asm/maps_generic.go for one value, operation by operation.
+// The functions below repeat the operations of asm/maps_generic.go in the same order.
 
-// arcSq is arccos²(1-m) = 2m + m²·Q(m) for m in [0, 1].
+// arcSq returns arccos²(1-m) = 2m + m²·Q(m) for m in [0, 1].
 func (g *gen) arcSq(m vec) vec {
 	square := g.mul(m, m)
 	even := g.poly(square, coeff.ArcCosSq7, coeff.ArcCosSq5, coeff.ArcCosSq3, coeff.ArcCosSq1)
@@ -216,10 +216,10 @@ func (g *gen) arcSq(m vec) vec {
 	return odd
 }
 
-// fold is m = min(c, 2-c); NaN is preserved.
+// fold returns m = min(c, 2-c); NaN is preserved.
 func (g *gen) fold(c vec) vec { return g.min(g.constSub(2, c), c) }
 
-// supplement is π-φ as a sum of two numbers.
+// supplement returns π-φ as hi + lo, where lo is the rounding error of hi.
 func (g *gen) supplement(phi vec) (hi, lo vec) {
 	hi = g.constSub(coeff.PiHi, phi)
 	lo = g.constSub(coeff.PiHi, hi)
@@ -227,7 +227,7 @@ func (g *gen) supplement(phi vec) (hi, lo vec) {
 	return hi, g.addConst(lo, coeff.PiLo)
 }
 
-// arcCos is θ = arccos(1-c) for c in [0, 2], fast for c up to 1.
+// arcCos returns θ = arccos(1-c) for c in [0, 2]. If a.fast is set, c must be at most 1.
 func (a args) arcCos() vec {
 	c := a.in[0]
 	if a.fast {
@@ -238,7 +238,7 @@ func (a args) arcCos() vec {
 	return a.blend(a.compare(greater, c, a.operand(1)), a.add(hi, lo), phi)
 }
 
-// arcCosSq is arccos²(1-c) for c in [0, 2], fast for c up to 1.
+// arcCosSq returns arccos²(1-c) for c in [0, 2]. If a.fast is set, c must be at most 1.
 func (a args) arcCosSq() vec {
 	c := a.in[0]
 	if a.fast {
@@ -251,7 +251,8 @@ func (a args) arcCosSq() vec {
 	return a.blend(a.compare(greater, c, a.operand(1)), hi, w)
 }
 
-// falling is e^x for x <= 0, which it overwrites, fast where results are normal numbers.
+// falling returns e^x for x <= 0, and overwrites x. If a.fast is set, results must be normal
+// numbers.
 func (a args) falling(x vec) vec {
 	if a.fast {
 		return a.expNormal(x)
@@ -259,7 +260,7 @@ func (a args) falling(x vec) vec {
 	return a.exp(x, false)
 }
 
-// reduce splits x = n ln 2 + r. x becomes r, and p is the polynomial of exp(r). The low bits of k
+// reduce splits x = n ln 2 + r. It overwrites x with r, and returns p = exp(r). The low bits of k
 // hold the integer n, plus 254 if round is coeff.Round.
 func (g *gen) reduce(x vec, round float32) (k, p vec) {
 	k = g.all(coeff.Log2E, len(x))
@@ -271,8 +272,7 @@ func (g *gen) reduce(x vec, round float32) (k, p vec) {
 	return k, p
 }
 
-// exp is e^x for any x, which it overwrites. high reports whether x may exceed the range of
-// results.
+// exp returns e^x, and overwrites x. high must be set if e^x may overflow.
 func (g *gen) exp(x vec, high bool) vec {
 	x = g.clampLow(x, coeff.ExpLow)
 	if high {
@@ -292,8 +292,8 @@ func (g *gen) exp(x vec, high bool) vec {
 	return g.mul(g.mul(p, b1), b)
 }
 
-// expNormal is e^x for x with normal results: the bits of exp with fewer operations. It overwrites
-// x.
+// expNormal returns e^x, and overwrites x. Results must be normal numbers. It gives the same bits
+// as exp with fewer operations.
 func (g *gen) expNormal(x vec) vec {
 	k, p := g.reduce(x, coeff.RoundPlain)
 	for i := range k {

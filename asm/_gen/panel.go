@@ -22,23 +22,23 @@ func panels(f file) {
 	}
 }
 
-// A stream is the source of a document's values: n values that end at offset and value.
+// A stream holds three registers of a document: pointers to the ends of its offsets and values, and
+// the number n of values left.
 type stream struct{ offset, value, n Register }
 
 // A result selects what a panel kernel does with a document's sums.
 type result int
 
 const (
-	added        result = iota // add them to the document's row of the tile
-	distances                  // add them and convert the row to c
-	rowDistances               // add them to the document's tail sums and convert these to c
+	added        result = iota // add the sums to the document's row of the tile
+	distances                  // add the sums to the row, and convert the row to c
+	rowDistances               // add the sums to the document's tail sums, and convert the total to c
 )
 
-// panel writes a kernel that processes 1 or 2 documents at a time. term adds to a sum; its
-// arguments are a panel register in memory, a register filled with the document's value, and the
-// sum. Documents are ordered by their number of values, so the second of two neighbours has values
-// left at the end of the first.
-// the first is through.
+// panel writes a kernel that processes 1 or 2 documents at a time. term adds a term to sum, where m
+// is the address of panel values, and value is a register filled with the document's value.
+// Documents are ordered by their number of values, so the second of two documents has at least as
+// many values as the first.
 func (g *gen) panel(name string, documents int, to result, term func(m Mem, value, sum VecVirtual)) {
 	from, tile, returns, last := "", "out, ", "", to != added
 	if last {
@@ -78,7 +78,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		one, two, zero, limit = g.constant(1), g.constant(2), g.reg(), g.reg()
 		g.VXORPS(zero, zero, zero)
 		g.VBROADCASTSS(g.address(g.Param("limit")), limit)
-		g.Store(g.base("index"), g.ReturnIndex(0)) // address of the next index, until the end
+		g.Store(g.base("index"), g.ReturnIndex(0)) // holds the address of the next index until the kernel ends
 	}
 
 	// take moves a stream to the values of the next document.
@@ -94,13 +94,15 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		g.LEAQ(element(offset, n, 2), offset)
 		g.LEAQ(element(value, n, 4), value)
 	}
-	// addTerms adds the terms of a broadcast value with the panel's row at an offset.
+	// addTerms adds the terms of broadcast[d] and the panel's row at offset o to the sums of
+	// document d.
 	addTerms := func(d int, o Register) {
 		for i, sum := range sums[d] {
 			term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
 		}
 	}
-	// add adds value number at, counted from the end of the stream, to a document's sums.
+	// add adds the terms of value at to the sums of document d. at counts from the end of the
+	// stream.
 	add := func(d int, s stream, at Register) {
 		o := g.GP64()
 		g.MOVWQZX(element(s.offset, at, 2), o)
@@ -155,7 +157,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		g.JNZ(single)
 		g.Label(done)
 	}
-	// place returns the offset of the document's row in a slice.
+	// place returns the offset of document d's row in a slice.
 	place := func(d int, slice, stride string) GPVirtual {
 		row := g.GP64()
 		g.MOVBQZX(Mem{Base: doc, Disp: d}, row)
@@ -187,7 +189,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 			}
 			if last {
 				g.VSUBPS(sum, one, sum)
-				g.VMAXPS(sum, zero, sum) // the second operand where one is NaN
+				g.VMAXPS(sum, zero, sum) // NaN stays NaN
 				g.VMINPS(sum, two, sum)
 			}
 			g.VMOVUPS(sum, m)
@@ -223,7 +225,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 			g.zero(sums[0])
 			g.zero(sums[1])
 		}
-		// Both streams run to the end of the common length; the rest of b follows.
+		// The values that both streams have are processed together, then the rest of b.
 		g.SUBQ(a.n, b.n)
 		advance(a.n)
 		g.LEAQ(element(offset, a.n, 2), b.offset)
@@ -281,14 +283,13 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 	g.end()
 }
 
-// small lists the elements of c below the limit; row is the index of the first. Usually there are
-// none.
-// always there is none.
+// small lists the elements of c below the limit; row is the index of the first element of c.
+// Usually no element is below the limit, so a single test of the minimum comes first.
 func (g *gen) small(c vec, limit VecVirtual, row GPVirtual) {
 	least, none := g.reg(), g.label("none")
 	g.VMOVAPS(c[0], least)
 	for _, v := range c[1:] {
-		g.VMINPS(least, v, least) // least if v is NaN, and NaN if least is NaN
+		g.VMINPS(least, v, least) // the result is least if v or least is NaN
 	}
 	any := g.GP32()
 	g.lanesWhere(notAtLeast, least, limit, any)
@@ -352,8 +353,8 @@ func (g *gen) zero(v vec) {
 	}
 }
 
-// pairings adds the histogram similarities: their panels, and their terms as maps. A panel
-// processes one document at a time, because terms need registers. The bottleneck is the multiplier.
+// pairings adds the histogram similarities: panel kernels, and maps of single terms. A panel kernel
+// processes one document at a time, because terms need many registers.
 func pairings(f file) {
 	for _, p := range []struct {
 		name, terms string

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// peaks adds the kernels that measure the processor: multiply-adds in registers, and reading.
+// peaks adds the kernels that measure the processor: multiply-adds in registers, and memory reads.
 func peaks(f file) {
 	for _, set := range isas {
 		g := f.gen(set)

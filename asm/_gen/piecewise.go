@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// piecewise adds the kernel for piecewise polynomials. AVX-512 uses the AVX2 version: finding rows
-// dominates, and wider registers don't speed it up.
+// piecewise adds the kernel for piecewise polynomials. AVX-512 uses the AVX2 version, because
+// finding rows dominates, and wider registers don't speed that up.
 func piecewise(f file) { f.gen(isas[0]).piecewise() }
 
 // lookup holds the registers and addresses of piecewise during the loop.
@@ -31,8 +31,8 @@ func (g *gen) piecewise() {
 	rows := g.length("rows")
 	bits := g.param("bits")
 
-	// Values that depend on bits: the shift, the distance of the rows above c = 1, the upper bits
-	// of a mantissa and the bit below them.
+	// These values depend on bits: the shift, the distance of the rows for c > 1, and masks of the
+	// upper mantissa bits and of the next bit.
 	count := g.XMM()
 	g.DECQ(rows)
 	g.VMOVQ(rows, count)
@@ -115,7 +115,7 @@ func (g *gen) offsets(v VecVirtual) (at [8]GPVirtual) {
 	return at
 }
 
-// halves reads four adjacent numbers of eight rows: register i holds the numbers of rows i and i+4.
+// halves reads four adjacent coefficients of eight rows: register i holds rows i and i+4.
 func (g *gen) halves(rows Register, at [8]GPVirtual, disp int) (q [4]VecVirtual) {
 	for i := range q {
 		q[i] = g.reg()
@@ -125,7 +125,7 @@ func (g *gen) halves(rows Register, at [8]GPVirtual, disp int) (q [4]VecVirtual)
 	return q
 }
 
-// columns transposes: low computes the first two of four columns; high computes the other two in
+// columns transposes q. It returns columns 0 and 1 in low. high returns columns 2 and 3, and reuses
 // the registers of q.
 func (g *gen) columns(q [4]VecVirtual) (low [2]VecVirtual, high func() [2]VecVirtual) {
 	split := func(s, t VecVirtual) [2]VecVirtual {

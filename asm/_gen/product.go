@@ -15,9 +15,10 @@ func products(f file) {
 	}
 }
 
-// multiply is multiplyGeneric for values of the given size in bytes. Sums of a few registers of
-// places for up to four vectors stay in registers during the pass over the lines. A value is loaded
-// and widened once for four multiply-adds, and a vector's number is broadcast once for all places.
+// multiply writes multiplyGeneric for matrix elements of the given size in bytes. The sums of a few
+// registers of columns for up to four vectors stay in registers during the pass over the lines. A
+// matrix element is loaded and widened once for up to four vectors. A vector element is broadcast
+// once for all columns of the pass.
 func (g *gen) multiply(name string, size int) {
 	g.begin(name, fmt.Sprintf("func(sum []float64, apart int, c []float%d, stride, lines, width int, "+
 		"by []float64, byStride, vectors int)", 8*size), "is multiplyGeneric.")
@@ -62,8 +63,8 @@ type multiplication struct {
 	c, at, stride, lines, by, byStride, sum, apart GPVirtual
 }
 
-// product adds all lines to the sums of wide registers of places for the given number of vectors,
-// and moves sum to the next vector.
+// product adds all lines to the sums of wide registers of columns for count vectors, and moves sum
+// to the next vector.
 func (g *gen) product(some some, wide, count int, m multiplication) {
 	first := g.GP64()
 	g.MOVQ(m.sum, first)

@@ -20,7 +20,7 @@ func rows(f file) {
 // cacheLine is the size of a cache line in bytes.
 const cacheLine = 64
 
-// prefetch loads lines into the L2 cache; the L1 cache is too small.
+// prefetch loads cache lines into the L2 cache, because the L1 cache is too small.
 func (g *gen) prefetch() {
 	g.function("prefetch", "func(rows [][]float32, from, to int)")
 	g.Doc("prefetch is prefetchGeneric.")
@@ -50,9 +50,9 @@ func (g *gen) prefetch() {
 	g.RET()
 }
 
-// addRows is addRowsGeneric. Sums stay in registers during the pass over the rows. A block of
-// columns uses all spare registers. The columns after the last block use half as many each time,
-// and the last few use a mask. A value takes one widening load and one multiply-add.
+// addRows writes addRowsGeneric. Sums stay in registers during the pass over the rows. A block of
+// columns uses all spare registers. The remaining columns are processed in blocks of half the size
+// each, and the last few with a mask. An element takes one widening load and one multiply-add.
 func (g *gen) addRows() {
 	g.begin("addRows", "func(sum []float64, rows [][]float32, from int, by []float64)", "is addRowsGeneric.")
 	sum := g.base("sum")
@@ -124,16 +124,16 @@ func (g *gen) gather() {
 	g.RET()
 }
 
-// rowSums adds the kernels that sum multiples of rows. No operation is fused, so they give the bits
-// of the generic version.
+// rowSums adds the kernels that sum multiples of rows. No operation is fused, so the kernels give
+// the same bits as the generic version.
 func rowSums(f file) {
 	for _, set := range isas {
 		f.gen(set).rowSums()
 	}
 }
 
-// stripRegisters is the number of registers of sums: enough additions in flight to hide the latency
-// of an addition, and few enough for sixteen registers.
+// stripRegisters is the number of registers of sums. Eight independent additions hide the latency
+// of an addition, and leave half of the sixteen registers free.
 const stripRegisters = 8
 
 // rowSums writes a kernel for a multiple of stripRegisters registers of sums: 32 with AVX2, 64 with

@@ -27,7 +27,7 @@ func (g *gen) selectSmall() {
 	g.SHLQ(U8(2), stride)
 	found, line := g.GP64(), g.GP64()
 	g.XORQ(found, found)
-	g.XORQ(line, line) // its number, 16 bits to the left
+	g.XORQ(line, line) // line number << 16
 	bits := g.GP32()
 
 	const atLeast = U8(0x1d) // ordered a >= b

@@ -105,15 +105,15 @@ func (g *gen) newBest(none float64, predicate U8) best {
 	return b
 }
 
-// offer accepts the elements of register i that a mask admits and that are better.
+// offer replaces the best values by the elements of register i that are better and in mask.
 func (g *gen) offer(s scan, b best, i int, mask Register, v VecVirtual) {
 	better := g.where(mask, b.predicate, v, b.value[i])
 	g.take(better, v, b.value[i])
 	g.take(better, s.block, b.first[i])
 }
 
-// across combines the lanes of a register by an operation on vectors of any width, and fills the
-// register with the result.
+// across combines all lanes of a register with a binary operation, and fills the register with the
+// result.
 func (g *gen) across(v VecVirtual, op func(a, b, to VecVirtual)) {
 	t := g.reg()
 	if g.lanes == 16 {
@@ -158,7 +158,7 @@ func (g *gen) finish(b best, at, value string) {
 	g.VMINPD(b.first[1], place, place)
 	g.across(place, g.least)
 	index, none := g.GP64(), g.GP64()
-	g.VCVTTSD2SIQ(place.AsX(), index) // the minimum integer if it is infinite
+	g.VCVTTSD2SIQ(place.AsX(), index) // gives the minimum integer if the index is infinite
 	g.MOVQ(I32(-1), none)
 	g.TESTQ(index, index)
 	g.CMOVQLT(none, index)
@@ -240,7 +240,7 @@ func (g *gen) argGain() {
 			k := g.widen(g.row(ki, s, i))
 			g.VADDPD(k, k, k)
 			g.VSUBPD(k, a, a)
-			g.VMAXPD(floor, a, a) // the floor if a is NaN
+			g.VMAXPD(floor, a, a) // NaN becomes the floor
 			g.VSUBPD(v, gmax, v)
 			g.VMULPD(v, v, v)
 			g.VDIVPD(a, v, v)

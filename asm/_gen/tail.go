@@ -15,8 +15,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tails adds the kernels of the tail and the transpositions, only for AVX2: the tail is limited by
-// stores of single sums, and transpositions move 8×8 blocks.
+// tails adds the kernels of the tail and the transpositions, only for AVX2. The bottleneck of the
+// tail is stores of single sums, and transpositions move 8×8 blocks.
 func tails(f file) {
 	g := f.gen(isas[0])
 	g.tailAdd()
@@ -271,7 +271,7 @@ func finish(f file) {
 		small := g.each(wide, func(i int, v VecVirtual) {
 			place := element(from, at, 4).Offset(4 * g.lanes * i)
 			g.VSUBPS(g.load32s(place, first), one, v)
-			g.VMAXPS(v, zero, v) // the second operand where one is NaN
+			g.VMAXPS(v, zero, v) // NaN stays NaN
 			g.VMINPS(v, two, v)
 			g.store32s(v, place, first)
 			g.VCMPPS(less, all, v, v)

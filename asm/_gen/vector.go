@@ -45,7 +45,7 @@ type gen struct {
 
 func (f file) gen(set isa) *gen { return &gen{file: f, isa: set, held: map[float32]VecVirtual{}} }
 
-// static returns the constant of a name, and creates it from the given words if it is new.
+// static returns the named constant. If it doesn't exist, static creates it from words.
 func static[T Constant](g *gen, name string, words ...T) Mem {
 	m, ok := g.data[name]
 	if !ok {
@@ -136,7 +136,7 @@ func (g *gen) hold(list ...float32) {
 	}
 }
 
-// constant returns a register with the constant in every lane, held or new.
+// constant returns a register with x in every lane. It loads x unless x is held.
 func (g *gen) constant(x float32) VecVirtual {
 	if r, ok := g.held[x]; ok {
 		return r
@@ -146,7 +146,8 @@ func (g *gen) constant(x float32) VecVirtual {
 	return r
 }
 
-// operand returns the constant as an instruction's first operand, in a register if it is held.
+// operand returns x as the first operand of an instruction: the register that holds x, or else an
+// address.
 func (g *gen) operand(x float32) Op {
 	if r, ok := g.held[x]; ok {
 		return r
@@ -154,7 +155,7 @@ func (g *gen) operand(x float32) Op {
 	return g.mem(x)
 }
 
-// all returns n registers filled with the constant, to be overwritten.
+// all returns n new registers filled with x.
 func (g *gen) all(x float32, n int) vec {
 	v := g.regs(n)
 	g.issue(g.VMOVUPS, g.operand(x), v)
@@ -208,7 +209,7 @@ func (g *gen) sub(a, b vec) vec { return g.apply(g.VSUBPS, b, a) } // a - b
 
 func (g *gen) mul(a, b vec) vec { return g.apply(g.VMULPS, a, b) }
 
-// mulConst is a·x, addConst a+x, subConst a-x, constSub x-a.
+// mulConst returns a·x, addConst a+x, subConst a-x, and constSub x-a.
 func (g *gen) mulConst(a vec, x float32) vec { return g.apply(g.VMULPS, g.operand(x), a) }
 
 func (g *gen) addConst(a vec, x float32) vec { return g.apply(g.VADDPS, g.operand(x), a) }
@@ -217,20 +218,21 @@ func (g *gen) subConst(a vec, x float32) vec { return g.apply(g.VSUBPS, g.operan
 
 func (g *gen) constSub(x float32, a vec) vec { return g.apply(g.VSUBPS, a, g.constant(x)) }
 
-// scale is a·r for one register r.
+// scale returns a·r for one register r.
 func (g *gen) scale(a vec, r VecVirtual) vec { return g.apply(g.VMULPS, a, r) }
 
 // min and max return the second argument if one is NaN.
 func (g *gen) min(a, b vec) vec { return g.apply(g.VMINPS, b, a) }
 
-// clampLow is max(a, x), clampHigh min(a, x); NaN is preserved.
+// clampLow returns max(a, x), and clampHigh min(a, x); NaN is preserved.
 func (g *gen) clampLow(a vec, x float32) vec { return g.apply(g.VMAXPS, a, g.constant(x)) }
 
 func (g *gen) clampHigh(a vec, x float32) vec { return g.apply(g.VMINPS, a, g.constant(x)) }
 
 func (g *gen) sqrt(a vec) vec { return g.apply(g.VSQRTPS, a) }
 
-// mulAdd turns p into p·m + a, fused; mulAddConst into p·m + x; subMulConst into p - m·x.
+// mulAdd replaces p by p·m + a, mulAddConst by p·m + x, and subMulConst by p - m·x, each with one
+// rounding.
 func (g *gen) mulAdd(p, m, a vec) {
 	g.issue(g.VFMADD213PS, a, m, p)
 }
@@ -252,7 +254,8 @@ func (g *gen) poly(m vec, coeff ...float32) vec {
 	return p
 }
 
-// Predicates of VCMPPS: ordered a > b and a < b, and not a <= b and not a >= b, which are true for NaN, too.
+// Predicates of VCMPPS: ordered a > b and a < b, and not a <= b and not a >= b, which are true for
+// NaN, too.
 const (
 	greater      = U8(0x1e)
 	less         = U8(0x11)
@@ -284,7 +287,7 @@ func (g *gen) blend(m mask, yes, no vec) vec {
 	})
 }
 
-// jumpAny jumps when any lane of any register of the mask is set. It overwrites the mask.
+// jumpAny jumps if any lane of any register of the mask is set. It overwrites the mask.
 func (g *gen) jumpAny(m mask, target LabelRef) {
 	for n := len(m); n > 1; n = (n + 1) / 2 {
 		for i := range n / 2 {
@@ -308,7 +311,7 @@ func (g *gen) jumpAny(m mask, target LabelRef) {
 // firstMask selects the first n lanes of a register, 0 < n < lanes. It overwrites n.
 func (g *gen) firstMask(n Register) Register {
 	if g.lanes == 16 {
-		// CX takes the count of the shift.
+		// A shift takes its count from CX.
 		g.MOVQ(n, RCX)
 		ones, k := g.GP32(), g.K()
 		g.MOVL(U32(1), ones)
@@ -325,8 +328,8 @@ func (g *gen) firstMask(n Register) Register {
 	return m
 }
 
-// window is eight words of ones, then eight words of zeros. Read from index 8-n, it begins with n
-// words of ones.
+// window returns the address of eight words of ones, followed by eight words of zeros. A register
+// read from index 8-n has ones in its first n lanes.
 func (g *gen) window() Mem {
 	var words [16]U32
 	for i := range 8 {
@@ -335,8 +338,8 @@ func (g *gen) window() Mem {
 	return static(g, "window", words[:]...)
 }
 
-// load32s loads a register and store32s stores one, restricted to the lanes of a mask. Other lanes
-// are loaded as 0; nil selects all.
+// load32s and store32s load and store the lanes of a register that first selects; nil selects all
+// lanes. load32s sets the other lanes to 0.
 func (g *gen) load32s(m Mem, first Register) VecVirtual {
 	r := g.reg()
 	switch {
@@ -361,15 +364,15 @@ func (g *gen) store32s(v VecVirtual, m Mem, first Register) {
 	}
 }
 
-// blocks32 runs body for up to most registers of float32 at a time, from element at, and once more
-// for the remaining elements of n, whose lanes first selects.
+// blocks32 runs body for up to most registers of float32 at a time, starting with element at. For
+// the remaining elements of n it runs body once more, with their lanes selected by first.
 func (g *gen) blocks32(n GPVirtual, most int, body func(at GPVirtual, first Register, wide int)) {
 	g.inBlocks(n, most, g.lanes, func(at GPVirtual, wide int) { body(at, nil, wide) },
 		func(at GPVirtual) { body(at, g.firstMask(n), 1) })
 }
 
-// inBlocks runs whole for up to most registers at a time and rest for the remaining elements of n,
-// given the elements per register.
+// inBlocks runs whole for up to most registers at a time, and rest for the remaining elements of n.
+// A register has lanes elements.
 func (g *gen) inBlocks(n GPVirtual, most, lanes int, whole func(at GPVirtual, wide int), rest func(at GPVirtual)) {
 	at, done := g.GP64(), g.label("done")
 	g.XORQ(at, at)

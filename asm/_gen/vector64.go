@@ -100,7 +100,7 @@ func (g *gen) mem64(bits uint64) Mem {
 
 func (g *gen) float64(x float64) Mem { return g.mem64(math.Float64bits(x)) }
 
-// some selects float64 lanes to load and store: the whole register if both fields are nil.
+// some selects the float64 lanes to load and store. If both fields are nil, it selects all lanes.
 type some struct{ lanes, narrow Register }
 
 // someFirst selects the first n lanes, 0 < n < doubles.
@@ -112,7 +112,7 @@ func (g *gen) someFirst(n GPVirtual) some {
 		g.KMOVW(word, k)
 		return some{k, k}
 	}
-	// n in every lane is compared with 0, 1, 2, 3, in 64 bits and, for float32, in 32.
+	// Lane i is selected if n > i. float64 lanes are compared as 64 bits, float32 lanes as 32 bits.
 	lanes, narrow, spread := g.reg(), g.XMM(), g.XMM()
 	g.VMOVQ(n, spread)
 	g.VPBROADCASTQ(spread, lanes)
@@ -184,7 +184,7 @@ func (g *gen) elements(n GPVirtual, body func(at GPVirtual, s some)) {
 	g.blocks(n, 1, func(at GPVirtual, s some, _ int) { body(at, s) })
 }
 
-// blocks is elements for up to most registers at a time.
+// blocks is like elements, with up to most registers at a time.
 func (g *gen) blocks(n GPVirtual, most int, body func(at GPVirtual, s some, wide int)) {
 	g.inBlocks(n, most, g.doubles(), func(at GPVirtual, wide int) { body(at, some{}, wide) },
 		func(at GPVirtual) { body(at, g.someFirst(n), 1) })

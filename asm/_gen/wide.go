@@ -24,7 +24,7 @@ func wideMaps(f file) {
 		g.narrow()
 		g.widenAll()
 		if set.lanes == 8 {
-			g.halfLine() // AVX-512 uses it, too: finding rows dominates
+			g.halfLine() // AVX-512 uses it, too, because finding rows dominates
 		}
 	}
 }
@@ -39,7 +39,7 @@ func (g *gen) holdDeficit() deficitHeld {
 	}
 }
 
-// deficit64 is 1-e^w for w <= 0, which it overwrites; NaN is preserved.
+// deficit64 returns 1-e^w for w <= 0, and overwrites w; NaN is preserved.
 func (g *gen) deficit64(w VecVirtual, h *deficitHeld) VecVirtual {
 	g.VMAXPD(w, h.low, w)
 	k, r, p := g.reg(), g.reg(), g.reg()
@@ -112,8 +112,8 @@ func (g *gen) halfLine() {
 	g.VXORPD(nans, nans, nans)
 	g.elements(n, func(at GPVirtual, s some) {
 		v := g.load64(element(from, at, 8), s, g.reg())
-		// Values below the first row wrap around: the lower half of the word is beyond the last
-		// row, and the upper half is the maximum.
+		// For values below the first row, the subtraction wraps around to a number above the last
+		// row.
 		row := g.reg()
 		g.VPSRLQ(U8(step), v, row)
 		g.VPSUBQ(first, row, row)

@@ -19,7 +19,7 @@ const (
 	PiecewiseFold  = 25
 )
 
-// A half line has 2^HalfLineBits intervals in each power of two from 2^HalfLineLow to
+// A half-line table has 2^HalfLineBits intervals per power of two, from 2^HalfLineLow to
 // 2^HalfLineHigh.
 const (
 	HalfLineBits = 4
@@ -30,7 +30,7 @@ const (
 	HalfLineFirst = (1023 + HalfLineLow) << HalfLineBits
 )
 
-// Visit is asm.Visit.
+// Visit has the fields of asm.Visit.
 type Visit struct {
 	First, Count uint32  // index of the first entry in doc and value, and number of entries
 	Scale        float32 // the panel document's value in the term

@@ -19,14 +19,14 @@ const (
 	Underflow = 0x1p-149        // twice the largest absolute error of rounding a subnormal number to float32
 )
 
-// Piecewise is a function g of c in [0, 2] as a piecewise polynomial in float32, see
+// Piecewise approximates a function g of c in [0, 2] by a piecewise polynomial in float32; see
 // asm.Kernels.Piecewise. If g is positive and spans too many orders of magnitude for a polynomial,
 // the table holds log g. It is immutable.
 //
-// The seventh coefficient of each row is a bound on the row's error, measured when the table is
-// made. A table of log g may have holes above c = 1, which only documents with negative values
-// reach: intervals in which g isn't positive. Values in holes are computed by g. If no table is
-// accurate, all values are computed by g.
+// The seventh number of each row bounds the row's error. It is measured when the table is made. A
+// table of log g may have holes above c = 1, which only documents with negative values reach:
+// intervals in which g isn't positive. Values in holes are computed by g. If no table is accurate,
+// all values are computed by g.
 type Piecewise struct {
 	Rows [][8]float32
 	Bits uint
