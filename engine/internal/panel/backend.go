@@ -1,6 +1,6 @@
 // Package panel is the CPU back end: it computes c = 1 - cosine.
 //
-// Terms are divided by frequency, see head.go. Values of the frequent terms (the head) stream past
+// Terms are divided by frequency; see head.go. Values of the frequent terms (the head) stream past
 // a dense panel of documents. Values of the rare terms (the tail) are matched through posting
 // lists. c follows from the sums, and c of close pairs is recomputed in float64. The loops, from
 // the outside in, are: panels over workers ([Backend.Rows]); 4,096 documents of the tail, and tiles
@@ -49,10 +49,10 @@ type Backend struct {
 	mu    sync.Mutex
 	stats device.Stats
 	idle  []*panel   // scratch space for reuse
-	free  []*foreign // test documents' memory for reuse
+	free  []*foreign // memory of row documents, for reuse
 }
 
-// foreign holds documents of the rows that aren't the columns' documents.
+// foreign holds row documents that aren't also the column documents.
 type foreign struct {
 	byRank sparse.CSR
 	side   side
@@ -62,8 +62,8 @@ type foreign struct {
 const maxLent = 8 << 20
 
 // longTail is the largest number of tail terms that two documents may share if c follows from
-// posting lists alone. Each product is rounded to an integer: longTail halves of 1/TailOne are
-// 4.8·10⁻⁷. If two documents share more terms, c is recomputed.
+// posting lists alone. Each product is rounded to an integer, so longTail products have an error of
+// at most longTail/(2·TailOne) = 4.8·10⁻⁷. If two documents share more terms, c is recomputed.
 const longTail = 2048
 
 // New makes a back end with the documents x as columns. x must be valid and must not change.
@@ -134,7 +134,7 @@ func (b *Backend) giveBack(p *panel) {
 	}
 }
 
-// lend returns memory for other documents; takeBack releases it after their last panel.
+// lend returns memory for row documents; takeBack takes it back after their last panel.
 func (b *Backend) lend() *foreign {
 	b.mu.Lock()
 	defer b.mu.Unlock()

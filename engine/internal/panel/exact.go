@@ -7,9 +7,9 @@ import "github.com/gramengine/gram/sparse"
 //
 //	c = ½ Σ (aᵢ - bᵢ)²,
 //
-// which has full relative accuracy for small c: the relative error of n nonnegative terms is below
-// (n+3)·2⁻⁵³, plus the error of the differences. c is exactly 0 for equal rows, and symmetric bit
-// for bit.
+// which has full relative accuracy for small c: the n terms are nonnegative, so the relative error
+// is below (n+3)·2⁻⁵³ if a and b are exact. c is exactly 0 for equal rows, and symmetric bit for
+// bit.
 func exactC(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
 	var sum float64
 	i, j := 0, 0

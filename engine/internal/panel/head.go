@@ -141,7 +141,8 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 	return bounds
 }
 
-// minLimit ends the search for documents with thousands of values.
+// minLimit is the smallest limit that the search tries. It matters for documents with thousands of
+// values.
 const minLimit = 0x1p-8
 
 // segments starts a new segment if a document's sum over the segment would exceed the limit, or

@@ -8,8 +8,7 @@ import "math"
 //	c = ½ Σ (aᵢ - bᵢ)² / (aᵢ + bᵢ) = 1 - Σ 2aᵢbᵢ/(aᵢ+bᵢ)
 //
 // The n terms are nonnegative and have five roundings each, so the relative error is below
-// (n+6)·2⁻⁵³, plus the error of the differences. c is exactly 0 for equal histograms, and
-// symmetric bit for bit.
+// (n+6)·2⁻⁵³ if a and b are exact. c is exactly 0 for equal histograms, and symmetric bit for bit.
 func exactChiSquare(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
 	return MergeShares(aTerms, a, bTerms, b, chiSquareShare) / 2
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// pairing implements a similarity s = 1 - c of two documents: the dot product of unit vectors, or
-// a sum over the common terms of two histograms. All other steps are the same for all pairings.
+// pairing implements a similarity s = 1 - c of two documents: the dot product of unit vectors, or a
+// sum over the common terms of two histograms. All other steps are the same for all pairings.
 type pairing struct {
 	cost      asm.Cost
-	roundings float64 // maximum rounding errors, see cut
+	roundings float64 // bound on rounding errors; see cut
 
 	scale float32 // factor of the values of the tail
 
@@ -27,8 +27,7 @@ type pairing struct {
 	exact func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
 }
 
-// The minimum share of embeddings must be valid for the kernels: the difference must not be
-// negative.
+// This compiles only if sparse.MinShare >= asm.MinShare, which the kernels require.
 const _ = uint(sparse.MinShare - asm.MinShare)
 
 func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {

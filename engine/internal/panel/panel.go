@@ -33,7 +33,7 @@ type panel struct {
 	streaming *side       // documents that stream past; for single documents, their own side
 	docs      []int       // the panel's documents, up to Kernels.Panel
 	long      []int       // indices in docs of documents with a long tail
-	least     []float32   // smallest tail value of each of these, see side.minOf
+	least     []float32   // smallest tail value of each document in long; see side.minOf
 	dense     []float32   // [Head][Panel], segment by segment
 	visits    []asm.Visit // visits in the current block
 	tail      []int32     // [Panel][stride]; all 0 between blocks
@@ -149,8 +149,8 @@ func (p *panel) scatter(zero bool) {
 }
 
 // findVisits lists the parts of the posting lists of block b that the panel's documents need:
-// documents from <= j < to of the block. For the symmetric half it takes documents from the
-// panel's document on, so that a pair within the panel is computed once.
+// documents from <= j < to of the block. For the symmetric half it takes documents from the panel's
+// document on, so that a pair within the panel is computed once.
 func (p *panel) findVisits(b int, half bool, from, to int) {
 	post, tail := p.b.postings, &p.from.tail
 	first := post.first[b*(post.lists+1):][:post.lists+1]
@@ -238,11 +238,10 @@ func firstFrom(docs []uint16, from, n int) int {
 	return lo + place
 }
 
-// run computes c of the panel's documents with columns j0 <= j < n, and calls visit for each
-// block; visit may overwrite the tile. Row 0 of a tile is the panel's first document. n must be a
-// multiple of sparse.Block or the number of documents. For the symmetric half, j0 is the panel's
-// first document, and the panel holds consecutive columns. run stops if visit fails or ctx is
-// done.
+// run computes c of the panel's documents with columns j0 <= j < n, and calls visit for each block;
+// visit may overwrite the tile. Row 0 of a tile is the panel's first document. n must be a multiple
+// of sparse.Block or the number of documents. For the symmetric half, j0 is the panel's first
+// document, and the panel holds consecutive columns. run stops if visit fails or ctx is done.
 func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *device.Tile) error) error {
 	block, dots := p.b.postings.block, p.dots
 	if p.b.denseColumns {
@@ -327,10 +326,10 @@ func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 	return p.close[:found]
 }
 
-// longPairs finds pairs of a tile whose tails share more than longTail terms, given the sums of
-// the tail, or nil if unknown. Most pairs needn't be counted: if the smallest values are a and b >
-// 0, m products add at least m·(a·b - 1) to the sum, including rounding. Pairs of histograms are
-// all counted, because values aren't scaled to TailOne.
+// longPairs finds pairs of a tile whose tails share more than longTail terms, given the sums of the
+// tail, or nil if unknown. Most pairs needn't be counted: if the smallest values are a and b > 0, m
+// products add at least m·(a·b - 1) to the sum, including rounding. Pairs of histograms are all
+// counted, because values aren't scaled to TailOne.
 func (p *panel) longPairs(sums []float32, t *device.Tile) {
 	if p.far = p.far[:0]; len(p.long) == 0 {
 		return
@@ -406,8 +405,8 @@ func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	}
 }
 
-// reflect completes a tile that begins with the panel's own documents. findVisits omitted the
-// pairs whose column is the earlier document.
+// reflect completes a tile that begins with the panel's own documents: it fills in the pairs that
+// findVisits omitted, whose column is the earlier document.
 func (p *panel) reflect(t *device.Tile) {
 	for i := range p.docs {
 		for j := range i {

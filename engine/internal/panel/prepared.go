@@ -15,8 +15,8 @@ func (b *Backend) Prepare(ctx context.Context, x *sparse.Embedded) (device.Prepa
 	return s, b.split(ctx, f, s, x, 1)
 }
 
-// PreparedBytes implements [device.Preparer]. A value takes 8 bytes in the tail or 6 in the head.
-// A document takes 8 bytes in the tail and 10 per segment, plus overhead.
+// PreparedBytes implements [device.Preparer]. A value takes 8 bytes in the tail or 6 in the head. A
+// document takes 8 bytes in the tail and 10 per segment, plus overhead.
 func (b *Backend) PreparedBytes(rows int, values int64) int64 {
 	segments := int64(len(b.own.head))
 	return 8*values + int64(rows)*(8+10*segments) + 256*(1+segments)

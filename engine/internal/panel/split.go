@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// layout is the order and the division of the columns. Columns are ranked by descending document
-// frequency. The first ranks, the head, are multiplied through dense panels in segments. The
-// others, the tail, are multiplied through posting lists.
+// layout is the order of the columns and their division into head and tail. Columns are ranked by
+// descending document frequency. The first ranks, the head, are multiplied through dense panels in
+// segments. The others, the tail, are multiplied through posting lists.
 //
 // By Zipf's law nearly all matches between two documents come from the most frequent terms. Sums
 // start at the rarest term, so that small products are added first. A segment has at most
@@ -34,14 +34,14 @@ type side struct {
 	tail  sparse.CSR // columns are ranks minus the size of the head, descending within a row
 	place []uint16   // position of each tail value within its block of the posting list; nil without lists
 	long  []uint32   // documents with more than longTail values in the tail, ascending
-	least []float32  // smallest tail value of each of these, see minOf
+	least []float32  // smallest tail value of each document in long; see minOf
 }
 
-// segment holds the values of all documents in one segment of the head. Within each block of
-// sparse.Block consecutive documents, places are sorted by the documents' number of values, so
-// that loops over consecutive places have similar lengths. Place p has value[k] at offset[k] for
-// start[p] <= k < start[p+1], rarest term first. An offset is the rank within the segment times
-// the documents per panel, the index of the term's row in a dense panel.
+// segment holds the values of all documents in one segment of the head. Each block of sparse.Block
+// consecutive documents is sorted by number of values, so that loops over consecutive documents
+// have similar lengths. The document at place p of this order has value[k] at offset[k], start[p]
+// <= k < start[p+1], in ascending order of document frequency. An offset is the index of the term's
+// row in a dense panel: the rank within the segment times the documents per panel.
 type segment struct {
 	start  []int64
 	doc    []uint8 // the document at place p is p - p%Block + doc[p]
@@ -83,7 +83,7 @@ func (s *side) minOf(d int) float32 {
 	return slices.Min(s.tail.Values[s.tail.Offsets[d]:s.tail.Offsets[d+1]])
 }
 
-// resized returns a slice of n unspecified values, which reuses s if its capacity suffices.
+// resized returns a slice of n unspecified values. It reuses s if cap(s) >= n.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -2,8 +2,8 @@ package panel
 
 import "github.com/gramengine/gram/sparse"
 
-// noise exceeds the rounding error of c for rows that are equal up to a factor: at most
-// (n·2⁻⁵³)²/2 for n values.
+// noise exceeds the rounding error of c for rows that are equal up to a factor: at most (n·2⁻⁵³)²/2
+// for n values.
 const noise = 1e-24
 
 // C returns c of row i of x and row j of y in float64. Both must have the same embedder. A c below
@@ -22,5 +22,6 @@ func Denoised(c float64) float64 {
 	return c
 }
 
-// Bound returns the largest c that counts as within a bound: bound·(1 + 10⁻⁹), so that 1/10 is within 0.1.
+// Bound returns the largest c that counts as within a bound: bound·(1 + 10⁻⁹), so that 1/10 is
+// within 0.1.
 func Bound(bound float64) float64 { return bound * (1 + 1e-9) }
