@@ -54,7 +54,7 @@ type Constraints struct {
 	Work       float64  // time budget of the choice, in multiples of one training run
 	Seed       uint64
 
-	Vectors bool // values aren't term counts: use [Given.vectorKernels]
+	Vectors bool // values aren't term counts; the candidates are those for vectors
 }
 
 // Fixed reports whether g.Kernel is set and has no parameter left to choose.

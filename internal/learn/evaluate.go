@@ -32,13 +32,14 @@ type Evaluation struct {
 	Score    *score.Score `json:"-"`
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
-	// Coverage is the error rate of the most confident documents, for each confidence. Answered is the
-	// largest share of documents with an error rate of at most 1, 2, 5 and 10%. Both are nil for
-	// regression and separate labels.
+	// Coverage is the error rate of the most confident documents, for each confidence. Answered is
+	// the largest share of documents with an error rate of at most 1, 2, 5 and 10%. Both are nil
+	// for regression and separate labels.
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
-	// Curves holds the pooled curve, then a curve per class; nil for regression and one-class models.
+	// Curves holds the pooled curve, then a curve per class; nil for regression and one-class
+	// models.
 	Curves []Curve `json:"curves,omitempty"`
 
 	Novel []NoveltyBin `json:"by_novelty,omitempty"` // documents counted by rank, if predictions have ranks
@@ -110,8 +111,8 @@ type Mistake struct {
 }
 
 // Copy is a document with a nearly identical training document: c = 1 − cosine of the square roots
-// of their term shares is at most 0.02, about two words in a hundred. If texts were kept, all their
-// words count, else only the terms that the model knows.
+// of their term shares is at most 0.02, about two words in a hundred. If texts were kept, c is
+// computed from all words, else from the terms that the model knows.
 type Copy struct {
 	Document int     `json:"document"` // number of the document, from 1
 	Training int     `json:"training"` // number of the nearest training document, from 1

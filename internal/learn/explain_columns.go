@@ -31,7 +31,7 @@ func ExplainColumns(
 	return explainColumns(ctx, m, docs, raw, i, -1, o)
 }
 
-// explainColumns implements ExplainColumns. label is as in explaining.
+// explainColumns implements ExplainColumns. label has the meaning of explaining.label.
 func explainColumns(
 	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i, label int, o Options,
 ) ([]ColumnEffect, error) {
@@ -75,7 +75,7 @@ type termColumns struct {
 	names      []string
 	parts      [][]string     // parts[k] lists the columns of names[k]
 	place      map[string]int // index of each name
-	known      []int32        // results of method of, plus 1; 0 = not computed
+	known      []int32        // column index of each term, plus 1; 0 = not yet computed
 }
 
 // newTermColumns returns the columns of a model's terms.

@@ -25,7 +25,7 @@ type DocumentExplanation struct {
 	Known   int     `json:"terms_known"`       // number of distinct terms of the document that the model knows
 
 	// Terms lists the terms whose removal changes f most. Support lists the support vectors with
-	// the largest shares of f, with their signs; only support vector machines have them.
+	// the largest contributions to f, with their signs; other models than SVMs have none.
 	Terms   []TermEffect    `json:"terms"`
 	Support []SupportEffect `json:"support_vectors,omitempty"`
 }
@@ -42,7 +42,7 @@ type TermEffect struct {
 	Slope *float64 `json:"slope,omitempty"`
 }
 
-// SupportEffect is a support vector s with its share α·k(s, x) of f.
+// SupportEffect is a support vector s with its contribution α·k(s, x) to f.
 type SupportEffect struct {
 	Document int64   `json:"document"` // number in the training corpus, from 1; 0 if unknown
 	Class    string  `json:"class,omitempty"`
@@ -52,8 +52,9 @@ type SupportEffect struct {
 }
 
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
-// most, and by the n support vectors with the largest shares of f. An effect takes one prediction
-// without the term, for any learner, and is as accurate as predictions. Effects don't add up to f.
+// most, and by the n support vectors with the largest contributions to f. For any learner, an
+// effect takes one prediction without the term, and is as accurate as predictions. Effects don't
+// add up to f.
 //
 // It fails if n < 1, if document i doesn't exist, if the model is for sets or has a precomputed
 // kernel, or if a prediction fails.
@@ -69,7 +70,8 @@ func ExplainDocument(
 	return explainTerms(ctx, m, docs, i, n, -1, o)
 }
 
-// explainTerms implements ExplainDocument without its checks. label is as in explaining.
+// explainTerms implements ExplainDocument without its checks. label has the meaning of
+// explaining.label.
 func explainTerms(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n, label int, o Options,
 ) (*DocumentExplanation, error) {
@@ -326,7 +328,8 @@ func (x *DocumentExplanation) side(number bool, effect float64) string {
 	return cmp.Or(x.Against, "against it")
 }
 
-// support lists the support vectors with the largest shares of f, Σ αₛ k(s, x); it changes alpha.
+// support lists the support vectors with the largest contributions to f = Σ αₛ k(s, x). It
+// overwrites alpha.
 func (x *DocumentExplanation) support(
 	ctx context.Context, m KernelMachine, p *svm.Predictor, alpha []float64, whole *sparse.CSR, n int,
 ) error {

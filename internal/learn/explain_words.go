@@ -50,7 +50,8 @@ func ExplainText(
 	return explainWords(ctx, m, counter, text, n, -1, o)
 }
 
-// explainWords implements [ExplainText] with the model's counter. label is as in explaining.
+// explainWords implements [ExplainText] with the model's counter. label has the meaning of
+// explaining.label.
 func explainWords(
 	ctx context.Context, m Model, counter *corpus.Counter, text string, n, label int, o Options,
 ) (_ *DocumentExplanation, marks []Mark, err error) {

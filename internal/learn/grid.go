@@ -46,7 +46,8 @@ type Grid struct {
 	Folds   int           // number of folds, default 5
 	MinC    bool          // for SVMs: the smallest C within one standard error of the best wins
 
-	// Corpus tokenises the documents by tokenizer cut < Terms. Tokenizer 0 is the corpus's own.
+	// Corpus returns the documents tokenized by tokenizer cut < Terms. Tokenizer 0 is the tokenizer
+	// of the corpus.
 	Terms  int
 	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 
@@ -238,7 +239,8 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 	return g, err
 }
 
-// combine returns all combinations of the lists of g. A missing list stands for the value in s.
+// combine returns all combinations of the lists of g. If a parameter has no list, its value in s is
+// used.
 func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
 	used, schemes := s.Used(), g.schemes
 	if schemes == nil {

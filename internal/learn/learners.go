@@ -102,8 +102,8 @@ type Weighted interface {
 	Model
 
 	// Weights returns the weights of each class, and their terms in columns. There is one more
-	// weight than terms: the last weight is for documents without terms. of names the object that
-	// has the weights, "" for the embedded documents.
+	// weight than terms: the last weight is for documents without terms. of describes the vectors
+	// that the weights multiply, "" for the embedded documents.
 	Weights() (weights [][]float64, columns []uint32, of string)
 }
 
@@ -127,7 +127,7 @@ type About struct {
 
 	Terms   int      // number of known terms
 	Width   int      // number of columns of the training documents; 0 if unknown
-	Columns []uint32 // columns of the known terms, ascending, read-only; nil if all columns count
+	Columns []uint32 // columns of the known terms, ascending, read-only; nil = all columns
 	Support int      // number of support vectors
 	Bytes   int64    // approximate memory of the model
 

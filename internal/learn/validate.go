@@ -245,7 +245,8 @@ func (v *folding) train(ctx context.Context, trainers []Point, c *corpus.Corpus)
 	return all[0].(JointTrainer).TrainAll(ctx, c, o, all)
 }
 
-// LearningPoint is a point of a learning curve: the measure of models trained on a part of the documents.
+// LearningPoint is a point of a learning curve: the measure of models trained on a part of the
+// documents.
 type LearningPoint struct {
 	Fraction  float64       `json:"part"`      // share of each fold's training documents
 	Documents int           `json:"documents"` // mean number of these documents

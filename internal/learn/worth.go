@@ -19,8 +19,8 @@ type Ablation struct {
 	tune.Difference             // difference between With and Without
 }
 
-// Ablations returns the gains from the parts of terms that were compared on the same folds of the same
-// documents, or nil if only one tokenizer was tried.
+// Ablations returns the gains from the parts of terms that were compared on the same folds of the
+// same documents, or nil if only one tokenizer was tried.
 func (f *Found) Ablations() (out []Ablation) {
 	if f.Terms == nil {
 		return nil
