@@ -14,7 +14,7 @@ import (
 )
 
 // Lines writes predictions, one line per document: labels joined by commas (- if there are none), a
-// regression estimate, or 1 or -1 of a one-class model; then the numbers selected by What.
+// regression estimate, or 1 or -1 of a one-class model. The numbers selected by What follow.
 type Lines struct {
 	What string // labels (default), probabilities or decisions
 	Of   About  // the model
@@ -27,7 +27,7 @@ type Lines struct {
 	Separator string
 }
 
-// Documents returns the number of documents, 0 without predictions.
+// Documents returns the number of documents, or 0 if there are no predictions.
 func (l *Lines) Documents() int {
 	if l.P == nil {
 		return 0

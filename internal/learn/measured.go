@@ -17,7 +17,7 @@ import (
 var vectorFamilies = []string{"rbf", "linear", "polynomial"}
 
 // NeedsVectors reports whether kernels and an embedding require the values of a table's numbers: if
-// the embedding scales columns, or if it is unset and all kernels are rbf or polynomial.
+// the embedding scales columns, or if no embedding is set and all kernels are rbf or polynomial.
 func NeedsVectors(specs []string, embedding string) bool {
 	if embedding != "" {
 		e, err := sparse.ParseEmbedding(embedding)

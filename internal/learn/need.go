@@ -9,7 +9,7 @@ import (
 type MemoryEstimator interface {
 	Trainer
 
-	// Need is [Learner.Need] for count values of C. documents is the documents' memory in bytes.
+	// Need implements [Learner.Need]. documents is the size of the documents in bytes.
 	Need(s corpus.Size, documents int64, count, folds, workers int) int64
 }
 

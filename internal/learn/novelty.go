@@ -15,12 +15,12 @@ import (
 //
 //	v(x) = max k(x, sᵢ),  v(sᵢ) = max_{j≠i} k(sᵢ, sⱼ),  rank(x) = (1 + #{i: v(sᵢ) <= v(x)})/(n + 1)
 //
-// A small rank means that x is new: of documents like the training documents, a share of r has a
-// rank of at most r. To compute v(sᵢ), sᵢ loses the terms that the model would not know without sᵢ,
-// as new documents lose unknown terms. If a kernel grows with document length, long documents seem
-// near to all others. The documents are the model's support vectors or neighbours, or are passed to
-// [NewNovelty]. v(sᵢ) is computed for at most 2,000 documents; a rank then has a standard error of
-// at most 0.011. A Novelty may be used concurrently.
+// A small rank means that x is new: of documents like the training documents, at most a fraction r
+// is expected to have a rank of at most r. To compute v(sᵢ), sᵢ loses the terms that the model
+// would not know without sᵢ, as new documents lose unknown terms. If a kernel grows with document
+// length, long documents have large kernel values with all others. The documents are the model's
+// support vectors or neighbours, or are passed to [NewNovelty]. v(sᵢ) is computed for at most 2,000
+// documents; a rank then has a standard error of at most 0.011. A Novelty may be used concurrently.
 //
 // Source: Laxhammar and Falkman, conformal anomaly detection, FUSION 2010.
 type Novelty struct {
@@ -40,7 +40,7 @@ const (
 // NewNovelty computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is the
 // prepared model. If training is nil, it uses the documents that the model stores; if the model
 // stores none, it returns nil. Models without a kernel compare the square roots of term shares by
-// inner products. It fails if ctx is done, or if the memory limit doesn't suffice.
+// inner products. It fails if ctx is done, or if it needs more than the memory limit.
 func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR, o Options) (_ *Novelty, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

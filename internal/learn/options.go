@@ -33,7 +33,8 @@ type Options struct {
 	MemoryBytes int64  // memory limit in bytes; 0 = no limit
 	HeldBytes   int64  // bytes held elsewhere in the process, for predictors and support vector machines, see [Ready]
 
-	// Device is as in engine.Options, for predictions and support vector machines; nil = no device.
+	// Device makes the device of engine.Options for predictions and support vector machines; nil =
+	// no device.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	Kernels []kernel.Kernel // user-defined kernels, for predictions and support vector machines
@@ -50,11 +51,12 @@ type Options struct {
 	Say      func(format string, args ...any)                         // receives intermediate results; may be nil
 }
 
-// VectorKernel is the default kernel for vectors that aren't counts. Its gamma is 1 divided by the
-// number of columns, on columns of variance 1, as with gamma='scale' in scikit-learn.
+// VectorKernel is the default kernel for vectors that aren't counts. Columns are scaled to variance
+// 1, and gamma is 1 divided by the number of columns, as with gamma='scale' in scikit-learn.
 const VectorKernel = "rbf:embed=standard"
 
-// Embedding is the document embedding as a parameter; nil means the kernel's or the default.
+// Embedding is the document embedding as a parameter; nil means the embedding of the kernel, or
+// else the default.
 type Embedding struct{ *sparse.Embedding }
 
 // UnmarshalText reads the embedding's specification.
@@ -105,7 +107,7 @@ func (o *Options) Task() task.Options {
 	return task.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
 }
 
-// told is Tell as a progress callback of a learner.
+// told calls Tell. Learners use it as their progress callback.
 func (o *Options) told(p run.Progress) { o.Tell(p.Stage, p.Done, p.Total, p.Details...) }
 
 // Warning calls o.Warn, if set.

@@ -24,7 +24,8 @@ type Row struct {
 	Note        string   `json:"note,omitempty"`         // NoKnownTerm, or empty
 }
 
-// NoKnownTerm notes a document without known terms. It is predicted like an empty document.
+// NoKnownTerm is the note for a document without known terms, which is predicted like an empty
+// document.
 const NoKnownTerm = "no known word"
 
 // RowsOf describes predictions of a corpus, one row per document.

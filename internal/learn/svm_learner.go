@@ -136,7 +136,7 @@ func (t *machines) options(o *Options, tasks ...svm.Task) svm.Options {
 	return own
 }
 
-// proposed reports whether the kernel is one that [Proposes] allows.
+// proposed reports whether [Proposes] is true for the kernel.
 func (t *machines) proposed(o *Options) bool {
 	k, err := o.kernelOf(t.Kernel, t.Embedding)
 	return err == nil && Proposes(k)

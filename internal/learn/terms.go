@@ -82,8 +82,8 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 	return terms
 }
 
-// searchTerms returns the terms that a search compares: those of [DefaultTerms], with and without
-// terms of only one document, or with more widths of numbers.
+// searchTerms returns the terms that a search compares: [DefaultTerms] with and without terms that
+// occur in only one document, or with more widths of numbers.
 func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	if c.Tokenizer.HasColumns() {
 		return slices.Concat(widths(c.Tokenizer, 2, 3), valueTerms(c), textTerms(c))
@@ -114,15 +114,16 @@ func (o *Options) cutting(
 // sampledTexts is the number of texts from which the cost of other terms is estimated.
 const sampledTexts = 40
 
-// fewValues is the approximate number of values per document below which dot products cost no less.
+// fewValues is the approximate number of values per document below which the cost of a dot product
+// stays constant.
 const fewValues = 150
 
 // cutBytes is the memory per value of documents that are tokenised again and embedded.
 const cutBytes = 48
 
-// over lets a choice try the terms that fit in a third of the memory, and returns these terms. The
-// first terms are the terms of c. Values are tried with kernels for vectors, if g sets no kernel or
-// embedding. opt has Workers and MemoryBytes.
+// over lets a choice try the terms that fit in a third of the memory, and returns them. The first
+// are the terms of c. Values are tried with kernels for vectors, if g sets no kernel or embedding.
+// opt has Workers and MemoryBytes.
 func over(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates, opt corpus.Options,
 ) ([]corpus.Terms, error) {
