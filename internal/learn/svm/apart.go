@@ -29,8 +29,8 @@ func (p *Problem) heldOut(ctx context.Context, s *Settings, d tune.Division) (f 
 	return f, t, err
 }
 
-// ofOthers holds held-out predictions: the binary classifiers and their embedding haven't learnt
-// from the predicted documents.
+// ofOthers holds held-out predictions: the predicted documents were used neither to train the
+// binary classifiers nor to fit their embedding.
 type ofOthers struct {
 	thresholds *solver.Thresholds
 	parts      *folded // folds for a calibration; nil if the calibration uses the matrix of all documents

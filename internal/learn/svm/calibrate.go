@@ -24,7 +24,7 @@ const thresholdFolds = 3
 // takes from known or computes on the same matrix. It tunes the rejection threshold that settings
 // request, and returns the calibration of the held-out probabilities.
 //
-// A part is a run of each class's documents in corpus order, so that related documents, such as the
+// A fold is a run of each class's documents in corpus order, so that related documents, such as the
 // messages of a thread or a week, are mostly held out together, as new documents would be.
 func (p *Problem) calibrate(
 	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier, known ofOthers,
@@ -65,8 +65,8 @@ func (p *Problem) calibrate(
 	return found, others, nil
 }
 
-// inParts returns decision values for a calibration, computed on the matrix of all documents with
-// warm starts from c.
+// inParts returns held-out decision values for a calibration. The folds are trained on the matrix
+// of all documents, with warm starts from c.
 func (p *Problem) inParts(
 	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
 ) (*folded, *together, error) {
@@ -88,7 +88,7 @@ func (p *Problem) inParts(
 	return f, out, err
 }
 
-// calibrates reports whether calibrate has enough documents.
+// calibrates reports whether there are enough documents for calibrate.
 func (p *Problem) calibrates(s *Settings) bool {
 	return Calibrates(&corpus.Corpus{Documents: &p.x.CSR, Labels: p.corpus.labels, Classes: p.corpus.Classes}, s.Scheme)
 }
@@ -117,8 +117,9 @@ func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 // temperature of the probabilities or of the log odds.
 var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
-// calibration returns the index of the best way by log loss, and its calibration. Each part's
-// probabilities are fitted on the other parts. If s.Reject is set, it also returns the answers.
+// calibration returns the index of the best method in ways by log loss, and its calibration. The
+// probabilities of each fold are fitted on the other folds. If s.Reject is set, it also returns the
+// answers.
 func (f *folded) calibration(
 	ctx context.Context, o *together,
 ) (way int, found *score.Calibration, answers []answer, err error) {
@@ -166,8 +167,8 @@ func (f *folded) calibration(
 	return way, found, answers, nil
 }
 
-// fit returns a classifier with sigmoids fitted to the decision values of all parts except without.
-// If without is -1, it uses all parts.
+// fit returns a classifier with sigmoids fitted to the decision values of all folds except fold
+// without. If without is -1, it uses all folds.
 func (f *folded) fit(
 	ctx context.Context, c *solver.Classifier, decisions [][]float64, without int,
 ) (*solver.Classifier, error) {
@@ -201,7 +202,7 @@ func (f *folded) fit(
 	return &fit, nil
 }
 
-// temper fits the temperature of a way to the same decision values as fit.
+// temper fits the temperature of a calibration method to the same decision values as fit.
 func (f *folded) temper(c *solver.Classifier, decisions [][]float64, without, way int) (err error) {
 	if c.Temperature = nil; !ways[way].temperature {
 		return nil

@@ -178,7 +178,7 @@ type work struct {
 	left   int   // number of kernels that aren't validated yet
 }
 
-// keeper receives the outcomes of a kernel, one per cell.
+// keeper receives the outcomes of a kernel, one per cell (values of C, nu and epsilon).
 type keeper func(f *folded, kernel int, out []*outcome) error
 
 // run validates kernels of the problem's embedding, which must be resolved and in the order of

@@ -39,8 +39,8 @@ type folded struct {
 // mappedBytes returns the memory of a matrix of n documents in the order of folds.
 func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
 
-// fold divides a problem. If together is set, the documents of a fold are contiguous within their
-// class, unless there is too little memory for rows in that order.
+// fold splits a problem into folds. If together is set, the documents of a fold are contiguous
+// within their class, unless there is too little memory for rows in that order.
 func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, error) {
 	inMemory := p.cached.Whole() && p.spare() >= mappedBytes(int64(p.Len()))
 	f, err := p.divide(s, d, inMemory && together)
@@ -50,9 +50,9 @@ func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, er
 	return f, err
 }
 
-// divide divides a problem: it shuffles the documents of each class (in a regression, all
-// documents) by the seed, and deals them out in turn. The folds depend only on the corpus, its
-// order and the seed; the order of documents in f also depends on sorted.
+// divide splits the documents into folds, stratified by class except in regression: documents are
+// shuffled with the seed and dealt out in turn. The folds depend only on the corpus, its order and
+// the seed. The order of documents in f also depends on sorted.
 func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, error) {
 	f := &folded{p: p, s: s, sorted: sorted}
 	n, separate := p.Len(), s.Scheme == solver.Labels
@@ -82,7 +82,7 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 		slices.SortStableFunc(f.order, func(a, b int) int {
 			da, db := p.corpus.order[a], p.corpus.order[b]
 			switch {
-			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // the other folds are two pieces of a row
+			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // the other folds are two contiguous ranges of a row
 				return part[da] - part[db]
 			case f.labels != nil && f.labels[a] != f.labels[b]:
 				return a - b // the problem's order is by class, unlabelled documents last
@@ -99,8 +99,8 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 // matrix returns the matrix of a kernel, in the order of f. It belongs to f and stays valid until
 // the next call.
 //
-// A validation reads each value about twenty times, so it pays to map each value once, in an order
-// in which the training documents of a class are two pieces of a row.
+// A validation reads each value about twenty times. So each value is mapped once, in an order in
+// which the training documents of a class are two contiguous ranges of a row.
 func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
 	g, err := f.p.gram(k)
 	switch {

@@ -129,9 +129,9 @@ func (z *sizes) fixed() int64 {
 	return z.held + z.engine + (documentBytes*z.n+max(gatherLeast, 4*gatherRows*z.n))*z.workers
 }
 
-// rowShare returns the share of the memory for rows that a task takes. Training takes machineBytes
-// for each document of each classifier and, if thresholds are tuned, 16 bytes for decision values.
-// A validation takes
+// rowShare returns the part of the row memory that a task uses for other data. Training takes
+// machineBytes for each document of each classifier and, if thresholds are tuned, 16 bytes for
+// decision values. A validation takes
 //
 //   - a coefficient and its document, 16 bytes, for each document in each binary classifier that
 //     may use it, for all cells of a kernel and for one cell of the two kernels before;
@@ -159,7 +159,7 @@ func (z *sizes) rowShare(t Task) int64 {
 	return bytes
 }
 
-// rows returns the minimum memory for rows: a working set, and the largest task.
+// rows returns the minimum memory for rows: a working set, and the data of the largest task.
 func (z *sizes) rows(tasks []Task) int64 {
 	most := int64(0)
 	for _, t := range tasks {
@@ -253,7 +253,7 @@ func (p *Problem) tooLarge(more ...Task) error {
 			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
 	need := z.need(&p.opt, tasks)
-	for _, t := range more { // plan ignores more, so rows may get only half of the remaining memory
+	for _, t := range more { // plan doesn't know these tasks, and may give rows only half of the remaining memory
 		need += z.rowShare(t) + z.rowShare(t)/(garbagePart-1)
 	}
 	return &run.MemoryError{What: "svm: " + what, Need: need, Limit: p.opt.MemoryBytes, Enough: true}

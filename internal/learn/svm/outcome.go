@@ -104,7 +104,7 @@ func (f *folded) together(o *outcome) (t *together, err error) {
 	return t, err
 }
 
-// place copies the results for a fold's documents into the slice for all n documents.
+// place copies the results of a fold into a slice of all n documents.
 func place[T any](all *[]T, n int, docs []int, found []T) {
 	if found != nil && *all == nil {
 		*all = make([]T, n)

@@ -111,7 +111,7 @@ func (p *Predictor) Weights() *Weights { return p.w }
 func (p *Predictor) Kernel() kernel.Kernel { return p.k }
 
 // chunkDocuments is the number of documents that a worker embeds and predicts at a time: a few
-// panels, and few enough for workers to end together.
+// panels, and few enough that workers finish at about the same time.
 const chunkDocuments = 256
 
 // Predict predicts documents, whose terms must be numbered as in the training corpus; other terms
@@ -249,7 +249,7 @@ func (p *Predictor) width() int {
 	return max(p.rows, 1)
 }
 
-// room returns an empty prediction for n documents.
+// room allocates a prediction for n documents.
 func (p *Predictor) room(n int) *model.Prediction {
 	rows := func(width int) [][]float64 {
 		all := make([]float64, n*width)

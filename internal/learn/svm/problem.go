@@ -122,8 +122,8 @@ func (p *Problem) embed(ctx context.Context, c *corpus.Corpus, embedder *sparse.
 	return ctx.Err()
 }
 
-// byClass returns the documents of a corpus sorted by first class, unlabelled documents last, in
-// stable order. The documents of two classes are then two pieces of each row.
+// byClass returns the documents of a corpus, stably sorted by first class, unlabelled documents
+// last. The documents of two classes are then two contiguous ranges of each row.
 func byClass(c *corpus.Corpus) []int {
 	n := c.Documents.Rows()
 	order := make([]int, 0, n)
@@ -180,8 +180,7 @@ func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
 // Cache returns the counts of the cache of tiles.
 func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
 
-// Build computes all tiles if they fit into memory, else it does nothing. Training calls it by
-// itself.
+// Build computes all tiles if they fit into memory, else it does nothing. Training calls Build.
 func (p *Problem) Build(ctx context.Context) error {
 	if p.values != nil {
 		return nil

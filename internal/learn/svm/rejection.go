@@ -57,7 +57,7 @@ func (t RejectionTarget) Validate() error {
 type answer struct {
 	Probability float64
 	Right       bool
-	Part        int // number of the part that was held out
+	Part        int // index of the held-out fold
 }
 
 // Alternative is another error target, and the share of answers at that error.
@@ -75,7 +75,7 @@ type Alternatives struct {
 // rejectionLevels is the number of coverages at which thresholds are tested: 1/50, 2/50, …, 1.
 const rejectionLevels = 50
 
-// tuneRejection finds the lowest threshold that reaches a target (coverage or error E) on k parts.
+// tuneRejection finds the lowest threshold that reaches a target (coverage or error E) on k folds.
 //
 // An error is tested at fixed coverages, strictest threshold first. A threshold with w of a answers
 // wrong passes at level α if the number X of wrong answers in a new batch of m = a/k answers has
@@ -83,7 +83,7 @@ const rejectionLevels = 50
 //	P(X > E·m) <= α,   X ~ BetaBinomial(m, w + 1, a - w)
 //
 // This is exact for independent answers, because the ranks of the new answers among all are
-// hypergeometric. If the parts differ by more than chance, a, w and m are divided by their
+// hypergeometric. If the folds differ by more than chance, a, w and m are divided by their
 // dispersion, Pearson's χ²/(k-1) over all answers.
 //
 // The fallback procedure (Wiens, Pharmaceutical Statistics 2, 2003) has an α of 5% for all
@@ -93,7 +93,7 @@ const rejectionLevels = 50
 //
 // The alternatives are the nearest smaller and larger errors that other coverages reach.
 //
-// It fails for an invalid target or probability, for fewer than two parts, or if no threshold
+// It fails for an invalid target or probability, for fewer than two folds, or if no threshold
 // passes.
 func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection, *Alternatives, error) {
 	if err := target.Validate(); err != nil {
@@ -158,7 +158,7 @@ func (c *answered) add(a answer) {
 	}
 }
 
-// overall returns the error of all parts.
+// overall returns the error rate over all folds.
 func overall(parts map[int]*answered) float64 {
 	var all answered
 	for _, p := range parts {
@@ -167,7 +167,7 @@ func overall(parts map[int]*answered) float64 {
 	return all.wrong / all.given
 }
 
-// dispersion returns Pearson's χ² of the parts' errors per degree of freedom, at least 1.
+// dispersion returns Pearson's χ² of the folds' errors per degree of freedom, at least 1.
 func dispersion(parts map[int]*answered) float64 {
 	e, chi := overall(parts), 0.0
 	if e == 0 || e == 1 {

@@ -25,7 +25,7 @@ type Report struct {
 	Thresholds *solver.Thresholds // thresholds of labels, if Settings request them
 
 	// These fields are for calibrated probabilities; nil if they don't apply. Calibration is
-	// measured on held-out parts. Alternatives describes rejection at other error targets.
+	// measured on held-out folds. Alternatives describes rejection at other error targets.
 	Temperature  *solver.Temperature
 	Rejection    *solver.Rejection
 	Calibration  *score.Calibration

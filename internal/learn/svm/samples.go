@@ -26,7 +26,7 @@ type Samples struct {
 
 // problems makes the problems of an evaluation, one at a time.
 type problems struct {
-	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) // also returns the bytes held elsewhere
+	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) // the second result is the memory held outside the corpus, in bytes
 	opt    Options
 	last   *Problem
 	cut    int // index of the tokenizer of last's documents

@@ -102,16 +102,16 @@ func (s Settings) Resolve() (Settings, error) {
 // Train trains a model. It computes all tiles first if the whole matrix fits into memory, otherwise
 // when they are needed.
 //
-// Calibrated probabilities are fitted to held-out decision values of five parts of the documents,
-// each a run of each class in corpus order. Training without a part reuses the full matrix, unless
-// the embedding learns from labels; then the embedding is refitted on the other parts. Each binary
+// Calibrated probabilities are fitted to held-out decision values of five folds. A fold is a run of
+// each class's documents in corpus order. Training without a fold reuses the full matrix, unless
+// the embedding learns from labels; then the embedding is refitted on the other folds. Each binary
 // classifier gets a sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]). For
 // classes, a [solver.Temperature] of the probabilities or of the log odds is added if it has a
-// smaller log loss on the fifth part when fitted on four. With fewer than two documents in each of
+// smaller log loss on the fifth fold when fitted on four. With fewer than two documents in each of
 // two classes, or more than 2²⁷ decision values, sigmoids are fitted as without Calibrated; an
 // embedding that learns from labels is then an error.
 //
-// Reject tunes a threshold of the largest probability on the same parts, see tuneRejection.
+// Reject tunes a threshold of the largest probability on the same folds; see tuneRejection.
 //
 // The result is bit-identical for any number of workers, and in every run with the same settings
 // and memory. It fails if the kernel's embedding differs from the problem's, if labels don't suit
