@@ -64,11 +64,11 @@ type TrainOptions struct {
 
 	// DocumentWeights multiply C for each document of the corpus,
 	//
-	//	Cᵢ = C · weight of the class of document i · DocumentWeights[i],
+	//	Cᵢ = C · weight of the class of document i · DocumentWeights[i]
 	//
-	// which bounds its α in c_svc and epsilon_svr and multiplies its loss in linear, logistic and
-	// landmark. In nu_svc, one_class and nu_svr they multiply the bounds, and
-	// Nu is a share of their sum. So a document with the weight 2 counts twice in the optimisation
+	// In c_svc and epsilon_svr, Cᵢ is the upper bound of αᵢ. In linear, logistic and landmark, Cᵢ
+	// multiplies the loss of document i. In nu_svc, one_class and nu_svr, weights multiply the
+	// bounds, and Nu is a fraction of the sum of weights. So a document with the weight 2 counts twice in the optimisation
 	// problem, and a document with the weight 0 is excluded. All other statistics are unweighted:
 	// idf weights, Balanced, folds, sigmoids and thresholds, and the scores of CrossValidate,
 	// Search and the choice of settings. Their training runs use the weights. Models don't store

@@ -22,8 +22,8 @@ import (
 type dual struct {
 	docs []int // rows of the matrix, increasing
 	variables
-	perClass bool // ν-forms: the equations hold separately for each sign
-	fixed    bool // ν-forms and one class: the sum of α is fixed, too, so starts aren't used
+	perClass bool // a separate equality constraint for each sign, as in ν-SVC and ν-SVR
+	fixed    bool // the sum of α is fixed, too, as in ν-SVC, ν-SVR and one-class SVM, so starts aren't used
 	taken    int  // number of steps of a multiSMO
 	done     *done
 }
@@ -73,8 +73,8 @@ func (v *variables) set(t int, of *variables, at int) {
 	v.score[t], v.mask[t], v.diag[t] = of.score[at], of.mask[at], of.diag[at]
 }
 
-// The bits of a mask show whether a variable may move along its sign, or against it. If the
-// equations hold separately for each sign, negative variables have separate bits.
+// The bits of a mask show whether a variable may move along its sign, or against it. If each sign
+// has its own equality constraint, negative variables use separate bits.
 const (
 	up, low                 = 1, 2
 	upNegative, lowNegative = 4, 8

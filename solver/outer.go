@@ -106,7 +106,8 @@ func (s *search) resume(ctx context.Context, d *dual) (outcome, error) {
 	return s.finish(ctx, d)
 }
 
-// finish processes working sets until the tolerance is reached. It fails if the result isn't finite.
+// finish processes working sets until the tolerance is reached. It fails if the result isn't
+// finite.
 func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 	s.whole = len(d.docs)
 	o := outcome{iterations: d.taken, left: s.opt.iterations(len(d.sign)) - d.taken}
@@ -264,8 +265,8 @@ func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// appendOnce appends doc to docs, unless shared is true and docs contains it, and its index in docs
-// to at.
+// appendOnce appends doc to docs, and the index of doc in docs to at. If shared is set and docs
+// contains doc, docs stays the same.
 func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	if shared {
 		for i, u := range docs {

@@ -13,8 +13,8 @@ import (
 const MaxBound = 1e6
 
 // Scales reports whether the embedding is [Standard] or [Range], which are for measurements. For
-// each column, a shift s and a weight w are computed from the training documents, and x becomes
-// (x - s)·w. Absent values count as zeros. A column that is constant in training becomes 0.
+// each column, a shift s and a weight w are computed from the training documents, and x becomes (x
+// - s)·w. Absent values count as zeros. A column that is constant in training becomes 0.
 //
 //   - Standard: s is the mean and w = 1/σ, where σ² is the mean squared deviation from the mean. If
 //     fewer than half of the documents have a value in a column, s is 0, so that zeros stay zeros.
@@ -172,7 +172,7 @@ func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32,
 	return terms, values
 }
 
-// unlikeScales is the minimum ratio at which two standard deviations count as unlike.
+// unlikeScales is the minimum ratio of standard deviations at which columns have different scales.
 const unlikeScales = 30
 
 // Results of [CSR.NoCounts] for a matrix with negative values, and with fractions.

@@ -62,7 +62,7 @@ func (c cloud) Open(ctx context.Context, key string) (io.ReadCloser, int64, erro
 func (c cloud) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
 	for all := c.b.List(&blob.ListOptions{Prefix: prefix, BeforeList: wholeList}); ; {
 		o, err := all.Next(ctx)
-		if err == io.EOF { // but not if wrapped: a closed connection isn't the end of the list
+		if err == io.EOF { // a wrapped io.EOF is a closed connection, not the end of the list
 			return nil
 		}
 		if err != nil {

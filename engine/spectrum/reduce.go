@@ -99,7 +99,8 @@ func tridiagonalise(ctx context.Context, a *packed, workers int) (d, e []float64
 	return d, e, nil
 }
 
-// minSquare is a sum of squares that is still accurate, far below the rounding of values near 1.
+// minSquare is the threshold below which a sum of squares may have lost accuracy by underflow. Such
+// sums are treated as 0.
 const minSquare = 0x1p-900
 
 // reflect sets x to the vector v, with last element 1, of the reflection I - τvvᵀ that maps x to

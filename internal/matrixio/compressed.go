@@ -9,8 +9,9 @@ import (
 	"math"
 )
 
-// Compressed is a sparse matrix that is written row by row. Row returns the ascending columns of a
-// row with their finite values, which are valid until its next call.
+// Compressed is a sparse matrix that is written row by row. Row returns the column indices of row i
+// in ascending order, and their values, which must be finite. Both are valid until the next call of
+// Row.
 type Compressed struct {
 	Rows, Cols int
 	Row        func(i int) (columns []uint32, values []float32)

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// pairsReport is the report of bench on pairs.
+// pairsReport is the output of grambench bench for pairs of documents.
 type pairsReport struct {
 	header
 	Memory []memoryRow `json:"memory"`

@@ -23,8 +23,9 @@
 //
 // [Array] and [Table] describe arrays, [File.Part] any other data. When reading, a key's value is
 // set when its statement returns. Arrays are set after Describe has returned and the checksum has
-// been verified; only functions passed to [Table] or [File.Part] can use the preceding arrays. A
-// file whose header claims a huge size never allocates more than the file's own size.
+// been verified; only functions passed to [Table] or [File.Part] can use the preceding arrays.
+// Reading a file never allocates more memory than the size of the file, whatever sizes its header
+// claims.
 //
 // Package archivetest tests and fuzzes such a format.
 package archive

@@ -27,13 +27,14 @@ type Candidates struct {
 	// the targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
 	Unit float64
 
-	// Terms is the number of tokenizers. The corpus is from tokenizer 0. Corpus returns documents
-	// from another tokenizer: the given documents in ascending order, or all for nil.
+	// Terms is the number of tokenizers. Tokenizer 0 made the corpus. Corpus returns the given
+	// documents (nil = all), in ascending order, from another tokenizer.
 	Terms  int
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
 
-	// Alike is set if tokenizers cost about the same, such as forms of numbers. Each tokenizer is then
-	// compared with all its kernels: Own[i] if set, or else Kernels. Own requires Alike or Final.
+	// Alike is set if all tokenizers cost about the same, for example if they differ only in how
+	// they encode numbers. Each tokenizer is then compared with all its kernels: Own[i] if set, or
+	// else Kernels. Own requires Alike or Final.
 	Alike bool
 	Own   map[int][]kernel.Kernel
 
@@ -59,8 +60,8 @@ type Candidates struct {
 	// It also compares the best settings on each tokenizer. If Final is 0, there is no last round.
 	Final, Folds int
 
-	// MinC selects the smallest C that isn't worse than the best by more than the standard error
-	// of the difference, or half the standard error of the figure. A round then keeps its first
+	// MinC selects the smallest C that isn't worse than the best by more than the standard error of
+	// the difference, or half the standard error of the figure. A round then keeps its first
 	// candidate unless another is better by a quarter of that error, or between tokenizers by half
 	// of it.
 	MinC bool

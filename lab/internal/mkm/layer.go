@@ -16,12 +16,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Layer is a fitted layer. It maps a document t, in the features of the previous layer, to the
-// features Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], w = len(Offsets), over the documents x of Base.
+// Layer is a fitted layer. It maps a document t, represented by the features of the previous layer,
+// to the features Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], w = len(Offsets), over the documents x of
+// Base.
 type Layer struct {
 	Kernel     string
 	Embedder   *sparse.Embedder
-	Base       *sparse.CSR // documents in the features of the previous layer
+	Base       *sparse.CSR // documents, represented by the features of the previous layer
 	Map        []float64   // row by row
 	Offsets    []float64
 	Components []int32 // principal component of each feature, from 0, the most informative feature first

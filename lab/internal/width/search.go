@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// search visits all pairs of a test document and a training document. A task compares chunk test
-// documents with the training documents, block by block. Only running tasks have lists of
+// search visits all pairs of a test document and a training document. A task compares a chunk of
+// test documents with the training documents, block by block. Only running tasks have lists of
 // neighbours, so that the memory for lists doesn't grow with the documents.
 type search struct {
 	train   Set
