@@ -39,7 +39,8 @@ type TrainOptions struct {
 	// several.
 	Scheme string `param:"scheme"`
 
-	// C is the regularization parameter; larger fits the training data more closely. Default: chosen for text, else 1.
+	// C is the regularization parameter; larger fits the training data more closely. Default:
+	// chosen for text, else 1.
 	C float64 `param:"c"`
 
 	// Nu bounds the share of errors; for nu_svc, one_class and nu_svr. Default: 0.5.
@@ -68,11 +69,11 @@ type TrainOptions struct {
 	//
 	// In c_svc and epsilon_svr, Cᵢ is the upper bound of αᵢ. In linear, logistic and landmark, Cᵢ
 	// multiplies the loss of document i. In nu_svc, one_class and nu_svr, weights multiply the
-	// bounds, and Nu is a fraction of the sum of weights. So a document with the weight 2 counts twice in the optimisation
-	// problem, and a document with the weight 0 is excluded. All other statistics are unweighted:
-	// idf weights, Balanced, folds, sigmoids and thresholds, and the scores of CrossValidate,
-	// Search and the choice of settings. Their training runs use the weights. Models don't store
-	// them. They must be finite and nonnegative. Default: 1 each.
+	// bounds, and Nu is a fraction of the sum of weights. So a document with the weight 2 counts
+	// twice in the optimisation problem, and a document with the weight 0 is excluded. All other
+	// statistics are unweighted: idf weights, Balanced, folds, sigmoids and thresholds, and the
+	// scores of CrossValidate, Search and the choice of settings. Their training runs use the
+	// weights. Models don't store them. They must be finite and nonnegative. Default: 1 each.
 	DocumentWeights []float64
 
 	// Terms tokenises the texts of a corpus that keeps them, such as by the result of a [Search].
