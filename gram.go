@@ -88,8 +88,8 @@ func Must[T any](value T, err error) T {
 
 // Progress describes the progress of a stage of the work.
 type Progress struct {
-	Stage       string // such as "reading" or "training"
-	Done, Total int64  // of bytes, documents, pairs or binary classifiers; Total is 0 if unknown
+	Stage       string // name of the stage, such as "reading" or "training"
+	Done, Total int64  // numbers of bytes, documents, pairs or binary classifiers; Total is 0 if unknown
 }
 
 // check validates the options whose names differ in lower-level packages.

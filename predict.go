@@ -21,7 +21,7 @@ type Predictions struct {
 	Values            []float64   // a regression's estimate for each document, else nil
 	Scores            [][]float64 // decision values, votes or energies, per document and decision function
 	DecisionFunctions []string    // names of the columns of Scores
-	Probabilities     [][]float64 // per document and class of About().Classes; nil if the model has no probabilities
+	Probabilities     [][]float64 // probabilities per document and class of About().Classes; nil if the model has none
 
 	// Margins are each document's difference of the decision values of the predicted and the second
 	// class. Seconds are the second classes. They equal Value and Against of

@@ -64,7 +64,7 @@ type Score struct {
 	MacroF1     float64 // mean F1 over the classes that occur in labels or predictions
 	HammingLoss float64 // share of wrong decisions, over documents × classes; for label sets
 
-	MeanSquaredError   float64 // for regression
+	MeanSquaredError   float64 // mean squared error of a regression
 	R2                 float64 // coefficient of determination, 1 - MeanSquaredError / variance of the labels
 	SquaredCorrelation float64 // squared correlation of estimates and labels, as printed by LIBSVM's svm-predict
 
@@ -194,9 +194,9 @@ type DocumentExplanation struct {
 	Value   float64 `json:"value"`             // f(x)
 	Known   int     `json:"terms_known"`       // number of distinct terms of the document that the model knows
 
-	Columns []ColumnEffect  `json:"columns,omitempty"`         // for a table row; descending by |Effect|
-	Terms   []TermEffect    `json:"terms"`                     // descending by |Effect|
-	Support []SupportEffect `json:"support_vectors,omitempty"` // descending by |Effect|; for SVMs
+	Columns []ColumnEffect  `json:"columns,omitempty"`         // effects of the columns of a table row, descending by |Effect|
+	Terms   []TermEffect    `json:"terms"`                     // effects of terms, descending by |Effect|
+	Support []SupportEffect `json:"support_vectors,omitempty"` // contributions of support vectors, descending by |Effect|; nil for other models than SVMs
 }
 
 // ColumnEffect is the effect of a column of a row on f: f(x) - f(x without the terms of the column).
@@ -289,7 +289,7 @@ type Curve struct {
 type Mistake struct {
 	Document int                  // number of the document
 	Label    string               // for label sets, the wrong label as "x" or "not x"; else ""
-	Why      *DocumentExplanation // by words of the text if it is known, else by terms; nil for precomputed kernels
+	Why      *DocumentExplanation // explanation by words of the text if it is known, else by terms; nil for precomputed kernels
 	Marks    []Mark               // positions of these words in the text
 }
 

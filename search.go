@@ -79,7 +79,7 @@ type SearchPoint struct {
 	Terms      int          // 0 for the corpus, i+1 for SearchOptions.Terms[i]; without these, Options have the terms
 	Documents  int          // number of documents of the comparison
 	FoldScores []float64    // value of the measure on each fold
-	Mean, SD   float64      // of FoldScores; SD has n-1 in the denominator
+	Mean, SD   float64      // mean and standard deviation of FoldScores, with n-1 in the denominator
 	SE         float64      // standard error of Mean: SD / √folds
 	ToBest     *Difference  // difference to the best point; nil for the best point
 }
@@ -100,7 +100,7 @@ type SearchResult struct {
 // Ablation compares the best point whose terms include a part with the best point whose terms
 // don't.
 type Ablation struct {
-	Part       string // part of the terms, such as word, n-grams, or min-df 1
+	Part       string // part of the terms, such as "word", "n-grams" or "min-df 1"
 	Difference        // mean with the part minus mean without it
 }
 

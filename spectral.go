@@ -73,7 +73,7 @@ type PCAOptions struct {
 // Components are the principal components of documents in a kernel's feature space. They may be
 // used concurrently.
 type Components struct {
-	Eigenvalues []float64 // in descending order, all above rounding errors
+	Eigenvalues []float64 // eigenvalues above rounding errors, in descending order
 	Total       float64   // sum of all eigenvalues: the number of documents times their variance
 	Residual    float64   // part of Total that the landmarks don't explain; 0 without landmarks
 	Documents   int       // number of documents
