@@ -196,7 +196,7 @@ type DocumentExplanation struct {
 
 	Columns []ColumnEffect  `json:"columns,omitempty"`         // effects of the columns of a table row, descending by |Effect|
 	Terms   []TermEffect    `json:"terms"`                     // effects of terms, descending by |Effect|
-	Support []SupportEffect `json:"support_vectors,omitempty"` // contributions of support vectors, descending by |Effect|; nil for other models than SVMs
+	Support []SupportEffect `json:"support_vectors,omitempty"` // support vectors, descending by |Effect|; nil unless the model is an SVM
 }
 
 // ColumnEffect is the effect of a column of a row on f: f(x) - f(x without the terms of the column).
@@ -289,7 +289,7 @@ type Curve struct {
 type Mistake struct {
 	Document int                  // number of the document
 	Label    string               // for label sets, the wrong label as "x" or "not x"; else ""
-	Why      *DocumentExplanation // explanation by words of the text if it is known, else by terms; nil for precomputed kernels
+	Why      *DocumentExplanation // explanation by words or, if texts are unknown, terms; nil for precomputed kernels
 	Marks    []Mark               // positions of these words in the text
 }
 
