@@ -194,9 +194,9 @@ type DocumentExplanation struct {
 	Value   float64 `json:"value"`             // f(x)
 	Known   int     `json:"terms_known"`       // number of distinct terms of the document that the model knows
 
-	Columns []ColumnEffect  `json:"columns,omitempty"`         // effects of the columns of a table row, descending by |Effect|
+	Columns []ColumnEffect  `json:"columns,omitempty"`         // of the columns of a table row, descending by |Effect|
 	Terms   []TermEffect    `json:"terms"`                     // effects of terms, descending by |Effect|
-	Support []SupportEffect `json:"support_vectors,omitempty"` // support vectors, descending by |Effect|; nil unless the model is an SVM
+	Support []SupportEffect `json:"support_vectors,omitempty"` // of support vectors; nil unless the model is an SVM
 }
 
 // ColumnEffect is the effect of a column of a row on f: f(x) - f(x without the terms of the column).

@@ -23,7 +23,7 @@ import (
 type Importance struct {
 	Column string  `json:"column"` // column name, as in ColumnEffect
 	Drop   float64 `json:"drop"`
-	SE     float64 `json:"standard_error"` // standard error over rows; for R², the variance of the targets is taken as known
+	SE     float64 `json:"standard_error"` // standard error over rows, for R² with known variance of the targets
 }
 
 // These constants limit the work of Importance.

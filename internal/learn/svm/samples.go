@@ -26,7 +26,8 @@ type Samples struct {
 
 // problems makes the problems of an evaluation, one at a time.
 type problems struct {
-	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) // the second result is the memory held outside the corpus, in bytes
+	// corpus returns the corpus, and the memory held outside it in bytes.
+	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error)
 	opt    Options
 	last   *Problem
 	cut    int // index of the tokenizer of last's documents
