@@ -112,11 +112,17 @@ generate: ## write the assembly of asm again
 generate-check: generate ## fail if the assembly in git differs from its generator's
 	@changed=$$(git status --porcelain -- 'asm/*_amd64.s' 'asm/*_stubs_amd64.go'); test -z "$$changed" || { echo "differs from what asm/_gen writes:"; echo "$$changed"; exit 1; }
 
-# Licences that don't permit linking. go-licenses prints many warnings, shown only if it fails.
-licences: ## check the licences of linked modules, and save their texts in dist/licences
-	@mkdir -p build; for program in gram cluster/gramcluster; do name=$${program##*/}; (cd $${program%$$name}. && \
-		$(GO) run $(GO_LICENSES) check ./cmd/$$name --ignore github.com/gramengine/gram --disallowed_types=forbidden,restricted,unknown && \
-		$(GO) run $(GO_LICENSES) save ./cmd/$$name --force --ignore github.com/gramengine/gram --save_path $(CURDIR)/dist/licences/$$name) \
+# Licences other than the permissive ones. go-licenses prints many warnings, shown only if it fails.
+PERMISSIVE = MIT,BSD-2-Clause,BSD-3-Clause,Apache-2.0
+
+licences: ## check the licences of linked modules, save a list and their texts in dist/licences
+	@mkdir -p build dist/licences
+	@printf '{{range .}}{{.Name}}\t{{.Version}}\t{{.LicenseName}}\n{{end}}' >build/licences.template
+	@for program in gram cluster/gramcluster; do name=$${program##*/}; (cd $${program%$$name}. && \
+		run="$(GO) run $(GO_LICENSES)" && flags="./cmd/$$name --ignore github.com/gramengine/gram/cluster" && \
+		$$run check $$flags --allowed_licenses=$(PERMISSIVE) && \
+		$$run save $$flags --force --save_path $(CURDIR)/dist/licences/$$name && \
+		$$run report $$flags --template $(CURDIR)/build/licences.template >$(CURDIR)/dist/licences/$$name.tsv) \
 		2>build/licences.txt || { cat build/licences.txt >&2; exit 1; }; done
 
 sbom: build ## write a bill of materials, dist/sbom.json

@@ -39,6 +39,8 @@
 // Results don't depend on the number of workers, and are reproducible on one instruction set.
 // Functions may be called concurrently. When their context is done, they return its error within a
 // second. They compute on the CPU.
+//
+// SPDX-License-Identifier: BSD-3-Clause
 package gram
 
 import (

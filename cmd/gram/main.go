@@ -6,6 +6,8 @@
 // The commands are in cmd/internal, one package per group. They parse flags, read documents and
 // write reports, and don't import each other. Package engine computes, package corpus reads
 // documents, and package learn has the learners.
+//
+// SPDX-License-Identifier: BSD-3-Clause
 package main
 
 import (

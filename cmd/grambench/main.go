@@ -1,6 +1,8 @@
 // Command grambench verifies the engine's back ends against its reference, and benchmarks them.
 //
 //	grambench COMMAND [flags]
+//
+// SPDX-License-Identifier: BSD-3-Clause
 package main
 
 import (

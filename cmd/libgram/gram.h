@@ -37,6 +37,8 @@
  * Processes. The library starts threads when it is loaded. In a forked child process, which lacks
  * them, all functions but gram_version return GRAM_FORKED: start processes by spawn, or load the
  * library after the fork.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef GRAM_H
 #define GRAM_H

@@ -7,6 +7,8 @@
 // gram.c passes the [arguments] of a function in gram.h to the Go function with the same name in
 // [functions]. The other code doesn't depend on C. All functions share options ([decode]),
 // documents ([documents]), objects ([registry]) and results ([array]), and call package gram.
+//
+// SPDX-License-Identifier: BSD-3-Clause
 package main
 
 /*

@@ -4,6 +4,8 @@
 //	gramlab COMMAND [flags]
 //
 // It is a separate module, so that users of gram don't build it.
+//
+// SPDX-License-Identifier: BSD-3-Clause
 package main
 
 import (
