@@ -18,7 +18,7 @@ import (
 var Commands = []*cli.Command{
 	learners.Train, learners.Predict, learners.Evaluate, learners.Grid, learners.CV, explain.Command, serve.Command,
 	neighbours.Neighbours, neighbours.Duplicates, matrices.Matrix, spectral.PCA, spectral.Command, matrices.Corpus,
-	matrices.Kernels,
+	matrices.Kernels, backend.Version,
 }
 
 // Topics returns the help topics. Learners must be registered first.

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Version is the version of the program.
+// Version is the version of the module and its programs.
 const Version = "0.1.0"
 
 // Exit statuses. A command ended by a signal returns Signalled plus the signal's number, as in
@@ -141,8 +141,8 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 			}
 		}
 		name, rest = rest[0], append(rest[1:len(rest):len(rest)], "-help")
-	case "version", "-version", "--version":
-		return e.print(func(w io.Writer) { fmt.Fprintln(w, p.Name, Version) })
+	case "-version", "--version":
+		name = "version"
 	case "completion":
 		return p.complete(e, rest)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/source"
 )
@@ -39,6 +40,7 @@ gramcluster status -store DIR -watch                           how far it is
 gramcluster gather -store DIR -o K.npy                         what gram matrix writes`,
 		Commands: []*cli.Command{
 			planCommand(), driveCommand(), workCommand(stdin), &gatherCommand, &statusCommand, &cleanCommand,
+			backend.Version,
 		},
 		Topics: []cli.Topic{source.Topic, source.TextTopic},
 		Redact: store.Redact,

@@ -15,7 +15,7 @@ var Program = cli.Program{
 	Name: "grambench",
 	About: `
 grambench verifies every back end against a reference in float64, and measures this machine.`,
-	Commands: []*cli.Command{verify.Command, bench.Command, soak.Command, Info},
+	Commands: []*cli.Command{verify.Command, bench.Command, soak.Command, Info, backend.Version},
 	Topics:   []cli.Topic{source.Topic, source.TextTopic, backend.Topic, bench.SuiteTopic},
 	Examples: `
 grambench verify                             all kernels and instruction sets, on Go source files

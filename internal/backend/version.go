@@ -1,0 +1,71 @@
+package backend
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// Version is the command version, which describes the program.
+var Version = &cli.Command{
+	Name:    "version",
+	Summary: "version, commit, instruction set and back ends of this program",
+	Help: `
+Prints the version of the program, the commit and the Go version from which it was built, the
+instruction set that it uses on this CPU, and its back ends. The commit is unknown if the program
+was installed by go install.`,
+	Examples: "gram version\ngram version -json\ngrambench version",
+	Setup: func(f *cli.Flags) cli.Work {
+		return func(_ context.Context, e *cli.Env) error {
+			return report.Write(e.Stdout, newVersion(f.Program), f.JSON)
+		}
+	},
+}
+
+// version is the report of the command version.
+type version struct {
+	Program, Version string
+	Commit           string // "" if it is unknown
+	Modified         bool   // the sources differ from the commit
+	Go, OS, Arch     string
+	ISA              string `json:"isa"`
+	Backends         []string
+}
+
+func newVersion(program string) *version {
+	v := &version{Program: program, Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		ISA: string(asm.Best().ISA), Backends: []string{"cpu"}}
+	if cuda.Built {
+		v.Backends = append(v.Backends, string(CUDA))
+	}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range build.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				v.Commit = s.Value
+			case "vcs.modified":
+				v.Modified = s.Value == "true"
+			}
+		}
+	}
+	return v
+}
+
+// Describe adds the report to d.
+func (v *version) Describe(d *report.Document) {
+	d.Line(v.Program + " " + v.Version)
+	commit := report.Known(v.Commit)
+	if v.Modified {
+		commit += ", modified"
+	}
+	d.Fact("commit", "%s", commit)
+	d.Fact("Go", "%s, %s/%s", v.Go, v.OS, v.Arch)
+	d.Fact("instruction set", "%s", v.ISA)
+	d.Fact("back ends", "%s", strings.Join(v.Backends, ", "))
+}
