@@ -6,7 +6,9 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 GO_LICENSES = github.com/google/go-licenses@v1.6.0
 CYCLONEDX   = github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
+QTC         = github.com/valyala/quicktemplate/qtc@v1.8.0
 PORTABLE    = purego,noasm
+GENERATED   = asm/*_amd64.s asm/*_stubs_amd64.go internal/report/page.qtpl.go cmd/internal/serve/page.qtpl.go
 PROGRAMS    = ./cmd/gram ./cmd/grambench
 MODULES     = . cluster lab
 TEST        = $(GO) test -vet=off -timeout 60m
@@ -104,13 +106,14 @@ arm64-test: ## run the tests of numerical code for another processor, in an emul
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
 	CGO_ENABLED=0 GOARCH=arm64 $(TEST) -short -exec qemu-aarch64 ./asm/... ./sparse ./corpus ./engine/... ./solver/...
 
-generate: ## write the assembly of asm again
-	rm -f asm/*_amd64.s asm/*_stubs_amd64.go
+generate: ## write the assembly of asm and the code of HTML pages again
+	rm -f $(GENERATED)
 	cd asm/_gen && $(GO) run .
+	for f in $$(git ls-files '*.qtpl'); do (cd $${f%/*} && $(GO) run $(QTC) -skipLineComments -file $${f##*/} 2>/dev/null) || exit; done
 
-# Assembly that was edited by hand.
-generate-check: generate ## fail if the assembly in git differs from its generator's
-	@changed=$$(git status --porcelain -- 'asm/*_amd64.s' 'asm/*_stubs_amd64.go'); test -z "$$changed" || { echo "differs from what asm/_gen writes:"; echo "$$changed"; exit 1; }
+# Assembly and pages that were edited by hand.
+generate-check: generate ## fail if generated code in git differs from its generator's
+	@changed=$$(git status --porcelain -- $(GENERATED)); test -z "$$changed" || { echo "differs from its generator's:"; echo "$$changed"; exit 1; }
 
 # Licences other than the permissive ones. go-licenses prints many warnings, shown only if it fails.
 PERMISSIVE = MIT,BSD-2-Clause,BSD-3-Clause,Apache-2.0

@@ -10,6 +10,7 @@ require (
 	github.com/minio/sha256-simd v1.0.1
 	github.com/parquet-go/parquet-go v0.25.1
 	github.com/schollz/progressbar/v3 v3.19.1
+	github.com/valyala/quicktemplate v1.8.0
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.43.0
 	gonum.org/v1/gonum v0.17.0
@@ -21,6 +22,7 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
+	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/valyala/fastrand v1.1.0 // indirect
 	github.com/valyala/histogram v1.2.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect

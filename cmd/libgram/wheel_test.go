@@ -110,8 +110,8 @@ func TestWheels(t *testing.T) {
 		}
 		wheel := musttest.Get(zip.OpenReader(path))(t)
 		defer wheel.Close()
-		for _, has := range []string{"\nLicense-Expression: BSD-3-Clause\n", "\nLicense-File: LICENSE\n", "\nProject-URL: ", "\nDescription-Content-Type: ",
-			"\n# Python"} {
+		for _, has := range []string{"\nLicense-Expression: BSD-3-Clause\n", "\nLicense-File: LICENSE\n",
+			"\nProject-URL: ", "\nDescription-Content-Type: ", "\n# Python"} {
 			if !bytes.Contains(metadata(t, &wheel.Reader), []byte(has)) {
 				t.Errorf("%s: metadata without %q", path, has)
 			}

@@ -1,11 +1,11 @@
 package report
 
 import (
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
 
 	"github.com/gramengine/gram/internal/chart"
@@ -17,8 +17,8 @@ type Chart struct {
 	Description string
 }
 
-// SVG returns the chart as an svg element.
-func (c Chart) SVG() template.HTML { return template.HTML(chart.SVG(c.Chart, c.Description, 16, 11)) }
+// svg returns the chart as an svg element.
+func (c Chart) svg() string { return chart.SVG(c.Chart, c.Description, 16, 11) }
 
 // Marked is a text with highlighted words, and tables about it.
 type Marked struct {
@@ -33,8 +33,8 @@ type Part struct {
 	Effect      float64
 }
 
-// Side returns the CSS class of a mark.
-func (p Part) Side() string {
+// side returns the CSS class of a mark.
+func (p Part) side() string {
 	if p.Effect > 0 {
 		return "for"
 	}
@@ -48,15 +48,6 @@ type Details struct {
 	Table *Table
 }
 
-// Sorts reports whether clicking a column title sorts the table.
-func (s *Section) Sorts() bool { return len(s.Table.Rows()) > 1 }
-
-// Sorts returns false, because the table can't be sorted.
-func (d Details) Sorts() bool { return false }
-
-//go:embed page.html
-var html string
-
 // Style is the style sheet.
 //
 //go:embed page.css
@@ -64,11 +55,6 @@ var Style string
 
 //go:embed page.js
 var script string
-
-var parsed = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number": func(i int) int { return i + 1 },
-	"short":  Short,
-}).Parse(html))
 
 // policy returns a content security policy that forbids external resources, and scripts other than
 // the page's own.
@@ -87,12 +73,9 @@ func WriteHTML(w io.Writer, command string, r Report) error {
 
 // WriteHTML writes the document as a page.
 func (d *Document) WriteHTML(w io.Writer) error {
-	sections := d.Sections() // first, because Sections sets Lead
-	return parsed.Execute(w, struct {
-		*Document
-		Sections []*Section
-		Policy   string
-		Style    template.CSS
-		Script   template.JS
-	}{d, sections, policy(), template.CSS(Style), template.JS(script)})
+	sections := d.Sections() // sets Lead
+	var b bytes.Buffer
+	writedocument(&b, d, sections)
+	_, err := b.WriteTo(w)
+	return err
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -38,23 +39,23 @@ type cell struct {
 	Right        bool
 }
 
-// Dense reports whether there are too many classes for numbers in cells.
-func (m *Matrix) Dense() bool { return len(m.Names) > densest }
+// dense reports whether there are too many classes for numbers in cells.
+func (m *Matrix) dense() bool { return len(m.Names) > densest }
 
-// Predicted returns the titles of the columns.
-func (m *Matrix) Predicted() []string {
+// predicted returns the titles of the columns.
+func (m *Matrix) predicted() []string {
 	if len(m.Counts) == 0 {
 		return nil
 	}
 	return m.Names[:len(m.Counts[0])]
 }
 
-// Cells returns the rows of the image. Shades are proportional to the square root of a
+// cells returns the rows of the image. Shades are proportional to the square root of a
 // cell's share of its row, so that small shares are visible. For mistakes, the share is divided by
 // the largest share of a mistake.
-func (m *Matrix) Cells() [][]cell {
+func (m *Matrix) cells() [][]cell {
 	most := 50.0 // largest shade with readable text
-	if m.Dense() {
+	if m.dense() {
 		most = 100
 	}
 	all, greatest := make([]float64, len(m.Counts)), 0.0
@@ -81,13 +82,14 @@ func (m *Matrix) Cells() [][]cell {
 	return rows
 }
 
-// Data returns the matrix for the page's script.
-func (m *Matrix) Data() any {
+// data returns the matrix for the page's script, as JSON without the characters < > &.
+func (m *Matrix) data() string {
 	names := make([]string, len(m.Names))
 	for i, name := range m.Names {
 		names[i] = Short(name)
 	}
-	return map[string]any{"names": names, "documents": m.shown()}
+	data, _ := json.Marshal(map[string]any{"names": names, "documents": m.shown()}) // strings and integers
+	return string(data)
 }
 
 // shown returns excerpts of the documents on the page. All cells have the same maximum number of

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"mime"
 	"net/http"
 	"net/url"
@@ -19,16 +18,10 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-//go:embed page.html
-var html string
-
 //go:embed page.css
 var own string
 
-var (
-	parsed = template.Must(template.New("page").Funcs(template.FuncMap{"short": report.Short}).Parse(html))
-	style  = report.Style + own
-)
+var style = report.Style + own
 
 // policy is a content security policy that forbids scripts and external resources.
 var policy = func() string {
@@ -41,7 +34,6 @@ var policy = func() string {
 type shown struct {
 	Model, Kind, Text, Error string
 	Fields                   []field // one form field per column, if the model predicts rows
-	Style                    template.CSS
 	Answers                  []answer
 }
 
@@ -136,14 +128,15 @@ func (l *loaded) filled(form url.Values) (corpus.Raw, *shown) {
 }
 
 func (s *service) show(h http.Header, l *loaded, p *shown, out *output) error {
-	p.Model, p.Kind, p.Style = l.name, l.kind(), template.CSS(style)
+	p.Model, p.Kind = l.name, l.kind()
 	if p.Fields == nil {
 		p.Fields = l.fields(nil)
 	}
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin")
 	out.kind = "text/html; charset=utf-8"
-	return parsed.Execute(out, p)
+	writeform(out, p)
+	return out.refused
 }
 
 // answers returns sections with the prediction for a text or row, and its explanation.

@@ -135,7 +135,7 @@ func TestPageOfRows(t *testing.T) {
 		}
 	}
 	r := ask(s, "POST", "/", formType, url.Values{"subject": {"a"}, "priority": {"high"}}.Encode())
-	if page = bodyOf(t, r); r.StatusCode != 400 || !strings.Contains(page, "&#34;high&#34; in the column priority") {
+	if page = bodyOf(t, r); r.StatusCode != 400 || !strings.Contains(page, "&quot;high&quot; in the column priority") {
 		t.Errorf("%s: %s", r.Status, page)
 	}
 }
