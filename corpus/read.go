@@ -324,67 +324,40 @@ func (o *Options) askVocabulary() (err error) {
 	})
 }
 
-// Files returns the paths of the files that [Read] may open for a source in a format: the documents
-// of a folder, an image file and its labels, the Go sources for goroot, or none for synthetic
-// documents. Programs can use it to avoid overwriting an input. It fails if the source or format is
-// unknown, or if a folder can't be listed.
-func Files(ctx context.Context, source string, format Format) ([]string, error) {
-	if err := (&Options{Form: Form{Format: format}}).check(); err != nil {
-		return nil, err
-	}
+// Files returns the paths of the files that [Read] may open for a source: the documents of a
+// folder, an image file and its labels, the Go sources for goroot, or none for synthetic documents.
+// Programs can use it to avoid overwriting an input. It fails if the source is unknown, or if a
+// folder can't be listed.
+func Files(ctx context.Context, source string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if source == "goroot" {
+	folder, suffix := source, ""
+	switch {
+	case source == "goroot":
 		root := findGoroot(ctx)
 		if root == "" {
 			return nil, nil
 		}
-		files, _, _, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
-		return paths(files), err
-	}
-	if source == "synthetic" || strings.HasPrefix(source, "synthetic:") {
+		folder, suffix = filepath.Join(root, "src"), ".go"
+	case source == "synthetic" || strings.HasPrefix(source, "synthetic:"):
 		return nil, nil
-	}
-	info, err := os.Stat(source)
-	if err != nil {
-		return nil, fmt.Errorf("corpus: %w", err)
-	}
-	if !info.IsDir() {
-		files := []string{source}
-		if labels := idxLabels(source); labels != nil && holdsIDX(ctx, source, info, format) {
-			files = append(files, labels...)
+	default:
+		if info, err := os.Stat(source); err != nil {
+			return nil, fmt.Errorf("corpus: %w", err)
+		} else if labels := idxLabels(source); !info.IsDir() && labels != "" {
+			return []string{source, labels}, nil
+		} else if !info.IsDir() {
+			return []string{source}, nil
 		}
-		return files, nil
 	}
-	files, loose, _, err := listFiles(ctx, source, "")
-	if len(files) == 0 {
+	files, loose, _, err := listFiles(ctx, folder, suffix)
+	if len(files) == 0 && suffix == "" {
 		files = loose
 	}
-	return paths(files), err
-}
-
-func paths(files []fileDocument) []string {
-	var out []string
+	var paths []string
 	for _, f := range files {
-		out = append(out, f.path)
+		paths = append(paths, f.path)
 	}
-	return out
-}
-
-// holdsIDX reports whether a file holds idx images. It doesn't read from pipes.
-func holdsIDX(ctx context.Context, file string, info os.FileInfo, format Format) bool {
-	switch {
-	case !info.Mode().IsRegular():
-		return false
-	case format != FormatAuto:
-		return format == FormatIDX
-	}
-	in, err := openInput(ctx, file, form{}, &meter{}, nil)
-	if err != nil {
-		return false
-	}
-	defer in.close()
-	format, _, _ = in.detect()
-	return format == FormatIDX
+	return paths, err
 }

@@ -56,7 +56,7 @@ func TestCancelEndless(t *testing.T) {
 		"svmlight, line": {readSVMLight, "1 1:1 ", "                    "},
 		"tsv":            {readTSV, "", "a\tb c\n"},
 		"tsv, line":      {readTSV, "a\t", "word "},
-		"idx, image":     {readIDX, idx("", 1<<32-1, 1<<31), "\x00"},
+		"idx, image":     {readIDX, idx("", 1<<15, 1, 1<<31-1), "\x00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())

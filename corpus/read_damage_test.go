@@ -62,7 +62,7 @@ func TestDamagedBytes(t *testing.T) {
 		} {
 			plain[file+"."+way] = map[string]string{file + "." + way: pack(t, content)}
 		}
-		plain["labels."+way] = map[string]string{"labels." + way: pack(t, labels), "images": images}
+		plain["labels."+way] = map[string]string{"labels-idx1." + way: pack(t, labels), "images-idx3." + way: images}
 	}
 	for name, files := range plain {
 		t.Run(name, func(t *testing.T) {
@@ -70,13 +70,13 @@ func TestDamagedBytes(t *testing.T) {
 			for file, content := range files {
 				path := filepath.Join(folder, filepath.FromSlash(file))
 				writeInto(t, path, content)
-				if flipped == "" || file != "images" {
+				if flipped == "" || !strings.HasPrefix(file, "images-idx3") {
 					flipped, source = path, path
 				}
 			}
 			switch {
 			case len(files) > 1:
-				source = filepath.Join(folder, "images")
+				source = strings.Replace(flipped, "labels-idx1", "images-idx3", 1)
 			case strings.HasPrefix(name, "folder"):
 				source = filepath.Join(folder, "folder")
 				writeInto(t, filepath.Join(source, "y", "2"), "a c d")

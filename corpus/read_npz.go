@@ -86,7 +86,7 @@ func (r *arrayReader) member(archive *zip.Reader, name, what string, most int64)
 	case name == "format":
 		text := make([]byte, min(a.size, 64))
 		if _, err := io.ReadFull(content, text); err != nil {
-			return nil, r.end(err, "", "a name")
+			return nil, r.end(err, "a name")
 		}
 		if got := strings.ReplaceAll(string(text), "\x00", ""); got != "csr" {
 			return nil, r.fail("a matrix in the format "+quote(got), "csr, as save_npz(file, matrix.tocsr()) writes it")

@@ -33,11 +33,15 @@ const (
 func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	r := &arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}
 	head, _ := in.r.Peek(len(zipMagic))
-	read := r.dense
+	var documents *sparse.CSR
+	var err error
 	if string(head) == zipMagic {
-		read = r.compressed
+		documents, err = r.compressed()
+	} else if a, bad := r.array(in.r); bad == nil {
+		documents, err = r.dense(a, 1)
+	} else {
+		err = bad
 	}
-	documents, err := read()
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -54,9 +58,6 @@ type arrayReader struct {
 	in   *input
 	opt  *Options
 	name string // name of the file and its member
-	// short describes an early end of the file after the given number of values, and the expected
-	// data; nil for a default
-	short func(values int64) (where, expected string)
 }
 
 // fail returns an error of the file.
@@ -83,7 +84,7 @@ func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
 	const expected = "a .npy file"
 	begin := make([]byte, 8)
 	if _, err := io.ReadFull(from, begin); err != nil {
-		return nil, r.end(err, "", expected)
+		return nil, r.end(err, expected)
 	}
 	if string(begin[:6]) != npyMagic {
 		return nil, r.fail(fmt.Sprintf("the first bytes % x", begin), expected)
@@ -93,7 +94,7 @@ func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
 		length = make([]byte, 4)
 	}
 	if _, err := io.ReadFull(from, length); err != nil {
-		return nil, r.end(err, "", expected)
+		return nil, r.end(err, expected)
 	}
 	n := binary.LittleEndian.Uint32(append(slices.Clone(length), 0, 0)[:4])
 	if n > 64<<10 {
@@ -101,7 +102,7 @@ func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(from, text); err != nil {
-		return nil, r.end(err, "", expected)
+		return nil, r.end(err, expected)
 	}
 	found := npyHeader.FindStringSubmatch(string(text))
 	if found == nil {
@@ -133,11 +134,11 @@ func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
 	return a, nil
 }
 
-// end returns an error for a failed read; where describes the position of an early end.
-func (r *arrayReader) end(err error, where, expected string) error {
+// end returns an error for a failed read.
+func (r *arrayReader) end(err error, expected string) error {
 	switch {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return r.fail("the end of the file"+where, expected)
+		return r.fail("the end of the file", expected)
 	case r.name != r.in.name:
 		return (&SyntaxError{Found: err.Error(), Expected: "an undamaged zip file", Err: err}).at(r.name, 0)
 	}
@@ -150,7 +151,7 @@ func (r *arrayReader) over(from io.Reader, last string) error {
 	case n > 0:
 		return r.fail("data after "+last, "the end of the file, as the header says")
 	case err != io.EOF:
-		return r.end(err, "", "")
+		return r.end(err, "")
 	}
 	return nil
 }
@@ -191,12 +192,8 @@ func (r *arrayReader) each(a *npyArray, n int64, f func(i int64, v float64) erro
 			return err
 		}
 		part := buffer[:min(int64(len(buffer)), (n-i)*int64(a.size))]
-		if got, err := io.ReadFull(a.r, part); err != nil {
-			where, expected := "", fmt.Sprintf("%d values, as the header says", n)
-			if r.short != nil {
-				where, expected = r.short(i + int64(got/a.size))
-			}
-			return r.end(err, where, expected)
+		if _, err := io.ReadFull(a.r, part); err != nil {
+			return r.end(err, fmt.Sprintf("%d values, as the header says", n))
 		}
 		for at := 0; at < len(part); at += a.size {
 			if err := f(i, a.number(part[at:at+a.size])); err != nil {
@@ -228,12 +225,8 @@ func (r *arrayReader) value(row, column int64, v float64) (float32, error) {
 // Memory per row and per value in bytes, while the matrix grows.
 const aNumPyRow, aNumPyValue = 36, 28
 
-// dense reads a two-dimensional .npy file.
-func (r *arrayReader) dense() (*sparse.CSR, error) {
-	a, err := r.array(r.in.r)
-	if err != nil {
-		return nil, err
-	}
+// dense reads a two-dimensional array, whose values are divided by divisor.
+func (r *arrayReader) dense(a *npyArray, divisor float64) (*sparse.CSR, error) {
 	if len(a.shape) != 2 || a.shape[0] < 1 || a.shape[1] < 1 || a.shape[0] > math.MaxInt32 || a.shape[1] > maxIndex+1 {
 		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "a matrix: rows and columns")
 	}
@@ -247,7 +240,7 @@ func (r *arrayReader) dense() (*sparse.CSR, error) {
 	}
 	out := &sparse.CSR{Cols: int(short), Offsets: []int64{0}}
 	value := int64(aNumPyValue)
-	err = r.each(a, rows*cols, func(i int64, v float64) error {
+	err := r.each(a, rows*cols, func(i int64, v float64) error {
 		if i == aNumPySample && r.mostlyDense(out, a, rows*cols) {
 			value = 0 // counted by mostlyDense
 			if err := r.opt.memory.check(r.name); err != nil {
@@ -261,7 +254,7 @@ func (r *arrayReader) dense() (*sparse.CSR, error) {
 		if a.fortran {
 			row, column = at, stored
 		}
-		u, err := r.value(row, column, v)
+		u, err := r.value(row, column, v/divisor)
 		if err != nil {
 			return err
 		}

@@ -385,9 +385,6 @@ func TestOptions(t *testing.T) {
 	if _, err := Read(t.Context(), file, Options{Like: Form{Encoding: "x"}}); err == nil {
 		t.Error("an unknown encoding is accepted")
 	}
-	if _, err := Files(t.Context(), file, "nonsense"); err == nil || !strings.Contains(err.Error(), `format "nonsense"`) {
-		t.Errorf("Files: %v", err)
-	}
 	// The number of workers is limited to the useful number.
 	for _, source := range []string{file, text, "synthetic:docs=9,terms=9,length=9,classes=2"} {
 		readWhole(t, source, Options{Workers: math.MaxInt})

@@ -138,7 +138,7 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 		}
 	}
 	zipped := func(list ...any) func(w io.Writer) error { return packed(parts(list...)) }
-	const images = "\x00\x00\x08\x02\x01\x00\x00\x00\x00\x00\x00\x01"
+	const images = "\x00\x00\x08\x03\x01\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01"
 	columnsFirst := strings.Replace(npyHead("|u1", "1000, 10000"), "False", " True", 1)
 	long := strings.Repeat("abcdefgh", 1<<17) // 1 MiB
 	for name, test := range map[string]struct {

@@ -140,7 +140,7 @@ func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 			return []string{"/dev/stdin"}
 		}
 		// An error occurs again when the source is read.
-		files, _ := corpus.Files(ctx, *source, d.sparseFormat())
+		files, _ := corpus.Files(ctx, *source)
 		return files
 	}
 }

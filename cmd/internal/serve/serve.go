@@ -52,7 +52,7 @@ gram train train.tsv.gz news.model      serve notices the new file`,
 		f.Reads(&r.model, "model", "serve the model in `FILE`")
 		f.StringVar(&r.of, "of", "", "find neighbours among the texts of `SOURCE` (default: none)")
 		f.ReadsFiles(&r.of, "of", func(ctx context.Context) []string {
-			files, _ := corpus.Files(ctx, r.of, "") // a listing error occurs again when the texts are read
+			files, _ := corpus.Files(ctx, r.of) // a listing error occurs again when the texts are read
 			return files
 		})
 		f.Arguments(cli.Argument{Flag: "model", What: "model"})

@@ -12,12 +12,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Suffixes are the suffixes of compressed files' names.
-var Suffixes = []string{".gz", ".zst"}
-
 // CutSuffix returns a name without the suffix of a compressed file, ignoring case.
 func CutSuffix(name string) string {
-	for _, suffix := range Suffixes {
+	for _, suffix := range []string{".gz", ".zst"} {
 		if n := len(name) - len(suffix); n > 0 && strings.EqualFold(name[n:], suffix) {
 			return name[:n]
 		}
