@@ -34,12 +34,7 @@ func TestCorporaAreRefused(t *testing.T) {
 		"matrix is nil":                   func(c *Corpus) { c.Documents = nil },
 		"labels of 3 documents, expected": func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
 		"labels of 5 documents, expected labels of 4":               func(c *Corpus) { c.Labels.Add(0) },
-		"labels without offsets have 4 classes":                     func(c *Corpus) { c.Labels.Offsets = nil },
-		"labels begin at offset 1":                                  func(c *Corpus) { c.Labels.Offsets[0] = 1 },
-		"labels end at offset 5, expected 4":                        func(c *Corpus) { c.Labels.Offsets[4] = 5 },
-		"labels of document 1 end at offset 0, expected at ":        func(c *Corpus) { c.Labels.Offsets[2] = 0 },
-		"labels of document 2 end at offset -1":                     func(c *Corpus) { c.Labels.Offsets[3] = -1 },
-		"labels of document 1 end at offset 1, expected at ":        func(c *Corpus) { c.Labels.Offsets[1] = math.MaxInt64 },
+		"labels of 0 documents, expected labels of 4":               func(c *Corpus) { c.Labels.Offsets = nil },
 		"labels: class 2 at offset 1, expected a class from 0 to 1": func(c *Corpus) { c.Labels.IDs[1] = 2 },
 		"labels: class -1 at offset 3":                              func(c *Corpus) { c.Labels.IDs[3] = -1 },
 		"labels: class 1 at offset 0, expected a class from 0 to 0": func(c *Corpus) { c.Classes = c.Classes[:1] },
@@ -56,6 +51,14 @@ func TestCorporaAreRefused(t *testing.T) {
 		err := c.Validate()
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	for _, spoiled := range [][2]int{{0, 1}, {4, 5}, {2, 0}, {3, -1}, {1, math.MaxInt64}} {
+		c := handFilledCorpus()
+		c.Labels.Offsets[spoiled[0]] = int64(spoiled[1])
+		want := "ascending offsets from 0 to 4, the number of labels"
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("label offset %d is %d: %v", spoiled[0], spoiled[1], err)
 		}
 	}
 	if err := (*Corpus)(nil).Validate(); err == nil {

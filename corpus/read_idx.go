@@ -79,7 +79,8 @@ func (c *Corpus) readIDXLabels(r *arrayReader) error {
 
 // idx reads the header of an idx file of bytes.
 func (r *arrayReader) idx(dimensions int) (*npyArray, error) {
-	expected := fmt.Sprintf("an idx file: 00 00 08, %02x for as many dimensions, and their sizes, at most 2³¹-1", dimensions)
+	expected := fmt.Sprintf("an idx file: 00 00 08, %02x for as many dimensions, and their sizes, at most 2³¹-1",
+		dimensions)
 	head := make([]byte, 4+4*dimensions)
 	if _, err := io.ReadFull(r.in.r, head); err != nil {
 		return nil, r.end(err, expected)

@@ -161,7 +161,8 @@ func FuzzReadIDX(f *testing.F) {
 	f.Fuzz(func(t *testing.T, images, labels []byte) {
 		// One name per process, because creating a folder per input would take most of the time.
 		file := filepath.Join(folder, fmt.Sprintf("%d-images-idx3", os.Getpid()))
-		for name, data := range map[string][]byte{file: images, strings.TrimSuffix(file, "images-idx3") + "labels-idx1": labels} {
+		labelFile := strings.TrimSuffix(file, "images-idx3") + "labels-idx1"
+		for name, data := range map[string][]byte{file: images, labelFile: labels} {
 			musttest.Do(t, os.WriteFile(name, data, 0o600))
 		}
 		c, err := Read(context.Background(), file, Options{Form: Form{Format: FormatIDX}})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 
 	"github.com/gramengine/gram/internal/run"
@@ -144,8 +143,7 @@ const MaxCols = 1 << 32
 
 // Validate returns an error if the matrix violates the rules of [CSR]. It checks the matrix as a
 // whole, then each row in order. A value that isn't finite is a [*ValueError]. A valid matrix can
-// be read without going out of bounds. Validate never panics. It reads all values once, with
-// several goroutines if there are many.
+// be read without going out of bounds. Validate never panics. It reads all values once.
 func (m *CSR) Validate() error {
 	if err := m.validateShape(); err != nil {
 		return err
@@ -161,10 +159,8 @@ func (m *CSR) validateShape() error {
 		return fmt.Errorf("sparse: matrix is nil")
 	case m.Cols < 0 || int64(m.Cols) > MaxCols:
 		return fmt.Errorf("sparse: %d columns, expected 0 to %d", m.Cols, int64(MaxCols))
-	case len(m.Offsets) == 0:
-		return fmt.Errorf("sparse: Offsets is empty, expected Rows()+1 offsets starting with 0")
-	case m.Offsets[0] != 0:
-		return fmt.Errorf("sparse: the first offset is %d, expected 0", m.Offsets[0])
+	case len(m.Offsets) == 0 || m.Offsets[0] != 0:
+		return fmt.Errorf("sparse: offsets begin with %v, expected [0]", m.Offsets[:min(len(m.Offsets), 1)])
 	case len(m.Terms) != len(m.Values) || m.Offsets[len(m.Offsets)-1] != int64(len(m.Values)):
 		return fmt.Errorf("sparse: %d terms and %d values, expected the last offset, %d, of each",
 			len(m.Terms), len(m.Values), m.Offsets[len(m.Offsets)-1])
@@ -176,14 +172,9 @@ func (m *CSR) validateShape() error {
 // Cols, and that its values are finite. The shape must be valid.
 func (m *CSR) validateRow(i int) error {
 	lo, hi := m.Offsets[i], m.Offsets[i+1]
-	switch {
-	case lo < 0 || lo > int64(len(m.Values)):
-		return fmt.Errorf("sparse: row %d: begins at offset %d, expected 0 to %d", i, lo, len(m.Values))
-	case hi < lo:
-		return fmt.Errorf("sparse: row %d: ends at offset %d, expected at least %d, where it begins", i, hi, lo)
-	case hi > int64(len(m.Values)):
-		return fmt.Errorf("sparse: row %d: ends at offset %d, expected at most %d, the number of values",
-			i, hi, len(m.Values))
+	if lo < 0 || hi < lo || hi > int64(len(m.Values)) {
+		return fmt.Errorf("sparse: row %d: offsets %d and %d, expected ascending offsets from 0 to %d", i, lo, hi,
+			len(m.Values))
 	}
 	const exponent = 0xff << 23 // exponent bits, which are all set if a value is infinite or NaN
 	last := int64(-1)
@@ -202,15 +193,9 @@ func (m *CSR) validateRow(i int) error {
 	return nil
 }
 
-// eachRow returns the error of check for the first invalid row. It uses several goroutines if there
-// are many values.
+// eachRow returns the error of check for the first invalid row.
 func (m *CSR) eachRow(check func(i int) error) error {
-	const few = 1 << 15 // number of values that a single goroutine checks faster
-	workers := 1
-	if len(m.Values) >= few {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	return run.Chunks(context.Background(), workers, m.Rows(), func(_, lo, hi int) error {
+	return run.Chunks(context.Background(), run.Workers(0), m.Rows(), func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			if err := check(i); err != nil {
 				return err

@@ -312,15 +312,9 @@ func (x *Embedded) validateShape() error {
 	case x.Cols != x.Embedder.Cols():
 		return fmt.Errorf("sparse: embedded documents have %d columns, expected %d, as in the embedder",
 			x.Cols, x.Embedder.Cols())
-	case len(x.Raw) != len(x.Values):
-		return fmt.Errorf("sparse: embedded documents have %d raw values, expected %d, one for each value",
-			len(x.Raw), len(x.Values))
-	case len(x.Divisors) != n:
-		return fmt.Errorf("sparse: embedded documents have %d divisors, expected %d, one for each row",
-			len(x.Divisors), n)
-	case x.Norms != nil && len(x.Norms) != n:
-		return fmt.Errorf("sparse: embedded documents have %d norms, expected %d, one for each row, or none",
-			len(x.Norms), n)
+	case len(x.Raw) != len(x.Values) || len(x.Divisors) != n || x.Norms != nil && len(x.Norms) != n:
+		return fmt.Errorf("sparse: embedded documents have %d raw values, %d divisors and %d norms, expected %d, %d, "+
+			"and %d or none", len(x.Raw), len(x.Divisors), len(x.Norms), len(x.Values), n, n)
 	}
 	return nil
 }

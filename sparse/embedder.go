@@ -1,8 +1,12 @@
 package sparse
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Embedder is an embedding with the terms and weights of the training documents.
@@ -154,19 +158,19 @@ func (f *Embedder) validateLengths() error {
 	if err := f.Embedding.validate(); err != nil {
 		return err
 	}
+	n, weights, shifts := len(f.Terms), 0, 0
+	if f.Weighted() {
+		weights = n
+	}
+	if f.Scales() {
+		shifts = n
+	}
 	switch {
 	case f.Documents < 0:
 		return fmt.Errorf("sparse: embedder of %d documents, expected at least 0", f.Documents)
-	case len(f.DF) != len(f.Terms):
-		return fmt.Errorf("sparse: %d document frequencies of %d terms, expected one per term", len(f.DF), len(f.Terms))
-	case f.Weighted() && len(f.Weights) != len(f.Terms):
-		return fmt.Errorf("sparse: embedding %s of %d terms has %d weights, expected one per term", f.Embedding,
-			len(f.Terms), len(f.Weights))
-	case !f.Weighted() && f.Weights != nil:
-		return fmt.Errorf("sparse: embedding %s has %d weights, expected none", f.Embedding, len(f.Weights))
-	case f.Scales() && len(f.Shifts) != len(f.Terms) || !f.Scales() && f.Shifts != nil:
-		return fmt.Errorf("sparse: embedding %s of %d terms has %d shifts, expected one per term if columns are "+
-			"scaled, else none", f.Embedding, len(f.Terms), len(f.Shifts))
+	case len(f.DF) != n || len(f.Weights) != weights || len(f.Shifts) != shifts:
+		return fmt.Errorf("sparse: embedding %s of %d terms has %d document frequencies, %d weights and %d shifts, "+
+			"expected %d, %d and %d", f.Embedding, n, len(f.DF), len(f.Weights), len(f.Shifts), n, weights, shifts)
 	case f.Open && f.Embedding != Embedding{}:
 		return fmt.Errorf("sparse: embedding %s is open, expected the embedding %s", f.Embedding, Embedding{})
 	case f.Views == nil:
@@ -223,27 +227,19 @@ func (f *Embedder) Widen(terms []uint32, weight float64) (*Embedder, error) {
 	if len(terms) == 0 {
 		return f, nil
 	}
-	wide := Embedder{Embedding: f.Embedding, Documents: max(f.Documents, 1), Views: f.Views, Open: f.Open}
-	for j := 0; j < len(f.Terms) || len(terms) > 0; {
-		if j < len(f.Terms) && (len(terms) == 0 || f.Terms[j] < terms[0]) {
-			wide.Terms, wide.DF = append(wide.Terms, f.Terms[j]), append(wide.DF, f.DF[j])
-			if f.Weights != nil {
-				wide.Weights = append(wide.Weights, f.Weights[j])
-			}
-			if f.Shifts != nil {
-				wide.Shifts = append(wide.Shifts, f.Shifts[j])
-			}
-			j++
-			continue
-		}
-		wide.Terms, wide.DF = append(wide.Terms, terms[0]), append(wide.DF, 1)
-		if f.Weighted() {
-			wide.Weights = append(wide.Weights, weight)
-		}
-		if f.Scales() {
-			wide.Shifts = append(wide.Shifts, 0)
-		}
-		terms = terms[1:]
+	all := slices.Concat(f.Terms, terms)
+	order := make([]int, len(all))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a], all[b]) })
+	wide := Embedder{Embedding: f.Embedding, Documents: max(f.Documents, 1), Views: f.Views, Open: f.Open,
+		Terms: run.Pick(all, order), DF: run.Pick(slices.Concat(f.DF, slices.Repeat([]int32{1}, len(terms))), order)}
+	if f.Weighted() {
+		wide.Weights = run.Pick(slices.Concat(f.Weights, slices.Repeat([]float64{weight}, len(terms))), order)
+	}
+	if f.Scales() {
+		wide.Shifts = run.Pick(slices.Concat(f.Shifts, make([]float64, len(terms))), order)
 	}
 	return RestoreEmbedder(wide)
 }

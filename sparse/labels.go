@@ -1,6 +1,9 @@
 package sparse
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Labels holds the classes of each document. A document may have any number of classes.
 type Labels struct {
@@ -31,23 +34,13 @@ func (l *Labels) Add(ids ...int32) {
 // matches any numbers.
 func (l Labels) Validate(documents, classes int) error {
 	switch n := len(l.Offsets); {
-	case n == 0 && len(l.IDs) > 0:
-		return fmt.Errorf("sparse: labels without offsets have %d classes, expected none", len(l.IDs))
-	case n == 0:
+	case n == 0 && len(l.IDs) == 0:
 		return nil
 	case n-1 != documents:
-		return fmt.Errorf("sparse: labels of %d documents, expected labels of %d documents, or none", n-1, documents)
-	case l.Offsets[0] != 0:
-		return fmt.Errorf("sparse: labels begin at offset %d, expected 0", l.Offsets[0])
-	case l.Offsets[documents] != int64(len(l.IDs)):
-		return fmt.Errorf("sparse: labels end at offset %d, expected %d, the number of classes that they list",
-			l.Offsets[documents], len(l.IDs))
-	}
-	for i := range documents {
-		if lo, hi := l.Offsets[i], l.Offsets[i+1]; hi < lo {
-			return fmt.Errorf("sparse: labels of document %d end at offset %d, expected at least %d, where they begin",
-				i, hi, lo)
-		}
+		return fmt.Errorf("sparse: labels of %d documents, expected labels of %d documents, or none", max(n-1, 0), documents)
+	case l.Offsets[0] != 0 || l.Offsets[documents] != int64(len(l.IDs)) || !slices.IsSorted(l.Offsets):
+		return fmt.Errorf("sparse: offsets of labels, expected ascending offsets from 0 to %d, the number of labels",
+			len(l.IDs))
 	}
 	for k, id := range l.IDs {
 		if id < 0 || int64(id) >= int64(classes) {

@@ -12,21 +12,6 @@ import (
 // multiples of Block.
 const Block = 128
 
-// permutation checks that a list contains each number below its length once.
-func permutation(list []uint32) error {
-	seen := make([]uint64, (len(list)+63)/64) // bit set of the numbers so far
-	for k, j := range list {
-		if int64(j) >= int64(len(list)) {
-			return fmt.Errorf("sparse: element %d of a permutation is %d, expected 0 to %d", k, j, len(list)-1)
-		}
-		if seen[j/64]&(1<<(j%64)) != 0 {
-			return fmt.Errorf("sparse: element %d of a permutation is %d, expected a number that isn't repeated", k, j)
-		}
-		seen[j/64] |= 1 << (j % 64)
-	}
-	return nil
-}
-
 // Order returns the columns by decreasing document frequency, ties broken by index.
 func Order(df []int32) []uint32 {
 	order := make([]uint32, len(df))
@@ -61,8 +46,12 @@ func ByRank(ctx context.Context, t, m *CSR, rank []uint32, workers int) (*CSR, e
 	if len(rank) != m.Cols {
 		return nil, fmt.Errorf("sparse: %d ranks, expected %d, one for each column", len(rank), m.Cols)
 	}
-	if err := permutation(rank); err != nil {
-		return nil, err
+	seen := make([]bool, len(rank))
+	for j, r := range rank {
+		if int(r) >= len(rank) || seen[r] {
+			return nil, fmt.Errorf("sparse: rank %d of column %d, expected each rank from 0 to %d once", r, j, len(rank)-1)
+		}
+		seen[r] = true
 	}
 	workers, err := goroutines(workers)
 	if err != nil {

@@ -14,8 +14,9 @@ func TestByRankRefuses(t *testing.T) {
 	rank := []uint32{4, 0, 3, 1, 2}
 	musttest.Get(ByRank(t.Context(), nil, m, rank, 0))(t)
 	for want, rank := range map[string][]uint32{"0 ranks, expected 5": nil, "4 ranks": rank[:4],
-		"6 ranks":               append(slices.Clone(rank), 5),
-		"is 5, expected 0 to 4": {0, 1, 2, 3, 5}, "is 0, expected a number that isn't repeated": {0, 1, 2, 3, 0}} {
+		"6 ranks": append(slices.Clone(rank), 5),
+		"rank 5 of column 4, expected each rank from 0 to 4 once": {0, 1, 2, 3, 5},
+		"rank 0 of column 4, exp":                                 {0, 1, 2, 3, 0}} {
 		if _, err := ByRank(t.Context(), nil, m, rank, 2); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ranks %v: %v, expected %q", rank, err, want)
 		}

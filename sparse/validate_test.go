@@ -44,9 +44,9 @@ var badMatrices = map[string]struct {
 		func(m *CSR) { m.Cols = math.MaxInt },
 		"9223372036854775807 columns, expected 0 to 4294967296",
 	},
-	"nothing":      {func(m *CSR) { *m = CSR{} }, "Offsets is empty"},
-	"no offsets":   {func(m *CSR) { m.Offsets = nil }, "Offsets is empty"},
-	"first offset": {func(m *CSR) { m.Offsets[0] = 1 }, "the first offset is 1, expected 0"},
+	"nothing":      {func(m *CSR) { *m = CSR{} }, "offsets begin with [], expected [0]"},
+	"no offsets":   {func(m *CSR) { m.Offsets = nil }, "offsets begin with [], expected [0]"},
+	"first offset": {func(m *CSR) { m.Offsets[0] = 1 }, "offsets begin with [1], expected [0]"},
 	"short values": {func(m *CSR) { m.Values = m.Values[:5] }, "6 terms and 5 values"},
 	"short terms":  {func(m *CSR) { m.Terms = m.Terms[:5] }, "5 terms and 6 values"},
 	"both short": {
@@ -57,16 +57,16 @@ var badMatrices = map[string]struct {
 		func(m *CSR) { m.Offsets[4] = 7 },
 		"6 terms and 6 values, expected the last offset, 7, of each",
 	},
-	"falling offsets": {func(m *CSR) { m.Offsets[2] = 1 }, "row 1: ends at offset 1, expected at least 2"},
-	"negative offset": {func(m *CSR) { m.Offsets[1] = -3 }, "row 0: ends at offset -3, expected at least 0"},
+	"falling offsets": {func(m *CSR) { m.Offsets[2] = 1 }, "row 1: offsets 2 and 1, expected ascending offsets"},
+	"negative offset": {func(m *CSR) { m.Offsets[1] = -3 }, "row 0: offsets 0 and -3, expected"},
 	"least offset": {
 		func(m *CSR) { m.Offsets[1] = math.MinInt64 },
-		"row 0: ends at offset -9223372036854775808",
+		"row 0: offsets 0 and -9223372036854775808",
 	},
-	"offset past the end": {func(m *CSR) { m.Offsets[1] = 7 }, "row 0: ends at offset 7, expected at most 6"},
+	"offset past the end": {func(m *CSR) { m.Offsets[1] = 7 }, "row 0: offsets 0 and 7, expected ascending offsets"},
 	"greatest offset": {
 		func(m *CSR) { m.Offsets[3] = math.MaxInt64 },
-		"row 2: ends at offset 9223372036854775807, expected at most 6",
+		"row 2: offsets 5 and 9223372036854775807, expected",
 	},
 }
 
@@ -178,13 +178,13 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		refused("RestoreEmbedder", want, second(RestoreEmbedder(fields(f))))
 	}
 	for want, f := range map[string]*Embedder{
-		"has 4 weights":                     altered(good, func(f *Embedder) { f.Weights = f.Weights[:4] }),
-		"has 5 weights, expected none":      altered(good, func(f *Embedder) { f.Weighting = TF }),
-		"embedder of -1 documents":          altered(good, func(f *Embedder) { f.Documents = -1 }),
-		"4 document frequencies of 5 terms": altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
-		"tfidf is open":                     altered(good, func(f *Embedder) { f.Open = true }),
-		"has 1 shifts":                      altered(standard, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
-		"has 5 shifts":                      altered(standard, func(f *Embedder) { f.Weighting = TFIDF }),
+		"4 weights and 0 shifts, expected":   altered(good, func(f *Embedder) { f.Weights = f.Weights[:4] }),
+		"5 weights and 0 shifts, expected":   altered(good, func(f *Embedder) { f.Weighting = TF }),
+		"embedder of -1 documents":           altered(good, func(f *Embedder) { f.Documents = -1 }),
+		"5 terms has 4 document frequencies": altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
+		"tfidf is open":                      altered(good, func(f *Embedder) { f.Open = true }),
+		"1 shifts, expected 5, 5 and 5":      altered(standard, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
+		"5 shifts, expected 5, 5 and 0":      altered(standard, func(f *Embedder) { f.Weighting = TFIDF }),
 	} {
 		refused("Validate", want, f.Validate())
 		refused("Transform", want, second(f.Transform(m)))
@@ -249,19 +249,19 @@ func TestEmbeddedIsRefused(t *testing.T) {
 			"fields set directly": func(x *Embedded) {
 				x.Embedder = &Embedder{Embedding: Embedding{}, Terms: []uint32{0, 1, 2, 3}, DF: []int32{0, 0, 0, 0}}
 			},
-			"6 columns, expected 5, as in the emb": func(x *Embedded) { x.Cols++ },
-			"is not above":                         func(x *Embedded) { x.Terms[1] = x.Terms[0] },
-			"index 5 is not below":                 func(x *Embedded) { x.Terms[x.Offsets[1]-1] = 5 },
-			"the first offset":                     func(x *Embedded) { x.Offsets[0] = 1 },
-			"raw values, expected":                 func(x *Embedded) { x.Raw = x.Raw[1:] },
-			"5 divisors":                           func(x *Embedded) { x.Divisors = x.Divisors[1:] },
-			"5 norms":                              func(x *Embedded) { x.Norms = x.Norms[1:] },
-			"norm NaN":                             func(x *Embedded) { x.Norms[0] = math.NaN() },
-			"norm -1":                              func(x *Embedded) { x.Norms[1] = -1 },
-			"divisor 0":                            func(x *Embedded) { x.Divisors[1] = 0 },
-			"divisor +Inf":                         func(x *Embedded) { x.Divisors[1] = math.Inf(1) },
-			"row 0":                                func(x *Embedded) { x.Values[0] = 2 },
-			"found +Inf":                           func(x *Embedded) { x.Values[0] = float32(math.Inf(1)) },
+			"6 columns, expected 5, as in the emb":         func(x *Embedded) { x.Cols++ },
+			"is not above":                                 func(x *Embedded) { x.Terms[1] = x.Terms[0] },
+			"index 5 is not below":                         func(x *Embedded) { x.Terms[x.Offsets[1]-1] = 5 },
+			"offsets begin with":                           func(x *Embedded) { x.Offsets[0] = 1 },
+			"raw values, 6 divisors and 6 norms, expected": func(x *Embedded) { x.Raw = x.Raw[1:] },
+			"5 divisors":                                   func(x *Embedded) { x.Divisors = x.Divisors[1:] },
+			"5 norms":                                      func(x *Embedded) { x.Norms = x.Norms[1:] },
+			"norm NaN":                                     func(x *Embedded) { x.Norms[0] = math.NaN() },
+			"norm -1":                                      func(x *Embedded) { x.Norms[1] = -1 },
+			"divisor 0":                                    func(x *Embedded) { x.Divisors[1] = 0 },
+			"divisor +Inf":                                 func(x *Embedded) { x.Divisors[1] = math.Inf(1) },
+			"row 0":                                        func(x *Embedded) { x.Values[0] = 2 },
+			"found +Inf":                                   func(x *Embedded) { x.Values[0] = float32(math.Inf(1)) },
 		} {
 			bad := &Embedded{
 				CSR{Cols: x.Cols, Offsets: slices.Clone(x.Offsets), Terms: slices.Clone(x.Terms),
