@@ -70,38 +70,40 @@ func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, 
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	var open decoder
+	out := &reader{below: b}
 	switch {
 	case strings.HasPrefix(string(begin), gzipMagic):
-		open = &gzipReader{r: buffer}
+		out.fault = gzipFault
+		if out.Reader, err = gzip.NewReader(buffer); err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
 	case string(begin) == zstdMagic, len(begin) == 4 && begin[0]&0xf0 == 0x50 && string(begin[1:]) == skippableMagic:
-		open = &zstdReader{r: buffer, window: window}
+		if window <= 0 || window > MaxWindow {
+			window = MaxWindow
+		}
+		window = max(window, zstd.MinWindowSize)
+		out.fault = func(err error) *Fault { return zstdFault(err, window) }
+		out.Reader, err = zstd.NewReader(buffer, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(uint64(window))) // decodes in the caller's goroutine
 	default:
 		return buffer, nil
 	}
-	out := &reader{decoder: open, below: b}
-	if err := open.begin(); err != nil {
+	if err != nil {
 		return nil, out.told(err)
 	}
 	return bufio.NewReaderSize(out, 64<<10), nil
 }
 
-// decoder is a decompressor.
-type decoder interface {
-	io.Reader
-	begin() error
-	fault(err error) *Fault
-}
-
 // reader distinguishes errors in the data from errors of the underlying reader.
 type reader struct {
-	decoder
-	below *below
+	io.Reader // a decompressor
+	below     *below
+	fault     func(err error) *Fault
 }
 
 // Read implements io.Reader.
 func (r *reader) Read(p []byte) (int, error) {
-	n, err := r.decoder.Read(p)
+	n, err := r.Reader.Read(p)
 	return n, r.told(err)
 }
 
@@ -115,24 +117,7 @@ func (r *reader) told(err error) error {
 	return r.fault(err)
 }
 
-// zstdReader reads zstd data of one or more frames. It decodes in the caller's goroutine.
-type zstdReader struct {
-	r      *bufio.Reader
-	window int64
-	*zstd.Decoder
-}
-
-func (z *zstdReader) begin() (err error) {
-	if z.window <= 0 || z.window > MaxWindow {
-		z.window = MaxWindow
-	}
-	z.window = max(z.window, zstd.MinWindowSize)
-	z.Decoder, err = zstd.NewReader(z.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(uint64(z.window)))
-	return err
-}
-
-func (z *zstdReader) fault(err error) *Fault {
+func zstdFault(err error, window int64) *Fault {
 	f := &Fault{"zstd data: " + strings.TrimPrefix(err.Error(), "zstd: "), "an undamaged zstd file", err}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -143,73 +128,20 @@ func (z *zstdReader) fault(err error) *Fault {
 		f.Found = "the zstd checksum does not match"
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		f.Found = "zstd data with a window too large for the memory limit"
-		f.Expected = fmt.Sprintf("a window of at most %d KiB", z.window>>10)
+		f.Expected = fmt.Sprintf("a window of at most %d KiB", window>>10)
 	case errors.Is(err, zstd.ErrUnknownDictionary):
 		f.Found, f.Expected = "zstd data that need a dictionary", "data without one"
 	}
 	return f
 }
 
-var errTail = errors.New("other data after the gzip data")
-
-// gzipReader reads gzip data of one or more members. Unlike package gzip it distinguishes a
-// truncated file from a file with other data after its last member. Like gzip it skips zeros there,
-// which are padding.
-type gzipReader struct {
-	r   *bufio.Reader
-	gz  gzip.Reader
-	err error // error after the data; reading ahead may detect it earlier
-}
-
-// Read implements io.Reader.
-func (g *gzipReader) Read(p []byte) (int, error) {
-	for g.err == nil {
-		n, err := g.gz.Read(p)
-		if n > 0 || err != io.EOF {
-			if err == io.EOF {
-				err = nil // the next Read returns it again
-			}
-			return n, err
-		}
-		g.err = g.begin()
-	}
-	return 0, g.err
-}
-
-// begin begins the next member. It returns io.EOF if there is none.
-func (g *gzipReader) begin() error {
-	switch b, err := g.r.Peek(len(gzipMagic)); {
-	case string(b) == gzipMagic:
-		if err := g.gz.Reset(g.r); err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return err
-		}
-		g.gz.Multistream(false)
-		return nil
-	case len(b) == 1 && b[0] == gzipMagic[0]:
-		return io.ErrUnexpectedEOF
-	case err != nil && err != io.EOF:
-		return err
-	}
-	for {
-		switch b, err := g.r.ReadByte(); {
-		case err != nil:
-			return err
-		case b != 0:
-			return errTail
-		}
-	}
-}
-
-func (g *gzipReader) fault(err error) *Fault {
+func gzipFault(err error) *Fault {
 	f := &Fault{err.Error(), "an undamaged gzip file", err}
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		f.Found, f.Expected = "the gzip data end early", "a complete gzip file"
-	case errors.Is(err, errTail):
-		f.Expected = "the end of the file"
+	case errors.Is(err, gzip.ErrHeader):
+		f.Found = "damaged gzip data, or other data after them"
 	case errors.Is(err, gzip.ErrChecksum):
 		f.Found = "the gzip checksum does not match"
 	}
