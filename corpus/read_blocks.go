@@ -5,8 +5,6 @@ import (
 	"context"
 	"io"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/gramengine/gram/internal/run"
 )
@@ -142,8 +140,6 @@ type lineCutter struct {
 func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err error) {
 	buf = append(buf[:0], c.rest...)
 	c.rest = c.rest[:0]
-	seen := 0 // number of bytes of buf without a line end
-	records := recordEnds{separator: c.in.quoted, line: c.in.line}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -160,21 +156,21 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 			n, err = c.in.r.Read(buf[len(buf):cap(buf)])
 			buf = buf[:len(buf)+n]
 		}
+		end, opened := lastRecord(buf, c.in.quoted)
 		if err == io.EOF {
-			records.last(buf[seen:])
-			if bad := records.unclosed(); bad != nil {
-				return nil, bad.at(c.in.name, 0)
+			if opened >= 0 {
+				bad := fault("an opening quote without a closing quote", "a quote at the end of the field")
+				return nil, bad.at(c.in.name, c.in.line+int64(bytes.Count(buf[:opened], []byte{'\n'})))
 			}
-			c.in.line += int64(bytes.Count(buf, []byte{'\n'}))
-			return buf, err
+			end = len(buf)
 		}
-		end := records.last(buf[seen:]) + 1
 		if end > 0 {
-			end += seen
 			c.rest = append(c.rest, buf[end:]...)
 			c.in.line += int64(bytes.Count(buf[:end], []byte{'\n'}))
 		}
 		switch {
+		case err == io.EOF:
+			return buf, err
 		case err != nil:
 			return buf[:end], c.in.readError(c.in.line, err)
 		case end > 0:
@@ -182,77 +178,7 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 		case len(buf) > c.most+1:
 			return nil, lineTooLong(c.most).at(c.in.name, c.in.line)
 		}
-		seen = len(buf)
 	}
-}
-
-// recordEnds finds line ends, or record ends if quoted fields may contain line ends.
-type recordEnds struct {
-	separator byte // 0 for lines
-	state     quoteState
-	rune      []byte // first bytes of a character before a field
-	line      int64  // line of the next byte
-	opened    int64  // line of the quote that opened the last quoted field
-}
-
-// last returns the index of the last record end in more bytes, or -1.
-func (r *recordEnds) last(more []byte) int {
-	if r.separator == 0 {
-		return bytes.LastIndexByte(more, '\n')
-	}
-	end := -1
-	for i := 0; i < len(more); i++ {
-		if r.state == inQuotes { // skip to the next quote
-			quote := bytes.IndexByte(more[i:], '"')
-			if quote < 0 {
-				quote = len(more) - i
-			}
-			r.line += int64(bytes.Count(more[i:i+quote], []byte{'\n'}))
-			if i += quote; i == len(more) {
-				break
-			}
-		}
-		c := more[i]
-		if r.state == fieldStart && r.separator != '\t' && r.inBlank(c) {
-			continue
-		}
-		before := r.state
-		r.state = before.next(c, r.separator)
-		if before == fieldStart && r.state == inQuotes {
-			r.opened = r.line
-		}
-		if c == '\n' {
-			r.line++
-			if r.state == fieldStart {
-				end = i
-			}
-		}
-	}
-	return end
-}
-
-// inBlank reports whether c may belong to a non-ASCII blank before a field, which newCSV ignores.
-func (r *recordEnds) inBlank(c byte) bool {
-	if c < utf8.RuneSelf {
-		if len(r.rune) > 0 {
-			r.state, r.rune = inField, r.rune[:0]
-		}
-		return false
-	}
-	if r.rune = append(r.rune, c); !utf8.FullRune(r.rune) {
-		return true
-	}
-	blank, _ := utf8.DecodeRune(r.rune)
-	r.rune = r.rune[:0]
-	return unicode.IsSpace(blank)
-}
-
-// unclosed returns the error of an open quote at the end of the file, or nil.
-func (r *recordEnds) unclosed() *SyntaxError {
-	if r.state != inQuotes && r.state != quoteReturn {
-		return nil
-	}
-	return fault("an opening quote without a closing quote", "a quote at the end of the field").at("", r.opened)
 }
 
 func lineTooLong(most int) *SyntaxError {

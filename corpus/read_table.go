@@ -3,8 +3,6 @@ package corpus
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -72,26 +70,16 @@ func (in *input) table(separator byte, opt *Options) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, r := &table{separator: separator}, newCSV(bytes.NewReader(head), separator)
-	for {
-		record, bad := r.Read()
-		switch cut := len(head) == nearBytes && int(r.InputOffset()) == len(head); {
-		case bad != nil || cut: // the parser reports the error
-			t.find(opt)
-			return t, nil
-		case t.first == nil:
-			t.first, t.length = record, int(r.InputOffset())
-		default:
+	t, r := &table{separator: separator}, records{text: string(head), separator: separator}
+	for r.next() && (len(head) < nearBytes || r.end < len(head)) { // the last record may be cut off
+		if record := slices.Clone(r.fields); t.first == nil {
+			t.first, t.length = record, r.end
+		} else {
 			t.near = append(t.near, record)
 		}
 	}
-}
-
-// newCSV returns a CSV reader.
-func newCSV(r io.Reader, separator byte) *csv.Reader {
-	c := csv.NewReader(r)
-	c.Comma, c.LazyQuotes, c.FieldsPerRecord, c.TrimLeadingSpace = rune(separator), true, -1, separator != '\t'
-	return c
+	t.find(opt)
+	return t, nil
 }
 
 // skip skips the first n bytes, which have been peeked at.
@@ -112,110 +100,61 @@ type tableParser struct {
 }
 
 func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *SyntaxError {
-	separator := []byte{p.separator}
-	fields, long := bytes.Count(data, separator), len(data) // upper bounds for a record
-	if len(data) <= 2*blockBytes {
-		fields, long = 0, 0 // limits are per line, because a quoted field may hold many lines
-		for l := range bytes.Lines(data) {
-			fields = max(fields, bytes.Count(l, separator))
-		}
-	}
-	if !out.labels.memory.room(itemBytes*int64(fields) + copies*int64(long)) {
+	if len(data) > 2*blockBytes && !out.labels.memory.room(copies*int64(len(data))) {
 		return nil // the piece is discarded
 	}
 	clean := check.clean(data)
-	r := newCSV(bytes.NewReader(data), p.separator)
-	r.ReuseRecord = true
-	var row []string // fields of the tokenizer's columns
-	for {
-		begin := r.InputOffset()
-		record, err := r.Read()
-		if err == io.EOF {
-			return nil
+	r := records{text: string(data), separator: p.separator, most: len(p.columns)}
+	row := make([]string, 0, len(p.row)) // fields of the tokenizer's columns
+	var label []byte
+	add := func(line int32) *SyntaxError {
+		raw := data[r.begin:r.end]
+		if len(raw) > p.maxLine+len("\r\n") {
+			return lineTooLong(p.maxLine)
 		}
-		fail := func(bad *SyntaxError, line int) *SyntaxError {
-			bad.Line += int64(line) - 1
+		if r.count != len(p.columns) {
+			return fault(fmt.Sprintf("%d fields", r.count), fmt.Sprintf("%d, as in the first line", len(p.columns)))
+		}
+		if bad := check.look(out, clean, raw, line); bad != nil {
 			return bad
 		}
-		if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
-			return fail(fault(parse.Err.Error(), "fields as in CSV"), parse.Line)
-		}
-		line, _ := r.FieldPos(0)
-		raw := bytes.TrimLeft(data[begin:r.InputOffset()], "\r\n") // without preceding blank lines
-		if len(raw) > p.maxLine+len("\r\n") {
-			return fail(lineTooLong(p.maxLine), line)
-		}
-		if len(record) != len(p.columns) {
-			expected := fmt.Sprintf("%d, as in the first line", len(p.columns))
-			return fail(fault(fmt.Sprintf("%d fields", len(record)), expected), line)
-		}
-		if bad := check.look(out, clean, raw, int32(line-1)); bad != nil {
-			return fail(bad, line)
-		}
-		var label []byte
-		if p.label >= 0 {
-			label = []byte(record[p.label])
+		if label = label[:0]; p.label >= 0 {
+			label = append(label, r.fields[p.label]...)
 		}
 		if len(bytes.TrimSpace(label)) == 0 {
 			out.labels.addNone()
 		} else if bad := out.labels.add(label); bad != nil {
-			return fail(bad, line)
+			return bad
 		}
 		if p.weight >= 0 {
-			w, bad := parseWeight(record[p.weight])
+			w, bad := parseWeight(r.fields[p.weight])
 			if bad != nil {
-				return fail(bad, line)
+				return bad
 			}
 			out.weights = append(out.weights, w)
 		}
 		if p.group >= 0 {
-			if bad := out.groups.addGroup(record[p.group]); bad != nil {
-				return fail(bad, line)
+			if bad := out.groups.addGroup(r.fields[p.group]); bad != nil {
+				return bad
 			}
 		}
-		if row = p.fields(record, row[:0]); p.row == nil {
-			out.add(label, []byte(record[p.text]), int32(line-1))
-		} else if bad := out.addRow(row, int32(line-1)); bad != nil {
-			return fail(bad, line)
+		if row = p.fields(r.fields, row[:0]); p.row == nil {
+			out.add(label, []byte(r.fields[p.text]), line)
+		} else if bad := out.addRow(row, line); bad != nil {
+			return bad
 		}
-		if p.id >= 0 && record[p.id] != "" {
-			out.names = append(out.names, oneLine([]byte(record[p.id])))
+		if p.id >= 0 && r.fields[p.id] != "" {
+			out.names = append(out.names, oneLine([]byte(r.fields[p.id])))
+		}
+		return nil
+	}
+	for r.next() {
+		if bad := add(int32(r.line)); bad != nil {
+			bad.Line += int64(r.line)
+			return bad
 		}
 	}
-}
-
-// quoteState is the state of quotes in records, as encoding/csv interprets them.
-type quoteState uint8
-
-const (
-	fieldStart quoteState = iota
-	inField
-	inQuotes
-	quoteSeen   // after a quote in a quoted field, which may end it
-	quoteReturn // after such a quote and a carriage return
-)
-
-// next returns the state after a byte. After a line end it is fieldStart exactly if a record ends
-// there.
-func (q quoteState) next(c, separator byte) quoteState {
-	switch {
-	case q == inQuotes || q == quoteReturn && c != '\n':
-		if c == '"' {
-			return quoteSeen
-		}
-		return inQuotes
-	case c == separator || c == '\n':
-		return fieldStart
-	case q == fieldStart && c == '"':
-		return inQuotes
-	case q == quoteSeen && c == '\r':
-		return quoteReturn
-	case q == quoteSeen: // a doubled quote, or a quote within a field
-		return inQuotes
-	case q == fieldStart && separator != '\t' && (c == ' ' || '\t' <= c && c <= '\r'): // ignored, see newCSV
-		return fieldStart
-	}
-	return inField
+	return nil
 }
 
 func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {

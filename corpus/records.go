@@ -1,0 +1,121 @@
+package corpus
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// records divides CSV text into records as encoding/csv does with LazyQuotes and, unless fields are
+// separated by TABs, TrimLeadingSpace. Fields are substrings of the text, or copies if they have
+// escaped quotes or line ends.
+type records struct {
+	text      string
+	separator byte
+	most      int // number of fields to store; 0 for all
+
+	fields     []string
+	count      int // number of fields, including fields that aren't stored
+	begin, end int // the record is text[begin:end], with its line end
+	line       int // number of lines before the record
+	opened     int // index of the opening quote of a field without a closing quote, or -1
+
+	lines int // number of lines before end
+}
+
+// next reads the next record that isn't a blank line. It returns false at the end of the text.
+func (r *records) next() bool {
+	r.fields, r.count, r.opened = r.fields[:0], 0, -1
+	var line, field string
+	for line == "" {
+		if r.end == len(r.text) {
+			return false
+		}
+		r.begin, r.line = r.end, r.lines
+		line = r.nextLine()
+	}
+	for more := true; more; r.count++ {
+		if field, line, more = r.field(line); r.most == 0 || r.count < r.most {
+			r.fields = append(r.fields, field)
+		}
+	}
+	return true
+}
+
+// nextLine returns the next line without its line end (LF or CR LF).
+func (r *records) nextLine() string {
+	line := r.text[r.end:]
+	if at := strings.IndexByte(line, '\n'); at >= 0 {
+		line = line[:at]
+		r.end++
+		r.lines++
+	}
+	r.end += len(line)
+	return strings.TrimSuffix(line, "\r")
+}
+
+// field returns the first field of a line, and the rest of its last line if more fields follow.
+func (r *records) field(line string) (field, rest string, more bool) {
+	if line != "" && (line[0] <= ' ' || line[0] >= utf8.RuneSelf) && r.separator != '\t' {
+		line = strings.TrimLeftFunc(line, unicode.IsSpace)
+	}
+	if line == "" || line[0] != '"' {
+		if at := strings.IndexByte(line, r.separator); at >= 0 {
+			return line[:at], line[at+1:], true
+		}
+		return line, "", false
+	}
+	var before []byte // beginning of the field, if it has several parts
+	opened := r.end - len(line)
+	line = line[1:]
+	for {
+		at := strings.IndexByte(line, '"')
+		switch after := line[at+1:]; {
+		case at < 0 && r.end == len(r.text):
+			r.opened = opened
+			return string(before) + line, "", false
+		case at < 0:
+			before = append(append(before, line...), '\n')
+			line = r.nextLine()
+		case after == "":
+			return join(before, line[:at]), "", false
+		case after[0] == r.separator:
+			return join(before, line[:at]), after[1:], true
+		case after[0] == '"':
+			before, line = append(before, line[:at+1]...), after[1:]
+		default: // a quote within the field
+			before, line = append(before, line[:at+1]...), after
+		}
+	}
+}
+
+// join returns the concatenation of two strings, without a copy if the first is empty.
+func join(before []byte, last string) string {
+	if len(before) == 0 {
+		return last
+	}
+	return string(append(before, last...))
+}
+
+// lastRecord returns the end of the last complete record of data, 0 if there is none, and the index of
+// the opening quote of a field without a closing quote, or -1. Without a separator, records are
+// lines.
+func lastRecord(data []byte, separator byte) (end, opened int) {
+	if separator == 0 || bytes.IndexByte(data, '"') < 0 {
+		return bytes.LastIndexByte(data, '\n') + 1, -1
+	}
+	r := records{text: string(data), separator: separator}
+	for {
+		rest := r.text[r.end:]
+		quote := strings.IndexByte(rest, '"')
+		if quote < 0 {
+			return r.end + strings.LastIndexByte(rest, '\n') + 1, -1
+		}
+		r.end += strings.LastIndexByte(rest[:quote], '\n') + 1
+		end = r.end
+		if r.next(); r.opened >= 0 || r.text[r.end-1] != '\n' {
+			return end, r.opened
+		}
+	}
+}
