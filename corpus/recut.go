@@ -46,20 +46,20 @@ func (k *keptTexts) take(bytes int64) bool {
 }
 
 // of returns the texts or rows of all documents, or none if they exceeded the limit.
-func (k *keptTexts) of(documents []countedDocument, columns []string) (raw Raw) {
+func (k *keptTexts) of(counters []*termCounter, documents []countedDocument, columns []string) (raw Raw) {
 	if k == nil || k.left.Load() < 0 {
 		return raw
 	}
-	if documents[0].row == nil {
+	if columns == nil {
 		raw.Texts = make([]string, len(documents))
-		for i := range documents {
-			raw.Texts[i] = documents[i].text
+		for i, d := range documents {
+			raw.Texts[i] = counters[d.counter].docs[d.index]
 		}
 		return raw
 	}
 	raw.Columns, raw.Rows = columns, make([][]string, len(documents))
-	for i := range documents {
-		raw.Rows[i] = documents[i].row
+	for i, d := range documents {
+		raw.Rows[i] = counters[d.counter].rows[d.index]
 	}
 	return raw
 }
@@ -135,13 +135,15 @@ func (o *Options) fitNumbers(
 		scan, _ := o.Tokenizer.NewScanner()
 		for i := range documents {
 			d := &documents[i]
-			if d.counter != counter || ctx.Err() != nil {
+			if d.counter != counter.number || ctx.Err() != nil {
 				continue
 			}
-			scan.FeedNumbers(counter.numbers[d.numbers:][:len(values)])
+			scan.FeedNumbers(counter.numbers[int(d.index)*len(values):][:len(values)])
 			counter.addRowTerms(scan.RowTerms())
-			if d.terms = counter.closeTerms(d.terms); len(d.terms) > 0 {
-				d.blank = ""
+			page := d.page
+			counter.closeTerms(d, counter.termsOf(d))
+			if page > 0 { // frees the previous page
+				counter.pages[page-1] = nil
 			}
 		}
 		counter.numbers = nil

@@ -25,18 +25,22 @@ import (
 type termCounter struct {
 	terms   intern.Table
 	met     []metTerm
-	opened  []uint32    // terms of the open document
-	added   []termCount // terms of columns in the open document
-	rest    []termCount // last page of closed documents
+	opened  []uint32      // terms of the open document
+	added   []termCount   // terms of columns in the open document
+	number  uint32        // index of the counter
+	closed  uint32        // number of closed documents
+	pages   [][]termCount // terms of closed documents
 	scan    token.Scanner
 	done    <-chan struct{}
 	memory  *allowance
 	texts   *keptTexts
-	text    []byte    // text of the open document, if texts are kept
-	row     []string  // row of the open document, if rows are kept
-	fits    bool      // scales of numbers are fitted to the rows
-	numbers []float64 // numbers of all rows, if fits is set
-	blank   hash.Hash // hash of the open document's text while it has no terms
+	text    []byte            // text of the open document, if texts are kept
+	docs    []string          // texts of closed documents
+	rows    [][]string        // rows of documents, if rows are kept
+	fits    bool              // scales of numbers are fitted to the rows
+	numbers []float64         // numbers of all rows, if fits is set
+	blank   hash.Hash         // hash of the open document's text while it has no terms
+	blanks  map[uint32]string // digests of closed documents without terms
 }
 
 // metTerm holds the counts of a term.
@@ -75,7 +79,7 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 			return nil, fmt.Errorf("corpus: Tokenizer: %w", err)
 		}
 		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory, texts: texts, fits: fits,
-			blank: sha256.New()}
+			number: uint32(w), blank: sha256.New(), blanks: map[uint32]string{}}
 	}
 	return counters, nil
 }
@@ -92,14 +96,17 @@ const (
 // take longer than a second.
 const stopEvery = 1 << 16
 
-// countedDocument is a closed document.
+// countedDocument is a closed document. It has no pointers, so that the garbage collector doesn't
+// scan it.
 type countedDocument struct {
-	counter *termCounter
-	terms   []termCount
-	text    string   // text, if texts are kept
-	row     []string // fields, if rows are kept
-	numbers int      // index in the counter's numbers
-	blank   string   // digest of a document without terms of the vocabulary; else empty
+	counter            uint32 // index of its counter
+	index              uint32 // number of earlier documents of the counter
+	page, first, terms uint32 // first term in a page of the counter, and number of terms
+}
+
+// termsOf returns the terms of a document.
+func (c *termCounter) termsOf(d *countedDocument) []termCount {
+	return c.pages[d.page][d.first:][:d.terms]
 }
 
 // add counts the terms of text in the open document. It returns early if done is closed or the
@@ -120,7 +127,7 @@ func (c *termCounter) addRow(fields []string) (missing int, err error) {
 		return 0, err
 	}
 	if c.texts.take(bytesOf(fields)) {
-		c.row = slices.Clone(fields)
+		c.rows = append(c.rows, slices.Clone(fields))
 	}
 	if c.fits {
 		c.numbers = append(c.numbers, c.scan.Numbers()...)
@@ -202,48 +209,49 @@ func blankDigest(h hash.Hash) string {
 	return digest
 }
 
-// closeTerms returns first followed by the terms of the open document, and empties the document.
-func (c *termCounter) closeTerms(first []termCount) []termCount {
+// closeTerms stores first followed by the terms of the open document as the terms of d, and empties
+// the open document.
+func (c *termCounter) closeTerms(d *countedDocument, first []termCount) {
 	n := len(first) + c.openedTerms()
-	if n > len(c.rest) {
-		c.rest = make([]termCount, max(n, pageTerms))
+	last := len(c.pages) - 1
+	if last < 0 || len(c.pages[last])+n > cap(c.pages[last]) {
+		last++
+		c.pages = append(c.pages, make([]termCount, 0, max(n, pageTerms)))
 	}
-	terms := c.rest[:n:n]
-	c.rest = c.rest[n:]
-	at := copy(terms, first)
+	d.page, d.first, d.terms = uint32(last), uint32(len(c.pages[last])), uint32(n)
+	terms := append(c.pages[last], first...)
 	for _, id := range c.opened {
 		met := &c.met[id]
-		terms[at] = termCount{id, float32(met.count)}
-		at++
+		terms = append(terms, termCount{id, float32(met.count)})
 		met.count = 0
 		met.df++
 	}
-	copy(terms[at:], c.added)
+	c.pages[last] = append(terms, c.added...)
 	for _, t := range c.added {
 		c.met[t.term].df++
 	}
 	c.memory.add(countedValueBytes * int64(c.openedTerms()))
 	c.memory.count(0, 0, c.openedTerms())
 	c.opened, c.added = c.opened[:0], c.added[:0]
-	return terms
 }
 
 // endDocument closes the open document and opens the next one.
 func (c *termCounter) endDocument() countedDocument {
-	terms := c.closeTerms(nil)
+	d := countedDocument{counter: c.number, index: c.closed}
+	c.closed++
+	c.closeTerms(&d, nil)
 	c.scan.End()
 	c.memory.add(countedDocumentBytes)
 	c.memory.count(1, 0, 0)
-	closed := countedDocument{counter: c, terms: terms, numbers: max(len(c.numbers)-len(c.scan.Numbers()), 0)}
-	if c.texts != nil {
-		closed.text, closed.row = string(c.text), c.row
-		c.text, c.row = c.text[:0], nil
+	if c.texts != nil && c.rows == nil {
+		c.docs = append(c.docs, string(c.text))
+		c.text = c.text[:0]
 	}
-	if len(terms) == 0 {
-		closed.blank = blankDigest(c.blank)
+	if d.terms == 0 {
+		c.blanks[d.index] = blankDigest(c.blank)
 	}
 	c.blank.Reset()
-	return closed
+	return d
 }
 
 // leftOut marks terms outside the vocabulary.
@@ -285,7 +293,7 @@ func (c *Corpus) fillText(
 	}
 	c.Scripts = token.Scripts(scanners...)
 	c.Tokenizer = c.Tokenizer.WithPairs(len(c.Scripts) > 0)
-	if c.Raw = counters[0].texts.of(documents, c.Tokenizer.Columns().Names()); c.Rows != nil {
+	if c.Raw = counters[0].texts.of(counters, documents, c.Tokenizer.Columns().Names()); c.Rows != nil {
 		c.minDF, c.maxDF = opt.MinDF, opt.MaxDF
 	}
 	columns, err := c.columns(opt, counters, documents)
@@ -308,7 +316,7 @@ func (c *Corpus) fillText(
 		defer func() { words.Add(n) }()
 		for i := lo; i < hi; i++ {
 			of := columns[documents[i].counter]
-			for _, t := range documents[i].terms {
+			for _, t := range counters[documents[i].counter].termsOf(&documents[i]) {
 				count := int64(1)
 				if !rows {
 					count = int64(t.count)
@@ -327,38 +335,33 @@ func (c *Corpus) fillText(
 	}
 	m.Allocate()
 	dense := make([]denseRow, opt.Workers)
-	for _, counter := range counters {
-		counter.rest = nil
-	}
 	err = opt.inSteps(len(documents), 8*m.NNZ(), func(first, end int) error {
-		return run.Chunks(ctx, opt.Workers, end-first, func(w, lo, hi int) error {
+		err := run.Chunks(ctx, opt.Workers, end-first, func(w, lo, hi int) error {
 			row := &dense[w]
 			row.grow(m.Cols)
 			for i := first + lo; i < first+hi; i++ {
-				of := columns[documents[i].counter]
-				for _, t := range documents[i].terms {
+				d := &documents[i]
+				of := columns[d.counter]
+				for _, t := range counters[d.counter].termsOf(d) {
 					if column := of[t.term]; column != leftOut {
 						row.set(column, t.count)
 					}
 				}
 				row.take(m.Row(i))
-				documents[i].terms = nil
 			}
 			return nil
 		})
+		for _, d := range documents[first:end] {
+			if d.page > 0 { // frees the previous page
+				counters[d.counter].pages[d.page-1] = nil
+			}
+		}
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	c.Documents, c.Blank = m, nil
-	for i := range documents {
-		if documents[i].blank != "" {
-			if c.Blank == nil {
-				c.Blank = map[int]string{}
-			}
-			c.Blank[i] = documents[i].blank
-		}
-	}
+	c.Documents = m
 	warn := c.warn()
 	for i, n := range lost {
 		if n > 0 && opt.Vocabulary != nil {
@@ -396,15 +399,15 @@ func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 // terms. It frees the counters' terms.
 func (c *Corpus) columns(
 	opt *Options, counters []*termCounter, documents []countedDocument,
-) (map[*termCounter][]uint32, error) {
+) ([][]uint32, error) {
 	all := &counters[0].terms // merged terms
 	df := make([]uint64, all.Len())
-	joined := make(map[*termCounter][]uint32, len(counters)) // number of each term in all
-	for _, counter := range counters {
+	joined := make([][]uint32, len(counters)) // number of each term in all
+	for at, counter := range counters {
 		numbers := make([]uint32, len(counter.met))
 		for id, met := range counter.met {
 			n := uint32(id)
-			if counter != counters[0] {
+			if at > 0 {
 				if n = all.ID(counter.terms.Term(n)); int(n) == len(df) {
 					df = append(df, 0)
 				}
@@ -412,8 +415,8 @@ func (c *Corpus) columns(
 			df[n] += uint64(met.df)
 			numbers[id] = n
 		}
-		joined[counter] = numbers
-		if counter.met = nil; counter != counters[0] {
+		joined[at] = numbers
+		if counter.met = nil; at > 0 {
 			counter.terms = intern.Table{}
 		}
 	}
@@ -425,9 +428,15 @@ func (c *Corpus) columns(
 		return nil, err
 	}
 	digest := sha256.New()
+	blanks := map[int]string{}
 	for i := range documents {
-		terms, number := documents[i].terms, joined[documents[i].counter]
-		if len(terms) == 0 || slices.ContainsFunc(terms,
+		counter, number := counters[documents[i].counter], joined[documents[i].counter]
+		terms := counter.termsOf(&documents[i])
+		if len(terms) == 0 {
+			blanks[i] = counter.blanks[documents[i].index]
+			continue
+		}
+		if slices.ContainsFunc(terms,
 			func(t termCount) bool { return column[number[t.term]] != leftOut }) {
 			continue
 		}
@@ -438,7 +447,10 @@ func (c *Corpus) columns(
 		}
 		slices.Sort(list)
 		digest.Write([]byte(strings.Join(list, "")))
-		documents[i].blank = blankDigest(digest)
+		blanks[i] = blankDigest(digest)
+	}
+	if c.Blank = nil; len(blanks) > 0 {
+		c.Blank = blanks
 	}
 	for _, numbers := range joined {
 		for id, n := range numbers {
