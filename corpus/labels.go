@@ -124,7 +124,7 @@ func (p *labelPiece) put(name []byte, start int) *SyntaxError {
 	id, known := p.index[string(name)] // without a copy of the name
 	if !known {
 		var isNew bool
-		if id, isNew = p.id(oneLine(name)); isNew {
+		if id, isNew = p.id(oneLine(string(name))); isNew {
 			p.at = append(p.at, -1)
 		}
 	}
@@ -138,11 +138,11 @@ func (p *labelPiece) put(name []byte, start int) *SyntaxError {
 
 // oneLine replaces each run of white space that contains a line break or a TAB by a space, because
 // prediction files have one label per line.
-func oneLine(name []byte) string {
-	if !bytes.ContainsAny(name, "\t\n\v\f\r\u0085\u2028\u2029") {
-		return string(name)
+func oneLine(name string) string {
+	if !strings.ContainsAny(name, "\t\n\v\f\r\u0085\u2028\u2029") {
+		return name
 	}
-	return strings.Join(strings.Fields(string(name)), " ")
+	return strings.Join(strings.Fields(name), " ")
 }
 
 // end completes the document whose labels start at index start.

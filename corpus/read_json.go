@@ -248,7 +248,7 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	}
 	raw, _ = firstKey(object, k.id)
 	if name := fmt.Sprint(decodeNumbers(raw)); len(raw) > 0 && name != "" && name != "<nil>" {
-		p.names = append(p.names, oneLine([]byte(name)))
+		p.names.add(name)
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 			return bad
 		}
 		if p.id >= 0 && r.fields[p.id] != "" {
-			out.names = append(out.names, oneLine([]byte(r.fields[p.id])))
+			out.names.add(r.fields[p.id])
 		}
 		return nil
 	}

@@ -32,7 +32,9 @@ type textPiece struct {
 	groups    labelPiece // at most one label per document, if Options.GroupColumn is set
 	documents []countedDocument
 	lines     []int32 // line of each document, from 0 in the block
-	names     []string
+	firstLine int64   // number of the first line of the block
+	before    int     // number of documents before the block
+	names     nameList
 	blank     tally
 	bad       tally  // invalid bytes
 	missing   tally  // missing numbers
@@ -43,10 +45,28 @@ type textPiece struct {
 // bytes returns the memory of the piece without the terms, which are counted by their counter.
 func (p *textPiece) bytes() int64 {
 	bytes := p.labels.bytes() + p.groups.bytes() + 24*int64(len(p.weights))
-	for _, name := range p.names {
-		bytes += aName + int64(len(name))
+	return bytes + aName*int64(len(p.names.ends)) + int64(len(p.names.text))
+}
+
+// nameList holds names of documents.
+type nameList struct {
+	text []byte // the names, one after another
+	ends []int  // end of each name in text
+}
+
+func (l *nameList) add(name string) {
+	l.text = append(l.text, oneLine(name)...)
+	l.ends = append(l.ends, len(l.text))
+}
+
+// appendTo appends the names to a list.
+func (l *nameList) appendTo(list []string) []string {
+	text, begin := string(l.text), 0
+	for _, end := range l.ends {
+		list = append(list, text[begin:end])
+		begin = end
 	}
-	return bytes
+	return list
 }
 
 // add adds a text and its label.
@@ -149,9 +169,8 @@ func readTexts(
 	if err != nil {
 		return nil, err
 	}
-	var pieces [][]countedDocument // joined once, because growing a slice copies it repeatedly
-	var lines []int64
-	var names []string
+	var pieces []*textPiece // joined once, because growing a slice copies it repeatedly
+	n, names := 0, 0        // numbers of documents and of names
 	var weights []float64
 	var warn warnings
 	var label, text string // of the first document
@@ -167,36 +186,45 @@ func readTexts(
 			return p, bad
 		}
 	}, func(p *textPiece, firstLine int64) error {
-		pieces, names = append(pieces, p.documents), append(names, p.names...)
+		p.firstLine, p.before, pieces = firstLine, n, append(pieces, p)
+		n, names = n+len(p.documents), names+len(p.names.ends)
 		weights = append(weights, p.weights...)
-		for _, line := range p.lines {
-			lines = append(lines, firstLine+int64(line))
-		}
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
 		warn.lines("number missing; the column's term for missing numbers is used if it occurred in training", p.missing,
 			in.name, firstLine)
 		warn.badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first)))
 		classes.append(&p.labels)
 		groups.append(&p.groups)
+		p.labels, p.groups = labelPiece{}, labelPiece{}
 		if label+text == "" {
 			label, text = p.label, p.text
 		}
-		m.documents.Store(int64(len(lines)))
+		m.documents.Store(int64(n))
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(lines) == 0 {
+	if n == 0 {
 		return nil, fault("no documents", expected).at(in.name, 0)
 	}
-	documents := slices.Concat(pieces...)
-	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Weights: weights, Warnings: warn}
-	if len(names) == len(lines) && distinct(names) {
-		c.Names = names
+	documents := make([]countedDocument, 0, n)
+	for _, p := range pieces {
+		documents = append(documents, p.documents...)
+		p.documents = nil
 	}
-	if len(groups.labels.Offsets) > len(lines) {
-		c.Groups = make([]int64, len(lines))
+	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Weights: weights, Warnings: warn}
+	if names == n {
+		list := make([]string, 0, n)
+		for _, p := range pieces {
+			list = p.names.appendTo(list)
+		}
+		if distinct(list) {
+			c.Names = list
+		}
+	}
+	if len(groups.labels.Offsets) > n {
+		c.Groups = make([]int64, n)
 		for i := range c.Groups {
 			c.Groups[i] = int64(-1 - i) // a document without a value is a separate group
 			for _, id := range groups.labels.Of(i) {
@@ -204,7 +232,11 @@ func readTexts(
 			}
 		}
 	}
-	at := func(i int) string { return place(in.name, lines[i]) }
+	at := func(i int) string {
+		after, _ := slices.BinarySearchFunc(pieces, i+1, func(p *textPiece, i int) int { return cmp.Compare(p.before, i) })
+		p := pieces[after-1]
+		return place(in.name, p.firstLine+int64(p.lines[i-p.before]))
+	}
 	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
 		return nil, err
 	}
@@ -217,6 +249,14 @@ func readTexts(
 
 // distinct reports whether all names are different.
 func distinct(names []string) bool {
+	increasing := func(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+	ordered := true // such as consecutive numbers, which need no map
+	for i := 1; i < len(names) && ordered; i++ {
+		ordered = increasing(names[i-1], names[i])
+	}
+	if ordered {
+		return true
+	}
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if seen[name] {

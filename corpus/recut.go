@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -113,16 +112,22 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 func (o *Options) fitNumbers(
 	ctx context.Context, source string, counters []*termCounter, documents []countedDocument,
 ) (err error) {
-	values := make([][]float64, len(o.Tokenizer.Columns()))
-	err = run.Parallel(ctx, o.Workers, len(values), func(k int) {
+	columns := o.Tokenizer.Columns()
+	values := make([][]float64, len(columns))
+	err = run.Parallel(ctx, o.Workers, len(columns), func(k int) {
+		if !columns[k].Number {
+			return
+		}
+		values[k] = make([]float64, 0, len(documents))
 		for _, counter := range counters {
-			for at := k; at < len(counter.numbers); at += len(values) {
-				if x := counter.numbers[at]; !math.IsNaN(x) {
-					values[k] = append(values[k], x)
+			for _, page := range counter.numbers {
+				for at := k; at < len(page); at += len(values) {
+					if x := page[at]; !math.IsNaN(x) {
+						values[k] = append(values[k], x)
+					}
 				}
 			}
 		}
-		slices.Sort(values[k])
 	})
 	if err != nil {
 		return err
@@ -138,7 +143,8 @@ func (o *Options) fitNumbers(
 			if d.counter != counter.number || ctx.Err() != nil {
 				continue
 			}
-			scan.FeedNumbers(counter.numbers[int(d.index)*len(values):][:len(values)])
+			row := int(d.index % pageRows)
+			scan.FeedNumbers(counter.numbers[d.index/pageRows][row*len(values):][:len(values)])
 			counter.addRowTerms(scan.RowTerms())
 			page := d.page
 			counter.closeTerms(d, counter.termsOf(d))

@@ -38,7 +38,7 @@ type termCounter struct {
 	docs    []string          // texts of closed documents
 	rows    [][]string        // rows of documents, if rows are kept
 	fits    bool              // scales of numbers are fitted to the rows
-	numbers []float64         // numbers of all rows, if fits is set
+	numbers [][]float64       // numbers of rows, if fits is set, in pages of pageRows rows
 	blank   hash.Hash         // hash of the open document's text while it has no terms
 	blanks  map[uint32]string // digests of closed documents without terms
 }
@@ -55,8 +55,9 @@ type termCount struct {
 	count float32
 }
 
-// pageTerms is the number of entries in a page of documents.
-const pageTerms = 32 << 10
+// pageTerms and pageRows are the number of terms in a page of documents, and the number of rows in a
+// page of numbers.
+const pageTerms, pageRows = 32 << 10, 4 << 10
 
 // newCounters returns a counter for each worker.
 func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
@@ -130,7 +131,11 @@ func (c *termCounter) addRow(fields []string) (missing int, err error) {
 		c.rows = append(c.rows, slices.Clone(fields))
 	}
 	if c.fits {
-		c.numbers = append(c.numbers, c.scan.Numbers()...)
+		x := c.scan.Numbers()
+		if c.closed%pageRows == 0 {
+			c.numbers = append(c.numbers, make([]float64, 0, pageRows*len(x)))
+		}
+		c.numbers[c.closed/pageRows] = append(c.numbers[c.closed/pageRows], x...)
 		c.memory.add(int64(8 * len(fields)))
 	}
 	if c.scanned(); c.openedTerms() == 0 {
