@@ -70,6 +70,12 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 	}
 	start := len(p.ids)
 	separator := []byte(cmp.Or(p.separator, ","))
+	if id, known := p.index[string(field)]; known && !bytes.Contains(field, separator) {
+		p.at[id] = start
+		p.ids = append(p.ids, id)
+		p.end(start)
+		return nil
+	}
 	if !p.memory.room(aName * int64(1+bytes.Count(field, separator))) {
 		p.addNone() // the piece is discarded
 		return nil

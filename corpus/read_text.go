@@ -214,15 +214,6 @@ func readTexts(
 		p.documents = nil
 	}
 	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Weights: weights, Warnings: warn}
-	if names == n {
-		list := make([]string, 0, n)
-		for _, p := range pieces {
-			list = p.names.appendTo(list)
-		}
-		if distinct(list) {
-			c.Names = list
-		}
-	}
 	if len(groups.labels.Offsets) > n {
 		c.Groups = make([]int64, n)
 		for i := range c.Groups {
@@ -239,6 +230,15 @@ func readTexts(
 	}
 	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
 		return nil, err
+	}
+	if names == n { // not before, because the garbage collector scans the list
+		list := make([]string, 0, n)
+		for _, p := range pieces {
+			list = p.names.appendTo(list)
+		}
+		if distinct(list) {
+			c.Names = list
+		}
 	}
 	c.suspect(label, text, at)
 	if opt.Labels == "" {

@@ -291,7 +291,7 @@ func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 				missing++
 			}
 		}
-		if !utf8.ValidString(field) {
+		if (column.Text || column.Category) && !utf8.ValidString(field) {
 			field = string([]rune(field)) // U+FFFD for each invalid byte
 		}
 		v.fields, v.numbers = append(v.fields, field), append(v.numbers, x)
@@ -305,7 +305,9 @@ func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 			}
 		case Categories:
 			for k, at := range v.of[i] {
-				v.add(i, view.Columns[k], strings.TrimSpace(v.fields[at]), 1)
+				begin := len(v.text)
+				v.text = appendTerm(v.text, i, view.Columns[k], strings.TrimSpace(v.fields[at]))
+				v.add(v.text[begin:], 1)
 			}
 		default:
 			begin := len(v.text)
@@ -322,12 +324,15 @@ func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 }
 
 // add adds a term with a count or value, unless that is 0 as a float32. Values are clamped to float32.
-func (v *viewScanners) add(view int, column, term string, value float64) {
+func (v *viewScanners) add(term []byte, value float64) {
 	if x := float32(min(max(value, -math.MaxFloat32), math.MaxFloat32)); x != 0 {
-		begin := len(v.text)
-		v.text = append(append(append(append(v.text, prefixOf(view)...), column...), 0), term...)
-		v.added = append(v.added, RowTerm{v.text[begin:], x})
+		v.added = append(v.added, RowTerm{term, x})
 	}
+}
+
+// appendTerm appends the term of a value in a view's column.
+func appendTerm(to []byte, view int, column, value string) []byte {
+	return append(append(append(append(to, prefixOf(view)...), column...), 0), value...)
 }
 
 // HasTerms reports whether the terms of the view come from numbers or categories instead of text.

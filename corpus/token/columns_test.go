@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -431,4 +432,28 @@ func FuzzRows(f *testing.F) {
 			}
 		}
 	})
+}
+
+// selectRanks gives the numbers of a sorted list, for equal, ordered and random numbers, at any depth.
+func TestSelectRanks(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 2, 33, 100, 1000, 5000} {
+		for kind := range 4 {
+			for _, depth := range []int{0, 1, 3, 64} {
+				x := make([]float64, n)
+				for i := range x {
+					x[i] = [...]float64{1, float64(i), float64(-i), math.Floor(random.NormFloat64() * 100)}[kind]
+				}
+				sorted := slices.Sorted(slices.Values(x))
+				ranks := []int{0, n / 8, n / 8, n / 3, n - 1}
+				selectRanks(x, ranks, 0, depth)
+				for _, rank := range ranks {
+					if x[rank] != sorted[rank] {
+						t.Errorf("%d numbers of kind %d, depth %d: rank %d is %v, expected %v", n, kind, depth, rank, x[rank],
+							sorted[rank])
+					}
+				}
+			}
+		}
+	}
 }

@@ -69,7 +69,7 @@ func (t Tokenizer) NeedsScales() bool {
 }
 
 // Fit returns the tokenizer with scales for number columns without one. values has the numbers of
-// each of Columns, which Fit sorts. Existing scales are unchanged. It fails if a column has no
+// each of Columns, which Fit reorders. Existing scales are unchanged. It fails if a column has no
 // numbers.
 func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 	if err := t.Validate(); err != nil || !t.NeedsScales() {
@@ -87,19 +87,58 @@ func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 			if len(x) == 0 {
 				return t, fmt.Errorf("token: no numbers in column %s", name)
 			}
-			slices.Sort(x)
 			var knots []float64
-			if lo, hi := x[0], x[len(x)-1]; v.Analyzer == Values {
+			if v.Analyzer == Values {
+				slices.Sort(x)
+				lo, hi := x[0], x[len(x)-1]
 				knots = []float64{lo, min(max(stat.Mean(x, nil), lo), hi), hi}
 			} else {
+				var ranks []int
 				for q := range maxKnots {
-					knots = append(knots, x[q*(len(x)-1)/(maxKnots-1)])
+					ranks = append(ranks, q*(len(x)-1)/(maxKnots-1))
+				}
+				selectRanks(x, ranks, 0, 64)
+				for _, rank := range ranks {
+					knots = append(knots, x[rank])
 				}
 			}
 			v.knots = append(v.knots, slices.Compact(knots))
 		}
 	}
 	return OfViews(views), err
+}
+
+// selectRanks moves the numbers with the given ranks to their places in sorted order, by quicksort
+// (Hoare 1961) without the parts that have no rank. x[0] has the rank first. Beyond a depth all is
+// sorted, which bounds the time.
+func selectRanks(x []float64, ranks []int, first, depth int) {
+	if len(ranks) == 0 {
+		return
+	}
+	if len(x) <= 32 || depth == 0 {
+		slices.Sort(x)
+		return
+	}
+	a, b, c := x[0], x[len(x)/2], x[len(x)-1]
+	pivot := max(min(a, b), min(max(a, b), c)) // median
+	i, j := 0, len(x)-1
+	for i <= j {
+		for x[i] < pivot {
+			i++
+		}
+		for x[j] > pivot {
+			j--
+		}
+		if i <= j {
+			x[i], x[j] = x[j], x[i]
+			i++
+			j--
+		}
+	}
+	low, _ := slices.BinarySearch(ranks, first+j+1)
+	high, _ := slices.BinarySearch(ranks, first+i)
+	selectRanks(x[:j+1], ranks[:low], first, depth-1)
+	selectRanks(x[i:], ranks[high:], first+i, depth-1)
 }
 
 // Measured reports whether the tokenizer has a view of [Values]: rows are vectors of measurements.
@@ -224,8 +263,10 @@ func (v *View) readNumber(term string) string {
 // numberCounts returns the counts of each knot's term for a number; their sum is numberTerms.
 func numberCounts(knots []float64, width, x float64) (counts [maxKnots]int) {
 	u := 0.0 // position of x among the knots
-	for k := 1; k < len(knots); k++ {
-		u += min(max((x/2-knots[k-1]/2)/(knots[k]/2-knots[k-1]/2), 0), 1) // halves, so that differences don't overflow
+	if k, _ := slices.BinarySearch(knots, x); k == len(knots) {
+		u = float64(k - 1)
+	} else if k > 0 {
+		u = float64(k-1) + (x/2-knots[k-1]/2)/(knots[k]/2-knots[k-1]/2) // halves, so that differences don't overflow
 	}
 	var total float64
 	var shares [maxKnots]float64
@@ -245,18 +286,36 @@ func numberCounts(knots []float64, width, x float64) (counts [maxKnots]int) {
 // addNumber adds the terms of a number in a view's column, or none if the column has no scale.
 func (v *viewScanners) addNumber(view, column int, x float64) {
 	of := &v.views[view]
+	if column >= len(of.knots) {
+		return
+	}
+	terms, knots := v.terms[view][column], of.knots[column]
 	switch {
-	case column >= len(of.knots):
 	case math.IsNaN(x) && of.Analyzer == Values:
-		v.add(view, of.Columns[column], "-1", 1)
+		v.add(terms[maxKnots], 1)
 	case math.IsNaN(x):
-		v.add(view, of.Columns[column], "-1", numberTerms)
+		v.add(terms[maxKnots], numberTerms)
 	case of.Analyzer == Values:
-		knots := of.knots[column]
-		v.add(view, of.Columns[column], "", x-knots[len(knots)/2])
+		v.add(terms[0], x-knots[len(knots)/2])
 	default:
-		for k, n := range numberCounts(of.knots[column], cmp.Or(of.width, 1), x) {
-			v.add(view, of.Columns[column], strconv.Itoa(k), float64(n))
+		counts := numberCounts(knots, cmp.Or(of.width, 1), x)
+		for k := range knots {
+			v.add(terms[k], float64(counts[k]))
 		}
 	}
+}
+
+// termsOf returns the terms of a number column: a term per knot, or a single term of
+// [Values], and at maxKnots the term of missing numbers.
+func (v View) termsOf(view int, column string) (terms [maxKnots + 1][]byte) {
+	for k := range terms {
+		knot := strconv.Itoa(k)
+		if k == maxKnots {
+			knot = "-1"
+		} else if v.Analyzer == Values {
+			knot = ""
+		}
+		terms[k] = appendTerm(nil, view, column, knot)
+	}
+	return terms
 }

@@ -124,7 +124,7 @@ func (s *Scanner) Numbers() []float64 {
 // number columns.
 func (s *Scanner) FeedNumbers(numbers []float64) {
 	v := s.views
-	v.added, v.text = v.added[:0], v.text[:0]
+	v.added = v.added[:0]
 	for i := range v.views {
 		if v.views[i].HasNumbers() {
 			for k, at := range v.of[i] {

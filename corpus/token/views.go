@@ -262,12 +262,13 @@ type viewScanners struct {
 	term     []byte // last term, with the prefix of its view
 
 	views   []View
-	columns Columns   // nil if documents are texts
-	of      [][]int   // indices of the columns of each view
-	fields  []string  // fields of the row, in UTF-8
-	numbers []float64 // numbers of the row; NaN if missing
-	added   []RowTerm // terms of numbers and categories
-	text    []byte    // terms of added, and texts of the row
+	columns Columns                  // nil if documents are texts
+	of      [][]int                  // indices of the columns of each view
+	fields  []string                 // fields of the row, in UTF-8
+	numbers []float64                // numbers of the row; NaN if missing
+	terms   [][][maxKnots + 1][]byte // terms of each column of each view, see [View.termsOf]
+	added   []RowTerm                // terms of numbers and categories
+	text    []byte                   // terms of added, and texts of the row
 }
 
 // RowTerm is a term of a number or category column, with its count or value.
@@ -277,12 +278,16 @@ type RowTerm struct {
 }
 
 func newViewScanners(views []View) (*viewScanners, error) {
-	out := &viewScanners{scanners: make([]*Scanner, len(views)), views: views, of: make([][]int, len(views))}
+	out := &viewScanners{scanners: make([]*Scanner, len(views)), views: views, of: make([][]int, len(views)),
+		terms: make([][][maxKnots + 1][]byte, len(views))}
 	out.columns = OfViews(views).Columns()
 	indices := Indices(out.columns.Names())
 	for i, v := range views {
 		for _, name := range v.Columns {
 			out.of[i] = append(out.of[i], indices[name])
+			if v.HasNumbers() {
+				out.terms[i] = append(out.terms[i], v.termsOf(i, name))
+			}
 		}
 		if v.HasTerms() { // no tokeniser: the terms come from number or category columns, not from text
 			out.scanners[i] = &Scanner{}
