@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -84,6 +85,8 @@ type Options struct {
 	likeLabels bool // the label column or key comes from Like
 	asked      bool // Tokenizer is final, because askTokenizer was called
 	rows       bool // texts may be table rows, for views of columns
+
+	column string // an option of the caller that names columns, such as LabelColumn; "" if none is set
 }
 
 // Progress reports the progress of reading.
@@ -221,6 +224,10 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	opt.takeLike(extension)
 	switch {
 	case info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatFolder):
+		err := opt.checkTable(source, FormatFolder)
+		if err != nil {
+			return nil, err
+		}
 		c, err := readFolder(ctx, source, opt, meter)
 		if err == nil {
 			c.Form = opt.formOf(extension)
@@ -253,13 +260,26 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 		}
 	}
 	read := findFormat(func(f *fileFormat) bool { return f.name == format }).read
-	if c, err = read(ctx, in, opt, meter); err == nil {
+	if err = opt.checkTable(in.name, format); err == nil {
+		c, err = read(ctx, in, opt, meter)
+	}
+	if err == nil {
 		c.Format, c.Form = format, opt.formOf(extensionOf(in.name))
 	}
 	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data don't depend on the format
 		bad.Guessed = guessed
 	}
 	return c, err
+}
+
+// checkTable returns an error if the caller named a column, and the format has no columns.
+func (o *Options) checkTable(name string, format Format) error {
+	tables := []Format{FormatCSV, FormatTSV, FormatJSONL, FormatParquet}
+	if o.column == "" || slices.Contains(tables, format) {
+		return nil
+	}
+	return fault(fmt.Sprintf("format %s, which has no columns", format), "csv, tsv, jsonl or parquet").
+		withOption(o.column, "names a column of a table").at(name, 0)
 }
 
 // check returns an error if options are out of range or contradict each other.
@@ -292,6 +312,12 @@ func (o *Options) check() error {
 	}
 	if err := o.Like.Validate(); err != nil {
 		return fmt.Errorf("%w: Like", err)
+	}
+	for _, option := range [][2]string{{"LabelColumn", o.LabelColumn}, {"TextColumn", o.TextColumn},
+		{"IDColumn", o.IDColumn}, {"Columns", o.Columns}} {
+		if option[1] != "" {
+			o.column = cmp.Or(o.column, option[0])
+		}
 	}
 	o.form.charset, _ = charset.Lookup(o.Encoding)
 	_, err := columnsOf(&intern.Table{}, o.Vocabulary)

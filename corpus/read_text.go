@@ -129,7 +129,7 @@ func (in *input) notBinary() error {
 }
 
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	if opt.LabelColumn+opt.TextColumn+opt.GroupColumn != "" {
+	if opt.LabelColumn+opt.TextColumn+opt.GroupColumn+opt.IDColumn+opt.Columns != "" {
 		t, err := in.table('\t', opt)
 		if err != nil {
 			return nil, err
