@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"strconv"
@@ -300,24 +301,42 @@ type Line struct {
 	Digest    string `json:"sha256"`
 
 	Scripts []corpus.Script `json:"scripts,omitempty"` // writing systems without spaces
+	Targets string          `json:"targets,omitempty"` // range of regression targets, such as 25 to 346
 }
 
 // NewLine describes a corpus.
 func NewLine(c *corpus.Corpus) Line {
 	d := c.Digest()
 	terms, _ := c.Documents.TermFrequencies()
-	return Line{
-		c.Source, c.Documents.Rows(), len(c.Classes), len(terms), c.Documents.NNZ(), hex.EncodeToString(d[:]), c.Scripts,
+	l := Line{Source: c.Source, Documents: c.Documents.Rows(), Classes: len(c.Classes), Terms: len(terms),
+		Values: c.Documents.NNZ(), Digest: hex.EncodeToString(d[:]), Scripts: c.Scripts}
+	l.SetTargets(c, c.Targets())
+	return l
+}
+
+// SetTargets sets the range of the labels, which are numbers, if they are targets of a regression.
+func (l *Line) SetTargets(c *corpus.Corpus, regression bool) {
+	if !regression || len(c.Classes) == 0 {
+		return
 	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, name := range c.Classes {
+		x, _ := strconv.ParseFloat(name, 64)
+		low, high = min(low, x), max(high, x)
+	}
+	l.Targets = fmt.Sprintf("%.6g to %.6g", low, high)
 }
 
 // minShare is the minimum share of a script that text reports name.
 const minShare = 0.01
 
 func (l Line) String() string {
-	s := fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, report.Documents(l.Documents),
-		report.Counted(l.Classes, "class", "classes"), report.Counted(l.Terms, "term", "terms"),
-		report.Counted(l.Values, "value", "values"))
+	labels := report.Counted(l.Classes, "class", "classes")
+	if l.Targets != "" {
+		labels = "targets " + l.Targets
+	}
+	s := fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, report.Documents(l.Documents), labels,
+		report.Counted(l.Terms, "term", "terms"), report.Counted(l.Values, "value", "values"))
 	part := "\n%.0f%% of the letters are %s"
 	for _, script := range l.Scripts {
 		if script.Share >= minShare {

@@ -98,6 +98,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	}
 	begin, c := time.Now(), j.corpus
 	r := &cvReport{Corpus: source.NewLine(c), rows: &corpus.Corpus{Format: c.Format, Names: c.Names, Raw: c.Raw}}
+	r.Corpus.Targets = j.line.Targets
 	if !v.curve {
 		j.handOver()
 	}

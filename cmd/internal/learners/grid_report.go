@@ -120,6 +120,7 @@ func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridRepor
 		Seed: run.seed, Points: g.Total(), Rows: []gridRow{},
 		run: run, searched: g, ngrams: ngrams, SecondsRead: j.read,
 	}
+	r.Corpus.Targets = j.line.Targets
 	r.machineLine = run.line(&learn.About{Type: run.kind, Scheme: learn.SchemeOf(run.learner.trainer)})
 	return r
 }

@@ -57,6 +57,7 @@ func (m *machine) prepare(
 	}
 	j.corpus, j.line = corpus, source.Line{Source: corpus.Source, Documents: corpus.Documents.Rows(),
 		Classes: len(corpus.Classes), Values: corpus.Documents.NNZ(), Scripts: corpus.Scripts}
+	j.line.SetTargets(corpus, m.learner.Type == model.EpsilonSVR || m.learner.Type == model.NuSVR)
 	j.names = corpus.NamesOnly()
 	j.o.MemoryBytes, j.o.HeldBytes = m.Budget(), backend.RuntimeBytes
 	j.o.Progress = func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) }
