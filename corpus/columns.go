@@ -285,13 +285,23 @@ func parseWeight(value string) (float64, *SyntaxError) {
 
 // fields appends the fields of the tokenizer's columns to fields.
 func (t *table) fields(record, fields []string) []string {
-	for i, at := range t.row {
+	for _, at := range t.row {
 		fields = append(fields, record[at])
-		if c := &t.columns[at]; c.Kind == KindNumber && (c.Comma || strings.Contains(record[at], ",")) {
-			fields[i] = plainNumber(record[at], c.Comma)
+	}
+	t.plain(fields)
+	return fields
+}
+
+// plain replaces numbers in the fields of the tokenizer's columns by the result of plainNumber.
+func (t *table) plain(fields []string) {
+	for i, at := range t.row {
+		if at < 0 || t.columns[at].Kind != KindNumber {
+			continue
+		}
+		if comma := t.columns[at].Comma; comma || strings.Contains(fields[i], ",") {
+			fields[i] = plainNumber(fields[i], comma)
 		}
 	}
-	return fields
 }
 
 // warn warns if the header may be a document, or if a column without a usual name may hold labels.

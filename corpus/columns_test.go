@@ -293,6 +293,42 @@ func TestNumberForms(t *testing.T) {
 	}
 }
 
+// Numbers with decimal commas in JSON strings and in rows in memory have the same values as in a
+// CSV table, also as test documents.
+func TestNumberFormsOfRows(t *testing.T) {
+	rows := [][]string{{"1,5", "a"}, {"1.200,25", "b"}, {"", "a"}}
+	want := [][]string{{"1.5", "a"}, {"1200.25", "b"}, {"", "a"}}
+	opt := Options{MinDF: 1, KeepTexts: 1 << 20, Form: Form{Columns: "kind=category"}}
+	names := []string{"price", "kind"}
+	c := musttest.Get(FromRows(t.Context(), names, rows, nil, opt))(t)
+	content := ""
+	for _, row := range rows {
+		content += fmt.Sprintf("{\"price\":%q,\"kind\":%q}\n", row[0], row[1])
+	}
+	j := musttest.Get(ReadFrom(t.Context(), strings.NewReader(content), "a.jsonl", opt))(t)
+	counter := musttest.Get(NewCounter(c.Tokenizer, c.Vocabulary))(t)
+	again := musttest.Get(FromRows(t.Context(), names, rows, nil,
+		Options{KeepTexts: 1 << 20, Tokenizer: c.Tokenizer, Vocabulary: c.Vocabulary}))(t)
+	counted, _, err := counter.CountUnknown(t.Context(), Raw{Columns: names, Rows: rows})
+	musttest.Do(t, err)
+	for name, got := range map[string]Raw{"rows": c.Raw, "JSON": j.Raw, "test rows": again.Raw} {
+		want := musttest.Get(Raw{Columns: names, Rows: want}.cutBy(c.Tokenizer))(t)
+		if !reflect.DeepEqual(got.Rows, want.Rows) {
+			t.Errorf("%s: %q, expected %q", name, got.Rows, want.Rows)
+		}
+	}
+	if !slices.Equal(counted.Values, c.Documents.Values) || !slices.Equal(counted.Terms, c.Documents.Terms) {
+		t.Errorf("counted %v, expected %v", counted, c.Documents)
+	}
+	if rows[0][0] != "1,5" {
+		t.Errorf("the rows of the caller are %q", rows)
+	}
+	_, _, err = counter.CountUnknown(t.Context(), Raw{Columns: names, Rows: [][]string{{"1,234", "a"}}})
+	if err == nil || !strings.Contains(err.Error(), `"1,234" in the column price`) {
+		t.Errorf("1,234 alone has both forms: %v", err)
+	}
+}
+
 // Retokenize with a different width keeps the same terms.
 func TestRecutKeepsFrequencies(t *testing.T) {
 	var table strings.Builder

@@ -100,14 +100,44 @@ func (r Raw) cutBy(t Tokenizer) (Raw, error) {
 	case columns != nil && r.Texts != nil:
 		return r, fmt.Errorf("corpus: texts, expected rows with the columns %s", strings.Join(names, ", "))
 	case slices.Equal(r.Columns, names):
-		return r, nil
+		return r.plain(columns), nil
 	default:
 		rows, err := columns.Arrange(r.Columns, r.Rows)
 		if err != nil {
 			err = fmt.Errorf("corpus: %w", err)
 		}
-		return Raw{Columns: names, Rows: rows}, err
+		return Raw{Columns: names, Rows: rows}.plain(columns), err
 	}
+}
+
+// plain returns the documents with the results of plainNumber in number columns whose values contain
+// commas. A column is unchanged if it holds other text, or if both forms of numbers fit all values.
+func (r Raw) plain(columns Columns) Raw {
+	cloned := false
+	for k, c := range columns {
+		if !c.Number || !slices.ContainsFunc(r.Rows, func(row []string) bool { return strings.Contains(row[k], ",") }) {
+			continue
+		}
+		values := make([]string, len(r.Rows))
+		for i, row := range r.Rows {
+			values[i] = row[k]
+		}
+		_, asPoint := numbersOf(values, false)
+		_, asComma := numbersOf(values, true)
+		if asPoint == asComma {
+			continue
+		}
+		if !cloned {
+			r.Rows, cloned = slices.Clone(r.Rows), true
+			for i, row := range r.Rows {
+				r.Rows[i] = slices.Clone(row)
+			}
+		}
+		for i, v := range values {
+			r.Rows[i][k] = plainNumber(v, asComma)
+		}
+	}
+	return r
 }
 
 // FromRows makes a corpus of rows in memory. Each row has a field per column. opt.Tokenizer must

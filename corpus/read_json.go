@@ -28,6 +28,7 @@ type jsonKeys struct {
 	label, text, group, id, weight []string // the object's first of these keys is used; nil for none
 	labelGiven                     bool
 	columns                        token.Columns // of rows; nil if a text is the document
+	table                          *table
 }
 
 func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
@@ -46,7 +47,7 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	}
 	keys := &jsonKeys{label: of(t.label, labelNames), text: of(t.text, textNames), group: of(t.group, nil),
 		weight: of(t.weight, nil),
-		id:     of(t.id, nil), columns: opt.Tokenizer.Columns(),
+		id:     of(t.id, nil), columns: opt.Tokenizer.Columns(), table: t,
 		labelGiven: opt.LabelColumn != "" && !opt.likeLabels}
 	c, err := readTextLines(ctx, in, opt, m, "JSON objects", keys.add)
 	if err != nil {
@@ -203,6 +204,7 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 		if fields, err = k.columns.Fields(row); err != nil {
 			return rowFault(err)
 		}
+		k.table.plain(fields)
 	} else {
 		raw, ok := firstKey(object, k.text)
 		if !ok {

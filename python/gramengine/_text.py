@@ -258,10 +258,6 @@ def read_table(X: Any, columns: Any, **learnt: Any) -> tuple[Corpus, dict[str, s
     rows = Rows(X, parse_kinds(columns))
     corpus = kept(rows, **learnt)
     found = {column["name"]: column for column in corpus.about["table"]}
-    for name, column in found.items():
-        if column["comma"]:
-            raise ValueError(f"column {name!r} has numbers with decimal commas as text, expected numbers, such as from "
-                             "pandas.read_csv(decimal=',')")
     return corpus, {name: found[name]["kind"] if name in found else "ignore" for name in rows.names}
 
 

@@ -157,9 +157,17 @@ def test_kinds_that_are_refused(frame, classes, columns, message):
         plain(columns=columns).fit(frame["subject"].fillna(""), classes)
 
 
-def test_decimal_commas_are_refused(frame, classes):
-    with pytest.raises(ValueError, match="column 'price' has numbers with decimal commas"):
-        plain().fit(frame.assign(price="1,5"), classes)
+def test_decimal_commas_are_numbers(frame, classes):
+    point = frame.assign(price=1000 + np.arange(300) / 4)
+    comma = point.assign(price=[f"{p:,.2f}".translate(str.maketrans(",.", ".,")) for p in point["price"]])
+    made = plain().fit(comma, classes)
+    assert made.columns_["price"] == "number"
+    want = plain().fit(point, classes).decision_function(point)
+    assert np.array_equal(made.decision_function(comma), want)
+    assert np.array_equal(made.decision_function(point), want)
+    assert np.array_equal(made.decision_function(comma[:1]), want[:1])
+    with pytest.raises(ValueError, match='"1,234" in the column price, expected a finite number'):
+        made.predict(comma[:1].assign(price="1,234"))
 
 
 def test_explanations_have_a_line_per_column(frame, model):
