@@ -34,7 +34,8 @@ type Stats struct {
 }
 
 // BlockCols is the default number of columns per tile. Larger tiles compute more unneeded values,
-// smaller tiles spend more time on lookups.
+// smaller tiles spend more time on lookups. The CPU's posting lists have blocks of the same size:
+// a tile that begins within a block takes a search in each list.
 const BlockCols = 4096
 
 // New returns a cache of up to limit bytes. If c of all pairs doesn't fit, tiles have about
@@ -46,12 +47,11 @@ func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 		c.whole, c.width = newWhole(of), n
 		return c, nil
 	}
-	columns = (min(columns, n) + compute.BlockDocs - 1) / compute.BlockDocs * compute.BlockDocs
 	if columns == 0 {
 		columns = BlockCols
 	}
-	blocks := (n + columns - 1) / columns
-	c.width = ((n+blocks-1)/blocks + sparse.Block - 1) / sparse.Block * sparse.Block
+	c.width = (columns + compute.BlockDocs - 1) / compute.BlockDocs * compute.BlockDocs
+	c.width = min(c.width, (n+sparse.Block-1)/sparse.Block*sparse.Block)
 	var err error
 	c.part, err = newPartial(of, c.width, limit)
 	return c, err

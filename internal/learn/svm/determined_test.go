@@ -59,6 +59,34 @@ func TestModelIsDetermined(t *testing.T) {
 	}
 }
 
+// If a single problem is trained once and its matrix doesn't fit, rows get all memory except scratch
+// space. The objective is the same as with the whole matrix.
+func TestRowsOfOneProblem(t *testing.T) {
+	c := read(t, "synthetic:docs=1500,terms=2000,length=30,classes=2,seed=11", corpus.Options{})
+	for i := range c.Labels.IDs {
+		if i%20 < 2 { // a tenth of each class
+			c.Labels.IDs[i] = 1 - c.Labels.IDs[i]
+		}
+	}
+	n := int64(c.Documents.Rows())
+	s := Settings{C: 10, Tolerance: 1e-6}
+	_, report := train(t, c, s, Options{Once: true})
+	opt := Options{CacheBytes: 2 * n * n, Once: true, Tasks: []Task{{Settings: s}}}
+	p := problem(t, c, kernel.MustParse(DefaultKernel), opt)
+	_, small, err := p.Train(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.cached.Whole() || p.budget.tiles != p.bound.scratch() || p.budget.rows != opt.CacheBytes-p.budget.tiles {
+		t.Errorf("whole %v, budget %+v", p.cached.Whole(), p.budget)
+	}
+	within(t, "the objective in less memory", small.Objective, report.Objective, 1e-9*math.Abs(report.Objective))
+	opt.Tasks[0].Settings.Probabilities = true
+	if p := problem(t, c, kernel.MustParse(DefaultKernel), opt); p.budget.tiles != opt.CacheBytes/2 {
+		t.Errorf("%d bytes of tiles for a training with folds", p.budget.tiles)
+	}
+}
+
 // Each stage of a training reports progress, and the last report has the final counts.
 func TestTrainProgress(t *testing.T) {
 	c := read(t, "synthetic:docs=1000,terms=2000,length=40,classes=6,seed=13", corpus.Options{})

@@ -169,7 +169,18 @@ func (z *sizes) rows(tasks []Task) int64 {
 }
 
 // shared returns the minimum memory for rows and tiles together, including scratch space for tiles.
-func (z *sizes) shared(tasks []Task) int64 { return z.rows(tasks) + z.set() + z.workers<<18 }
+func (z *sizes) shared(tasks []Task) int64 { return z.rows(tasks) + z.set() + z.scratch() }
+
+// scratch returns the scratch space for tiles of all workers.
+func (z *sizes) scratch() int64 { return z.workers << 18 }
+
+// rereads reports whether a task solves several problems, which read the same tiles. A single
+// problem caches its rows, so tiles are read only once.
+func (z *sizes) rereads(t Task) bool {
+	s := &t.Settings
+	_, all := s.machines(z.classes)
+	return all > 1 || t.Folds > 0 || s.Calibrated || s.Probabilities || s.Thresholds
+}
 
 // need bounds the Options.MemoryBytes that suffice for tasks.
 func (z *sizes) need(o *Options, tasks []Task) int64 {
@@ -198,7 +209,7 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 
 // plan divides the remaining memory. A matrix that fits is stored whole. Otherwise rows, which
 // become short when documents are left out, get as much as tiles, which all problems share. Rows
-// get more if the tasks need more.
+// get more if the tasks need more, and all memory if there is only one problem.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	z := &p.bound
 	z.engine = e.Info().Bytes
@@ -220,6 +231,9 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 		return budget{tiles: z.whole(), rows: min(left-z.whole(), max(smallRows, rows))}, nil
 	}
 	tiles := min(left/2, left-rows)
+	if p.opt.Once && len(p.opt.Tasks) > 0 && !slices.ContainsFunc(p.opt.Tasks, z.rereads) {
+		tiles = min(tiles, z.scratch())
+	}
 	return budget{tiles: tiles, rows: left - tiles}, nil
 }
 
