@@ -38,12 +38,12 @@ SUITES = [
     "sklearn.tests.test_multiclass", "sklearn.tests.test_multioutput", "sklearn.tests.test_pipeline",
 ]
 REASONS = {
-    "test_rfe_min_step": "`KernelSVR` has no `coef_`, by which the test ranks features",
+    "test_rfe_min_step": "`KernelSVR` has no `coef_`, which the test uses to rank features",
     "test_multi_output_delegate_predict_proba":
-        "the message for a missing `predict_proba` is that of scikit-learn's `available_if`, the test has that of its `SVC`",
-    "test_cross_val_score_precomputed": "`KernelSVC` takes no function as a kernel",
+        "without `predict_proba`, the error has the message of `available_if`; the test expects the message of `SVC`",
+    "test_cross_val_score_precomputed": "`KernelSVC` doesn't accept a function as a kernel",
     "test_cross_val_predict_decision_function_shape":
-        "the decision function has a value per class, also of one-vs-one: there is no `decision_function_shape`",
+        "the decision function always has a value per class, because there is no `decision_function_shape`",
 }
 
 
@@ -172,19 +172,15 @@ def _outcome(outcomes: dict[str, int]) -> str:
 
 _PAGE = """# scikit-learn's own tests
 
-`make python-peers` runs scikit-learn's tests of its tools (pipelines, ensembles, selection of features, …)
-with `KernelSVC`, `LinearClassifier` and `KernelSVR` in the place of `SVC`, `LinearSVC` and `SVR`, and writes this page.
-Functions that make none of these aren't counted. A function passes if it does with all its parameters. The command fails
-if a function fails that has no reason here, or if a reason is out of date. `python/peers.py --isa generic` runs the tests
-on another instruction set.
+`make python-peers` runs scikit-learn's tests of pipelines, ensembles, model selection and other tools, with
+`KernelSVC`, `LinearClassifier` and `KernelSVR` instead of `SVC`, `LinearSVC` and `SVR`, and writes this page. Only
+test functions that create one of these estimators are included. A test function passes if it passes with all its
+parameters. The command fails if a test function fails that has no reason in `python/peers.py`, or if a test function
+with a reason passes. `python/peers.py --isa generic` runs the tests on another instruction set.
 
-scikit-learn {sklearn}.
+With scikit-learn {sklearn}, {passed} of {functions} test functions pass.
 
-| suite | functions | passed | failed |
-| --- | --: | --: | --: |
-{rows}
-
-## What doesn't pass
+## Failures
 
 | function | reason |
 | --- | --- |
@@ -194,13 +190,11 @@ scikit-learn {sklearn}.
 
 def page(suites: list[str], isa: str | None) -> tuple[str, list[str]]:
     """The page, and what has no reason or needs none."""
-    rows, failures, wrong, total = [], [], [], collections.Counter()
+    failures, wrong, total = [], [], collections.Counter()
     for suite in suites:
         found = run(suite, isa)
         outcomes = {f: _outcome(o) for f, o in sorted(found["outcomes"].items())}
-        counts = collections.Counter(outcomes.values())
-        total += counts
-        rows.append(f"| `{suite}` | {counts['passed'] + counts['failed']} | {counts['passed']} | {counts['failed']} |")
+        total.update(outcomes.values())
         for function, outcome in outcomes.items():
             if outcome == "failed":
                 failures.append(f"| `{suite}.{function}` | {REASONS.get(function)} |")
@@ -208,8 +202,8 @@ def page(suites: list[str], isa: str | None) -> tuple[str, list[str]]:
                     wrong.append(f"{function} fails for no known reason: {found['errors'].get(function)}")
             elif outcome == "passed" and function in REASONS:
                 wrong.append(f"{function} has a reason and passes")
-    rows.append(f"| all | {total['passed'] + total['failed']} | {total['passed']} | {total['failed']} |")
-    return _PAGE.format(sklearn=sklearn.__version__, rows="\n".join(rows),
+    functions = total["passed"] + total["failed"]
+    return _PAGE.format(sklearn=sklearn.__version__, passed=total["passed"], functions=functions,
                         failures="\n".join(failures) or "| none | |"), wrong
 
 
