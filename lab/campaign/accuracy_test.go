@@ -21,7 +21,7 @@ import (
 
 var accuracyPart = part{
 	name: "accuracy", short: 10 * time.Second, long: 60 * time.Minute, prepare: prepareAccuracy,
-	about: "hostile pairs of documents, on every kernel and instruction set, against float64 and the bound on the error",
+	about: "adversarial pairs of documents, on every kernel and instruction set; errors must be within the bound",
 }
 
 // hostile draws documents that are numerically difficult: near duplicates, proportional counts,
@@ -121,7 +121,7 @@ func (t *trial) accuracy(x *sparse.Embedded, kernels []kernel.Kernel) {
 						share = math.Abs(got-want) / bound
 					}
 					t.count("values", 1)
-					t.raise("largest error as a share of its bound", share)
+					t.raise("largest error divided by its bound", share)
 					if !(share <= 1) {
 						t.find("%s, %s: c = %v, norms %v and %v: %v, expected %v within %v", isa, spec, c[i*n+j],
 							ref.Norm(i), ref.Norm(j), got, want, bound)

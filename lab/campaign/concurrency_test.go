@@ -25,7 +25,7 @@ import (
 
 var concurrencyPart = part{
 	name: "concurrency", short: 8 * time.Second, long: 20 * time.Minute,
-	about: "16 goroutines call one engine and one model at random under the race detector, and cancel at random",
+	about: "16 goroutines call an engine and a model at random, under the race detector, and cancel calls at random",
 	prepare: func(t *trial) func(number int64) bool {
 		program := filepath.Join(binaries, "calls.test")
 		argv := []string{"go", "test", "-c", "-race", "-trimpath", "-vet=off", "-tags=campaign", "-o", program, "./campaign"}

@@ -22,7 +22,7 @@ import (
 
 var faultsPart = part{
 	name: "faults", short: 10 * time.Second, long: 15 * time.Minute,
-	about: "the n-th operation on files fails, or is cut short, for every n; and files are synced before their names",
+	about: "the n-th file operation fails or is incomplete, for every n; files must be synced before they are renamed",
 	prepare: func(t *trial) func(number int64) bool {
 		all := t.recordings()
 		for _, w := range all {
@@ -200,7 +200,7 @@ func (t *trial) fault(w *recording, how string, n int) {
 	folder := t.folder(w.before)
 	where := fmt.Sprintf("%s, operation %d of %d: %s", w.name, n, len(w.operations), how)
 	r := t.start(job{folder: folder, argv: w.argv, env: []string{fmt.Sprintf("GRAM_FAULT=%d %s", n, how)}})
-	t.count("operations that went wrong", 1)
+	t.count("failed operations", 1)
 	died := !strings.HasPrefix(how, "fail") && !strings.HasPrefix(how, "short")
 	if r.crashed() || died != (r.status == -1) {
 		t.find("%s: %s", where, r.said())
@@ -234,7 +234,7 @@ func (t *trial) fault(w *recording, how string, n int) {
 		}
 	}
 	r = t.start(job{folder: folder, argv: w.argv})
-	t.count("runs after them", 1)
+	t.count("later runs", 1)
 	after := contents(folder)
 	for name, data := range w.after {
 		if is, there := after[name]; !there || !bytes.Equal(is, data) {

@@ -21,7 +21,7 @@ import (
 
 var flipsPart = part{
 	name: "flips", short: 6 * time.Second, long: 10 * time.Minute, prepare: prepareFlips,
-	about: "a bit is flipped in models of all kinds and indexes, or they are cut",
+	about: "a bit is flipped in model and index files, or the files are truncated",
 }
 
 func init() { learn.Register(lmnn.Learner, mkm.Learner) }

@@ -25,7 +25,7 @@ import (
 
 var fuzzPart = part{
 	name: "fuzz", short: 10 * time.Second, long: 60 * time.Minute, prepare: prepareFuzz,
-	about: "mutated files and specifications, read in several ways, which must agree, within bounds of time and memory",
+	about: "mutated files and specifications are read in several ways; results must agree, within time and memory limits",
 }
 
 // Limits per input: bytes allocated beyond twice its length, and CPU time.
@@ -110,7 +110,7 @@ func prepareFuzz(t *trial) func(number int64) bool {
 // input returns an input. Inputs alternate between prefixes of valid files and mutations.
 func (f *fuzzer) input(number int64) (name string, data []byte) {
 	if number%2 == 0 && number/2 < int64(len(f.beginnings)) {
-		f.count("beginnings of files", 1)
+		f.count("file prefixes", 1)
 		const stride = 7919 // a prime, so that a short run tries all formats
 		b := f.beginnings[number/2*stride%int64(len(f.beginnings))]
 		return b.name, b.data
@@ -241,7 +241,7 @@ func (f *fuzzer) tryCorpus(ctx context.Context, name string, data []byte) error 
 	if c == nil {
 		return nil
 	}
-	f.count("inputs that are documents", 1)
+	f.count("inputs with documents", 1)
 	m := c.Documents
 	var text []byte
 	for i := range m.Rows() {
@@ -270,7 +270,7 @@ func TestFound(t *testing.T) {
 		f.seeds[name] = append(f.seeds[name], musttest.Get(os.ReadFile(file))(t))
 	}
 	for name, seeds := range f.seeds {
-		valid := f.counts["inputs that are documents"]
+		valid := f.counts["inputs with documents"]
 		for i := range len(seeds) + 200 {
 			data := mutate(f.r, seeds)
 			if i < len(seeds) {
@@ -279,7 +279,7 @@ func TestFound(t *testing.T) {
 			if err := f.try(t.Context(), name, data); err != nil {
 				t.Errorf("%s: %v: %q", name, err, data)
 			}
-			read := f.counts["inputs that are documents"] - valid
+			read := f.counts["inputs with documents"] - valid
 			if i == len(seeds)-1 && name != "kernel" && read < int64(len(grammars[name])) {
 				t.Errorf("%s: %d of %d valid inputs are read", name, read, len(seeds))
 			}

@@ -11,7 +11,7 @@ import (
 
 var memoryPart = part{
 	name: "memory", short: 12 * time.Second, long: 30 * time.Minute, prepare: prepareMemory,
-	about: "random commands, documents, kernels and -m; the system counts the peak. Also under ulimit -v",
+	about: "random commands, documents, kernels and -m; the peak memory must be below -m; also under ulimit -v",
 }
 
 // commands are gram commands. D stands for random documents, K for a random kernel.
@@ -59,7 +59,7 @@ func (t *trial) within(argv []string, limit int) {
 		r := t.start(job{folder: t.folder(nil), argv: argv, within: 5 * time.Minute, alone: true})
 		share := float64(r.peak) / float64(limit<<20)
 		if runs == 0 {
-			t.raise("largest peak as a share of -m", share)
+			t.raise("largest peak memory divided by -m", share)
 			t.count("settings refused", int64(min(max(r.status, 0), 1)))
 		}
 		if r.crashed() || r.status != 0 && !strings.Contains(r.stderr, "memory") {
@@ -83,7 +83,7 @@ func (t *trial) refused(argv []string, limit int) {
 	r := t.start(job{folder: t.folder(nil), argv: argv, within: 5 * time.Minute})
 	t.count("runs under ulimit -v", 1)
 	if r.crashed() && !strings.Contains(r.stderr, "main.main") && !r.hung {
-		t.count("runs under ulimit -v that Go's runtime ended before the program began", 1)
+		t.count("runs under ulimit -v that Go's runtime ended at startup", 1)
 		return
 	}
 	if r.crashed() || r.status != 0 && !strings.Contains(r.stderr, "ulimit") && !strings.Contains(r.stderr, "memory") {
@@ -93,7 +93,7 @@ func (t *trial) refused(argv []string, limit int) {
 
 var growthPart = part{
 	name: "growth", short: 10 * time.Second, long: 30 * time.Minute, prepare: prepareGrowth,
-	about: "one dimension doubled at a time: the fitted exponents of CPU time and memory stay below the promised ones",
+	about: "one dimension is doubled at a time; fitted exponents of CPU time and memory are limited",
 }
 
 // dimension is a command whose size N is doubled repeatedly.

@@ -16,7 +16,7 @@ import (
 
 var solverPart = part{
 	name: "solver", short: 8 * time.Second, long: 30 * time.Minute, prepare: prepareSolver,
-	about: "random problems of two classes, degenerate ones too, against the bound of duality and LIBSVM's objective",
+	about: "random and degenerate binary problems; duality gap and objective must agree with the bound and with LIBSVM",
 }
 
 // problem is a binary classification problem with its kernel matrix.
@@ -172,7 +172,7 @@ func (t *trial) judge(p *problem, s *solved) {
 	if p.Convex && s.machine.Converged {
 		// Violations up to the tolerance change each slack variable by at most the tolerance.
 		relative := (s.gap - float64(len(p.Y))*p.C*tolerance) / max(math.Abs(s.objective), 1e-300)
-		t.raise("largest duality gap beyond n·C times the tolerance, as a share of the objective", relative)
+		t.raise("largest duality gap beyond n·C times the tolerance, divided by the objective", relative)
 		if !(relative <= closeEnough) {
 			t.find("%s, n = %d, C = %g: duality gap %v of %v", p.Kind, len(p.Y), p.C, s.gap, s.objective)
 		}
@@ -192,7 +192,7 @@ func (t *trial) judgeAgainst(p *problem, s *solved, of answer) {
 	}
 	above := (s.objective - of.Objective) / max(math.Abs(of.Objective), 1e-300)
 	t.count("objectives compared with LIBSVM's", 1)
-	t.raise("largest objective above LIBSVM's, as a share", above)
+	t.raise("largest relative excess over LIBSVM's objective", above)
 	if !(above <= closeEnough) {
 		t.find("%s, n = %d, C = %g: objective %v, LIBSVM's %v", p.Kind, len(p.Y), p.C, s.objective, of.Objective)
 	}
