@@ -148,11 +148,12 @@ func (o *Options) fitNumbers(
 			counter.addRowTerms(scan.RowTerms())
 			page := d.page
 			counter.closeTerms(d, counter.termsOf(d))
-			if page > 0 { // frees the previous page
+			if page > 0 && counter.pages[page-1] != nil {
+				counter.spare = append(counter.spare, counter.pages[page-1][:0])
 				counter.pages[page-1] = nil
 			}
 		}
-		counter.numbers = nil
+		counter.numbers, counter.spare = nil, nil
 	})
 }
 

@@ -30,6 +30,7 @@ type termCounter struct {
 	number  uint32        // index of the counter
 	closed  uint32        // number of closed documents
 	pages   [][]termCount // terms of closed documents
+	spare   [][]termCount // unused pages
 	scan    token.Scanner
 	done    <-chan struct{}
 	memory  *allowance
@@ -221,7 +222,13 @@ func (c *termCounter) closeTerms(d *countedDocument, first []termCount) {
 	last := len(c.pages) - 1
 	if last < 0 || len(c.pages[last])+n > cap(c.pages[last]) {
 		last++
-		c.pages = append(c.pages, make([]termCount, 0, max(n, pageTerms)))
+		var page []termCount
+		if k := len(c.spare) - 1; k >= 0 && n <= cap(c.spare[k]) {
+			page, c.spare = c.spare[k], c.spare[:k]
+		} else {
+			page = make([]termCount, 0, max(n, pageTerms))
+		}
+		c.pages = append(c.pages, page)
 	}
 	d.page, d.first, d.terms = uint32(last), uint32(len(c.pages[last])), uint32(n)
 	terms := append(c.pages[last], first...)
