@@ -140,12 +140,15 @@ type table struct {
 	label, text, group, id, weight int       // column indices, -1 if there is none
 	row                            []int     // columns of the tokenizer; nil if text is the document
 	tokenizer                      Tokenizer // with views of the detected columns, else zero
+	cut                            Columns   // columns of the tokenizer, detected or given
+	labelGiven                     bool      // an option names the label column
 	inferred                       bool      // texts are divided by the default tokenizer
 }
 
 // find sets the columns from the options and the beginning of the table.
 func (t *table) find(opt *Options) {
 	t.label, t.text, t.group, t.id, t.weight = -1, -1, -1, -1, -1
+	t.labelGiven = opt.LabelColumn != "" && !opt.likeLabels
 	t.columns = make([]TableColumn, len(t.first))
 	t.count = map[string]int{}
 	for i, name := range t.first {
@@ -313,7 +316,7 @@ func (t *table) warn(c *Corpus) {
 		warn.addOption(fmt.Sprintf("the first line, %s, is read as a header, although later documents have the label %s",
 			quoteList(t.first), t.first[t.label]), 1, at, "LabelColumn", strconv.Itoa(t.label+1)+" reads it as a document")
 	}
-	if t.header && t.label < 0 && !t.noLabels && len(t.first) > 2 {
+	if t.header && !t.keys && t.label < 0 && !t.noLabels && len(t.first) > 2 {
 		warn.addOption("no column of labels: "+strings.Join(t.first, ", "), 1, at, "LabelColumn", "names it")
 	}
 }

@@ -23,14 +23,6 @@ var jsonlFormat = fileFormat{name: FormatJSONL, endings: []string{".jsonl", ".nd
 		return l[0] == '{' && l[len(l)-1] == '}' || is && (len(array) == 0 || array[0] == '{')
 	}}
 
-// jsonKeys are the keys of JSON objects that are read, one object per line or in an array.
-type jsonKeys struct {
-	label, text, group, id, weight []string // the object's first of these keys is used; nil for none
-	labelGiven                     bool
-	columns                        token.Columns // of rows; nil if a text is the document
-	table                          *table
-}
-
 func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	if err := in.openArray(opt.MaxLineBytes); err != nil {
 		return nil, err
@@ -39,24 +31,7 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	if err != nil {
 		return nil, err
 	}
-	of := func(at int, usual []string) []string {
-		if at < 0 || at >= len(t.first) {
-			return usual
-		}
-		return t.first[at : at+1]
-	}
-	keys := &jsonKeys{label: of(t.label, labelNames), text: of(t.text, textNames), group: of(t.group, nil),
-		weight: of(t.weight, nil),
-		id:     of(t.id, nil), columns: opt.Tokenizer.Columns(), table: t,
-		labelGiven: opt.LabelColumn != "" && !opt.likeLabels}
-	c, err := readTextLines(ctx, in, opt, m, "JSON objects", keys.add)
-	if err != nil {
-		return nil, t.explain(err)
-	}
-	if t.near != nil {
-		c.Table, c.Inferred = t.columns, t.inferred
-	}
-	return c, nil
+	return readTable(ctx, in, opt, m, t)
 }
 
 // keys detects the columns of JSON objects. Unless an option names them, it ignores columns of at
@@ -67,7 +42,7 @@ func (in *input) keys(opt *Options) (*table, error) {
 		return nil, err
 	}
 	t := &table{header: true, keys: true, strings: in.strings}
-	place, nested := map[string]int{}, map[int]bool{}
+	place, nested, has := map[string]int{}, map[int]bool{}, map[int]int{}
 	column := func(key string) int {
 		at, ok := place[columnName(key)]
 		if !ok {
@@ -76,7 +51,6 @@ func (in *input) keys(opt *Options) (*table, error) {
 		}
 		return at
 	}
-	has := map[int]int{}
 	for {
 		var object map[string]json.RawMessage
 		d := json.NewDecoder(bytes.NewReader(head))
@@ -84,6 +58,7 @@ func (in *input) keys(opt *Options) (*table, error) {
 			break
 		}
 		members := json.NewDecoder(bytes.NewReader(head[:d.InputOffset()]))
+		members.UseNumber()
 		head = head[d.InputOffset():]
 		var record []string
 		members.Token()
@@ -93,14 +68,10 @@ func (in *input) keys(opt *Options) (*table, error) {
 			at := column(name)
 			record = append(record, make([]string, len(t.first)-len(record))...)
 			has[at]++
-			var value json.RawMessage
+			var value any
 			members.Decode(&value)
-			switch v := decodeNumbers(value).(type) {
-			case nil:
-			case []any, map[string]any:
+			if record[at] = asText(value); isNested(value) {
 				nested[at] = true
-			default:
-				record[at] = fmt.Sprint(v)
 			}
 		}
 		t.near = append(t.near, record)
@@ -114,11 +85,27 @@ func (in *input) keys(opt *Options) (*table, error) {
 		t.near[i] = append(t.near[i], make([]string, len(t.first)-len(t.near[i]))...)
 	}
 	t.ignored = func(at int) bool { return nested[at] || 2*has[at] <= len(t.near) }
-	if t.find(opt); t.bad != nil && t.near != nil {
-		return nil, t.bad.at(in.name, in.line)
+	if t.find(opt); t.near == nil {
+		t.bad = nil // the first object is longer than the head
 	}
-	opt.Tokenizer = t.tokenizerOr(opt.Tokenizer)
 	return t, nil
+}
+
+// isNested reports whether a JSON value is an array or an object.
+func isNested(value any) bool {
+	switch value.(type) {
+	case []any, map[string]any:
+		return true
+	}
+	return false
+}
+
+// asText returns the text of a string, number or boolean, and "" for other JSON values.
+func asText(value any) string {
+	if value == nil || isNested(value) {
+		return ""
+	}
+	return fmt.Sprint(value)
 }
 
 // openArray makes the elements of an array lines of the input. It does nothing if the file isn't an
@@ -165,102 +152,100 @@ func (in *input) openArray(maxElement int) error {
 
 const jsonBlanks = " \t\r\n"
 
-// add adds the document in a line.
-func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
+// addObject adds the document in a line.
+func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
 	if p.skips(l, line) {
 		return nil
 	}
 	if !p.labels.memory.room(itemBytes*int64(bytes.Count(l, []byte{','})) + copies*int64(len(l))) {
 		return nil // the piece is discarded
 	}
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(l, &object); err != nil || object == nil {
-		found := quote(bytes.TrimSpace(l))
-		if err != nil {
-			found += ": " + err.Error()
-		}
-		return fault(found, "a JSON object in one line")
+	object, err := token.DecodeObject(l)
+	if err != nil {
+		return fault(quote(bytes.TrimSpace(l))+": "+err.Error(), "a JSON object in one line")
 	}
-	missing := func(keys []string, option string) *SyntaxError {
-		present := slices.Sorted(maps.Keys(object))
-		bad := fault("no key "+strings.Join(keys, ", ")+" among "+quoteList(present), "an object with it")
-		if len(keys) > 1 {
-			bad.Expected = "an object with one of them"
+	var bad *SyntaxError // the first error
+	// value returns the value of a column or, if none was detected, of the first of the usual keys.
+	value := func(at int, usual []string, option string) any {
+		keys := usual
+		if at >= 0 && at < len(t.first) {
+			keys = t.first[at : at+1]
 		}
-		return bad.withOption(option, "names it")
+		v, ok := firstKey(object, keys)
+		if !ok && option != "" && bad == nil {
+			bad = missing(object, keys, option)
+		}
+		return v
 	}
-	var text string
-	var fields []string
-	if k.columns != nil {
-		row, some := map[string]any{}, false
-		for _, column := range k.columns {
-			raw, ok := firstKey(object, []string{column.Name})
-			row[column.Name], some = decodeNumbers(raw), some || ok
+	labels := func(value any) (names []string) {
+		if bad == nil {
+			names, bad = jsonLabels(value)
 		}
-		if !some {
-			return missing(k.columns.Names(), "Tokenizer")
+		return names
+	}
+	d := document{line: line, weight: asText(value(t.weight, nil, "")), id: asText(value(t.id, nil, ""))}
+	if t.row == nil {
+		v := value(t.text, textNames, "TextColumn")
+		if text, ok := v.(string); ok {
+			d.text = []byte(text)
+		} else if bad == nil {
+			bad = fault("the text "+quoteJSON(v), "a JSON string")
 		}
-		var err error
-		if fields, err = k.columns.Fields(row); err != nil {
-			return rowFault(err)
-		}
-		k.table.plain(fields)
 	} else {
-		raw, ok := firstKey(object, k.text)
-		if !ok {
-			return missing(k.text, "TextColumn")
-		}
-		if err := json.Unmarshal(raw, &text); err != nil {
-			return fault("the text "+quote(raw), "a JSON string")
-		}
+		d.row, bad = t.rowOf(object)
 	}
-	raw, ok := firstKey(object, k.label)
-	if !ok && k.labelGiven {
-		return missing(k.label, "LabelColumn")
+	option := ""
+	if t.labelGiven {
+		option = "LabelColumn"
 	}
-	names, bad := jsonLabels(raw)
+	names := labels(value(t.label, labelNames, option))
+	d.label = []byte(strings.Join(names, ","))
+	if t.group >= 0 {
+		d.group = strings.Join(labels(value(t.group, nil, "GroupColumn")), ",")
+	}
 	if bad == nil {
 		bad = p.labels.addNames(names)
 	}
-	if bad == nil && k.weight != nil {
-		var w float64
-		raw, _ := firstKey(object, k.weight)
-		w, bad = parseWeight(fmt.Sprint(decodeNumbers(raw)))
-		p.weights = append(p.weights, w)
+	if bad == nil {
+		bad = t.add(p, &d)
 	}
-	if bad == nil && k.group != nil {
-		raw, ok := firstKey(object, k.group)
-		if !ok {
-			return missing(k.group, "GroupColumn")
+	return bad
+}
+
+// missing returns the error of an object without any of the keys.
+func missing(object map[string]any, keys []string, option string) *SyntaxError {
+	expected := "an object with it"
+	if len(keys) > 1 {
+		expected = "an object with one of them"
+	}
+	present := slices.Sorted(maps.Keys(object))
+	return fault("no key "+strings.Join(keys, ", ")+" among "+quoteList(present), expected).withOption(option, "names it")
+}
+
+// rowOf returns the fields of the tokenizer's columns.
+func (t *table) rowOf(object map[string]any) ([]string, *SyntaxError) {
+	row, some := make([]string, len(t.cut)), false
+	for i, column := range t.cut {
+		v, ok := firstKey(object, []string{column.Name})
+		var err error
+		if row[i], err = column.Field(v); err != nil {
+			return nil, rowFault(err)
 		}
-		var group []string
-		if group, bad = jsonLabels(raw); bad == nil {
-			bad = p.groups.addGroup(strings.Join(group, ","))
-		}
+		some = some || ok
 	}
-	switch {
-	case bad != nil:
-	case k.columns == nil:
-		p.add([]byte(strings.Join(names, ",")), []byte(text), line)
-	default:
-		bad = p.addRow(fields, line)
+	if !some {
+		return nil, missing(object, t.cut.Names(), "Tokenizer")
 	}
-	if bad != nil {
-		return bad
-	}
-	raw, _ = firstKey(object, k.id)
-	if name := fmt.Sprint(decodeNumbers(raw)); len(raw) > 0 && name != "" && name != "<nil>" {
-		p.names.add(name)
-	}
-	return nil
+	t.plain(row)
+	return row, nil
 }
 
 // firstKey returns the value of the first key that the object has, either exactly or by its column
 // name.
-func firstKey(object map[string]json.RawMessage, keys []string) (json.RawMessage, bool) {
+func firstKey(object map[string]any, keys []string) (any, bool) {
 	for _, key := range keys {
-		if raw, ok := object[key]; ok {
-			return raw, true
+		if v, ok := object[key]; ok {
+			return v, true
 		}
 	}
 	for _, key := range keys {
@@ -273,19 +258,14 @@ func firstKey(object map[string]json.RawMessage, keys []string) (json.RawMessage
 	return nil, false
 }
 
-// decodeNumbers decodes a valid JSON value and keeps the text of numbers. It returns nil if raw is
-// empty.
-func decodeNumbers(raw json.RawMessage) (value any) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	d.Decode(&value)
-	return value
+func quoteJSON(value any) string {
+	text, _ := json.Marshal(value)
+	return quote(text)
 }
 
 // jsonLabels returns the labels in a JSON value: a string, number or boolean is a label, an array
 // holds several, and null and "" none.
-func jsonLabels(raw json.RawMessage) ([]string, *SyntaxError) {
-	value := decodeNumbers(raw)
+func jsonLabels(value any) ([]string, *SyntaxError) {
 	list, several := value.([]any)
 	if !several {
 		list = []any{value}
@@ -303,7 +283,8 @@ func jsonLabels(raw json.RawMessage) ([]string, *SyntaxError) {
 			names = append(names, strconv.FormatBool(v))
 		case nil:
 		default:
-			return nil, fault("the label "+quote(raw), "a string, a number, true, false, null, or an array of them")
+			return nil, fault("the label "+quoteJSON(value),
+				"a string, a number, true, false, null, or an array of them")
 		}
 	}
 	return names, nil

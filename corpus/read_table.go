@@ -23,6 +23,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 		return nil, t.bad.at(in.name, 1)
 	}
 	opt.Tokenizer = t.tokenizerOr(opt.Tokenizer)
+	t.cut = opt.Tokenizer.Columns()
 	if opt.TextColumn == "" && t.header && t.row == nil && t.text >= 0 && len(t.first) > 2 &&
 		!slices.Contains(textNames, t.names[t.text]) {
 		opt.TextColumn = t.first[t.text] // for similar sources
@@ -33,12 +34,20 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 		}
 	}
 	in.quoted = t.separator
-	p := &tableParser{opt.MaxLineBytes, t}
-	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
+	var c *Corpus
+	var err error
+	if t.keys {
+		c, err = readTextLines(ctx, in, opt, m, "JSON objects", t.addObject)
+	} else {
+		p := &tableParser{opt.MaxLineBytes, t}
+		c, err = readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
+	}
 	if err != nil {
 		return nil, t.explain(err)
 	}
-	c.Table, c.Inferred = t.columns, t.inferred
+	if c.Inferred = t.inferred; t.first != nil {
+		c.Table = t.columns
+	}
 	t.warn(c)
 	return c, nil
 }
@@ -93,6 +102,39 @@ func (in *input) skip(n int) error {
 	return nil
 }
 
+// document is a document of a table, whose labels have been added.
+type document struct {
+	line              int32
+	label, text       []byte   // text, unless documents are rows
+	row               []string // fields of the tokenizer's columns
+	weight, group, id string
+}
+
+// add adds a document.
+func (t *table) add(p *textPiece, d *document) *SyntaxError {
+	if t.weight >= 0 {
+		w, bad := parseWeight(d.weight)
+		if bad != nil {
+			return bad
+		}
+		p.weights = append(p.weights, w)
+	}
+	if t.group >= 0 {
+		if bad := p.groups.addGroup(d.group); bad != nil {
+			return bad
+		}
+	}
+	if t.row == nil {
+		p.add(d.label, d.text, d.line)
+	} else if bad := p.addRow(d.row, d.line); bad != nil {
+		return bad
+	}
+	if d.id != "" {
+		p.names.add(d.id)
+	}
+	return nil
+}
+
 // tableParser parses records.
 type tableParser struct {
 	maxLine int
@@ -105,8 +147,14 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 	}
 	clean := check.clean(data)
 	r := records{text: string(data), separator: p.separator, most: len(p.columns)}
-	row := make([]string, 0, len(p.row)) // fields of the tokenizer's columns
+	var d document
 	var label []byte
+	field := func(at int) string {
+		if at < 0 {
+			return ""
+		}
+		return r.fields[at]
+	}
 	add := func(line int32) *SyntaxError {
 		raw := data[r.begin:r.end]
 		if len(raw) > p.maxLine+len("\r\n") {
@@ -118,35 +166,16 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 		if bad := check.look(out, clean, raw, line); bad != nil {
 			return bad
 		}
-		if label = label[:0]; p.label >= 0 {
-			label = append(label, r.fields[p.label]...)
-		}
+		label = append(label[:0], field(p.label)...)
 		if len(bytes.TrimSpace(label)) == 0 {
 			out.labels.addNone()
 		} else if bad := out.labels.add(label); bad != nil {
 			return bad
 		}
-		if p.weight >= 0 {
-			w, bad := parseWeight(r.fields[p.weight])
-			if bad != nil {
-				return bad
-			}
-			out.weights = append(out.weights, w)
-		}
-		if p.group >= 0 {
-			if bad := out.groups.addGroup(r.fields[p.group]); bad != nil {
-				return bad
-			}
-		}
-		if row = p.fields(r.fields, row[:0]); p.row == nil {
-			out.add(label, []byte(r.fields[p.text]), line)
-		} else if bad := out.addRow(row, line); bad != nil {
-			return bad
-		}
-		if p.id >= 0 && r.fields[p.id] != "" {
-			out.names.add(r.fields[p.id])
-		}
-		return nil
+		d.line, d.label, d.row = line, label, p.fields(r.fields, d.row[:0])
+		d.weight, d.group, d.id = field(p.weight), field(p.group), field(p.id)
+		d.text = append(d.text[:0], field(p.text)...)
+		return p.table.add(out, &d)
 	}
 	for r.next() {
 		if bad := add(int32(r.line)); bad != nil {

@@ -128,9 +128,8 @@ func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
 	return out, nil
 }
 
-// Fields returns the fields of a JSON object. Strings and numbers keep their text, true and false
-// are values of a category column, and null is an empty field. Keys that aren't columns are ignored
-// if no column is missing.
+// Fields returns the fields of a JSON object, see [Column.Field]. Keys that aren't columns are
+// ignored if no column is missing.
 func (c Columns) Fields(object map[string]any) ([]string, error) {
 	names := slices.Sorted(maps.Keys(object))
 	from, err := c.from(names)
@@ -145,30 +144,48 @@ func (c Columns) Fields(object map[string]any) ([]string, error) {
 			return nil, &ColumnError{column.Name, "no such key, but an unknown key " + strconv.Quote(names[unknown]),
 				"the keys " + strings.Join(c.Names(), ", ")}
 		}
-		switch v := object[column.Name].(type) {
-		case nil:
-		case string:
-			fields[i] = v
-		case json.Number:
-			fields[i] = v.String()
-		default:
-			if b, ok := v.(bool); ok && column.Category && !column.Number {
-				fields[i] = strconv.FormatBool(b)
-				break
-			}
-			return nil, &ColumnError{column.Name, "the value " + cut(fmt.Sprint(v)), "a string, a number or null"}
+		if fields[i], err = column.Field(object[column.Name]); err != nil {
+			return nil, err
 		}
 	}
 	return fields, nil
 }
 
-// ParseObject returns the fields of a text that is a JSON object, as Fields does.
-func (c Columns) ParseObject(text []byte) ([]string, error) {
-	var object map[string]any
+// Field returns the field of a JSON value: the text of a string or number, and of a boolean in a
+// category column; null is an empty field.
+func (c Column) Field(value any) (string, error) {
+	switch v := value.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	case json.Number:
+		return v.String(), nil
+	case bool:
+		if c.Category && !c.Number {
+			return strconv.FormatBool(v), nil
+		}
+	}
+	return "", &ColumnError{c.Name, "the value " + cut(fmt.Sprint(value)), "a string, a number or null"}
+}
+
+// DecodeObject decodes a text that is a JSON object. Numbers keep their text.
+func DecodeObject(text []byte) (object map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	err := d.Decode(&object)
-	if _, end := d.Token(); err != nil || object == nil || end != io.EOF {
+	if err = d.Decode(&object); err == nil && object == nil {
+		err = errors.New("null is not an object")
+	}
+	if _, end := d.Token(); err == nil && end != io.EOF {
+		err = errors.New("more after the object")
+	}
+	return object, err
+}
+
+// ParseObject returns the fields of a text that is a JSON object, as Fields does.
+func (c Columns) ParseObject(text []byte) ([]string, error) {
+	object, err := DecodeObject(text)
+	if err != nil {
 		return nil, fmt.Errorf("%s, expected a JSON object with the keys %s", cut(string(text)),
 			strings.Join(c.Names(), ", "))
 	}
