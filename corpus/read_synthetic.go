@@ -9,9 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/corpus/internal/intern"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Synthetic describes a random corpus. It is the same on every platform and for any number of
@@ -158,17 +156,14 @@ func (t *aliasTable) draw(d drawer) uint32 {
 	return t.instead[k]
 }
 
-// aLabelBytes is the memory of a document's label.
-const aLabelBytes = 12
-
 // readSynthetic draws the corpus. Options.MinDF and MaxDF remove values but not columns, as for
 // vectors.
 func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options, m *meter) (*Corpus, error) {
-	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 4 // bytes per term: table and name; order; counts
+	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 8 // bytes per term: table and name; order; counts and numbers
 	tables := int64(s.Terms) * (aTerm + aTermOfClass*int64(s.Classes) + aTermOfWorker*int64(opt.Workers))
 	size := Size{Documents: s.Documents, Terms: s.Terms, Classes: s.Classes, Longest: s.Length,
 		Values: int64(s.Documents) * int64(s.Length)}
-	if err := opt.memory.fits(source, tables+24*int64(s.Documents), size); err != nil {
+	if err := opt.memory.fits(source, tables+countedDocumentBytes*int64(s.Documents), size); err != nil {
 		return nil, err
 	}
 	opt.memory.add(tables)
@@ -183,77 +178,74 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	if err := opt.askVocabulary(); err != nil {
 		return nil, err
 	}
-	c := &Corpus{
-		Source: source, Format: "synthetic", Vocabulary: syntheticVocabulary(s.Terms),
-		Labels: sparse.Labels{Offsets: []int64{0}},
+	vocabulary := syntheticVocabulary(s.Terms)
+	own := Options{Workers: opt.Workers, Vocabulary: opt.Vocabulary, memory: opt.memory}
+	if own.Vocabulary == nil {
+		own.Vocabulary = vocabulary
 	}
-	var columns []uint32 // columns of the terms; nil if each term is its own column
-	if opt.Vocabulary != nil {
-		var terms intern.Table
-		for _, term := range c.Vocabulary {
-			terms.ID([]byte(term))
-		}
-		if columns, err = columnsOf(&terms, opt.Vocabulary); err != nil {
-			return nil, err
-		}
-		c.Vocabulary = opt.Vocabulary
-	}
-	const chunk = 256
-	pieces := make([]*vectorPiece, (s.Documents+chunk-1)/chunk)
-	counts := make([][]uint32, opt.Workers) // counts of one document, by worker; all zero between documents
-	draw := func(w, k int) error {
-		if err := opt.memory.check(source); err != nil {
-			return err
-		}
-		if counts[w] == nil {
-			counts[w] = make([]uint32, s.Terms)
-		}
-		p := &vectorPiece{}
-		var drawn []uint32
-		for i := k * chunk; i < min(s.Documents, (k+1)*chunk) && ctx.Err() == nil; i++ {
-			drawn = s.document(i, zipf, orders, counts[w], drawn[:0])
-			p.addCounts(counts[w], drawn, columns)
-		}
-		pieces[k] = p
-		m.documents.Add(int64(len(p.ends)))
-		opt.memory.add(p.bytes() + aLabelBytes*int64(len(p.ends)))
-		return nil
-	}
-	// The memory of all documents is extrapolated from the first ones, because the number of
-	// distinct terms varies little.
-	if err := draw(0, 0); err != nil {
-		return nil, err
-	}
-	if rest := int64(len(pieces)-1) * pieces[0].bytes(); rest > 0 {
-		size.Values = int64(len(pieces)) * int64(len(pieces[0].terms))
-		if err := opt.memory.fits(source, rest, size); err != nil {
-			return nil, err
-		}
-	}
-	err = run.InOrder(ctx, opt.Workers, len(pieces)-1, func(w, k int) error { return draw(w, k+1) })
-	if err == nil {
-		err = opt.memory.check(source)
-	}
+	counters, err := newCounters(ctx, &own)
 	if err != nil {
 		return nil, err
 	}
-	if c.Documents, err = joinVectors(ctx, opt, pieces); err != nil {
+	some := min(s.Documents, 256)
+	documents := make([]countedDocument, some)
+	counts := make([][]uint32, opt.Workers)  // counts of one document, by worker; all zero between documents
+	numbers := make([][]uint32, opt.Workers) // number of each term + 1 in the worker's counter, or 0
+	draw := func(w, lo, hi int) {
+		if counts[w] == nil {
+			counts[w], numbers[w] = make([]uint32, s.Terms), make([]uint32, s.Terms)
+		}
+		var drawn []uint32
+		var taken int64
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			drawn = s.document(i, zipf, orders, counts[w], drawn[:0])
+			for _, t := range drawn {
+				if numbers[w][t] == 0 {
+					numbers[w][t] = counters[w].id([]byte(vocabulary[t]), &taken) + 1
+				}
+				counted := termCount{numbers[w][t] - 1, float32(counts[w][t])}
+				counters[w].added, counts[w][t] = append(counters[w].added, counted), 0
+			}
+			documents[i] = counters[w].endDocument()
+			m.documents.Add(1)
+		}
+		opt.memory.add(taken)
+	}
+	// The memory of all documents is extrapolated from the first ones, because the number of
+	// distinct terms varies little.
+	draw(0, 0, some)
+	size.Values = 0
+	for _, d := range documents[:some] {
+		size.Values += int64(d.terms)
+	}
+	size.Values = size.Values * int64(s.Documents) / int64(some)
+	rest, fresh := s.Documents-some, s.Terms*opt.Workers-len(counters[0].met) // documents and terms that aren't counted
+	bytes := countedTermBytes*int64(fresh) + countedValueBytes*size.Values + countedDocumentBytes*int64(rest)
+	if err := opt.memory.fits(source, bytes, size); err != nil {
 		return nil, err
 	}
-	c.Documents.Cols = len(c.Vocabulary)
+	documents = append(documents, make([]countedDocument, rest)...)
+	err = run.Chunks(ctx, opt.Workers, rest, func(w, lo, hi int) error {
+		draw(w, some+lo, some+hi)
+		return opt.memory.check(source)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &Corpus{Source: source, Format: "synthetic"}
 	for i := range min(s.Classes, s.Documents) {
 		c.Classes = append(c.Classes, "class"+strconv.Itoa(i+1))
 	}
 	for i := range s.Documents {
 		c.Labels.Add(int32(i % s.Classes))
 	}
-	limitVectors(c, opt)
-	at := func(i int) string { return fmt.Sprintf("%s, %s", source, c.DocumentName(i)) }
-	for k, p := range pieces {
-		c.warn().add(unknownMessage, p.beyond.count, at(k*chunk+int(p.beyond.first)))
+	err = c.fillText(ctx, &own, counters, documents, func(i int) string {
+		return fmt.Sprintf("%s, %s", source, c.DocumentName(i))
+	})
+	if err == nil {
+		limitVectors(c, opt)
 	}
-	c.warn().rows(c.Documents, at)
-	return c, nil
+	return c, err
 }
 
 // randomOrder returns a random permutation of 0 … n-1 (Fisher and Yates).
@@ -313,28 +305,6 @@ func (s *Synthetic) draw(d drawer, zipf *aliasTable, order, count, drawn []uint3
 	}
 	slices.Sort(drawn)
 	return drawn
-}
-
-// addCounts appends a document to the piece and clears its counts. columns is nil if each term is
-// its own column. Words without a column are outside the vocabulary.
-func (p *vectorPiece) addCounts(count, drawn, columns []uint32) {
-	start := len(p.terms)
-	for _, t := range drawn {
-		n := count[t]
-		count[t] = 0
-		if columns != nil {
-			if t = columns[t]; t == leftOut {
-				p.beyond.add(int64(n), int32(len(p.ends)))
-				continue
-			}
-		}
-		p.terms = append(p.terms, t)
-		p.values = append(p.values, float32(n))
-	}
-	if columns != nil {
-		new(rowSorter).sort(p.terms[start:], p.values[start:])
-	}
-	p.ends = append(p.ends, int64(len(p.terms)))
 }
 
 // syntheticVocabulary names the terms t0, t1, ... with leading zeros, so that names sort like

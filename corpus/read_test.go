@@ -157,8 +157,6 @@ func TestReadFiles(t *testing.T) {
 			content: "spam\t1:30 meeting\n", want: "spam meeting:1\n"},
 		{name: "svmlight with TABs and a comment", file: "a.txt", cols: 2, content: "1\t1:1\t2:2 # x y\n",
 			want: "1 1:1 2:2\n"},
-		{name: "gzip with padding", file: "a.svm", cols: 1, content: gzipped("1 1:1\n") + "\x00\x00\x00",
-			want: "1 1:1\n"},
 		{name: "gzip of two parts", file: "a.svm.gz", cols: 1, content: gzipped("1 1:1\n2 1") + gzipped(":2\n"),
 			want: "1 1:1\n2 1:2\n"},
 	} {
