@@ -245,7 +245,7 @@ func (c *Corpus) suspect(label, text string, at func(i int) string) {
 		warn.addOption(fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
 			quote(label), quote(text)), 1, at(0), "LabelColumn", label+" reads it as a header")
 	}
-	if single, first := c.single(); single >= 4 && 2*single > int64(c.Documents.Rows()) && !c.numbered() { // see Targets
+	if single, first, most := c.single(); most && c.Numbers() == 0 { // see Targets
 		warn.addOption(fmt.Sprintf("class with one document, as for most of %d documents", c.Documents.Rows()),
 			single, at(first), "LabelColumn", "names or numbers the column of labels")
 	}
@@ -260,8 +260,9 @@ func (c *Corpus) classSizes() []int64 {
 	return count
 }
 
-// single returns the number of documents that are alone in their classes, and the first of them.
-func (c *Corpus) single() (n int64, first int) {
+// single returns the number of documents that are alone in their classes and the first of them, and
+// reports whether they are most of the documents, and at least four.
+func (c *Corpus) single() (n int64, first int, most bool) {
 	count := c.classSizes()
 	for i := range c.Documents.Rows() {
 		ids := c.Labels.Of(i)
@@ -271,31 +272,22 @@ func (c *Corpus) single() (n int64, first int) {
 			}
 		}
 	}
-	return n, first
-}
-
-// numbered reports whether all class names are numbers.
-func (c *Corpus) numbered() bool {
-	return !slices.ContainsFunc(c.Classes, func(name string) bool {
-		_, err := strconv.ParseFloat(name, 64)
-		return err != nil
-	})
+	return n, first, n >= 4 && 2*n > int64(c.Documents.Rows())
 }
 
 // Targets reports whether the labels look like regression targets: all are numbers, and most occur
 // once. Readers don't warn about such labels.
 func (c *Corpus) Targets() bool {
-	if !c.numbered() {
-		return false
-	}
-	n, _ := c.single()
-	return n >= 4 && 2*n > int64(c.Documents.Rows())
+	_, _, most := c.single()
+	return most && c.Numbers() > 0
 }
 
 // Numbers returns the number of distinct labels if all labels are numbers, else 0.
 func (c *Corpus) Numbers() int {
-	if !c.numbered() {
-		return 0
+	for _, name := range c.Classes {
+		if _, err := strconv.ParseFloat(name, 64); err != nil {
+			return 0
+		}
 	}
 	return len(c.Classes)
 }
@@ -318,11 +310,11 @@ func (c *Corpus) CheckClasses() error {
 		return err
 	}
 	many := 1000
-	if c.numbered() {
+	if c.Numbers() > 0 {
 		many = 50
 	}
-	n, _ := c.single()
-	if len(c.Classes) < many || 2*n <= int64(c.Documents.Rows()) {
+	n, _, most := c.single()
+	if len(c.Classes) < many || !most {
 		return nil
 	}
 	return fmt.Errorf("corpus: %s: found %d classes, and %d of %d documents are alone in their class, expected classes "+

@@ -24,10 +24,10 @@ type nameTable struct {
 	index map[string]int32
 }
 
-// id returns the number of a name, and reports whether the name is new.
-func (t *nameTable) id(name string) (id int32, isNew bool) {
-	id, ok := t.index[name]
-	if !ok {
+// id returns the number of a name.
+func (t *nameTable) id(name string) int32 {
+	id, known := t.index[name]
+	if !known {
 		if t.index == nil {
 			t.index = map[string]int32{}
 		}
@@ -35,7 +35,7 @@ func (t *nameTable) id(name string) (id int32, isNew bool) {
 		t.list = append(t.list, name)
 		t.index[name] = id
 	}
-	return id, !ok
+	return id
 }
 
 // labelPiece holds the labels of the documents of one block, with its own table of names.
@@ -51,23 +51,12 @@ type labelPiece struct {
 	at     []int // per name: index of its last occurrence in ids
 	ids    []int32
 	counts []int32 // number of labels of each document
-	last   []byte  // previous field, which is often repeated
-	lastN  int
 }
-
-// longField is the minimum length of fields that are neither compared with the previous field nor
-// parsed as numbers.
-const longField = 1 << 10
 
 const labelExpected = `a label, several with commas between, or "-" for none`
 
 // add appends a document with the given label field, which may have several labels.
 func (p *labelPiece) add(field []byte) *SyntaxError {
-	if len(p.counts) > 0 && bytes.Equal(field, p.last) {
-		p.ids = append(p.ids, p.ids[len(p.ids)-p.lastN:]...)
-		p.counts = append(p.counts, int32(p.lastN))
-		return nil
-	}
 	start := len(p.ids)
 	separator := []byte(cmp.Or(p.separator, ","))
 	if id, known := p.index[string(field)]; known && !bytes.Contains(field, separator) {
@@ -104,9 +93,6 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 	}
 	p.split = p.split || len(p.ids)-start > 1
 	p.end(start)
-	if len(field) < longField {
-		p.last, p.lastN = append(p.last[:0], field...), len(p.ids)-start
-	}
 	return nil
 }
 
@@ -129,8 +115,7 @@ func (o *Options) labels(numeric bool) labelPiece {
 func (p *labelPiece) put(name []byte, start int) *SyntaxError {
 	id, known := p.index[string(name)] // without a copy of the name
 	if !known {
-		var isNew bool
-		if id, isNew = p.id(oneLine(string(name))); isNew {
+		if id = p.id(oneLine(string(name))); int(id) == len(p.at) {
 			p.at = append(p.at, -1)
 		}
 	}
@@ -153,7 +138,6 @@ func oneLine(name string) string {
 
 // end completes the document whose labels start at index start.
 func (p *labelPiece) end(start int) {
-	p.last, p.lastN = append(p.last[:0], noLabel...), 0
 	p.counts = append(p.counts, int32(len(p.ids)-start))
 }
 
@@ -180,7 +164,10 @@ func (p *labelPiece) addGroup(name string) *SyntaxError {
 // canonicalNumber returns the shortest form of a finite number, and other names unchanged. Whole
 // numbers keep all their digits.
 func canonicalNumber(name string) string {
-	if len(name) >= longField {
+	if n, err := strconv.ParseInt(name, 10, 64); err == nil {
+		return strconv.FormatInt(n, 10)
+	}
+	if len(name) > 1000 { // such numbers take long
 		return name
 	}
 	if whole, ok := new(big.Int).SetString(name, 10); ok {
@@ -225,15 +212,14 @@ func newClassTable() *classTable {
 
 // add appends a document of one class.
 func (t *classTable) add(class string) {
-	id, _ := t.id(class)
-	t.labels.Add(id)
+	t.labels.Add(t.id(class))
 }
 
 // append adds the documents of a block. Blocks must come in the order of the file.
 func (t *classTable) append(p *labelPiece) {
 	ids := make([]int32, len(p.list))
 	for i, name := range p.list {
-		ids[i], _ = t.id(name)
+		ids[i] = t.id(name)
 	}
 	t.split, t.spaced = t.split || p.split, cmp.Or(t.spaced, p.spaced)
 	for _, id := range p.ids {
