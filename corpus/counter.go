@@ -73,7 +73,7 @@ func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unk
 		if raw.Rows == nil {
 			s.text = append(s.text[:0], raw.Texts[i]...)
 			s.scan.Feed(s.text)
-		} else if _, err := s.scan.FeedRow(raw.Rows[i]); err != nil {
+		} else if err := s.scan.FeedRow(raw.Rows[i]); err != nil {
 			return nil, nil, rowFault(err).at(fmt.Sprintf("row %d", i), 0)
 		}
 		for n, term := 1, s.scan.Next(); term != nil; n, term = n+1, s.scan.Next() {

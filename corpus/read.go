@@ -85,6 +85,7 @@ type Options struct {
 	likeLabels bool // the label column or key comes from Like
 	asked      bool // Tokenizer is final, because askTokenizer was called
 	rows       bool // texts may be table rows, for views of columns
+	file       bool // the source is a file or a stream
 
 	column string // an option of the caller that names columns, such as LabelColumn; "" if none is set
 }
@@ -253,6 +254,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 // readInput reads an open file or stream.
 func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *Corpus, err error) {
 	in.takeColumns(opt)
+	opt.file = true
 	format, guessed := opt.Format, ""
 	if format == FormatAuto {
 		if format, guessed, err = in.detect(); err != nil {

@@ -37,7 +37,6 @@ type textPiece struct {
 	names     nameList
 	blank     tally
 	bad       tally  // invalid bytes
-	missing   tally  // missing numbers
 	label     string // of the first document, see [Corpus.suspect]
 	text      string // of the first document
 }
@@ -84,11 +83,9 @@ func beginning(text []byte) string { return columnName(string(text[:min(len(text
 
 // addRow adds a row whose label has been added.
 func (p *textPiece) addRow(fields []string, line int32) *SyntaxError {
-	missing, err := p.counter.addRow(fields)
-	if err != nil {
+	if err := p.counter.addRow(fields); err != nil {
 		return rowFault(err)
 	}
-	p.missing.add(int64(missing), line)
 	p.documents = append(p.documents, p.counter.endDocument())
 	p.lines = append(p.lines, line)
 	return nil
@@ -190,8 +187,6 @@ func readTexts(
 		n, names = n+len(p.documents), names+len(p.names.ends)
 		weights = append(weights, p.weights...)
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
-		warn.lines("number missing; the column's term for missing numbers is used if it occurred in training", p.missing,
-			in.name, firstLine)
 		warn.badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first)))
 		classes.append(&p.labels)
 		groups.append(&p.groups)

@@ -96,7 +96,7 @@ func (o *Options) countRaw(
 		}
 		if raw.Rows == nil {
 			counters[w].add([]byte(raw.Texts[i]))
-		} else if _, err := counters[w].addRow(raw.Rows[i]); err != nil {
+		} else if err := counters[w].addRow(raw.Rows[i]); err != nil {
 			return rowFault(err).at(at(i), 0)
 		}
 		documents[i] = counters[w].endDocument()

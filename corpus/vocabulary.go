@@ -123,10 +123,10 @@ func (c *termCounter) add(text []byte) {
 	}
 }
 
-// addRow counts the terms of a row as a document, and returns the number of missing numbers.
-func (c *termCounter) addRow(fields []string) (missing int, err error) {
-	if missing, err = c.scan.FeedRow(fields); err != nil {
-		return 0, err
+// addRow counts the terms of a row as a document.
+func (c *termCounter) addRow(fields []string) error {
+	if err := c.scan.FeedRow(fields); err != nil {
+		return err
 	}
 	if c.texts.take(bytesOf(fields)) {
 		c.rows = append(c.rows, slices.Clone(fields))
@@ -144,7 +144,7 @@ func (c *termCounter) addRow(fields []string) (missing int, err error) {
 			c.blank.Write(append([]byte(field), 0))
 		}
 	}
-	return missing, nil
+	return nil
 }
 
 // scanned counts the terms that the scanner returns.
@@ -266,8 +266,8 @@ func (c *termCounter) endDocument() countedDocument {
 	return d
 }
 
-// leftOut marks terms outside the vocabulary.
-const leftOut = math.MaxUint32
+// leftOut marks terms outside the vocabulary. reported marks those that [Corpus.warnColumns] reports.
+const leftOut, reported = math.MaxUint32, math.MaxUint32 - 1
 
 // warnViews warns of views with too few terms to distinguish documents.
 func (c *Corpus) warnViews(views []sparse.View) {
@@ -308,7 +308,7 @@ func (c *Corpus) fillText(
 	if c.Raw = counters[0].texts.of(counters, documents, c.Tokenizer.Columns().Names()); c.Rows != nil {
 		c.minDF, c.maxDF = opt.MinDF, opt.MaxDF
 	}
-	columns, err := c.columns(opt, counters, documents)
+	columns, err := c.columns(opt, counters, documents, at)
 	if err != nil {
 		return err
 	}
@@ -333,10 +333,12 @@ func (c *Corpus) fillText(
 				if !rows {
 					count = int64(t.count)
 				}
-				if n += count; of[t.term] != leftOut {
-					m.Offsets[i+1]++
-				} else {
+				switch n += count; of[t.term] {
+				case reported:
+				case leftOut:
 					lost[i] += count
+				default:
+					m.Offsets[i+1]++
 				}
 			}
 		}
@@ -355,7 +357,7 @@ func (c *Corpus) fillText(
 				d := &documents[i]
 				of := columns[d.counter]
 				for _, t := range counters[d.counter].termsOf(d) {
-					if column := of[t.term]; column != leftOut {
+					if column := of[t.term]; column < reported {
 						row.set(column, t.count)
 					}
 				}
@@ -410,7 +412,7 @@ func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 // counter, or leftOut for a term without one. Documents without any column get a digest of their
 // terms. It frees the counters' terms.
 func (c *Corpus) columns(
-	opt *Options, counters []*termCounter, documents []countedDocument,
+	opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) ([][]uint32, error) {
 	all := &counters[0].terms // merged terms
 	df := make([]uint64, all.Len())
@@ -464,6 +466,9 @@ func (c *Corpus) columns(
 	if c.Blank = nil; len(blanks) > 0 {
 		c.Blank = blanks
 	}
+	if c.Tokenizer.HasColumns() {
+		c.warnColumns(opt, all, column, counters, documents, joined, at)
+	}
 	for _, numbers := range joined {
 		for id, n := range numbers {
 			numbers[id] = column[n]
@@ -473,13 +478,72 @@ func (c *Corpus) columns(
 	return joined, nil
 }
 
+// warnColumns warns of missing numbers and, if the vocabulary is a model's, of values that didn't
+// occur in training. It sets the columns of such values to reported.
+func (c *Corpus) warnColumns(
+	opt *Options, all *intern.Table, column []uint32, counters []*termCounter, documents []countedDocument,
+	joined [][]uint32, at func(i int) string,
+) {
+	var list []Warning
+	index, known, remark := map[string]int{}, opt.Vocabulary != nil, c.Tokenizer.Remarks()
+	of := make([]int, len(column)) // 1 + index in list, by term
+	for n, to := range column {
+		r := remark(string(all.Term(uint32(n))))
+		if r == nil {
+			continue
+		}
+		unseen := known && to == leftOut
+		if unseen {
+			column[n] = reported
+		}
+		message := "column " + r.Column + ": "
+		switch {
+		case r.Missing && unseen:
+			message += "value missing, as in no row of training"
+		case r.Missing && r.Number && (known || opt.file):
+			message += "number missing"
+		case r.Outside() && unseen:
+			message += fmt.Sprintf("number outside the training range %.6g to %.6g", r.Lo, r.Hi)
+		case !r.Number && unseen:
+			message += "value not seen in training"
+		default:
+			continue
+		}
+		if _, ok := index[message]; !ok {
+			index[message], list = len(list), append(list, Warning{Message: message})
+		}
+		of[n] = 1 + index[message]
+	}
+	for i, d := range documents {
+		for _, t := range counters[d.counter].termsOf(&d) {
+			n := joined[d.counter][t.term]
+			if of[n] == 0 {
+				continue
+			}
+			w := &list[of[n]-1]
+			if w.Count++; w.Count == 1 {
+				w.First = at(i)
+				if r := remark(string(all.Term(n))); r.Value != "" {
+					w.Message += ", such as " + quote(r.Value)
+				}
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Warning) int { return cmp.Compare(a.Message, b.Message) })
+	c.Warnings = append(c.Warnings, list...)
+}
+
 // commonTerms returns the terms within MinDF and MaxDF in sorted order.
 func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 	least := uint64(cmp.Or(o.MinDF, defaultTextMinDF))
-	terms := []string{}
+	terms, remark := []string{}, o.Tokenizer.Remarks()
 	for id, n := range df {
-		if n >= least && (o.MaxDF == 0 || n <= uint64(o.MaxDF)) {
-			terms = append(terms, string(all.Term(uint32(id))))
+		if n < least || o.MaxDF > 0 && n > uint64(o.MaxDF) {
+			continue
+		}
+		term := string(all.Term(uint32(id)))
+		if r := remark(term); r == nil || !r.Outside() {
+			terms = append(terms, term)
 		}
 	}
 	slices.Sort(terms)

@@ -295,17 +295,14 @@ func readCategory(term string) string {
 	return name + ": " + value
 }
 
-// feedRow passes a row to the views of its columns. It returns the number of missing numbers.
-func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
+// feedRow passes a row to the views of its columns.
+func (v *viewScanners) feedRow(fields []string) (err error) {
 	v.at, v.added, v.text, v.fields, v.numbers = 0, v.added[:0], v.text[:0], v.fields[:0], v.numbers[:0]
 	for i, column := range v.columns {
 		field, x := fields[i], math.NaN()
 		if column.Number {
 			if x, err = column.number(field); err != nil {
-				return 0, err
-			}
-			if math.IsNaN(x) {
-				missing++
+				return err
 			}
 		}
 		if (column.Text || column.Category) && !utf8.ValidString(field) {
@@ -337,7 +334,7 @@ func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 			v.scanners[i].Feed(v.text[begin:])
 		}
 	}
-	return missing, nil
+	return nil
 }
 
 // add adds a term with a count or value, unless that is 0 as a float32. Values are clamped to float32.
@@ -374,6 +371,45 @@ func (v View) Range(column string) (lo, hi float64) {
 		return math.Inf(-1), math.Inf(1)
 	}
 	return v.knots[at][0], v.knots[at][len(v.knots[at])-1]
+}
+
+// outside precedes a number outside the range of its column's scale in an additional term, which
+// belongs to no vocabulary.
+const outside = ">"
+
+// Remark describes a term of a number or category column.
+type Remark struct {
+	Column  string
+	Value   string // value of a category column, or a number outside the range of the scale
+	Number  bool   // the column has numbers
+	Missing bool
+	Lo, Hi  float64 // range of the scale, if Number is set
+}
+
+// Outside reports whether the term stands for a number outside the range of the scale.
+func (r *Remark) Outside() bool { return r.Number && r.Value != "" }
+
+// Remarks returns a function that describes terms of number and category columns. It returns nil for
+// terms of text.
+func (t Tokenizer) Remarks() func(term string) *Remark {
+	views, _ := t.Split()
+	return func(term string) *Remark {
+		view, size := utf8.DecodeRuneInString(term)
+		if size == 0 || view < 1 || int(view) > len(views) || !views[view-1].HasTerms() {
+			return nil
+		}
+		v := &views[view-1]
+		column, value, _ := strings.Cut(term[size:], "\x00")
+		if !v.HasNumbers() {
+			return &Remark{Column: column, Value: value, Missing: value == ""}
+		}
+		r := &Remark{Column: column, Number: true, Missing: value == "-1"}
+		r.Lo, r.Hi = v.Range(column)
+		if number, is := strings.CutPrefix(value, outside); is {
+			r.Value = number
+		}
+		return r
+	}
 }
 
 // TermPart returns the part of [View.Parts] that a term of the view belongs to, without the byte that

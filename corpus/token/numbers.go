@@ -290,6 +290,9 @@ func (v *viewScanners) addNumber(view, column int, x float64) {
 		return
 	}
 	terms, knots := v.terms[view][column], of.knots[column]
+	if x < knots[0] || x > knots[len(knots)-1] {
+		v.add(appendTerm(nil, view, of.Columns[column], outside+strconv.FormatFloat(x, 'g', -1, 64)), 1)
+	}
 	switch {
 	case math.IsNaN(x) && of.Analyzer == Values:
 		v.add(terms[maxKnots], 1)

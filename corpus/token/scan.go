@@ -98,9 +98,8 @@ func (s *Scanner) Feed(text []byte) {
 }
 
 // FeedRow passes a row, which is a complete document, to the scanner. fields are in the order of
-// [Tokenizer.Columns]. It returns the number of missing numbers, and a [*ColumnError] if a field of
-// a number column isn't a number.
-func (s *Scanner) FeedRow(fields []string) (missing int, err error) { return s.views.feedRow(fields) }
+// [Tokenizer.Columns]. It returns a [*ColumnError] if a field of a number column isn't a number.
+func (s *Scanner) FeedRow(fields []string) error { return s.views.feedRow(fields) }
 
 // RowTerms returns the distinct terms of the number and category columns of the last row, which
 // Next doesn't return. They are valid until the next FeedRow.

@@ -245,7 +245,9 @@ func (t Tokenizer) words() func(term []byte) bool {
 			return false
 		case t.Analyzer == Values:
 			return term[len(term)-1] == 0
-		case t.Analyzer == Numbers, t.Analyzer == Categories:
+		case t.Analyzer == Numbers:
+			return !bytes.Contains(term, []byte("\x00"+outside))
+		case t.Analyzer == Categories:
 			return true
 		case t.Analyzer == Word:
 			return bytes.Count(term, []byte(" ")) < least

@@ -109,9 +109,6 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	r.warnTexts(e, x.corpus)
-	if err := warnColumns(e, x); err != nil {
-		return err
-	}
 	if !x.about.Numbers {
 		warnLabels(e, x.corpus)
 	}
@@ -164,27 +161,6 @@ func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 	}
 	e.Warn("the texts of %s exceed their share of -m: no words are marked, and mistakes are explained by terms",
 		r.In)
-}
-
-// warnColumns warns of table values that didn't occur in training, if rows were kept.
-func warnColumns(e *cli.Env, x *found) error {
-	if x.corpus.Rows == nil {
-		return nil
-	}
-	remarks, err := x.about.Remarks(x.corpus.Documents, x.corpus.Raw)
-	rows, first := 0, ""
-	for i, all := range remarks {
-		if len(all) > 0 {
-			if rows++; rows == 1 {
-				first = fmt.Sprintf("%s in %s", strings.Join(all, ", "), x.corpus.DocumentName(i))
-			}
-		}
-	}
-	if rows > 0 {
-		e.Warn("%s of %s with values that training didn't have, such as %s", report.Count(rows),
-			report.Counted(len(remarks), "row", "rows"), first)
-	}
-	return err
 }
 
 // write writes the files of -o and -report.
