@@ -33,10 +33,18 @@ func (x *Embedded) Source(i int) int {
 // Factors returns two numbers whose product is the weighted value of a raw value. v is the raw
 // value minus the shift of a scaled column, or the damped count, or NaN if a count can't be damped.
 // weight is 1 without idf or scaling. The result for the last column and for unknown columns is the
-// raw value and 1.
+// raw value and 1. In a vector view, v is the signed root of the raw value x: with a power p, |v|^p
+// is |x|.
 func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	v = float64(raw)
-	if int(column) >= len(f.Terms) {
+	switch {
+	case int(column) >= len(f.Terms):
+		return v, 1
+	case f.isVector(column) && f.Power == Root:
+		return float64(v * math.Abs(v)), 1
+	case f.isVector(column) && f.Power != 0 && v != 0:
+		return math.Copysign(power(math.Abs(v), 1/f.Power), v), 1
+	case f.isVector(column):
 		return v, 1
 	}
 	if f.Weighting.Damped() {
@@ -102,11 +110,14 @@ func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	root := x.Embedder.Power == Root
 	for k, v := range dst {
 		if dst[k] = v / d; root {
-			dst[k] = math.Sqrt(dst[k])
+			dst[k] = signedRoot(dst[k])
 		}
 	}
 	return dst
 }
+
+// signedRoot returns the square root of |v| with the sign of v.
+func signedRoot(v float64) float64 { return math.Copysign(math.Sqrt(math.Abs(v)), v) }
 
 // weightedRow writes the weighted values of row i to dst, which grows if necessary.
 func (x *Embedded) weightedRow(i int, dst []float64) []float64 {
@@ -136,7 +147,7 @@ func (w *weigher) weighted(column uint32, raw float32) float64 {
 // factors is [Embedder.Factors] with cached damped counts.
 func (w *weigher) factors(column uint32, raw float32) (v, weight float64) {
 	f := w.f
-	if !f.Weighting.Damped() || int(column) >= len(f.Terms) {
+	if !f.Weighting.Damped() || int(column) >= len(f.Terms) || f.isVector(column) {
 		return f.Factors(column, raw)
 	}
 	damped := w.damp.of(raw)
@@ -165,19 +176,19 @@ func (m *memo) of(raw float32) *float64 {
 	return &at.value
 }
 
-// powers writes (v/max v)^p for the weighted values v > 0 of row i to dst, which grows if
-// necessary, and returns it with max v. It caches powers, because most counts in text are small.
+// powers writes (v/max v)^p for the weighted values v of row i to dst, which grows if necessary, and
+// returns it with max v. Values of vector views keep their sign, with |v| in place of v. It caches powers, because most counts in text are small.
 func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float64) {
 	dst = x.weightedRow(i, dst)
 	for _, v := range dst {
-		largest = max(largest, v)
+		largest = max(largest, math.Abs(v))
 	}
 	var last, u float64
 	for k, v := range dst {
-		if v != last {
-			last, u = v, power(v/largest, x.Embedder.Power)
+		if size := math.Abs(v); size != last {
+			last, u = size, power(size/largest, x.Embedder.Power)
 		}
-		dst[k] = u
+		dst[k] = math.Copysign(u, v)
 	}
 	return dst, largest
 }
@@ -248,9 +259,9 @@ func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	for k, v := range dst {
 		switch {
 		case f.Power == Root:
-			dst[k] = math.Sqrt(v)
+			dst[k] = signedRoot(v)
 		case f.general():
-			dst[k] = power(v, f.Power)
+			dst[k] = math.Copysign(power(math.Abs(v), f.Power), v)
 		}
 	}
 	return dst

@@ -33,6 +33,7 @@ type Embedder struct {
 	Open bool
 
 	columns *termTable // index of Terms; nil if the fields were set directly
+	vectors []bool     // columns of vector views; nil if there are none
 	filled  []uint32   // terms whose zeros become nonzero, ascending
 	err     error      // error of Fit
 }
@@ -60,7 +61,7 @@ func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 		return
 	}
 	if f.Views = train.Views; f.Views != nil {
-		if f.err = e.wantsViews(); f.err != nil {
+		if f.err = e.wantsViews(f.Views); f.err != nil {
 			return
 		}
 	}
@@ -72,6 +73,7 @@ func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 	f.Terms, f.DF = all.TermFrequencies()
 	f.Trailing = all.Cols - f.Width()
 	f.columns = newTermTable(f.Terms, train.NNZ())
+	f.findVectors()
 	if e.Weighting.IDF() {
 		f.Weights = make([]float64, len(f.DF))
 		for j, df := range f.DF {
@@ -120,12 +122,13 @@ func (f *Embedder) Bytes() int64 {
 // changed. It fails if the fields are inconsistent.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &from
-	f.columns, f.filled, f.err = nil, nil, nil
+	f.columns, f.vectors, f.filled, f.err = nil, nil, nil, nil
 	if err := f.validateFields(); err != nil {
 		return nil, err
 	}
 	const valuesPerTerm = 16 // assumed mean frequency of a term, because the training documents are unknown here
 	f.columns = newTermTable(f.Terms, valuesPerTerm*int64(len(f.Terms)))
+	f.findVectors()
 	f.fill()
 	return f, nil
 }
@@ -178,7 +181,7 @@ func (f *Embedder) validateLengths() error {
 	case f.Open:
 		return fmt.Errorf("sparse: embedding of views is open, but the shares of views depend on all terms")
 	}
-	if err := f.wantsViews(); err != nil {
+	if err := f.wantsViews(f.Views); err != nil {
 		return err
 	}
 	return validateViews(f.Views, math.MaxUint32)

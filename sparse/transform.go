@@ -135,7 +135,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		if v == 0 {
 			continue
 		}
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && (f.Power != 0 || f.Pairing != Dot) {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && (f.Power != 0 || f.Pairing != Dot) && !f.isVector(column) {
 			return unit, &ValueError{r, t, values[k], "a finite value" + f.wantsNonNegative()}
 		}
 		add(column, values[k])

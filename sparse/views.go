@@ -1,8 +1,10 @@
 package sparse
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // View is a block of columns that is embedded separately, with a share of each document in
@@ -13,9 +15,12 @@ import (
 // similarity of two documents that have all views is therefore Σ wᵥsᵥ, also for histograms. If a
 // document lacks a view, its other views have larger weights, so that u has length 1. A document
 // with only view v has the similarity √wᵥ·sᵥ to a document with all views.
+//
+// A Vector view has signed values x. Its uᵥ is x/‖x‖, whatever the weighting, norm and power.
 type View struct {
 	First  uint32  `json:"first"`
 	Weight float64 `json:"weight"`
+	Vector bool    `json:"vector,omitempty"`
 }
 
 // validateViews checks the views of a matrix with the given number of columns.
@@ -36,8 +41,11 @@ func validateViews(views []View, columns int) error {
 	return nil
 }
 
-// wantsViews returns an error if the embedding doesn't support views.
-func (e Embedding) wantsViews() error {
+// wantsViews returns an error if the embedding doesn't support the views.
+func (e Embedding) wantsViews(views []View) error {
+	if e.Pairing != Dot && slices.ContainsFunc(views, func(v View) bool { return v.Vector }) {
+		return fmt.Errorf("sparse: embedding %s of documents with vectors, expected one without histograms", e)
+	}
 	const minPower = 0.25 // float32 must hold the factors of values, which are shares to the power 1/2p
 	normed := e.Weighting.Damped() || e.Supervised()
 	if e.Scales() || e.Power != 0 && e.Power < minPower || normed && e.Norm == NormNone {
@@ -62,6 +70,10 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	least, w := 1.0, weigher{f: f}
 	f.eachView(terms, func(k, view int) {
 		if column, ok := f.Column(terms[k]); ok && values[k] != 0 {
+			if f.isVector(column) {
+				mass[view] += math.Pow(math.Abs(w.weighted(column, values[k])), exponent)
+				return
+			}
 			v, weight := w.factors(column, values[k])
 			switch u := math.Abs(float64(v * weight)); exponent {
 			case 2: // bit for bit the same as Pow
@@ -92,6 +104,8 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 		}
 		switch v := float64(values[k]); {
 		case v == 0:
+		case f.Views[view].Vector:
+			out[k] = float32(v * math.Pow(factor[view], cmp.Or(f.Power, 1)))
 		case f.Weighting.Damped():
 			count := raised.of(values[k])
 			if *count == 0 {
@@ -143,6 +157,20 @@ func bound(factor, most []float64) {
 			factor[v] *= highest / largest
 		}
 	}
+}
+
+// findVectors lists the columns of vector views.
+func (f *Embedder) findVectors() {
+	if !slices.ContainsFunc(f.Views, func(v View) bool { return v.Vector }) {
+		return
+	}
+	f.vectors = make([]bool, len(f.Terms))
+	f.eachView(f.Terms, func(column, view int) { f.vectors[column] = f.Views[view].Vector })
+}
+
+// isVector reports whether a column belongs to a vector view.
+func (f *Embedder) isVector(column uint32) bool {
+	return int(column) < len(f.vectors) && f.vectors[column]
 }
 
 // eachView calls do for each index of a row with its view.

@@ -25,10 +25,10 @@ func TestViews(t *testing.T) {
 	}
 	weights := []float64{1, 0.25}
 	m := csrOf(rows)
-	m.Views = []View{{0, weights[0]}, {split, weights[1]}}
+	m.Views = []View{{0, weights[0], false}, {split, weights[1], false}}
 	parts := []*CSR{part(0, split), part(split, len(rows[0]))}
 	for _, e := range withPowers() {
-		if e.wantsViews() != nil {
+		if e.wantsViews(m.Views) != nil {
 			if err := e.Fit(m).Validate(); err == nil {
 				t.Errorf("%s takes views", e)
 			}
@@ -75,6 +75,53 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// A view of vectors has the cosine of its signed values, whatever the embedding of the counts.
+func TestVectorViews(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	const words, size, share = 5, 6, 3.0 / 4
+	rows := make([][]float32, 20)
+	for i := range rows {
+		rows[i] = make([]float32, words+size)
+		for j := range words {
+			rows[i][j] = float32(r.IntN(4))
+		}
+		rows[i][i%words] = 7
+		for j := range size {
+			rows[i][words+j] = float32(r.NormFloat64())
+		}
+	}
+	counts := make([][]float32, len(rows))
+	for i, row := range rows {
+		counts[i] = append(slices.Clone(row[:words]), 0)
+	}
+	m, alone := csrOf(rows), csrOf(counts)
+	m.Views = []View{{0, 1, false}, {words, 3, true}}
+	for _, e := range withPowers() {
+		if err := e.wantsViews(m.Views); err != nil {
+			if e.Fit(m).Validate() == nil && e.FitLabels(m, Labels{}, 0).Validate() == nil {
+				t.Errorf("%s takes vectors", e)
+			}
+			continue
+		}
+		x, text := mustTransform(t, fit(e, m), m), mustTransform(t, fit(e, alone), alone)
+		for i, a := range rows {
+			for j, b := range rows {
+				var dot, aa, bb float64
+				for k := words; k < words+size; k++ {
+					dot, aa, bb = dot+float64(a[k])*float64(b[k]), aa+float64(a[k])*float64(a[k]), bb+float64(b[k])*float64(b[k])
+				}
+				want := share*dot/math.Sqrt(aa*bb) + (1-share)*similarity(text, i, j)
+				if got := similarity(x, i, j); !(math.Abs(got-want) <= 1e-6) { // raw values are scaled in float32
+					t.Fatalf("%s: the similarity of %d and %d is %v, expected %v", e, i, j, got, want)
+				}
+			}
+		}
+		if err := x.Validate(); err != nil {
+			t.Errorf("%s: %v", e, err)
+		}
+	}
+}
+
 // The documents that a model stores have the same bits when they are embedded again.
 func TestViewsKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -85,10 +132,23 @@ func TestViewsKept(t *testing.T) {
 			rows[i][r.IntN(40)] = float32(1 + r.IntN(9))
 		}
 	}
-	m := csrOf(rows)
-	m.Views = []View{{0, 1}, {7, 0.3}, {19, 2}}
+	m, signed := csrOf(rows), csrOf(rows)
+	m.Views = []View{{0, 1, false}, {7, 0.3, false}, {19, 2, false}}
+	signed.Views = []View{{0, 1, false}, {7, 0.3, false}, {19, 2, true}}
+	for k, term := range signed.Terms {
+		if term >= 19 {
+			signed.Values[k] *= float32(r.NormFloat64())
+		}
+	}
+	for _, m := range []*CSR{m, signed} {
+		keepsBits(t, m)
+	}
+}
+
+// keepsBits tests documents with views for TestViewsKept.
+func keepsBits(t *testing.T, m *CSR) {
 	for _, e := range withPowers() {
-		if e.wantsViews() != nil {
+		if e.wantsViews(m.Views) != nil {
 			continue
 		}
 		x := mustTransform(t, fit(e, m), m)
@@ -103,9 +163,9 @@ func TestViewsKept(t *testing.T) {
 // A value that a view's share would round to 0 stays nonzero, so rows keep their number of values.
 func TestViewsLeast(t *testing.T) {
 	m := csrOf([][]float32{{math.SmallestNonzeroFloat32, 1, 1e-3}, {1, 1, 1}})
-	m.Views = []View{{0, 0.01}, {2, 1}}
+	m.Views = []View{{0, 0.01, false}, {2, 1, false}}
 	for _, e := range withPowers() {
-		if e.wantsViews() != nil || e.Weighting.Damped() || e.Weighted() {
+		if e.wantsViews(m.Views) != nil || e.Weighting.Damped() || e.Weighted() {
 			continue
 		}
 		if x := mustTransform(t, e.Fit(m), m); x.NNZ() != 6 || !(x.Raw[0] > 0 && x.Raw[1] < 1) {
@@ -122,7 +182,7 @@ func TestViewsDamped(t *testing.T) {
 	other := slices.Repeat([]float32{1}, 1+chars)
 	row[1], other[chars] = 900, 0
 	m := csrOf([][]float32{row, other, {0, 2}})
-	m.Views = []View{{0, 1}, {1, 3}}
+	m.Views = []View{{0, 1, false}, {1, 3, false}}
 	for _, name := range []string{"logtf-l1-sqrt", "logtfidf-l2", "logtf-l2", "logtf-l1-chi2"} {
 		e := musttest.Get(ParseEmbedding(name))(t)
 		x := mustTransform(t, e.Fit(m), m)
