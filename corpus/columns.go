@@ -18,6 +18,7 @@ const (
 	KindText     Kind = "text"
 	KindNumber   Kind = "number"
 	KindCategory Kind = "category"
+	KindVector   Kind = "vector" // lists of equally many numbers, compared by their cosine
 	KindLabel    Kind = "label"
 	KindID       Kind = "id"     // document names
 	KindGroup    Kind = "group"  // see Options.GroupColumn
@@ -25,13 +26,17 @@ const (
 	KindIgnored  Kind = "ignore"
 )
 
-var kinds = []Kind{KindLabel, KindID, KindGroup, KindWeight, KindText, KindCategory, KindNumber, KindIgnored}
+var kinds = []Kind{KindLabel, KindID, KindGroup, KindWeight, KindText, KindCategory, KindNumber,
+	KindVector, KindIgnored}
 
 // TableColumn is a column of the table that was read.
 type TableColumn struct {
 	Name  string
 	Kind  Kind
 	Comma bool // numbers have the form 1.234,5
+	Size  int  // length of a vector
+
+	file string // .npy file with the vectors
 }
 
 // TableColumns returns the columns that a tokenizer reads, with their kinds.
@@ -42,8 +47,10 @@ func TableColumns(t Tokenizer) (columns []TableColumn) {
 			kind = KindNumber
 		} else if c.Category {
 			kind = KindCategory
+		} else if c.Size > 0 {
+			kind = KindVector
 		}
-		columns = append(columns, TableColumn{Name: c.Name, Kind: kind})
+		columns = append(columns, TableColumn{Name: c.Name, Kind: kind, Size: c.Size})
 	}
 	return columns
 }
@@ -62,6 +69,9 @@ func (c *Corpus) DescribeTable() string {
 				}
 				if column.Comma {
 					name += " (1.234,5)"
+				}
+				if column.Size > 0 {
+					name += fmt.Sprintf(" (%d)", column.Size)
 				}
 				names = append(names, name)
 			}
@@ -91,9 +101,12 @@ func parseColumns(s string) (columns []TableColumn, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		at := strings.LastIndexByte(part, '=')
 		c := TableColumn{Name: strings.TrimSpace(part[:max(at, 0)]), Kind: Kind(strings.TrimSpace(part[at+1:]))}
+		if strings.HasSuffix(string(c.Kind), ".npy") {
+			c.Kind, c.file = KindVector, string(c.Kind)
+		}
 		if c.Name == "" || !slices.Contains(kinds, c.Kind) {
 			return nil, fmt.Errorf("corpus: Columns %q: found %q, expected COLUMN=KIND with the kind text, number, category, "+
-				"label, id, group, weight or ignore", s, part)
+				"vector, label, id, group, weight or ignore, or COLUMN=FILE.npy", s, part)
 		}
 		columns = append(columns, c)
 	}
@@ -171,7 +184,10 @@ func (t *table) find(opt *Options) {
 		}
 	}
 	for _, c := range TableColumns(opt.Tokenizer) {
-		t.row = append(t.row, t.take(c.Name, c.Kind, "Tokenizer"))
+		at := t.take(c.Name, c.Kind, "Tokenizer")
+		if t.row = append(t.row, at); at >= 0 && at < len(t.columns) {
+			t.columns[at].Size = c.Size
+		}
 	}
 	if t.group = max(t.group, group); t.bad == nil {
 		t.infer(opt)

@@ -134,6 +134,13 @@ func (t *table) inferFeatures(opt *Options) {
 		switch c.Kind {
 		case KindText:
 			texts = append(texts, i)
+		case KindVector:
+			if c.Size = vectorSize(t.values(i)); c.Size == 0 {
+				t.bad = fault("no list of numbers near the beginning of the column "+t.first[i], "some, such as [0.5, -1]").
+					withOption("Columns", "gives the kind of a column")
+				return
+			}
+			others = append(others, i)
 		case KindNumber, KindCategory:
 			others = append(others, i)
 		}
@@ -183,6 +190,8 @@ func (t *table) kindOf(at int) Kind {
 		return KindIgnored
 	case slices.Contains(textNames, t.names[at]), len(values) == 0, !t.header && len(t.first) <= 2:
 		return KindText
+	case isVector(values):
+		return KindVector
 	case t.ignored != nil && t.ignored(at):
 		return KindIgnored
 	case all && numbers == 0:
@@ -194,6 +203,26 @@ func (t *table) kindOf(at int) Kind {
 		return KindCategory
 	}
 	return KindText
+}
+
+// isVector reports whether all values that aren't missing are lists of at least two numbers, with
+// equal lengths.
+func isVector(values []string) bool {
+	size := vectorSize(values)
+	return size > 1 && !slices.ContainsFunc(values, func(v string) bool {
+		x, ok := token.ParseNumber(v)
+		return len(token.ParseVector(v)) != size && !(ok && math.IsNaN(x))
+	})
+}
+
+// vectorSize returns the length of the first list of numbers, or 0 if there is none.
+func vectorSize(values []string) int {
+	for _, v := range values {
+		if size := len(token.ParseVector(v)); size > 0 {
+			return size
+		}
+	}
+	return 0
 }
 
 // maxColumnsWeight is the largest weight of a view.
@@ -239,6 +268,11 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 		}
 		if len(of) > 0 {
 			add(v, of...)
+		}
+	}
+	for _, i := range others {
+		if c := &t.columns[i]; c.Kind == KindVector {
+			out = append(out, token.VectorView(name(i), c.Size))
 		}
 	}
 	t.tokenizer = token.OfViews(out).WithPairs(true)

@@ -72,6 +72,9 @@ func (in *input) keys(opt *Options) (*table, error) {
 			members.Decode(&value)
 			if record[at] = asText(value); isNested(value) {
 				nested[at] = true
+				if text, _ := json.Marshal(value); token.ParseVector(string(text)) != nil {
+					record[at] = string(text)
+				}
 			}
 		}
 		t.near = append(t.near, record)

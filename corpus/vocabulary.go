@@ -533,16 +533,16 @@ func (c *Corpus) warnColumns(
 	c.Warnings = append(c.Warnings, list...)
 }
 
-// commonTerms returns the terms within MinDF and MaxDF in sorted order.
+// commonTerms returns the terms within MinDF and MaxDF, and all coordinates of vectors, in sorted
+// order.
 func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 	least := uint64(cmp.Or(o.MinDF, defaultTextMinDF))
 	terms, remark := []string{}, o.Tokenizer.Remarks()
 	for id, n := range df {
-		if n < least || o.MaxDF > 0 && n > uint64(o.MaxDF) {
-			continue
-		}
 		term := string(all.Term(uint32(id)))
-		if r := remark(term); r == nil || !r.Outside() {
+		r := remark(term)
+		if frequent := n >= least && (o.MaxDF == 0 || n <= uint64(o.MaxDF)); r == nil && frequent ||
+			r != nil && (r.Vector || frequent && !r.Outside()) {
 			terms = append(terms, term)
 		}
 	}
@@ -582,7 +582,7 @@ func ViewsOf(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
 	var views []sparse.View
 	split, _ := t.Split()
 	for i, v := range split {
-		views = append(views, sparse.View{First: uint32(first[i]), Weight: v.Weight})
+		views = append(views, sparse.View{First: uint32(first[i]), Weight: v.Weight, Vector: v.Analyzer == token.Vector})
 	}
 	return views, nil
 }

@@ -26,11 +26,12 @@ const Categories Analyzer = "categories"
 type Column struct {
 	Name                   string
 	Text, Number, Category bool
+	Size                   int // length of a vector; 0 in other columns
 }
 
 // MayMiss reports whether the column may be missing in a JSON object or table. Its values are then
 // missing.
-func (c Column) MayMiss() bool { return c.Number || c.Category }
+func (c Column) MayMiss() bool { return c.Number || c.Category || c.Size > 0 }
 
 // Columns are the distinct columns of a tokenizer's views. A row has one field for each, in this
 // order.
@@ -55,6 +56,8 @@ func (t Tokenizer) Columns() Columns {
 				c.Number = true
 			case Categories:
 				c.Category = true
+			case Vector:
+				c.Size = v.size
 			default:
 				c.Text = true
 			}
@@ -151,8 +154,8 @@ func (c Columns) Fields(object map[string]any) ([]string, error) {
 	return fields, nil
 }
 
-// Field returns the field of a JSON value: the text of a string or number, and of a boolean in a
-// category column; null is an empty field.
+// Field returns the field of a JSON value: the text of a string or number, of a boolean in a category
+// column, and of an array in a vector column; null is an empty field.
 func (c Column) Field(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
@@ -164,6 +167,11 @@ func (c Column) Field(value any) (string, error) {
 	case bool:
 		if c.Category && !c.Number {
 			return strconv.FormatBool(v), nil
+		}
+	case []any:
+		if c.Size > 0 {
+			list, _ := json.Marshal(v)
+			return string(list), nil
 		}
 	}
 	return "", &ColumnError{c.Name, "the value " + cut(fmt.Sprint(value)), "a string, a number or null"}
@@ -244,6 +252,9 @@ func (v View) String() string {
 		options = append(options, strings.Join(scale, "|"))
 	}
 	form := v.Tokenizer.String()
+	if v.Analyzer == Vector {
+		options = []string{strconv.Itoa(v.size)}
+	}
 	if options != nil {
 		form += ":" + strings.Join(options, ",")
 	}
@@ -323,6 +334,10 @@ func (v *viewScanners) feedRow(fields []string) (err error) {
 				v.text = appendTerm(v.text, i, view.Columns[k], strings.TrimSpace(v.fields[at]))
 				v.add(v.text[begin:], 1)
 			}
+		case Vector:
+			if err := v.addVector(i, v.fields[v.of[i][0]]); err != nil {
+				return err
+			}
 		default:
 			begin := len(v.text)
 			for k, at := range v.of[i] {
@@ -349,8 +364,11 @@ func appendTerm(to []byte, view int, column, value string) []byte {
 	return append(append(append(append(to, prefixOf(view)...), column...), 0), value...)
 }
 
-// HasTerms reports whether the terms of the view come from numbers or categories instead of text.
-func (v View) HasTerms() bool { return v.HasNumbers() || v.Analyzer == Categories }
+// HasTerms reports whether the terms of the view come from numbers, categories or a vector instead of
+// text.
+func (v View) HasTerms() bool {
+	return v.HasNumbers() || v.Analyzer == Categories || v.Analyzer == Vector
+}
 
 // Parts returns the columns of the view whose terms are distinguishable: each column of numbers or
 // categories, and all columns of a text together.
@@ -381,8 +399,9 @@ const outside = ">"
 type Remark struct {
 	Column  string
 	Value   string // value of a category column, or a number outside the range of the scale
-	Number  bool   // the column has numbers
+	Number  bool   // the column has numbers or a vector
 	Missing bool
+	Vector  bool    // the term is a coordinate of a vector
 	Lo, Hi  float64 // range of the scale, if Number is set
 }
 
@@ -400,7 +419,10 @@ func (t Tokenizer) Remarks() func(term string) *Remark {
 		}
 		v := &views[view-1]
 		column, value, _ := strings.Cut(term[size:], "\x00")
-		if !v.HasNumbers() {
+		switch {
+		case v.Analyzer == Vector:
+			return &Remark{Column: column, Number: true, Vector: true}
+		case !v.HasNumbers():
 			return &Remark{Column: column, Value: value, Missing: value == ""}
 		}
 		r := &Remark{Column: column, Number: true, Missing: value == "-1"}

@@ -19,6 +19,7 @@ type View struct {
 
 	knots [][]float64 // knots of number columns; nil if not fitted
 	width float64     // width of the Gaussian, in knots; 0 for the default 1
+	size  int         // length of a vector
 }
 
 // MaxViews is the largest number of views: terms begin with a byte that numbers their view.
@@ -89,13 +90,16 @@ func (v *View) parse(text string) (err error) {
 	case name == string(Numbers), name == string(Values):
 		v.Analyzer = Analyzer(name)
 		return v.parseNumbers(options)
+	case name == string(Vector):
+		v.Analyzer = Vector
+		return v.parseSize(options)
 	case name == string(Categories) && colon:
 		return fmt.Errorf("%q after categories, expected nothing", options)
 	case name == string(Categories):
 		v.Analyzer = Categories
 		return nil
 	default:
-		return fmt.Errorf("%q, expected words, chars, numbers, values or categories, as in title=words:1..2", name)
+		return fmt.Errorf("%q, expected words, chars, numbers, values, categories or vector, as in title=words:1..2", name)
 	}
 	one, err := parseOne(viewForm(form))
 	v.Tokenizer = one.Canonical()
@@ -207,6 +211,8 @@ func (t Tokenizer) Term(term string) string {
 		return column + term[1:]
 	case Numbers, Values:
 		return views[v].readNumber(term[1:])
+	case Vector:
+		return readCoordinate(term[1:])
 	case Categories:
 		return readCategory(term[1:])
 	}
@@ -216,13 +222,13 @@ func (t Tokenizer) Term(term string) string {
 // Words returns a function that reports whether a term is a word of its document. Words are the
 // shortest word n-grams; the longest character n-grams and, for char_wb, whole words; and every
 // category term. Terms of several views are classified by their view, but number terms are words
-// only if all views are number views. Terms of [Values] are words if their number isn't missing.
+// only if no view has text or categories. Terms of [Values] are words if their number isn't missing.
 func (t Tokenizer) Words() func(term []byte) bool {
 	views, err := t.Split()
 	if err != nil || len(views) == 0 {
 		return t.words()
 	}
-	numbers := !slices.ContainsFunc(views, func(v View) bool { return v.Analyzer != Numbers })
+	numbers := !slices.ContainsFunc(views, func(v View) bool { return v.Analyzer != Numbers && v.Analyzer != Vector })
 	of := make([]func(term []byte) bool, len(views))
 	for i, v := range views {
 		of[i] = func([]byte) bool { return false }
@@ -249,6 +255,8 @@ func (t Tokenizer) words() func(term []byte) bool {
 			return !bytes.Contains(term, []byte("\x00"+outside))
 		case t.Analyzer == Categories:
 			return true
+		case t.Analyzer == Vector:
+			return false
 		case t.Analyzer == Word:
 			return bytes.Count(term, []byte(" ")) < least
 		}

@@ -1,0 +1,78 @@
+package token
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Vector is the analyzer of a view of one vector column, such as an encoder's embedding of a text.
+// It occurs only in views, with the length of the vectors, as in "embedding=vector:384".
+//
+// Each coordinate is a term. The similarity of two vectors is their cosine. A missing vector, or one
+// of zeros, has no terms.
+const Vector Analyzer = "vector"
+
+// MaxVector is the maximum length of a vector.
+const MaxVector = 99_999
+
+// VectorView returns the view of a column of vectors.
+func VectorView(column string, size int) View {
+	return View{Tokenizer: Tokenizer{Analyzer: Vector}, Weight: 1, Columns: []string{column}, size: size}
+}
+
+// ParseVector parses a list of numbers, such as [0.5, -1], and returns nil if the field isn't a list
+// of finite numbers.
+func ParseVector(field string) (vector []float64) {
+	field = strings.TrimSpace(field)
+	if len(field) < 2 || field[0] != '[' || field[len(field)-1] != ']' {
+		return nil
+	}
+	for part := range strings.SplitSeq(field[1:len(field)-1], ",") {
+		x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil
+		}
+		vector = append(vector, x)
+	}
+	return vector
+}
+
+// parseSize parses the length of a view's vectors.
+func (v *View) parseSize(s string) (err error) {
+	if v.size, err = strconv.Atoi(s); err != nil || v.size < 1 || v.size > MaxVector || len(v.Columns) > 1 {
+		return fmt.Errorf("vector:%s for %d columns, expected one column and the length of its vectors, from 1 to %d, as "+
+			"in embedding=vector:384", s, len(v.Columns), MaxVector)
+	}
+	return nil
+}
+
+// addVector adds the terms of a vector. Terms have numbers of equal length, so that they are sorted
+// by coordinate.
+func (v *viewScanners) addVector(view int, field string) error {
+	of := &v.views[view]
+	if x, ok := ParseNumber(field); ok && math.IsNaN(x) {
+		return nil
+	}
+	vector := ParseVector(field)
+	if vector == nil {
+		return &ColumnError{of.Columns[0], cut(field), fmt.Sprintf("a list of %d numbers", of.size)}
+	}
+	if len(vector) != of.size {
+		return &ColumnError{of.Columns[0], fmt.Sprintf("%d numbers", len(vector)), strconv.Itoa(of.size)}
+	}
+	for k, x := range vector {
+		begin := len(v.text)
+		v.text = appendTerm(v.text, view, of.Columns[0], strconv.Itoa(MaxVector + 1 + k)[1:])
+		v.add(v.text[begin:], x)
+	}
+	return nil
+}
+
+// readCoordinate returns a vector's term in readable form, such as embedding[3].
+func readCoordinate(term string) string {
+	column, at, _ := strings.Cut(term, "\x00")
+	return fmt.Sprintf("%s[%s]", column, cmp.Or(strings.TrimLeft(at, "0"), "0"))
+}
