@@ -7,19 +7,24 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The kernel of rows with a text, a number and a category is the weighted sum of the kernels of the
-// columns, which are computed from their definitions.
+// The kernel of rows with a text, a number, a category and a vector is the weighted sum of the kernels
+// of the columns, which are computed from their definitions.
 func TestKernelOfRowIsWeightedSum(t *testing.T) {
-	rows := [][]string{{"red bike for sale", "1", "a"}, {"blue bike bike", "2", "b"}, {"a red car for sale", "2.5", "a"},
-		{"the car", "7", "c"}, {"a a red", "9", "b"}}
+	rows := [][]string{{"red bike for sale", "1", "a", "[1, -2, 0.5]"}, {"blue bike bike", "2", "b", "[0, 3, 1e-3]"},
+		{"a red car for sale", "2.5", "a", "[-1, 2, -0.5]"}, {"the car", "7", "c", "[4,4,4]"},
+		{"a a red", "9", "b", "[0.1,-0.1,0]"}}
+	vectors := [][]float64{{1, -2, 0.5}, {0, 3, 1e-3}, {-1, 2, -0.5}, {4, 4, 4}, {0.1, -0.1, 0}}
 	knots := []float64{1, 2, 2.5, 7, 9}
-	views := gram.Must(corpus.ParseTokenizer("2*text=words + 3*number=numbers:width=2 + 0.5*kind=categories"))
-	c := gram.Must(gram.Table(t.Context(), []string{"text", "number", "kind"}, rows, nil,
+	views := gram.Must(corpus.ParseTokenizer("2*text=words + 3*number=numbers:width=2 + 0.5*kind=categories + "+
+		"1.5*vector=vector:3"))
+	c := gram.Must(gram.Table(t.Context(), []string{"text", "number", "kind", "vector"}, rows, nil,
 		gram.ReadOptions{Tokenizer: views, MinDF: 1}))
 	got := gram.Must(gram.Gram(t.Context(), c, "bhattacharyya", gram.Options{}))
 	words := func(row []string) map[string]float64 {
@@ -64,9 +69,11 @@ func TestKernelOfRowIsWeightedSum(t *testing.T) {
 	}
 	for i, x := range rows {
 		for j, y := range rows {
-			want := 2*similarity(words(x), words(y)) + 3*similarity(bins(x), bins(y)) + 0.5*similarity(kinds(x), kinds(y))
-			if v := got.At(i, j); !(math.Abs(v-want/5.5) <= 1e-6) {
-				t.Errorf("rows %d and %d: %v, expected %v", i, j, v, want/5.5)
+			u, v := vectors[i], vectors[j]
+			want := 2*similarity(words(x), words(y)) + 3*similarity(bins(x), bins(y)) + 0.5*similarity(kinds(x), kinds(y)) +
+				1.5*floats.Dot(u, v)/(floats.Norm(u, 2)*floats.Norm(v, 2))
+			if v := got.At(i, j); !(math.Abs(v-want/7) <= 1e-6) {
+				t.Errorf("rows %d and %d: %v, expected %v", i, j, v, want/7)
 			}
 		}
 	}

@@ -205,14 +205,20 @@ func (t *table) kindOf(at int) Kind {
 	return KindText
 }
 
-// isVector reports whether all values that aren't missing are lists of at least two numbers, with
-// equal lengths.
+// isVector reports whether more than half of the values are lists of equally many numbers, at least
+// two, and the others are missing.
 func isVector(values []string) bool {
-	size := vectorSize(values)
-	return size > 1 && !slices.ContainsFunc(values, func(v string) bool {
+	size, lists := vectorSize(values), 0
+	for _, v := range values {
 		x, ok := token.ParseNumber(v)
-		return len(token.ParseVector(v)) != size && !(ok && math.IsNaN(x))
-	})
+		switch n := len(token.ParseVector(v)); {
+		case n == size:
+			lists++
+		case !ok || !math.IsNaN(x):
+			return false
+		}
+	}
+	return size > 1 && 2*lists > len(values)
 }
 
 // vectorSize returns the length of the first list of numbers, or 0 if there is none.

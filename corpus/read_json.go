@@ -27,6 +27,9 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	if err := in.openArray(opt.MaxLineBytes); err != nil {
 		return nil, err
 	}
+	if err := in.addVectors(ctx, opt, 0); err != nil {
+		return nil, err
+	}
 	t, err := in.keys(opt)
 	if err != nil {
 		return nil, err

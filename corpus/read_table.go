@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -67,6 +68,10 @@ func (in *input) beginRows(opt *Options) ([]byte, error) {
 		return nil, err
 	}
 	head, err := in.r.Peek(nearBytes)
+	if err == nil && longVector.Match(head) {
+		in.r = bufio.NewReaderSize(in.r, nearVectors)
+		head, err = in.r.Peek(nearVectors)
+	}
 	if err != nil && err != io.EOF {
 		return nil, in.readError(in.line, err)
 	}
@@ -227,6 +232,9 @@ func (t *table) decimalCommas() bool {
 // commas are in decimal numbers, else by commas, or by semicolons if commas don't give the
 // columns that options name.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	if err := in.addVectors(ctx, opt, in.separator()); err != nil {
+		return nil, err
+	}
 	tables := make([]*table, 3)
 	for i, separator := range []byte(",;\t") {
 		t, err := in.table(separator, opt)

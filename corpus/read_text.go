@@ -127,6 +127,9 @@ func (in *input) notBinary() error {
 
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	if opt.LabelColumn+opt.TextColumn+opt.GroupColumn+opt.IDColumn+opt.Columns != "" {
+		if err := in.addVectors(ctx, opt, '\t'); err != nil {
+			return nil, err
+		}
 		t, err := in.table('\t', opt)
 		if err != nil {
 			return nil, err

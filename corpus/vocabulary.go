@@ -498,6 +498,10 @@ func (c *Corpus) warnColumns(
 		}
 		message := "column " + r.Column + ": "
 		switch {
+		case r.Vector && r.Missing && (known || opt.file):
+			message += "vector missing"
+		case r.Vector:
+			continue
 		case r.Missing && unseen:
 			message += "value missing, as in no row of training"
 		case r.Missing && r.Number && (known || opt.file):
@@ -542,7 +546,7 @@ func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 		term := string(all.Term(uint32(id)))
 		r := remark(term)
 		if frequent := n >= least && (o.MaxDF == 0 || n <= uint64(o.MaxDF)); r == nil && frequent ||
-			r != nil && (r.Vector || frequent && !r.Outside()) {
+			r != nil && (r.Vector && !r.Missing || frequent && !r.Outside()) {
 			terms = append(terms, term)
 		}
 	}

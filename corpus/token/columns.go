@@ -31,7 +31,7 @@ type Column struct {
 
 // MayMiss reports whether the column may be missing in a JSON object or table. Its values are then
 // missing.
-func (c Column) MayMiss() bool { return c.Number || c.Category || c.Size > 0 }
+func (c Column) MayMiss() bool { return c.Number || c.Category }
 
 // Columns are the distinct columns of a tokenizer's views. A row has one field for each, in this
 // order.
@@ -391,8 +391,8 @@ func (v View) Range(column string) (lo, hi float64) {
 	return v.knots[at][0], v.knots[at][len(v.knots[at])-1]
 }
 
-// outside precedes a number outside the range of its column's scale in an additional term, which
-// belongs to no vocabulary.
+// outside precedes a number outside the range of its column's scale in an additional term, and is the
+// term of a missing vector. These terms belong to no vocabulary.
 const outside = ">"
 
 // Remark describes a term of a number or category column.
@@ -421,7 +421,7 @@ func (t Tokenizer) Remarks() func(term string) *Remark {
 		column, value, _ := strings.Cut(term[size:], "\x00")
 		switch {
 		case v.Analyzer == Vector:
-			return &Remark{Column: column, Number: true, Vector: true}
+			return &Remark{Column: column, Number: true, Vector: true, Missing: value == outside}
 		case !v.HasNumbers():
 			return &Remark{Column: column, Value: value, Missing: value == ""}
 		}

@@ -11,8 +11,8 @@ import (
 // Vector is the analyzer of a view of one vector column, such as an encoder's embedding of a text.
 // It occurs only in views, with the length of the vectors, as in "embedding=vector:384".
 //
-// Each coordinate is a term. The similarity of two vectors is their cosine. A missing vector, or one
-// of zeros, has no terms.
+// Each coordinate is a term. The similarity of two vectors is their cosine. A missing vector
+// has a term outside the vocabulary.
 const Vector Analyzer = "vector"
 
 // MaxVector is the maximum length of a vector.
@@ -54,6 +54,7 @@ func (v *View) parseSize(s string) (err error) {
 func (v *viewScanners) addVector(view int, field string) error {
 	of := &v.views[view]
 	if x, ok := ParseNumber(field); ok && math.IsNaN(x) {
+		v.add(appendTerm(nil, view, of.Columns[0], outside), 1)
 		return nil
 	}
 	vector := ParseVector(field)

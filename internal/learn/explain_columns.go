@@ -122,6 +122,10 @@ func (t *termColumns) row(terms []uint32, raw corpus.Raw, i int) []ColumnEffect 
 		for _, names := range v.Parts() {
 			c := &out[t.place[strings.Join(names, ",")]]
 			switch x, number := token.ParseNumber(c.Value); {
+			case v.Analyzer == token.Vector && math.IsNaN(x):
+				c.Note = "missing"
+			case v.Analyzer == token.Vector:
+				c.Value = ""
 			case v.HasNumbers() && math.IsNaN(x):
 				c.Note = "missing"
 			case v.HasNumbers() && number:

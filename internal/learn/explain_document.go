@@ -76,21 +76,50 @@ func explainTerms(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n, label int, o Options,
 ) (*DocumentExplanation, error) {
 	columns, counts := docs.Row(i)
-	x := &explaining{m: m, n: n, o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(columns),
-		slopes: true}
+	parts := termParts(m.About(), columns)
+	x := &explaining{m: m, n: n, o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(parts), terms: parts}
 	x.without = func(first, end int) (*sparse.CSR, error) {
 		out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 		for j := first; j < end; j++ {
-			out.Terms = append(append(out.Terms, columns[:j]...), columns[j+1:]...)
-			out.Values = append(append(out.Values, counts[:j]...), counts[j+1:]...)
+			p := parts[j]
+			out.Terms = append(append(out.Terms, columns[:p.first]...), columns[p.end:]...)
+			out.Values = append(append(out.Values, counts[:p.first]...), counts[p.end:]...)
 			out.Offsets = append(out.Offsets, int64(len(out.Terms)))
 		}
 		return out, nil
 	}
 	return x.explain(ctx, func(j int) (string, float64) {
+		if parts[j].vector != "" {
+			return parts[j].vector, 1
+		}
 		names := &weights{vocabulary: x.a.Vocabulary, tokenizer: x.a.Tokenizer, columns: columns}
-		return names.name(j), float64(counts[j])
+		return names.name(parts[j].first), float64(counts[parts[j].first])
 	})
+}
+
+// termPart is a term of a document, or all coordinates of a vector.
+type termPart struct {
+	first, end int    // range of the document's terms
+	vector     string // column of the vector, or ""
+}
+
+// termParts returns the parts of a document with the given terms.
+func termParts(a About, terms []uint32) (parts []termPart) {
+	rows, remark := a.Tokenizer.HasColumns(), a.Tokenizer.Remarks()
+	for k, t := range terms {
+		p := termPart{first: k, end: k + 1}
+		if rows {
+			if r := remark(a.Vocabulary[t]); r != nil && r.Vector {
+				p.vector = r.Column
+			}
+		}
+		if last := len(parts) - 1; p.vector != "" && last >= 0 && parts[last].vector == p.vector {
+			parts[last].end = p.end
+			continue
+		}
+		parts = append(parts, p)
+	}
+	return parts
 }
 
 // explaining is the state of an explanation of one document.
@@ -102,7 +131,7 @@ type explaining struct {
 
 	whole   *sparse.CSR                               // the document
 	parts   int                                       // number of parts of the document (terms or words)
-	slopes  bool                                      // parts are terms
+	terms   []termPart                                // nil if parts are words or columns
 	label   int                                       // separate label to explain, -1 for the largest f
 	without func(first, end int) (*sparse.CSR, error) // copies of the document, each without one part
 }
@@ -151,14 +180,14 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	}
 	m := x.m.(KernelMachine)
 	alpha := f.alpha(m)
-	if k := ready.Kernel(); x.slopes && !kernel.IsPrecomputed(k) {
+	if k := ready.Kernel(); x.terms != nil && !kernel.IsPrecomputed(k) {
 		all, err := slopes(ctx, m, k, alpha, x.whole)
 		if err != nil {
 			return nil, err
 		}
 		for k, j := range strongest(effects, x.n) {
-			if all != nil && !math.IsNaN(all[j]) && !math.IsInf(all[j], 0) {
-				out.Terms[k].Slope = &all[j]
+			if p := x.terms[j]; all != nil && p.vector == "" && !math.IsNaN(all[p.first]) && !math.IsInf(all[p.first], 0) {
+				out.Terms[k].Slope = &all[p.first]
 			}
 		}
 	}
