@@ -106,7 +106,7 @@ typedef struct gram_matrix {
 
 /* A table with columns->count columns and one field per row in each. Column j is texts[j], or
  * numbers[j] if texts[j] is NULL. Empty texts and NaN are missing values. kinds[j] is text, number,
- * category, id or ignore. If it is empty, or if kinds is NULL, the kind is inferred as gram does.
+ * category, vector (lists of numbers, such as [0.5,-1]), id or ignore. If it is empty, or if kinds is NULL, the kind is inferred as gram does.
  * gram_predict and gram_explain use the kinds of the model. */
 typedef struct gram_table {
 	const gram_strings        *columns; /* names */

@@ -11,7 +11,7 @@ import numpy as np
 from . import _arrow
 from ._library import Strings, Table
 
-KINDS = ("text", "number", "category", "id", "ignore")
+KINDS = ("text", "number", "category", "vector", "id", "ignore")
 _CATEGORICAL = ("category", "categorical", "enum", "dictionary")  # dtypes of pandas, polars and pyarrow
 
 
@@ -98,6 +98,12 @@ class Column:
             self.texts = Strings(addresses.ctypes.data, sizes.ctypes.data, len(sizes))
             self._keep: Any = (addresses, sizes, found.keep)
             return
+        if "list" in dtype and hasattr(values, "to_pylist"):  # pyarrow
+            values = values.to_pylist()
+        if _vector(values):
+            self.kind = kind or "vector"
+            self.texts, self._keep = strings_of([b"" if missing(v) else _list(v) for v in values])
+            return
         array = None if isinstance(values, (list, tuple)) else np.asarray(values)
         if array is not None and array.ndim == 1 and array.dtype.kind in "iuf" and kind != "text":
             self.numbers = np.ascontiguousarray(array, np.float64)
@@ -124,6 +130,19 @@ class Column:
 
     def __len__(self) -> int:
         return len(self.numbers) if self.numbers is not None else self.texts.count
+
+
+def _vector(values: Any) -> bool:
+    """Reports whether the first value that isn't missing is a list or an array of numbers."""
+    if getattr(values, "ndim", 1) == 2:
+        return True
+    first = next((v for v in values if v is not None), None)
+    return isinstance(first, (list, tuple)) or hasattr(first, "__array__") and np.ndim(first) == 1
+
+
+def _list(value: Any) -> bytes:
+    """Returns a vector as a list in JSON; other values become text that the library refuses."""
+    return str(np.asarray(value).tolist()).encode()
 
 
 def _field(value: Any) -> bytes:

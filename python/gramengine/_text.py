@@ -101,7 +101,7 @@ class Reader:
         """
         if x is not None and hasattr(self, "columns_") and not isinstance(x, str):
             x = x.to_dict() if hasattr(x, "to_dict") and getattr(x, "ndim", 2) == 1 else x
-            if isinstance(x, dict) and not any(isinstance(v, (list, tuple, np.ndarray)) for v in x.values()):
+            if isinstance(x, dict) and not all(isinstance(v, (list, tuple, np.ndarray)) for v in x.values()):
                 x = [x]
             x = self._checked(x)
         return super().explain(x, terms)

@@ -170,6 +170,32 @@ def test_decimal_commas_are_numbers(frame, classes):
         made.predict(comma[:1].assign(price="1,234"))
 
 
+VECTORS = {"array": lambda v: v, "lists": lambda v: v.tolist(), "float64": lambda v: v.astype(float),
+           "objects": lambda v: pd.Series(list(v)), "polars": lambda v: pl.Series(v.tolist()),
+           "polars arrays": lambda v: pl.Series(v.tolist(), dtype=pl.Array(pl.Float32, 5)),
+           "arrow": lambda v: pa.array(v.tolist(), pa.list_(pa.float32()))}
+
+
+@pytest.mark.parametrize("form", VECTORS.values(), ids=VECTORS)
+def test_vectors(frame, classes, form):
+    rng = np.random.default_rng(1)
+    v = (rng.normal(size=(300, 5)) + 3 * np.eye(3, 5)[[list(WORDS).index(c) for c in classes]]).astype(np.float32)
+    table = {"product": frame["product"].tolist(), "embedding": form(v)}
+    made = plain(kernel="bhattacharyya").fit(table, classes)
+    assert made.columns_ == {"product": "category", "embedding": "vector"}
+    assert made.score(table, classes) > 0.9
+    rows = [{"product": p, "embedding": row} for p, row in zip(table["product"], list(v))]
+    assert np.array_equal(made.decision_function(rows), made.decision_function(table))
+    one = {r["column"]: r for r in made.explain(rows[0]).rows}
+    assert set(one) == set(table) and one["embedding"]["value"] == ""
+    with pytest.raises(ValueError, match="4 numbers in the column embedding, expected 5"):
+        made.predict([{"product": "A1", "embedding": [1, 2, 3, 4]}])
+    assert made.predict([{"product": "A1", "embedding": None}]).shape == (1,)
+    unit, product = v[9:] / np.linalg.norm(v[9:], axis=1)[:, None], frame["product"][9:].to_numpy(str)
+    K = g.gram(pd.DataFrame({"product": product, "embedding": list(v[9:])}), kernel="bhattacharyya")
+    assert np.allclose(K, ((product[:, None] == product) + unit @ unit.T) / 2, atol=1e-6)
+
+
 def test_explanations_have_a_line_per_column(frame, model):
     one = model.explain(frame.iloc[7])
     assert {r["column"] for r in one.rows} == set(KINDS)
