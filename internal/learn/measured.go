@@ -53,16 +53,21 @@ func WithVectors(
 		return c, nil
 	}
 	var others []string
-	for _, column := range c.Tokenizer.Columns() {
-		if column.Text {
+	columns := c.Tokenizer.Columns()
+	for _, column := range columns {
+		if column.Text || column.Size > 0 {
 			others = append(others, column.Name)
 		}
 	}
-	if others == nil {
+	switch {
+	case others == nil && !columns.HasNumbers():
+		return nil, flagtext.Errorf("-embed %s: %s has only categories (%s), expected a column of numbers to scale",
+			embedding, c.Source, strings.Join(columns.Names(), ", "))
+	case others == nil:
 		return nil, flagtext.Errorf("-embed %s: %s has the views %s, expected value columns such as -views x,y=values",
 			embedding, c.Source, c.Tokenizer.Brief())
 	}
-	return nil, flagtext.Errorf("-embed %s: %s has text columns (%s), but only numbers and categories can be scaled; "+
+	return nil, flagtext.Errorf("-embed %s: %s has columns of text or vectors (%s), but only numbers and categories can be scaled; "+
 		"-columns with %s=ignore drops a column", embedding, c.Source, strings.Join(others, ", "),
 		others[0])
 }
