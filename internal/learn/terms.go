@@ -55,8 +55,12 @@ func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 	return terms
 }
 
+// vectorWeight is the factor of the weight of vectors that is tried next to text.
+const vectorWeight = 4
+
 // textTerms returns other terms for columns of text: words with word pairs, without and with
-// characters within words. It returns none if no column has text, or if views were set.
+// characters within words; and, if there are vectors, the same terms with a larger weight of vectors.
+// It returns none if no column has text, or if views were set.
 func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 	views, _ := c.Tokenizer.Split()
 	if !c.Inferred || !hasText(c.Tokenizer) {
@@ -78,6 +82,14 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 		if t := (corpus.Tokenizer{Views: strings.Join(parts, " + ")}).Canonical(); t.Validate() == nil {
 			terms = append(terms, corpus.Terms{Tokenizer: t})
 		}
+	}
+	for i := range views {
+		if views[i].Analyzer == token.Vector {
+			views[i].Weight *= vectorWeight
+		}
+	}
+	if t := token.OfViews(views); t != c.Tokenizer {
+		terms = append(terms, corpus.Terms{Tokenizer: t})
 	}
 	return terms
 }

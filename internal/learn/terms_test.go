@@ -321,4 +321,10 @@ func TestTermsOfColumns(t *testing.T) {
 			t.Errorf("views %q: %q, expected %q", views, got, want)
 		}
 	}
+	c := musttest.Get(corpus.FromRows(t.Context(), []string{"title", "e"}, [][]string{{"a b", "[1,2]"}, {"c", "[2,1]"}},
+		nil, corpus.Options{MinDF: 1}))(t)
+	all := DefaultTerms(c)
+	if got := all[len(all)-1].Tokenizer.String(); got != "title=word + 4*e=vector:2" {
+		t.Errorf("the last terms of a table with vectors are %s", got)
+	}
 }
