@@ -36,7 +36,8 @@ type Form struct {
 	// or a name that ends in _id) and different values.
 	IDColumn string `json:"id_column,omitempty"`
 	// Columns sets kinds of columns, such as "subject=text, zip=category, notes=ignore". See [Kind].
-	// Other kinds are inferred from names and from the values in the first 64 KiB.
+	// Other kinds are inferred from names and from the values in the first 64 KiB, or in more if there
+	// are long vectors. "embedding=e.npy" adds a column of vectors from a file.
 	Columns string `json:"columns,omitempty"`
 
 	// LabelSeparator separates several labels of a text, or of a line of Options.Labels. "none"

@@ -129,8 +129,8 @@ class TextClassifier(Reader, Classifier):
         Minimum document frequency of terms; default 2, or chosen with ``terms``. 1 keeps terms of a single text.
     columns : dict or str, optional
         Kinds of columns of a table, such as ``{"zip": "category", "notes": "ignore"}`` or ``"zip=category,
-        notes=ignore"``: text, number, category, id or ignore. By default logical values and categorical dtypes are
-        categories, and other kinds are inferred from the values, as by ``gram train``.
+        notes=ignore"``: text, number, category, vector, id or ignore. By default logical values and categorical dtypes
+        are categories, and other kinds are inferred from the values, as by ``gram train``.
     probability : bool
         Enables :meth:`predict_proba`.
     reject : str, optional
