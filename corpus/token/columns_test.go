@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -451,6 +452,15 @@ func TestSelectRanks(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// lower returns the results of package unicode.
+func TestLower(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if small, letter := lower(r); small != unicode.ToLower(r) || letter != unicode.IsLetter(r) {
+			t.Errorf("%U: %U, letter %v", r, small, letter)
 		}
 	}
 }

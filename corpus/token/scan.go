@@ -18,7 +18,7 @@ import (
 //	}
 //
 // Terms don't depend on how a document is divided into calls of Feed. A Scanner must be used by one
-// goroutine. The zero value is the scanner of the default tokenizer.
+// goroutine.
 type Scanner struct {
 	text []byte
 	buf  []byte // holds words that differ from the text
@@ -149,10 +149,12 @@ func (s *Scanner) Next() []byte {
 	if s.views != nil {
 		return s.views.next()
 	}
-	if !s.general {
-		return s.plainWord()
-	}
 	for {
+		if !s.general && s.line == nil && s.grams.n == 0 {
+			if w := s.plainWord(); w != nil || s.line == nil {
+				return w
+			}
+		}
 		if gram := s.grams.next(); gram != nil {
 			if s.tokenizer.Pairs && s.stop.has(gram) { // several characters
 				continue
@@ -162,7 +164,7 @@ func (s *Scanner) Next() []byte {
 		if s.grams.whole(s.tokenizer.Analyzer == CharWB && s.chars.end) {
 			continue
 		}
-		if !s.unit() {
+		if !s.unit() && s.general {
 			if len(s.text) == 0 {
 				return nil
 			}
@@ -216,7 +218,7 @@ func (s *Scanner) prepare(text []byte) []byte {
 		}
 		r, size := utf8.DecodeRune(text[i:])
 		if !s.tokenizer.KeepCase {
-			r = unicode.ToLower(r)
+			r, _ = lower(r)
 		}
 		out = utf8.AppendRune(out, r)
 		i += size

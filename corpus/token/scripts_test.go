@@ -109,11 +109,6 @@ func TestNoPairs(t *testing.T) {
 			t.Errorf("%q: %q", s, got)
 		}
 	}
-	var zero Scanner
-	zero.Feed([]byte("手机"))
-	if got := string(zero.Next()); got != "手机" {
-		t.Errorf("the zero scanner: %q", got)
-	}
 }
 
 func TestWithPairs(t *testing.T) {

@@ -11,23 +11,14 @@ import (
 type plain struct {
 	next  int    // start of the next block of 64 bytes
 	words uint64 // bytes of the previous block that are in runs and still to read
-	run   []byte // a run with non-ASCII bytes
-	at    int    // index of the rest of run
-	chars characters
-	pair  bool // the pair that ends with the last character is next
 }
 
-// plainWord returns the next word of the text by the default rules, or nil at the end of the text.
-// It searches for runs of ASCII letters and non-ASCII bytes, which contain whole words.
+// plainWord returns the next word of the text by the default rules, or nil at the end of the text or
+// at a run that it has prepared as a line. It searches for runs of ASCII letters and non-ASCII bytes,
+// which contain whole words.
 func (s *Scanner) plainWord() []byte {
 	text, p := s.text, &s.plain
 	for {
-		if p.run != nil {
-			if w := s.runWord(); w != nil {
-				return w
-			}
-			p.run = nil
-		}
 		for p.words == 0 {
 			if p.next >= len(text) {
 				s.text = nil
@@ -55,8 +46,7 @@ func (s *Scanner) plainWord() []byte {
 			own := uint64(1)<<(8*n) - 1
 			switch {
 			case x&highBits&own != 0:
-				s.beginRun(word)
-				continue
+				return s.beginRun(word)
 			case ^x&small&own != 0:
 				s.buf = binary.LittleEndian.AppendUint64(s.buf[:0], x|small)[:n]
 				return s.buf
@@ -69,8 +59,7 @@ func (s *Scanner) plainWord() []byte {
 			some |= b
 		}
 		if some >= utf8.RuneSelf {
-			s.beginRun(word)
-			continue
+			return s.beginRun(word)
 		}
 		if all&0x20 == 0 {
 			s.buf = append(s.buf[:0], word...)
@@ -107,52 +96,35 @@ func runBytes(text []byte) (set uint64) {
 	return set
 }
 
-// beginRun starts a run with non-ASCII bytes, and undoes the count of its bytes as letters.
-func (s *Scanner) beginRun(run []byte) {
-	s.plain.run, s.plain.at, s.plain.chars = run, 0, characters{}
+// beginRun prepares a run with non-ASCII bytes as a line, and undoes the count of its bytes as
+// letters. It returns nil.
+func (s *Scanner) beginRun(run []byte) []byte {
 	s.letters[spaced] -= int64(len(run))
+	s.line, s.at, s.unspaced = s.prepare(run), 0, characters{}
+	return nil
 }
 
-// runWord returns the next word of the run in lower case, letters with the marks that follow, or
-// the next character or pair of characters. It returns nil at the end.
-func (s *Scanner) runWord() []byte {
-	p := &s.plain
-	run, buf := p.run, s.buf[:0]
-	if p.pair {
-		p.pair = false
-		return p.chars.pair(run)
+// alphabets holds lower-case forms and letters of the Latin, Greek, Cyrillic and Armenian blocks,
+// because a lookup is faster than the functions of package unicode.
+var alphabets = func() (table [0x590]struct {
+	lower  rune
+	letter bool
+}) {
+	for r := range table {
+		table[r].lower, table[r].letter = unicode.ToLower(rune(r)), unicode.IsLetter(rune(r))
 	}
-	i, letters := p.at, 0
-	for i < len(run) {
-		r, size := utf8.DecodeRune(run[i:])
-		switch {
-		case unicode.IsLetter(r):
-			if r >= firstUnspaced && s.tokenizer.Pairs && p.chars.at(run, i, r) {
-				if len(buf) > 0 {
-					size = 0
-					break
-				}
-				w := p.chars.take(run, i, &s.letters)
-				p.at, p.pair = i+len(w), p.chars.before > 0
-				return w
-			}
-			letters++
-			buf = utf8.AppendRune(buf, unicode.ToLower(r))
-		case len(buf) > 0 && unicode.IsMark(r):
-			buf = append(buf, run[i:i+size]...)
-		case len(buf) > 0:
-			size = 0
-		}
-		if i += size; size == 0 {
-			break
-		}
+	return table
+}()
+
+// lower returns a character in lower case, and reports whether it is a letter.
+func lower(r rune) (lower rune, letter bool) {
+	switch {
+	case int(r) < len(alphabets):
+		return alphabets[r].lower, alphabets[r].letter
+	case 0x4e00 <= r && r <= 0x9fff: // Han
+		return r, true
 	}
-	s.buf, p.at = buf, i
-	s.letters[spaced] += int64(letters)
-	if len(buf) == 0 {
-		return nil
-	}
-	return buf
+	return unicode.ToLower(r), unicode.IsLetter(r)
 }
 
 // word returns the next word of the prepared line: letters, and digits if Digits is set, with the
@@ -162,7 +134,7 @@ func (s *Scanner) word() (word []byte, joined bool) {
 	start := -1
 	for i := s.at; i < len(s.line); {
 		r, size := utf8.DecodeRune(s.line[i:])
-		letter := unicode.IsLetter(r)
+		_, letter := lower(r)
 		apart := letter && s.tokenizer.Pairs && s.unspaced.at(s.line, i, r)
 		in := !apart && (letter || s.tokenizer.Digits && unicode.IsNumber(r) || start >= 0 && unicode.IsMark(r))
 		switch {
