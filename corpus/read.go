@@ -105,7 +105,7 @@ const (
 // Read reads the corpus named by source:
 //
 //	goroot                       the .go files of the local Go installation, by top folder of src
-//	synthetic:docs=,terms=,...   random documents, see [Synthetic]
+//	synthetic:docs=,terms=,...   random documents
 //	a folder                     one sub-folder per class and one file per document; or only files
 //	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines or an array, Parquet,
 //	                             fastText's lines, lines of text, idx, .npy, or .npz
@@ -208,11 +208,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 		return readGoroot(ctx, findGoroot(ctx), opt, meter)
 	}
 	if parameters, ok := strings.CutPrefix(source, "synthetic:"); ok || source == "synthetic" {
-		s, err := ParseSynthetic(parameters)
-		if err != nil {
-			return nil, err
-		}
-		return readSynthetic(ctx, source, s, opt, meter)
+		return readSynthetic(ctx, source, parameters, opt, meter)
 	}
 	info, err := os.Stat(source)
 	if err != nil {

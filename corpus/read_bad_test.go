@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -159,9 +160,9 @@ func TestHeadersThatLie(t *testing.T) {
 
 // incompressible returns bytes that gzip doesn't shorten, without line ends: one long line.
 func incompressible() string {
-	b := make([]byte, 0, 1<<13)
-	for x := uint64(1); len(b) < cap(b); x = scatter(x) {
-		b = append(b, byte(x%200)+40)
+	b, r := make([]byte, 1<<13), rand.NewPCG(1, 2)
+	for i := range b {
+		b[i] = byte(r.Uint64()%200) + 40
 	}
 	return string(b)
 }

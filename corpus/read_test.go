@@ -365,9 +365,9 @@ func TestOptions(t *testing.T) {
 		{"synthetic:docs=0", Options{},
 			`corpus: synthetic:docs=0: docs is "0", expected a whole number from 1 to 2147483647`},
 		{"synthetic:docs=1,docs=1", Options{}, `corpus: synthetic:docs=1,docs=1: parameter "docs", expected ` +
-			syntheticExpected + ", each once"},
-		{"synthetic:size=1", Options{}, `corpus: synthetic:size=1: parameter "size", expected ` + syntheticExpected +
-			", each once"},
+			"synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N, each once"},
+		{"synthetic:size=1", Options{}, `corpus: synthetic:size=1: parameter "size", expected ` +
+			"synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N, each once"},
 		{"synthetic:terms=4000000,classes=1000", Options{},
 			"corpus: synthetic:docs=2000,terms=4000000,length=200,classes=1000,seed=1: " +
 				"terms times classes is 4000000000, expected at most 1073741824"},

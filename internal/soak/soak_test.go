@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/synthetic"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -195,7 +196,7 @@ func TestPlaces(t *testing.T) {
 func TestTileTask(t *testing.T) {
 	k := kernel.MustParse("c")
 	for _, length := range []int{12, 150} {
-		s := corpus.Synthetic{Documents: 300, Terms: 3000, Length: length, Classes: 3, Seed: 1}
+		s := synthetic.Spec{Documents: 300, Terms: 3000, Length: length, Classes: 3, Seed: 1}
 		m := musttest.Get(corpus.Read(t.Context(), s.String(), corpus.Options{}))(t).Documents
 		x := musttest.Get(sparse.Sphere.Fit(m).Transform(m))(t)
 		for _, isa := range asm.Available() {

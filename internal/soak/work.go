@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/synthetic"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -53,7 +54,7 @@ func rowStart(i int) int { return i * (i + 1) / 2 }
 func newTasks(ctx context.Context, sets []asm.ISA, docs int64, seed uint64) (list []*task, err error) {
 	for k, n := range []int{65, 300, 513, 900} {
 		// Short documents have mostly tail terms. Near copies are recomputed exactly.
-		s := corpus.Synthetic{Documents: n, Terms: 3000, Length: []int{400, 12, 150, 60}[k], Classes: 3, Seed: seed,
+		s := synthetic.Spec{Documents: n, Terms: 3000, Length: []int{400, 12, 150, 60}[k], Classes: 3, Seed: seed,
 			Copies: 50, Changed: 2}
 		c, err := corpus.Read(ctx, s.String(), corpus.Options{Workers: 1})
 		if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/synthetic"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -110,7 +111,7 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.Check(func() error {
 		if parameters, ok := strings.CutPrefix(d.In, "synthetic:"); ok {
-			if _, err := corpus.ParseSynthetic(parameters); err != nil {
+			if _, err := synthetic.Parse(parameters); err != nil {
 				return cli.UsageError{Err: err}
 			}
 		}

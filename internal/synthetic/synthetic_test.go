@@ -1,34 +1,42 @@
-package corpus
+package synthetic
 
 import (
 	"maps"
 	"math"
 	"testing"
 
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
-// TestSyntheticLaw compares frequencies in a drawn corpus with the documented distribution. The
+// documents returns the counts of each document.
+func documents(t *testing.T, s Spec) []map[uint32]float64 {
+	g := musttest.Get(s.NewGenerator(t.Context(), 2))(t)
+	list, count := make([]map[uint32]float64, s.Documents), make([]uint32, s.Terms)
+	for i := range list {
+		list[i] = map[uint32]float64{}
+		for _, term := range g.Document(i, count, nil) {
+			list[i][term], count[term] = float64(count[term]), 0
+		}
+	}
+	return list
+}
+
+// TestLaw compares frequencies in a drawn corpus with the documented distribution. The
 // frequency of N independent words of probability p has standard deviation √(p(1−p)/N); the
 // tolerance is 6 of these.
-func TestSyntheticLaw(t *testing.T) {
-	s := Synthetic{Documents: 4000, Terms: 50, Length: 100, Classes: 2, Seed: 5}
-	c := readWhole(t, s.String(), Options{})
+func TestLaw(t *testing.T) {
+	s := Spec{Documents: 4000, Terms: 50, Length: 100, Classes: 2, Seed: 5}
 	count := make([][]float64, s.Classes)
 	words := make([]float64, s.Classes)
 	for class := range count {
 		count[class] = make([]float64, s.Terms)
 	}
-	for i := range s.Documents {
-		class := c.Labels.Of(i)[0]
-		if int(class) != i%s.Classes {
-			t.Fatalf("document %d has class %d", i, class)
-		}
+	for i, counts := range documents(t, s) {
+		class := i % s.Classes
 		length := 0.0
-		terms, values := c.Documents.Row(i)
-		for k, term := range terms {
-			count[class][term] += float64(values[k])
-			length += float64(values[k])
+		for term, n := range counts {
+			count[class][term] += n
+			length += n
 		}
 		if length < 50 || length > 150 {
 			t.Fatalf("document %d has %v words, expected 50 to 150", i, length)
@@ -63,51 +71,40 @@ func TestSyntheticLaw(t *testing.T) {
 	}
 }
 
-func TestParseSynthetic(t *testing.T) {
-	got, err := ParseSynthetic("seed=18446744073709551615,docs=3")
-	want := DefaultSynthetic
+func TestParse(t *testing.T) {
+	got, err := Parse("seed=18446744073709551615,docs=3")
+	want := Default
 	want.Seed, want.Documents = math.MaxUint64, 3
 	if err != nil || got != want {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
-	if got, err := ParseSynthetic(want.String()[len("synthetic:"):]); err != nil || got != want {
+	if got, err := Parse(want.String()[len("synthetic:"):]); err != nil || got != want {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 }
 
 // The number of copies is as specified; each differs from an earlier document by at most Changed
 // words. Other documents are the same as without copies.
-func TestSyntheticCopies(t *testing.T) {
-	s := Synthetic{Documents: 400, Terms: 5000, Length: 50, Classes: 3, Seed: 5, Copies: 100, Changed: 3}
-	c := readWhole(t, s.String(), Options{}).Documents
+func TestCopies(t *testing.T) {
+	s := Spec{Documents: 400, Terms: 5000, Length: 50, Classes: 3, Seed: 5, Copies: 100, Changed: 3}
 	plain := s
 	plain.Copies = 0
-	without := readWhole(t, plain.String(), Options{}).Documents
-	words := func(m *sparse.CSR, i int) map[uint32]float32 {
-		out := map[uint32]float32{}
-		terms, values := m.Row(i)
-		for k, term := range terms {
-			out[term] = values[k]
-		}
-		return out
-	}
+	list, without := documents(t, s), documents(t, plain)
 	copies := 0
-	for i := range s.Documents {
-		own := words(c, i)
-		if maps.Equal(own, words(without, i)) {
+	for i, own := range list {
+		if maps.Equal(own, without[i]) {
 			continue
 		}
 		copies++
-		least := float32(math.MaxFloat32)
-		for k := range i {
-			changed := float32(0)
-			of := words(c, k)
+		least := math.MaxFloat64
+		for _, of := range list[:i] {
+			changed := 0.0
 			for term, n := range own {
 				changed += max(n-of[term], 0)
 			}
 			least = min(least, changed)
 		}
-		if least > float32(s.Changed) {
+		if least > float64(s.Changed) {
 			t.Errorf("document %d has %v words that no other has", i, least)
 		}
 	}
