@@ -68,11 +68,7 @@ func (c *Corpus) Size() Size {
 
 // Bytes returns the memory of the documents and their texts in bytes.
 func (c *Corpus) Bytes() int64 {
-	bytes := c.Documents.Bytes()
-	for _, text := range c.Texts {
-		bytes += 16 + int64(len(text))
-	}
-	return bytes
+	return c.Documents.Bytes() + fieldBytes*int64(c.Raw.Len()) + c.Raw.Bytes()
 }
 
 // Bytes returns the memory of the document matrix in bytes.

@@ -50,6 +50,7 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 		out.Offsets[i+1] = int64(offsets[i+1] - offsets[i])
 	}
 	out.Allocate()
+	var s rowSorter
 	for i := range rows {
 		for k := out.Offsets[i]; k < out.Offsets[i+1]; k++ {
 			out.Terms[k] = uint32(columns[k])
@@ -57,11 +58,15 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 				return nil, err
 			}
 		}
+		s.sort(out.Row(int(i)))
+		if terms, _ := out.Row(int(i)); len(slices.Compact(slices.Clone(terms))) < len(terms) {
+			return nil, r.fail(fmt.Sprintf("row %d: a column twice", i), "each once, as matrix.sum_duplicates() leaves them")
+		}
+		if err := r.ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
-	return out, sortRows(r.ctx, r.opt.Workers, out, func(row int, column uint32) error {
-		return r.fail(fmt.Sprintf("row %d: column %d twice", row, column),
-			"each once, as matrix.sum_duplicates() leaves them")
-	})
+	return out, nil
 }
 
 // member reads a one-dimensional array of numbers. If what isn't empty, they must be whole numbers

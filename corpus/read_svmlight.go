@@ -52,14 +52,13 @@ type vectorPiece struct {
 	top    uint32  // largest term
 	groups []int64 // qid of each row, if needed
 
-	firstLine          int64
 	blank, qid, beyond tally // blank lines, ignored qids, and values beyond the vocabulary
 }
 
 // bytes returns the memory of the piece and of one step of its part of the matrix.
 func (p *vectorPiece) bytes() int64 {
 	four := cap(p.terms) + cap(p.values) + cap(p.lines)
-	eight := cap(p.ends) + cap(p.groups) + len(p.ends) + len(p.groups) + len(p.terms)/joinSteps
+	eight := cap(p.ends) + cap(p.groups) + 2*len(p.ends) + len(p.groups) + len(p.terms)/joinSteps
 	return 4*int64(four) + 8*int64(eight) + p.labels.bytes()
 }
 
@@ -237,74 +236,54 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 		base = 0
 	}
 	var pieces []*vectorPiece
-	c := &Corpus{Source: in.name}
-	warn, rows := c.warn(), int64(0)
-	classes := newClassTable()
+	var starts, lines []int64 // first value of each piece, and line of each row
+	c, matrix := &Corpus{Source: in.name}, &sparse.CSR{Offsets: []int64{0}}
+	c.Documents = matrix
+	warn, classes := c.warn(), newClassTable()
 	err := scanBlocks(ctx, in, opt, func(int) parser[*vectorPiece] {
 		return (&svmParser{
 			maxLine: opt.MaxLineBytes, signed: opt.Signed, base: base, columns: columns,
 			groups: opt.GroupColumn == "qid", memory: opt.memory,
 		}).parse
 	}, func(p *vectorPiece, firstLine int64) error {
-		p.firstLine = firstLine
-		pieces = append(pieces, p)
+		start := matrix.Offsets[matrix.Rows()]
+		pieces, starts = append(pieces, p), append(starts, start)
+		for i, end := range p.ends {
+			matrix.Offsets, lines = append(matrix.Offsets, start+end), append(lines, firstLine+int64(p.lines[i]))
+		}
+		if len(p.terms) > 0 {
+			matrix.Cols = max(matrix.Cols, int(p.top)+1)
+		}
 		c.Groups = append(c.Groups, p.groups...)
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
 		warn.lines("qid, ignored", p.qid, in.name, firstLine)
 		warn.lines("value in a column beyond the vocabulary, ignored", p.beyond, in.name, firstLine)
 		classes.append(&p.labels)
-		p.labels = labelPiece{}
-		rows += int64(len(p.ends))
-		m.documents.Store(rows)
+		p.labels, p.ends, p.lines, p.groups = labelPiece{}, nil, nil, nil
+		m.documents.Store(int64(matrix.Rows()))
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if rows == 0 {
+	if matrix.Rows() == 0 {
 		return nil, fault("no documents", "lines label index:value ...").at(in.name, 0)
 	}
-	if c.Documents, err = joinVectors(ctx, opt, pieces); err != nil {
-		return nil, err
-	}
-	c.Classes, c.Labels = classes.list, classes.labels
-	limitVectors(c, opt)
-	warn.rows(c.Documents, func(i int) string {
-		k := 0
-		for i >= len(pieces[k].lines) {
-			i -= len(pieces[k].lines)
-			k++
-		}
-		return place(in.name, pieces[k].firstLine+int64(pieces[k].lines[i]))
-	})
-	return c, nil
-}
-
-// joinVectors joins the pieces into a matrix, and frees their terms and values.
-func joinVectors(ctx context.Context, opt *Options, pieces []*vectorPiece) (*sparse.CSR, error) {
-	var rows int
-	var nnz int64
-	for _, p := range pieces {
-		rows += len(p.ends)
-		nnz += int64(len(p.terms))
-	}
-	matrix := &sparse.CSR{Offsets: make([]int64, 1, rows+1), Terms: make([]uint32, nnz), Values: make([]float32, nnz)}
-	starts := make([]int64, len(pieces))
-	for k, p := range pieces {
-		starts[k] = matrix.Offsets[len(matrix.Offsets)-1]
-		for _, end := range p.ends {
-			matrix.Offsets = append(matrix.Offsets, starts[k]+end)
-		}
-		if len(p.terms) > 0 {
-			matrix.Cols = max(matrix.Cols, int(p.top)+1)
-		}
-	}
-	return matrix, opt.inSteps(len(pieces), 8*nnz, func(lo, hi int) error {
+	nnz := matrix.Offsets[matrix.Rows()]
+	matrix.Offsets, matrix.Terms, matrix.Values = slices.Clip(matrix.Offsets), make([]uint32, nnz), make([]float32, nnz)
+	err = opt.inSteps(len(pieces), 8*nnz, func(lo, hi int) error {
 		return run.Parallel(ctx, opt.Workers, hi-lo, func(k int) {
 			k += lo
 			copy(matrix.Terms[starts[k]:], pieces[k].terms)
 			copy(matrix.Values[starts[k]:], pieces[k].values)
-			pieces[k].terms, pieces[k].values = nil, nil
+			pieces[k] = nil
 		})
 	})
+	if err != nil {
+		return nil, err
+	}
+	c.Classes, c.Labels = classes.list, classes.labels
+	limitVectors(c, opt)
+	warn.rows(matrix, func(i int) string { return place(in.name, lines[i]) })
+	return c, nil
 }

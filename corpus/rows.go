@@ -1,13 +1,9 @@
 package corpus
 
 import (
-	"context"
 	"math"
 	"math/bits"
 	"slices"
-
-	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/sparse"
 )
 
 // denseRow collects a row whose values arrive in any order.
@@ -66,22 +62,4 @@ func (s *rowSorter) sort(terms []uint32, values []float32) {
 	for k, x := range s.pairs {
 		terms[k], values[k] = uint32(x>>32), math.Float32frombits(uint32(x))
 	}
-}
-
-// sortRows sorts each row of a matrix by term. It returns the error of repeated for the first row
-// with a repeated term.
-func sortRows(ctx context.Context, workers int, m *sparse.CSR, repeated func(row int, term uint32) error) error {
-	return run.Chunks(ctx, workers, m.Rows(), func(_, lo, hi int) error {
-		var s rowSorter
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			terms, values := m.Row(i)
-			s.sort(terms, values)
-			for k := 1; k < len(terms); k++ {
-				if terms[k] == terms[k-1] {
-					return repeated(i, terms[k])
-				}
-			}
-		}
-		return nil
-	})
 }
