@@ -11,17 +11,21 @@ import (
 // completion is the help topic of shell completion.
 func (p *Program) completion() Topic {
 	return Topic{Name: "completion", Text: strings.ReplaceAll(`
-Usage: PROGRAM completion bash|zsh
+Usage: PROGRAM completion bash|zsh|fish
 
 Prints what completes commands, flags and their values in a shell:
   bash   source <(PROGRAM completion bash)
-  zsh    source <(PROGRAM completion zsh), after compinit`, "PROGRAM", p.Name)}
+  zsh    source <(PROGRAM completion zsh), after compinit
+  fish   PROGRAM completion fish | source`, "PROGRAM", p.Name)}
 }
 
 // complete prints a shell's completion script for the program's commands and flags.
 func (p *Program) complete(e *Env, args []string) int {
 	before := map[string]string{"bash": "# ", "zsh": "autoload -Uz bashcompinit && bashcompinit\n# "}
-	if len(args) != 1 || before[args[0]] == "" {
+	switch {
+	case len(args) == 1 && args[0] == "fish":
+		return e.print(func(w io.Writer) { writeFish(w, p.Name, p.completed()) })
+	case len(args) != 1 || before[args[0]] == "":
 		p.completion().write(e.Stderr)
 		return Misuse
 	}
@@ -33,13 +37,13 @@ func (p *Program) complete(e *Env, args []string) int {
 
 // completed is a command for shell completion.
 type completed struct {
-	name  string
-	flags []completedFlag
-	words []string // arguments other than flags and files
+	name, summary string
+	flags         []completedFlag
+	words         []string // arguments other than flags and files
 }
 
 type completedFlag struct {
-	name    string
+	*flag.Flag
 	choices []string // values of the flag; nil for a file name or any text
 }
 
@@ -49,14 +53,14 @@ func (p *Program) completed() []completed {
 	topics := append(p.names(), "completion")
 	for _, c := range p.Commands {
 		f, _ := c.flags()
-		out := completed{name: c.Name}
-		f.VisitAll(func(fl *flag.Flag) { out.flags = append(out.flags, completedFlag{fl.Name, f.choices[fl.Name]}) })
+		out := completed{name: c.Name, summary: c.Summary}
+		f.VisitAll(func(fl *flag.Flag) { out.flags = append(out.flags, completedFlag{fl, f.choices[fl.Name]}) })
 		list = append(list, out)
 	}
 	for _, t := range p.Topics {
 		topics = append(topics, t.Name)
 	}
-	return append(list, completed{name: "completion", words: []string{"bash", "zsh"}},
+	return append(list, completed{name: "completion", words: []string{"bash", "zsh", "fish"}},
 		completed{name: "help", words: topics})
 }
 
@@ -81,7 +85,7 @@ func writeCompletion(w io.Writer, program string, list []completed) {
 	for _, c := range list {
 		for _, fl := range c.flags {
 			if fl.choices != nil {
-				fmt.Fprintf(w, "\t%s:-%s) words=\"%s\" ;;\n", c.name, fl.name, strings.Join(fl.choices, " "))
+				fmt.Fprintf(w, "\t%s:-%s) words=\"%s\" ;;\n", c.name, fl.Name, strings.Join(fl.choices, " "))
 			}
 		}
 	}
@@ -89,7 +93,7 @@ func writeCompletion(w io.Writer, program string, list []completed) {
 	for _, c := range list {
 		words, pattern := slices.Clone(c.words), c.name+":*"
 		for _, fl := range c.flags {
-			words, pattern = append(words, "-"+fl.name), c.name+":-*"
+			words, pattern = append(words, "-"+fl.Name), c.name+":-*"
 		}
 		fmt.Fprintf(w, "\t%s) words=\"%s\" ;;\n", pattern, strings.Join(words, " "))
 	}
@@ -98,4 +102,26 @@ func writeCompletion(w io.Writer, program string, list []completed) {
 }
 complete -o default -F _%[1]s %[1]s
 `, program)
+}
+
+// writeFish writes commands of fish, one per completion.
+func writeFish(w io.Writer, program string, list []completed) {
+	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'" }
+	fmt.Fprintf(w, "# completion of %s: %[1]s completion fish | source\n", program)
+	for _, c := range list {
+		fmt.Fprintf(w, "complete -c %s -n __fish_use_subcommand -f -a %s -d %s\n", program, c.name, quote(c.summary))
+		seen := fmt.Sprintf("complete -c %s -n '__fish_seen_subcommand_from %s'", program, c.name)
+		if c.words != nil {
+			fmt.Fprintf(w, "%s -f -a %s\n", seen, quote(strings.Join(c.words, " ")))
+		}
+		for _, fl := range c.flags {
+			value := " -r" // a file name or any text
+			if fl.choices != nil {
+				value = " -x -a " + quote(strings.Join(fl.choices, " "))
+			} else if isBool(fl.Flag) {
+				value = ""
+			}
+			fmt.Fprintf(w, "%s -o %s%s -d %s\n", seen, fl.Name, value, quote(textOf(fl.Flag)))
+		}
+	}
 }

@@ -37,6 +37,21 @@ func (f *Flags) Group(title, topic string) {
 	f.group = f.groups[at]
 }
 
+// sorted returns the groups, the output's last.
+func (f *Flags) sorted() []*group {
+	return append(f.groups[1:len(f.groups):len(f.groups)], f.groups[0])
+}
+
+// names returns the flags of the group with the names of their values.
+func (g *group) names() (names []string) {
+	for _, fl := range g.flags {
+		if names = append(names, nameOf(fl)); fl.Name == "in" && fl.DefValue != "" {
+			names = append(names, "("+fl.DefValue+" by default)")
+		}
+	}
+	return names
+}
+
 // collect adds the flags without a group to the current group.
 func (f *Flags) collect() {
 	f.VisitAll(func(fl *flag.Flag) {
@@ -105,7 +120,8 @@ func (p *Program) overview(w io.Writer) {
 	for _, c := range p.Commands {
 		fmt.Fprintf(w, "  %-10s %s\n", c.Name, c.Summary)
 	}
-	fmt.Fprintf(w, "  %-10s %s\n", "completion", "shell completion for bash or zsh")
+	fmt.Fprintf(w, "  %-10s %s\n", "completion", "shell completion for bash, zsh or fish")
+	fmt.Fprintf(w, "  %-10s %s\n", "man", "all help texts as a manual page")
 	fmt.Fprintf(w, "  %-10s this text, or that of a command or a topic: %s help %s\n", "help", p.Name, p.Commands[0].Name)
 	fmt.Fprint(w, "\nTopics of the help:\n")
 	for _, t := range p.Topics {
@@ -118,10 +134,9 @@ func (p *Program) overview(w io.Writer) {
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted by ^C.\n")
 }
 
-// writeHelp prints the help of a command: usage, description, flags by group, and examples.
-func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
-	f.collect()
-	usage, help, examples := f.Usage, f.Help, f.Examples
+// texts returns the usage line, the description and the examples of a command.
+func (p *Program) texts(c *Command, f *Flags) (usage, help, examples string) {
+	usage, help, examples = f.Usage, f.Help, f.Examples
 	if usage == "" {
 		args := c.Args
 		if args == "" && len(f.places) == 1 {
@@ -135,17 +150,19 @@ func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
 	if examples == "" {
 		examples = c.Examples
 	}
-	fmt.Fprintf(w, "Usage: %s\n\n%s\n\n", usage, strings.TrimSpace(help))
+	return usage, strings.TrimSpace(help), examples
+}
+
+// writeHelp prints the help of a command: usage, description, flags by group, and examples.
+func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
+	f.collect()
+	usage, help, examples := p.texts(c, f)
+	fmt.Fprintf(w, "Usage: %s\n\n%s\n\n", usage, help)
 	var listed, topics []string
-	for _, g := range append(f.groups[1:], f.groups[0]) { // output comes last
+	for _, g := range f.sorted() {
 		switch {
 		case g.topic != "":
-			var names []string
-			for _, fl := range g.flags {
-				if names = append(names, nameOf(fl)); fl.Name == "in" && fl.DefValue != "" {
-					names = append(names, "("+fl.DefValue+" by default)")
-				}
-			}
+			names := g.names()
 			var b strings.Builder
 			report.Wrap(&b, g.title+": ", strings.Join(names, "  "), width)
 			if len(names) <= maxListed {
@@ -184,14 +201,17 @@ func textOf(fl *flag.Flag) string {
 	return strings.TrimPrefix(text, arg+": ")
 }
 
+// explained returns the usage of a flag with its default.
+func explained(fl *flag.Flag) string {
+	if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "false" {
+		return textOf(fl) + " (default: " + fl.DefValue + ")"
+	}
+	return textOf(fl)
+}
+
 func writeFlags(w io.Writer, flags []*flag.Flag) {
 	for _, fl := range flags {
-		text := textOf(fl)
-		if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "false" {
-			text += " (default: " + fl.DefValue + ")"
-		}
-		head := "  " + report.Pad(nameOf(fl), 18) + " "
-		report.Wrap(w, head, text, width)
+		report.Wrap(w, "  "+report.Pad(nameOf(fl), 18)+" ", explained(fl), width)
 	}
 }
 

@@ -145,6 +145,8 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 		name = "version"
 	case "completion":
 		return p.complete(e, rest)
+	case "man":
+		return e.print(p.man)
 	}
 	for _, c := range p.Commands {
 		if c.Name == name {
