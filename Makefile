@@ -1,11 +1,10 @@
 # Gram: targets for users and for continuous integration. `make help` lists them, and those of the Makefiles
-# in cuda, cluster, python and lab.
+# in cuda, cluster, python, lab and release.
 
 GO         ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 GO_LICENSES = github.com/google/go-licenses@v1.6.0
-CYCLONEDX   = github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
 QTC         = github.com/valyala/quicktemplate/qtc@v1.8.0
 PORTABLE    = purego,noasm
 GENERATED   = asm/*_amd64.s asm/*_stubs_amd64.go internal/report/page.qtpl.go cmd/internal/serve/page.qtpl.go
@@ -17,7 +16,7 @@ each = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && { test $$m != cl
 
 .DEFAULT_GOAL := build
 .PHONY: help build run test test-gram test-modules bench benchmarks ci check format tidy vet staticcheck portable race \
-	arm64 arm64-test generate generate-check licences sbom vulncheck fuzz levels clean cuda cluster lab
+	arm64 arm64-test generate generate-check licences vulncheck fuzz levels clean cuda cluster lab dist dist-check dist-quick
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' Makefile */Makefile | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 19
@@ -31,6 +30,7 @@ cluster cluster-test cluster-check: ; @$(MAKE) --no-print-directory -C cluster $
 libgram wheel wheel-all python-venv python-check python-peers: ; @$(MAKE) --no-print-directory -C python $@
 python-check: build
 lab: ; @$(MAKE) --no-print-directory -C lab $@
+dist dist-check dist-quick: ; @$(MAKE) --no-print-directory -C release $@
 campaign campaign-short campaign-selftest: python-venv ; @$(MAKE) --no-print-directory -C lab $@
 bench-cluster: build ; @$(MAKE) --no-print-directory -C cluster $@
 bench-%: build libgram ; @$(MAKE) --no-print-directory -C lab $@
@@ -127,10 +127,6 @@ licences: ## check the licences of linked modules, save a list and their texts i
 		$$run save $$flags --force --save_path $(CURDIR)/dist/licences/$$name && \
 		$$run report $$flags --template $(CURDIR)/build/licences.template >$(CURDIR)/dist/licences/$$name.tsv) \
 		2>build/licences.txt || { cat build/licences.txt >&2; exit 1; }; done
-
-sbom: build ## write a bill of materials, dist/sbom.json
-	@mkdir -p dist
-	$(GO) run $(CYCLONEDX) bin -json -noserial -version devel bin/gram >dist/sbom.json
 
 vulncheck: ## look for known vulnerabilities in called code (needs Go's vulnerability database; not part of check)
 	@for m in $(MODULES); do echo "in $$m:"; (cd $$m && $(GO) run $(GOVULNCHECK) ./...); \
