@@ -3,6 +3,7 @@
 # The files depend only on the commit and the versions of Go and Zig. Needs zip, and python3 for wheels. WHEEL is the
 # folder of the Python environment that builds wheels.
 set -euo pipefail
+: "${WHEEL:=$PWD/build/wheel}"
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^const Version = "\(.*\)"/\1/p' internal/cli/program.go)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
