@@ -25,7 +25,7 @@ type Host struct {
 	Memory  int64        // memory limit of a job's worker in bytes; 0 if unlimited
 
 	mu     sync.Mutex
-	digest string // digest of the documents in held
+	digest string // digest of held
 	held   *corpus.Corpus
 }
 
@@ -69,14 +69,14 @@ type unread struct{ error }
 
 func (u *unread) Unwrap() error { return u.error }
 
-// Unread reports whether a Host failed to read an input from the store, so that a retry may
+// Unread reports whether err means that an input couldn't be read from the store. A retry may then
 // succeed.
 func Unread(err error) bool {
 	u := (*unread)(nil)
 	return errors.As(err, &u)
 }
 
-// planAgain adds a hint to the error of a missing or damaged input: plan can write it again.
+// planAgain adds a hint to the error of a missing or damaged input: plan rewrites the input.
 func planAgain(err error) error {
 	if Missing(err) {
 		return fmt.Errorf("%w (gramcluster plan with the same documents and flags writes it again)", err)
@@ -113,8 +113,8 @@ func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 	return b, nil
 }
 
-// CheckISA returns an error if this computer lacks the job's instruction set, because results
-// depend on it.
+// CheckISA returns an error if this computer lacks the job's instruction set. Results depend on the
+// instruction set.
 func (j *Job) CheckISA() error {
 	if _, err := asm.For(asm.ISA(j.ISA)); err != nil {
 		return fmt.Errorf("job: the job wants the instruction set %s, this computer supports up to %s: plan it with -isa %s",
@@ -123,8 +123,8 @@ func (j *Job) CheckISA() error {
 	return nil
 }
 
-// Engine reads the job's documents, embeds them for kernel k and creates an engine for all of them,
-// because results depend on all documents.
+// Engine reads the job's documents, embeds them for kernel k and creates an engine. The engine has
+// all documents, because results depend on all of them.
 func (j *Job) Engine(ctx context.Context, k kernel.Kernel) (*engine.Engine, error) {
 	c, err := j.Host.Corpus(ctx, j.Corpus)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Version must be raised if a program computes different results for a task than earlier programs,
-// see TestDigests of package jobs. Jobs of other versions are refused.
+// Version must be raised when the result of any task changes, see TestDigests of package jobs. Jobs
+// of other versions are rejected.
 const Version = 6
 
 // maxCache is the maximum cache size in a description, in bytes.
@@ -31,12 +31,12 @@ type Description struct {
 	Kind    string          `json:"kind"`
 	Corpus  string          `json:"corpus,omitempty"` // digest of the documents; empty if there are none
 	ISA     string          `json:"isa"`              // instruction set, because it changes the bits
-	Caches  asm.Caches      `json:"caches"`           // cache sizes, for the same reason; default: this computer's
+	Caches  asm.Caches      `json:"caches"`           // cache sizes, which also change the bits
 	Tasks   int             `json:"tasks"`            // number of tasks, numbered from 0
 	Spec    json.RawMessage `json:"spec"`             // kind-specific part, such as kernel and options
 }
 
-// Encode returns the text to store and digest. It compacts Spec.
+// Encode returns the JSON text that is stored and hashed. It compacts Spec.
 func (d *Description) Encode() ([]byte, error) {
 	var spec bytes.Buffer
 	if err := json.Compact(&spec, d.Spec); err != nil {
@@ -53,7 +53,7 @@ func (d *Description) Encode() ([]byte, error) {
 	return json.Marshal(own)
 }
 
-// validate checks the parts that don't depend on the kind.
+// validate checks the fields that don't depend on the kind.
 func (d *Description) validate() error {
 	switch {
 	case d.Version != Version:
@@ -73,7 +73,7 @@ func (d *Description) validate() error {
 	return nil
 }
 
-// Within checks the range of a number in a description before any work that grows with it.
+// Within returns an error unless least <= v <= most.
 func Within(what string, v, least, most int) error {
 	if v < least || v > most {
 		return fmt.Errorf("%s %d, expected from %d to %d", what, v, least, most)
@@ -81,7 +81,7 @@ func Within(what string, v, least, most int) error {
 	return nil
 }
 
-// ParseDescription parses the result of Encode. It fails unless encoding gives the same bytes.
+// ParseDescription parses the result of Encode. It fails if encoding d again gives different bytes.
 func ParseDescription(b []byte) (*Description, error) {
 	d := &Description{}
 	if err := Decode(b, d); err != nil {
@@ -110,7 +110,7 @@ func Decode(b []byte, to any) error {
 	return nil
 }
 
-// SetSpec sets Spec to the result of a [Planner].
+// SetSpec encodes the spec of a [Planner] as JSON and sets Spec.
 func (d *Description) SetSpec(spec any) (err error) {
 	if d.Spec, err = json.Marshal(spec); err != nil {
 		return fmt.Errorf("job: spec of kind %s: %w", d.Kind, err)
@@ -138,7 +138,7 @@ func IsDigest(s string) bool {
 	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
 }
 
-// Job is a job on a [Host], whose store has its results.
+// Job is a job on a [Host]. Its results are in the store of the host.
 type Job struct {
 	Description
 	Digest string // name of the job
@@ -199,7 +199,7 @@ func Results(digest string) string { return AllResults + digest + "/" }
 // ResultName returns the name of a task's result.
 func (j *Job) ResultName(task int) string { return fmt.Sprintf("%s%09d", Results(j.Digest), task) }
 
-// Result returns the result of a task. It uses the memory of buf if it is large enough. It returns
+// Result returns the result of a task. It uses the memory of buf if buf is large enough. It returns
 // the errors of [store.Store.Get].
 func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) {
 	if task < 0 || task >= j.Tasks {
@@ -208,8 +208,8 @@ func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) 
 	return j.Host.Store.Get(ctx, j.ResultName(task), buf)
 }
 
-// Each calls do with the result of each task, in order, and reports progress to out. do owns b
-// until it returns.
+// Each calls do with the result of each task, in order, and reports progress to out. b is valid
+// until do returns.
 func (j *Job) Each(ctx context.Context, out *Output, do func(task int, b []byte) error) (err error) {
 	var b []byte
 	for task := range j.Tasks {

@@ -17,8 +17,8 @@ type Kind struct {
 	Summary string // one line
 	Help    string // several lines: the tasks, the output of gather, an example; flags are listed automatically
 
-	// Declare declares the kind's flags for plan, in addition to the common flags (-store, -in with
-	// its options, -isa, -workers, -m), and returns a Planner that receives their values.
+	// Declare adds the kind's flags to f, in addition to the common flags (-store, -in with its
+	// options, -isa, -workers, -m). It returns a Planner that receives their values.
 	Declare func(f *flag.FlagSet) Planner
 
 	// Open prepares what the tasks of a job share, such as an engine, from the description.
@@ -32,8 +32,8 @@ type Kind struct {
 
 // Planner holds the values of a kind's flags.
 type Planner interface {
-	// Plan checks the flags and returns the kind's part of the description, as a struct for JSON,
-	// and the number of tasks.
+	// Plan checks the flags. It returns the kind-specific part of the description, to be encoded as
+	// JSON, and the number of tasks.
 	Plan(ctx context.Context, p *Planning) (spec any, tasks int, err error)
 }
 
@@ -47,8 +47,8 @@ type Reader interface {
 // predict. Planning.Corpus then isn't stored, and the description has no corpus.
 type Divider interface{ Divided() }
 
-// Driver is implemented by planners that run several jobs in turn, such as landmarks: each job
-// depends on earlier results. Plan then only checks the flags, and a command calls Drive.
+// Driver is implemented by a [Planner] that runs several jobs in turn, such as landmarks. Each job
+// depends on earlier results. Plan then only checks the flags, and `gramcluster drive` calls Drive.
 type Driver interface {
 	Drive(ctx context.Context, d *Driving) error
 }
@@ -74,8 +74,8 @@ type Planning struct {
 
 // Worker runs tasks of one job. It must not be used concurrently.
 type Worker interface {
-	// Do returns the result of a task, as parts to concatenate, which depends only on the
-	// description and the task. The caller owns them until the next call.
+	// Do returns the result of a task, as parts to concatenate. The result depends only on the
+	// description and the task. The parts are valid until the next call.
 	Do(ctx context.Context, task int) ([][]byte, error)
 	Close() error
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// ProgramBytes is the memory of a process without documents, engines, models and results: up to 46
-// MiB for the program file, which has libraries for all stores, and Go's runtime.
+// ProgramBytes is the memory of a process without documents, engines, models and results. Up to 46
+// MiB are for the program file, which contains libraries for all stores. The rest is for Go's
+// runtime.
 const ProgramBytes = 64 << 20
 
 // Left returns the remaining memory for a task in bytes: the limit minus the memory of the program

@@ -1,8 +1,8 @@
-// Package shards stores documents in shards, as counts, so that each worker reads exactly the data
-// of the planning host. Each worker reads all shards and creates the embedding and the engine
+// Package shards stores documents in shards, as term counts, so that all workers read exactly the
+// data of the planning host. Each worker reads all shards. It creates the embedding and the engine
 // itself, because their bits depend on all documents.
 //
-// The documents are one stream of bytes, with little-endian numbers,
+// The documents form one stream of bytes, with little-endian numbers,
 //
 //	Documents.Offsets, Terms, Values         int64, uint32, bits of float32
 //	Labels.Offsets, Labels.IDs, Groups       int64, int32, int64
@@ -170,7 +170,7 @@ func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string
 	if err != nil {
 		return "", err
 	}
-	// last, so that a corpus is complete if meta exists
+	// Written last, so that a corpus is complete if its meta exists.
 	_, err = s.Put(ctx, metaName(digest), text)
 	return digest, err
 }
@@ -209,7 +209,7 @@ func stream(ctx context.Context, c *corpus.Corpus, m *meta, yield func(b []byte)
 	return w.err
 }
 
-// Get returns the contents of an object, as [store.Store.Get] does. The caller may keep them.
+// Get returns the contents of an object, as [store.Store.Get] does. The caller owns the contents.
 type Get func(ctx context.Context, name string) ([]byte, error)
 
 func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
@@ -234,7 +234,7 @@ func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
 }
 
 // Read returns the corpus with the given digest, without warnings. memory is the limit in bytes; 0
-// means no limit. It fails if get fails, if the corpus is invalid, or with a *[run.MemoryError].
+// means no limit. Read fails if get fails, if the corpus is invalid, or with a *[run.MemoryError].
 func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Corpus, error) {
 	m, err := readMeta(ctx, get, digest)
 	if err != nil {

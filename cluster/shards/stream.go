@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// number is an element type of the lists in a stream.
+// number is the element type of a list in the stream.
 type number interface {
 	byte | int32 | uint32 | int64 | float32
 }
@@ -76,15 +76,15 @@ func (r *joiner) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill gets the next shard if the current one has been read.
+// fill gets the next shard if the current shard has been read completely.
 func (r *joiner) fill() {
 	for len(r.buf) == 0 && r.err == nil {
 		r.buf, r.err = r.next()
 	}
 }
 
-// read returns the next n numbers. On a little-endian computer they share the memory of the shard,
-// unless they are misaligned or extend beyond the shard.
+// read returns the next n numbers. On a little-endian computer the numbers share the memory of the
+// shard, unless they are misaligned or extend beyond the shard.
 func read[T number](r *joiner, n int64) []T {
 	if r.err != nil {
 		return nil

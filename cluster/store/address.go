@@ -18,7 +18,7 @@ type place struct {
 	prefix string   // prefix of all keys in the bucket
 }
 
-// parameters lists the allowed parameters per scheme: gocloud.dev's, except credentials.
+// parameters lists each scheme's allowed parameters: gocloud.dev's parameters except credentials.
 var parameters = map[string][]string{
 	"s3": {
 		"region", "endpoint", "use_path_style", "s3ForcePathStyle", "disable_https", "hostname_immutable", "profile", "role",
@@ -35,8 +35,8 @@ const intoEnvironment = "credentials belong in the environment"
 var errLooksSecret = errors.New("store: an address with what looks like a user, password or other credentials, " +
 	"expected none: " + intoEnvironment)
 
-// parse parses an address. First it refuses an address that may contain credentials. Its errors
-// omit all parts that could be secret.
+// parse parses an address. It rejects addresses that may contain credentials. Errors omit all parts
+// of the address that could be secret.
 func parse(address string) (place, error) {
 	if address == "" {
 		return place{}, errors.New("store: no address, expected a folder or a URL such as s3://bucket/prefix")
@@ -91,7 +91,7 @@ func parse(address string) (place, error) {
 	return place{bucket: u, prefix: prefix}, nil
 }
 
-// folderOf returns the place of a folder, unless path looks like a URL.
+// folderOf returns the place for a folder. It fails if path looks like a URL.
 func folderOf(path string) (place, error) {
 	before, after, colon := strings.Cut(path, ":")
 	_, scheme := parameters[strings.ToLower(before)]

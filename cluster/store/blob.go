@@ -13,11 +13,11 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// cloud is a bucket of gocloud.dev.
+// cloud is a Bucket on a gocloud.dev bucket.
 type cloud struct{ b *blob.Bucket }
 
-// Create implements Bucket. The service refuses an existing key (If-None-Match on S3). It uses
-// Upload, because a writer to Azure panics if the service refuses.
+// Create implements Bucket. The service rejects an existing key (If-None-Match on S3). Create calls
+// Upload, because a writer to Azure panics if the service rejects the key.
 func (c cloud) Create(ctx context.Context, key string, parts [][]byte) error {
 	opt := &blob.WriterOptions{
 		IfNotExist: true, ContentType: "application/octet-stream", DisableContentTypeDetection: true,
@@ -29,7 +29,7 @@ func (c cloud) Create(ctx context.Context, key string, parts [][]byte) error {
 	return exists(c.b.Upload(ctx, key, io.MultiReader(all...), opt))
 }
 
-// exists wraps ErrExists around a service's error that the object exists.
+// exists adds ErrExists to an error of the service if it means that the object exists.
 func exists(err error) error {
 	if gcerrors.Code(err) == gcerrors.FailedPrecondition {
 		return fmt.Errorf("%w: %w", ErrExists, clean(err))
@@ -88,11 +88,12 @@ func (c cloud) Close() error { return c.b.Close() }
 
 // clouds.go sets these variables if the services' libraries are linked.
 var (
-	wholeList func(as func(any) bool) error       // returns an error for a response that isn't a list page
-	denied    = func(error) bool { return false } // reports whether access was denied, rather than the object missing
+	wholeList func(as func(any) bool) error       // returns an error unless an S3 response is a list page
+	denied    = func(error) bool { return false } // reports whether access was denied although the code is NotFound
 )
 
-// cleaned reads an object. It replaces a service's io.ErrUnexpectedEOF, which would mean damage.
+// cleaned reads an object and redacts errors. This also hides a service's io.ErrUnexpectedEOF,
+// which would be reported as damage.
 type cleaned struct{ io.ReadCloser }
 
 func (r cleaned) Read(p []byte) (int, error) {
@@ -104,7 +105,7 @@ func (r cleaned) Read(p []byte) (int, error) {
 }
 
 // notThere reports whether an error means that an object doesn't exist. Google also returns
-// NotFound if it denies access, and Azure if the host name doesn't exist.
+// NotFound if access is denied, and Azure if the host name doesn't exist.
 func notThere(err error) bool {
 	name := (*net.DNSError)(nil)
 	return gcerrors.Code(err) == gcerrors.NotFound && !errors.As(err, &name) && !denied(err)

@@ -7,10 +7,11 @@ import (
 )
 
 // Bucket holds objects. An object is visible to everyone once Create has returned nil. A Bucket may
-// be used concurrently, also by other processes.
+// be used concurrently, by goroutines and by processes.
 type Bucket interface {
-	// Create creates an object from all parts. If the key exists, it leaves the object unchanged
-	// and returns an error that wraps ErrExists. After any other error the object may exist or not.
+	// Create creates an object whose contents are the concatenated parts. If the key exists, it
+	// leaves the object unchanged and returns an error that wraps ErrExists. After any other error
+	// the object may or may not exist.
 	Create(ctx context.Context, key string, parts [][]byte) error
 
 	// Open returns a reader and the size of an object. If there is no such object, the error wraps

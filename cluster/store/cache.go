@@ -21,7 +21,7 @@ type Cache struct {
 	bytes int64
 }
 
-// NewCache returns a cache of up to bytes in the folder dir, which it creates if needed.
+// NewCache returns a cache of the given size in bytes. It creates the folder dir if needed.
 func NewCache(dir string, bytes int64) (*Cache, error) {
 	if bytes <= 0 {
 		return nil, fmt.Errorf("store: a cache of %d bytes, expected a number above 0", bytes)
@@ -32,13 +32,12 @@ func NewCache(dir string, bytes int64) (*Cache, error) {
 	return &Cache{dir, bytes}, nil
 }
 
-// suffix ends the names of copies. Names of incomplete copies, which a killed process may leave,
-// contain it. Other files in the folder are ignored.
+// suffix ends the file names of copies. A killed process may leave an incomplete copy, whose name
+// contains suffix. Other files in the folder are ignored.
 const suffix = ".object"
 
-// Get is like [Store.Get], but uses the copy if there is one. A copy is identified by name, so
-// names must contain a digest. Get ignores errors of the cache's folder; the object then isn't
-// cached.
+// Get is like [Store.Get], but returns the local copy if it exists. Copies are found by name, so
+// names must contain a digest. If the copy can't be written, Get still returns the object.
 func (c *Cache) Get(ctx context.Context, s *Store, name string) ([]byte, error) {
 	path := c.path(name)
 	if b, err := c.load(path, name); err == nil {
@@ -96,8 +95,8 @@ func (c *Cache) save(path string, parts ...[]byte) error {
 	return f.CommitUnsynced()
 }
 
-// evict removes the least recently used copies until the total size is within the limit. Other
-// processes may do the same concurrently, and lose a copy that they are creating.
+// evict deletes the least recently used copies until the total size is within the limit. It may
+// also delete a copy that another process is just creating.
 func (c *Cache) evict() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// settled holds the folders of a store whose names are known to be synced to disk.
+// settled is the set of a store's folders whose directory entries have been synced to disk.
 type settled struct{ folders sync.Map }
 
-// settle syncs the name of a file to disk, and the names of its folders within the store. The
-// file's contents must have been synced before it was named.
+// settle syncs the directory entries of a file, and of its folders within the store. The file's
+// contents must have been synced before the file got its name.
 func (s *settled) settle(store, path string) error {
 	dir := filepath.Dir(path)
 	if err := syncFolder(dir); err != nil {
@@ -23,7 +23,7 @@ func (s *settled) settle(store, path string) error {
 		return nil
 	}
 	if dir == store {
-		_ = syncFolder(filepath.Dir(dir)) // may fail, because the parent may belong to another user
+		_ = syncFolder(filepath.Dir(dir)) // may fail, because the user may lack access to the parent
 	} else if err := s.settle(store, dir); err != nil {
 		return err
 	}

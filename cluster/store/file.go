@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// folder is a bucket in a folder. It creates files itself, because gocloud.dev checks for a file
-// and then replaces it, which isn't atomic. A symbolic link out of the folder is an error.
+// folder is a bucket in a folder. It doesn't use gocloud.dev, which checks for a file and then
+// replaces it. These two steps aren't atomic. A symbolic link out of the folder is an error.
 type folder struct {
 	dir    string
 	create bool // create a missing folder
@@ -48,7 +48,7 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	return folder{dir, create, &settled{}}, nil
 }
 
-// in calls do with the folder as a root, so that no files outside are accessible.
+// in calls do with an os.Root of the folder, so that files outside are inaccessible.
 func (b folder) in(do func(r *os.Root) error) error {
 	r, err := os.OpenRoot(b.dir)
 	if err != nil {
@@ -58,8 +58,8 @@ func (b folder) in(do func(r *os.Root) error) error {
 	return do(r)
 }
 
-// Create implements Bucket. A hard link names the complete file, which is atomic and fails if the
-// name exists. File and name are synced to disk.
+// Create implements Bucket. It writes a temporary file and creates a hard link to it, which is
+// atomic and fails if the key exists. File and directory entry are synced to disk.
 func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
 	if b.create {
 		if err := os.MkdirAll(filepath.Join(b.dir, making), 0o777); err != nil {
@@ -190,7 +190,7 @@ func (b folder) Delete(_ context.Context, key string) error {
 	})
 }
 
-// sweep removes files that killed processes left. No other process may write at the same time.
+// sweep removes incomplete files of killed processes. No other process may write at the same time.
 func (b folder) sweep() error {
 	return b.in(func(r *os.Root) error {
 		left, err := fs.ReadDir(r.FS(), making)

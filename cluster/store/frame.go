@@ -17,20 +17,20 @@ import (
 //	CRC-32C of all preceding bytes           uint32
 //	payload                                  p bytes
 //
-// CRC-32C detects every error burst of up to 32 bits. The key detects objects that were swapped.
+// CRC-32C detects every error burst of up to 32 bits. The key detects swapped objects.
 const (
 	magic      = "gramobj1"
 	fixedBytes = len(magic) + 4 + 8
 	blockBytes = 1 << 20
 
-	// maxKey and maxPayload exceed any real object, and limit what a reader accepts.
+	// Readers reject objects beyond maxKey and maxPayload. Real objects are smaller.
 	maxKey     = 1 << 10
 	maxPayload = 1 << 40
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errDamaged reports why an object differs from what Put wrote.
+// errDamaged describes how an object differs from the bytes that Put wrote.
 type errDamaged struct {
 	offset int64
 	found  string
@@ -80,7 +80,7 @@ type frame struct {
 }
 
 // readHeader reads the header of an object of size bytes. It returns an *errDamaged if the header
-// is invalid or has another key; other errors are those of r.
+// is invalid or has another key; other errors come from r.
 func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	if least := int64(fixedBytes + len(key) + 4); size < least {
 		return f, &errDamaged{size, fmt.Sprintf("the end after %d bytes", size), fmt.Sprintf("at least %d", least)}
@@ -115,7 +115,7 @@ func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	return frame{size - int64(payload), int64(payload), sums[:own]}, nil
 }
 
-// read reads and checks the part b of the payload from r; the part must consist of whole blocks.
+// read reads the bytes b of the payload from r and checks them. They must consist of whole blocks.
 func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 	for lo := 0; lo < len(b); lo += blockBytes {
 		block, in := b[lo:min(lo+blockBytes, len(b))], begin+int64(lo)
@@ -130,8 +130,8 @@ func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 	return nil
 }
 
-// readFrame reads an object of size bytes and returns its payload. It uses the memory of buf if
-// that is large enough. Errors are those of readHeader.
+// readFrame reads an object of size bytes and returns its payload. It uses the memory of buf if buf
+// is large enough. Errors are the same as in readHeader.
 func readFrame(r io.Reader, size int64, key string, buf []byte) ([]byte, error) {
 	f, err := readHeader(r, size, key)
 	if err != nil {
@@ -151,7 +151,7 @@ func damagedSum(at int64, what string, sum, want uint32) error {
 	return &errDamaged{at, fmt.Sprintf("%s with the CRC-32C %08x", what, sum), fmt.Sprintf("%08x", want)}
 }
 
-// readAll fills b from r. An early end of r is damage, because the header states a larger length.
+// readAll fills b from r. An early end means damage, because the header contains the length.
 func readAll(r io.Reader, b []byte, at int64) error {
 	n, err := io.ReadFull(r, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Near returns a store of the same objects from which a [View] can read parts. For a folder it is s
-// itself. For other buckets, it fetches each opened object once, into a temporary file in dir,
-// which is deleted when the process ends. The caller must close the returned store, which doesn't
-// close s.
+// Near returns a store with the same objects and with random access, which [View] uses. For a
+// folder it returns s. For other buckets, it fetches each object once, when the object is opened,
+// into a temporary file in dir. The file is deleted when the process ends. The caller must close
+// the returned store. s stays open.
 func (s *Store) Near(dir string) (*Store, error) {
 	if b, ok := s.bucket.(folder); ok {
 		return New(b), nil

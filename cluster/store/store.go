@@ -44,9 +44,10 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("store: object %s is damaged at byte %d: found %s, expected %s", e.Key, e.Offset, e.Found, e.Want)
 }
 
-// Put creates the object name from all parts. If an intact object exists, there is true; different
-// contents are an error. If an attempt is damaged, Put creates the next, up to [MostAttempts]. If
-// it returns nil, the object is complete and durable. Other errors come from the bucket.
+// Put stores the concatenated parts as the object name. If an intact object exists, there is true;
+// different contents are an error. If an attempt is damaged, Put creates the next attempt, up to
+// [MostAttempts]. If Put returns nil, the object is complete and durable. Other errors come from
+// the bucket.
 func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bool, err error) {
 	if err := checkName(name); err != nil {
 		return false, err
@@ -92,7 +93,8 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 }
 
 // maxHidden is the maximum number of retries, within about a second, for an object that exists but
-// can't be read yet. Some servers show an object late while another client creates it.
+// can't be read yet. Some servers report an object before it can be read, while another client
+// creates it.
 const maxHidden = 10
 
 // pause waits for d, or until ctx is done.
@@ -117,7 +119,7 @@ func equal(b []byte, parts [][]byte) bool {
 }
 
 // Get returns the contents of the first intact attempt of the object name. It uses the memory of
-// buf if it is large enough. If no attempt is intact, the error wraps [ErrMissing], and a
+// buf if buf is large enough. If no attempt is intact, the error wraps [ErrMissing], and a
 // *[DamagedError] for each damaged attempt. Other errors come from the bucket.
 func (s *Store) Get(ctx context.Context, name string, buf []byte) ([]byte, error) {
 	b, _, err := s.get(ctx, name, buf)
@@ -141,9 +143,9 @@ func (s *Store) get(ctx context.Context, name string, buf []byte) (b []byte, bad
 	return b, bad, err
 }
 
-// first tries the attempts of an object from number k on, and returns the first for which try
-// succeeds. It appends errors of damaged attempts to bad. If no attempt is intact, the error wraps
-// [ErrMissing] and bad. Other errors of try are returned immediately.
+// first calls try for the attempts k, k + 1, … of an object, and returns the first attempt for
+// which try succeeds. It appends the errors of damaged attempts to bad. If no attempt is intact,
+// the error wraps [ErrMissing] and bad. Other errors of try are returned immediately.
 func (s *Store) first(name string, k int, bad []error, try func(key string) error) (int, []error, error) {
 	for ; k < MostAttempts; k++ {
 		err := try(attempt(name, k))
@@ -186,15 +188,15 @@ func named(key string, err error) error {
 	return nil
 }
 
-// Object is an entry of a list: an object's name, number of attempts and total size.
+// Object is a list entry: the name, number of attempts and total size of an object.
 type Object struct {
 	Name     string
 	Attempts int
 	Bytes    int64
 }
 
-// List calls yield for each object whose name begins with prefix, in ascending order. It reads no
-// object. It stops at the first error of yield.
+// List calls yield for each object whose name begins with prefix, in ascending order. It doesn't
+// read the objects. It stops at the first error of yield.
 func (s *Store) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	var now Object
 	flush := func() error {
@@ -226,7 +228,7 @@ func (s *Store) List(ctx context.Context, prefix string, yield func(Object) erro
 	return err
 }
 
-// Delete removes all attempts of all objects whose names begin with prefix. It returns their number
+// Delete removes the attempts of all objects whose names begin with prefix. It returns their number
 // and total size. Concurrent reads and writes of these objects have undefined results.
 func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes int64, err error) {
 	var keys []string
@@ -259,7 +261,7 @@ func (s *Store) Sweep() error {
 
 func attempt(name string, k int) string { return name + ".a" + strconv.Itoa(k) }
 
-// cutAttempt splits a key into a name and the number of the attempt.
+// cutAttempt splits a key into the object's name and the number of the attempt.
 func cutAttempt(key string) (name string, k int, ok bool) {
 	at := strings.LastIndex(key, ".a")
 	if at < 0 {

@@ -14,7 +14,8 @@ type Hand struct {
 	// are started again, even if it returns an error.
 	Out func(ctx context.Context, j *job.Job, tasks []int) error
 
-	// Say receives errors. Begin receives a job's number from 1 and its number of missing tasks.
+	// Say receives errors. Begin receives the number of the job, from 1, and the number of its
+	// missing tasks.
 	Say   func(format string, args ...any)
 	Begin func(j *job.Job, n, tasks int)
 
@@ -26,8 +27,8 @@ type Hand struct {
 const tries = 3
 
 // Do returns when all results of a job exist. A second call for the same job means that a result
-// was damaged, so it reads all results. It fails if the store fails, if tasks are missing after
-// three attempts, or when ctx is done.
+// was damaged, so Do then reads and checks all results. Do fails if the store fails, if tasks are
+// missing after three attempts, or when ctx is done.
 func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 	again := h.last == j.Digest
 	if h.last = j.Digest; !again {

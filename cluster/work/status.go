@@ -90,7 +90,7 @@ func Find(ctx context.Context, h *job.Host, prefix string) (*job.Job, error) {
 	return h.Load(ctx, digest)
 }
 
-// FindDigest is like [Find], but the job's description may be damaged.
+// FindDigest is like [Find], but also returns jobs whose description is damaged.
 func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, error) {
 	if strings.Trim(prefix, "0123456789abcdef") != "" || len(prefix) > 64 {
 		return "", fmt.Errorf("-job %q, expected the first hexadecimal digits of a job's digest", prefix)

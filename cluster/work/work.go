@@ -49,8 +49,8 @@ type shut struct {
 	err   error
 }
 
-// openings is the maximum number of attempts to open a job whose inputs can't be read. Other
-// errors, such as insufficient memory, would occur again.
+// openings is the maximum number of attempts to open a job whose inputs can't be read. After other
+// errors, such as insufficient memory, a retry would fail again.
 const openings = 3
 
 // NewRunner returns a runner for jobs of these kinds. It writes a [Report] per task to w.
@@ -78,7 +78,7 @@ func (r *Runner) Do(ctx context.Context, l job.Line) error {
 	return r.out.Encode(rep)
 }
 
-// Bad counts and reports a line that isn't a task.
+// Bad counts and reports an invalid task line.
 func (r *Runner) Bad(number int, err error) error {
 	r.failed++
 	return r.out.Encode(Report{Task: -1, State: Failed, Why: fmt.Sprintf("task line %d: %v", number, err)})
@@ -134,7 +134,7 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 	return Done, nil
 }
 
-// open opens a job, unless earlier attempts failed, because each attempt takes time.
+// open opens a job. After too many failures, it returns the last error immediately.
 func (r *Runner) open(ctx context.Context, j *job.Job) (w job.Worker, err error) {
 	s := r.shut[j.Digest]
 	if s == nil {

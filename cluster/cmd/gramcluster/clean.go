@@ -66,7 +66,7 @@ func (c *clean) run(ctx context.Context, e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		// description first, because a half-deleted job would be invalid
+		// The description is removed first, so that an interruption leaves only unused results.
 		for _, prefix := range []string{job.Jobs + digest, job.Results(digest)} {
 			if err := remove(prefix); err != nil {
 				return err

@@ -99,8 +99,8 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 	})
 }
 
-// command runs the shell command of -with to do tasks. The environment has the store and the job.
-// The command's output goes to standard error. It gets SIGTERM when ctx is done.
+// command runs the shell command of -with, which runs the tasks. Its environment variables contain
+// the store and the job, and its output goes to standard error. It gets SIGTERM when ctx is done.
 func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int) error {
 	var lines bytes.Buffer
 	for _, t := range tasks {

@@ -13,7 +13,7 @@ import (
 // fileBytes is the size of the program file's pages, which Go's memory statistics don't include.
 const fileBytes = 46 << 20
 
-// minBytes is enough memory for several documents or results.
+// minBytes is the minimum memory for documents or results.
 const minBytes = 1 << 20
 
 // host holds the common flags for store, cache, workers and memory.

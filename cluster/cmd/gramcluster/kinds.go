@@ -40,7 +40,7 @@ func kindsHelp(command, does string) string {
 		command)
 }
 
-// byKind makes the first argument of a command name the kind of job. It declares the kind's flags,
+// byKind selects the kind of job by the first argument of a command. It declares the kind's flags,
 // and passes the kind and the planner to take.
 func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner)) {
 	f.Usage = fmt.Sprintf("gramcluster %s KIND %s", command, usage)

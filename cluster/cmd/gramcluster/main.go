@@ -1,5 +1,5 @@
-// Command gramcluster distributes work of gram over several computers. It plans tasks, runs them
-// and gathers their results. Any scheduler can start it (Spark, Slurm, Kubernetes, xargs).
+// Command gramcluster distributes gram's computations over several computers. It plans tasks, runs
+// them and gathers their results. Any scheduler can start it (Spark, Slurm, Kubernetes, xargs).
 //
 // SPDX-License-Identifier: BSD-3-Clause
 package main

@@ -54,7 +54,7 @@ func (s *status) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer h.Store.Close()
-	// state at the first check, for the estimate
+	// Time and number of results at the first check, for the estimate.
 	begin, before := time.Now(), -1
 	for {
 		found, err := work.Jobs(ctx, h.Store, s.job) // drive may add jobs

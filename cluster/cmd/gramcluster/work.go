@@ -63,7 +63,7 @@ func (w *worker) run(ctx context.Context, e *cli.Env) error {
 		}
 	}
 	if w.job == "" {
-		if err := w.await(ctx); err != nil { // in a pipe, plan creates the store first
+		if err := w.await(ctx); err != nil { // in `plan | work`, plan creates the store first
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (w *worker) await(ctx context.Context) error {
 	}
 }
 
-// readLines does the tasks on standard input. It reads in a goroutine that can be abandoned.
+// readLines runs the tasks on standard input. A goroutine reads, because reads can't be cancelled.
 func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) error {
 	type line struct {
 		number int
@@ -158,7 +158,7 @@ func share(s string, env func(string) string) (first, step int, err error) {
 		case index != "":
 			of = index
 		case array != "":
-			// modulo N, because Slurm's other variables change if a part is resubmitted
+			// Modulo N, because Slurm's other variables change if some tasks are resubmitted.
 			of = array
 			if n, err := strconv.Atoi(count); err == nil && n > 0 {
 				if id, err := strconv.Atoi(array); err == nil {

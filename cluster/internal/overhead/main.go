@@ -1,6 +1,7 @@
-// Command overhead compares the CPU time of a Gram matrix with gramcluster (plan, several work
-// processes one after another, gather) and with gram, for docs/cluster.md. It prints medians,
-// minima and maxima over rounds, and checks that the files are equal. See `make bench-cluster`.
+// Command overhead compares the CPU time of gramcluster and gram for a Gram matrix, for
+// docs/cluster.md. With gramcluster, plan, several work processes and gather run one after another.
+// It prints medians, minima and maxima over rounds, and checks that the files are equal. See `make
+// bench-cluster`.
 package main
 
 import (

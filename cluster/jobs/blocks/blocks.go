@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Half is half of a symmetric matrix, divided into square blocks.
+// Half is the lower triangle of a symmetric matrix, divided into square blocks.
 type Half struct {
 	Rows  int `json:"rows"`
 	Block int `json:"block"`
@@ -49,7 +49,7 @@ func (h Half) Blocks() int {
 // Tasks returns the number of blocks.
 func (h Half) Tasks() int { b := h.Blocks(); return b * (b + 1) / 2 }
 
-// Span returns the first document of a range, and the index after its last document.
+// Span returns the first document of a range, and the index after the last document of the range.
 func (h Half) Span(block int) [2]int {
 	return [2]int{block * h.Block, min((block+1)*h.Block, h.Rows)}
 }

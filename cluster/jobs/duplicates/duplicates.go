@@ -1,6 +1,6 @@
-// Package duplicates is the kind of job that removes documents nearly equal to a kept document. It
-// is exact. A task finds the copies and the near pairs within two ranges of documents. Each pair
-// occurs in a task, so that all results together determine which documents are kept.
+// Package duplicates is the kind of job that finds the exact groups of near-duplicate documents. A
+// task finds the copies and the near pairs within two ranges of documents. Each pair occurs in some
+// task, so all results together determine which documents are kept.
 package duplicates
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kind is the kind of job.
+// Kind implements `gramcluster plan duplicates`.
 var Kind = job.Kind{
 	Name: "duplicates", Summary: "find groups of near-duplicate documents",
 	Declare: declare,
@@ -40,7 +40,7 @@ Example:
   gramcluster gather -store run -o groups.tsv`,
 }
 
-// spec is the description of the job.
+// spec is the kind-specific part of the description.
 type spec struct {
 	Embedding string  `json:"embedding"`
 	Within    float64 `json:"within"`
@@ -61,7 +61,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Reading implements job.Reader. Rare words and digits distinguish documents, so it keeps them.
+// Reading implements job.Reader. Rare words and digits are kept, as they distinguish documents.
 func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
@@ -143,8 +143,8 @@ func appendSpan(all []int, span [2]int) []int {
 	return all
 }
 
-// Do implements job.Worker. A result is a list of pairs, 32 bits per document, little-endian: a
-// first copy with each of its copies, then near pairs of first copies, larger index first.
+// Do implements job.Worker. A result is a list of pairs of document indices, as little-endian
+// uint32. Each copy follows the first of equal documents. Then come near pairs, larger index first.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	documents, h, m := o.documents(task), o.job.Host, o.space.Columns
 	var values int64

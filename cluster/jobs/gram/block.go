@@ -1,20 +1,21 @@
 package gram
 
-// maxTile is the maximum side of a tile. 512 x 512 values are 1 MiB, the unit in which a store
-// reads and checks data.
+// maxTile is the maximum side length of a tile. A tile of 512 x 512 values has 1 MiB, the unit in
+// which a store reads and checks data.
 const maxTile = 512
 
-// side returns the side of a tile: a power of 2 that divides Rows, for tiles on the diagonal.
+// side returns the side length of a tile, a power of 2 that divides Rows. Diagonal tiles are
+// square.
 func (s *spec) side() int { return min(maxTile, s.Rows&-s.Rows) }
 
-// most returns an upper bound of the values per block. Rounding widens a block by less than a tile.
+// most bounds the number of values per block. Aligning a block to tiles adds less than a tile.
 func (s *spec) most() int {
 	return min(s.Rows, s.Documents) * min(s.Columns+s.side(), s.Documents)
 }
 
-// block is the part of the matrix that a task computes. It is divided into tiles at multiples of
-// side, in rows and columns; tiles above the diagonal are left out. Tiles are stored from left to
-// right, then down, and each tile row by row.
+// block is the rectangle of the matrix that a task computes. It is divided into tiles at multiples
+// of side. Tiles above the diagonal are omitted. Tiles are stored in row-major order, as are the
+// values of each tile.
 type block struct {
 	side          int
 	rows, columns [2]int
@@ -33,7 +34,7 @@ func (s *spec) block(task int) block {
 }
 
 // cut returns the first column of block b of a strip. The last of several blocks has at least
-// Columns/2 columns, so it holds the diagonal.
+// Columns/2 columns, so it contains the diagonal of the strip.
 func (s *spec) cut(end, b, blocks int) int {
 	if b == blocks {
 		return end
@@ -76,7 +77,7 @@ func (b *block) place(row, column int) (at, width int) {
 	return above.values() + height*(left-b.columns[0]) + (row-top)*width + column - left, width
 }
 
-// each splits a rectangle at the tile boundaries. It calls do for each part that isn't above the
+// each splits a rectangle at the tile boundaries. It calls do for each piece that isn't above the
 // diagonal.
 func (b *block) each(row, rows, column, columns int, do func(row, rows, column, columns int)) {
 	for i := row; i < row+rows; {

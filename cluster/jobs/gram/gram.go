@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Kind is the kind of job.
+// Kind implements `gramcluster plan gram`.
 var Kind = job.Kind{
 	Name: "gram", Summary: "compute the Gram matrix of one kernel, one block per task",
 	Declare: declare,
@@ -39,7 +39,7 @@ Example:
   gramcluster gather -store run -o K.npy`,
 }
 
-// spec is the description of the matrix.
+// spec is the kind-specific part of the description.
 type spec struct {
 	Kernel    string `json:"kernel"`
 	Documents int    `json:"documents"`

@@ -16,15 +16,16 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// Long writes are faster, so the matrix is written in strips with the height of a tile, up to
-// stripBytes. Each strip is written in pieces of about pieceBytes; ctx is checked between them.
+// The matrix is written in strips of up to stripBytes with the height of a tile, because long
+// writes are faster. Each strip is written in pieces of about pieceBytes; ctx is checked between
+// pieces.
 const (
 	stripBytes = 128 << 20
 	pieceBytes = 8 << 20
 )
 
-// gatherNPY writes the n x n matrix in NumPy's format. Each worker holds one strip. A tile is read
-// twice: for its own position, and for its transpose.
+// gatherNPY writes the n x n matrix in NumPy's format. Each worker holds one strip. Each tile is
+// read twice, because its transpose is also in the matrix.
 func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error {
 	if err := j.Host.Fits(nil, 2*s.tileBytes(), "a tile and a part of the matrix"); err != nil {
 		return err
@@ -71,11 +72,12 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 	return f.Commit()
 }
 
-// tileBytes returns the size of a tile in bytes, which is also the unit of reading.
+// tileBytes returns the size of a tile in bytes. Results are also read in tiles.
 func (s *spec) tileBytes() int64 { return 4 * int64(s.side()) * int64(s.side()) }
 
 // stripWidth returns the number of workers that fit into memory, and the number of columns of a
-// strip. A strip has at least one tile, and at most stripBytes and half the memory of all workers.
+// strip. A strip has at least one tile and at most stripBytes. Together, strips take at most half
+// of the memory.
 func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	workers, room := h.Workers, int64(stripBytes)
 	if h.Memory > 0 {
@@ -85,14 +87,14 @@ func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	return workers, max(int(room/s.tileBytes()), 1) * s.side()
 }
 
-// strip is the part of the matrix held by a worker: the height of a tile, several tiles wide.
+// strip is a row of adjacent tiles, which a worker holds in memory.
 type strip struct {
 	*spec
 	job           *job.Job
 	store         *store.Store
 	rows, columns [2]int
 	values        []float32
-	part          []byte // buffer for a part of a result
+	part          []byte // buffer for a range of a result
 
 	view *store.View // view of the result of task
 	task int

@@ -24,14 +24,14 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Run plans a job on the documents of source, does its tasks on two hosts in no particular order,
-// and gathers to a file called name. It returns the job, the output and the error of gather.
+// Run plans a job on the documents of source, runs its tasks on two hosts in random order, and
+// gathers to a file called name. It returns the job, the output and the error of gather.
 func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.Job, []byte, error) {
 	t.Helper()
 	return RunOn(t, asm.Best().ISA, k, source, name, flags...)
 }
 
-// RunOn is Run with an instruction set.
+// RunOn is like Run, but uses the given instruction set.
 func RunOn(
 	t testing.TB, isa asm.ISA, k job.Kind, source, name string, flags ...string,
 ) (*job.Job, []byte, error) {
@@ -99,7 +99,7 @@ func Refused(t testing.TB, k job.Kind, source, name string, says map[string]stri
 	}
 }
 
-// Other changes a job's description. Open and Gather must then fail; Other returns their errors.
+// Other changes a job's description. It checks that Open and Gather fail, and returns their errors.
 func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)) (opened, gathered error) {
 	t.Helper()
 	d := j.Description

@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Kind is the kind of job.
+// Kind implements `gramcluster drive landmarks`.
 var Kind = job.Kind{
 	Name: "landmarks", Summary: "train a landmark model: one job per pass, some documents per task",
 	Declare: declare,
@@ -38,7 +38,7 @@ Example:
     -o mail.model -with 'gramcluster work -store "$GRAM_STORE"'`,
 }
 
-// spec is the description of a pass.
+// spec is the kind-specific part of the description.
 type spec struct {
 	Settings landmark.Settings `json:"settings"`
 	Request  string            `json:"request"` // digest of the request

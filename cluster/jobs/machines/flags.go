@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Flags are the parameters of training, with the names of the learner's parameters. In a search,
-// -kernel, -scheme, -c, -nu and -epsilon take lists.
+// Flags holds the flags for training parameters. In a search, -kernel, -scheme, -c, -nu and
+// -epsilon take lists.
 type Flags struct {
 	Settings
 	Lists map[string][]string // values of the flags, indexed by parameter
@@ -97,8 +97,8 @@ func (r repeated) String() string        { return "" }
 func (r repeated) Set(text string) error { return r(text) }
 func (r repeated) Several()              {}
 
-// Take checks the flags against documents and sets the defaults. Settings then have the first value
-// of each list.
+// Take checks the flags against the documents and sets the defaults. Afterwards, Settings has the
+// first value of each list.
 func (f *Flags) Take(c *corpus.Corpus) error {
 	if c == nil {
 		return errors.New("documents are missing, expected -in SOURCE")

@@ -12,7 +12,7 @@ import (
 )
 
 // Problem prepares documents for training. If once is set, each task trains with a single kernel,
-// as in gram train; otherwise tasks share dot products, as in gram grid. The memory limit applies
+// as in gram train. Otherwise, tasks share dot products, as in gram grid. The memory limit applies
 // to a task. Without a limit, a host uses three quarters of its free memory, like gram.
 func Problem(
 	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool, tasks ...svm.Task,

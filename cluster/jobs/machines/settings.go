@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/params"
 )
 
-// Settings holds a type of support vector machine and its parameters for a description.
+// Settings holds the type and parameters of a support vector machine in a description.
 type Settings struct {
 	Type       string              `json:"type"`
 	Parameters map[string][]string `json:"parameters"` // JSON sorts keys

@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// gather reads each block twice. It holds the lists of one range of documents at a time.
+// gather reads each result twice. It keeps only the lists of one range of documents in memory.
 func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.To != "" && out.To != "tsv" {
 		return fmt.Errorf("-to %s, expected tsv", out.To)
@@ -28,7 +28,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if err != nil {
 		return err
 	}
-	// memory for the lists of all blocks and the merged lists of one range
+	// Memory is needed for the lists of all blocks and the merged lists of one range.
 	block, n := int64(min(o.Block, o.Rows)), int64(o.Rows)
 	if err := j.Host.Fits(c, o.engine.Info().Bytes+(n+2*block)*(48+16*int64(min(o.K, o.Block))),
 		"an engine and the lists of %d documents", block); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// Kind is the kind of job.
+// Kind implements `gramcluster plan neighbours`.
 var Kind = job.Kind{
 	Name: "neighbours", Summary: "find the exact nearest neighbours of each document, one block per task",
 	Declare: declare,
@@ -36,13 +36,13 @@ Example:
   gramcluster gather -store run -o near.tsv`,
 }
 
-// spec is the description of the job.
+// spec is the kind-specific part of the description.
 type spec struct {
 	Kernel string `json:"kernel"`
 	blocks.Half
 	K int `json:"k"`
 
-	// The key differs from "min" of older programs, which compared in float32. So old and new
+	// The JSON key differs from "min" of older programs, which compared in float32. So old and new
 	// programs refuse each other's jobs.
 	Min *float64 `json:"least,omitempty"`
 }
@@ -63,7 +63,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Reading implements job.Reader. MinDF is 1, because rare words distinguish documents.
+// Reading implements job.Reader. It sets MinDF to 1, because rare words distinguish documents.
 func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
@@ -99,7 +99,7 @@ func (s *spec) validate() error {
 	return s.Validate()
 }
 
-// lengths returns the numbers of lists in a task's result, for rows and for columns.
+// lengths returns the number of lists in a task's result, for rows and for columns.
 func (s *spec) lengths(task int) (rows, columns int) {
 	i, j := blocks.Place(task)
 	a, b := s.Span(i), s.Span(j)

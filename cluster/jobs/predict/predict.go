@@ -1,6 +1,6 @@
-// Package predict is the kind of job that predicts documents with a model, several per task. Each
-// task has its own corpus, so a worker reads only its own documents, and only the planning host
-// needs memory for all documents. A result consists of the lines of the task's documents.
+// Package predict is the kind of job that predicts documents with a model. Each task has its own
+// corpus of several documents, so a worker reads only its own documents. Only the planning host
+// needs memory for all documents. A result consists of the output lines of the task's documents.
 package predict
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// Kind is the kind of job.
+// Kind implements `gramcluster plan predict`.
 var Kind = job.Kind{
 	Name: "predict", Summary: "predict documents with a model, some documents per task",
 	Declare: declare,
@@ -48,13 +48,13 @@ const (
 	decisions     = "decisions"
 )
 
-// spec is the description of the predictions.
+// spec is the kind-specific part of the description.
 type spec struct {
 	Model  string   `json:"model"` // digest of the model file
 	Output string   `json:"output"`
 	Names  bool     `json:"names,omitempty"`
 	Pieces []string `json:"pieces"` // digests of the documents of each task
-	First  []int    `json:"first"`  // number of the first document of each task, from 0
+	First  []int    `json:"first"`  // index of the first document of each task
 }
 
 type planner struct {
@@ -77,7 +77,7 @@ func declare(f *flag.FlagSet) job.Planner {
 // Divided implements job.Divider: the documents of each task are stored separately.
 func (*planner) Divided() {}
 
-// Reading implements job.Reader: text is tokenised as in training, and counted with the model's
+// Reading implements job.Reader. Text is tokenised as in training, and converted with the model's
 // vocabulary.
 func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	if p.model == "" {
@@ -95,7 +95,7 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	about := m.About()
 	opt.Signed = true // embedding fails if the model requires non-negative values
 	opt.Like, opt.Tokenizer = about.Form, corpus.Tokenizer{}
-	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // tokenizer of the training
+	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // tokenizer used in training
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
 			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s was trained on vectors",
@@ -197,7 +197,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 		return nil, err
 	}
 	const lines = 16 << 20                     // includes uncollected garbage on a busy host
-	held := job.ProgramBytes + 2*bytes + lines // the model's text, or its decoded data
+	held := job.ProgramBytes + 2*bytes + lines // memory for the model's text and its decoded data
 	p, err := learn.Ready(ctx, m, learn.Options{
 		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory, HeldBytes: held,
 	})
@@ -226,7 +226,7 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
 		return nil, fmt.Errorf("predict: task %d begins at document %d, expected %d", task+1, w.First[task+1], n)
 	}
-	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // includes memory for reading
+	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // with memory for reading
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kind is the kind of job.
+// Kind implements `gramcluster plan search`.
 var Kind = job.Kind{
 	Name: "search", Summary: "cross-validate kernels and parameters, one path of kernels in one fold per task",
 	Declare: declare,
@@ -40,7 +40,7 @@ Example:
   gramcluster gather -store run -o scores.json`,
 }
 
-// spec is the job description of a search: settings, parameter values and folds.
+// spec is the kind-specific part of the description.
 type spec struct {
 	machines.Settings
 	Lists map[string][]string `json:"lists"` // values, indexed by parameter

@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// result is the result of a task: several of a classifier's decision functions. JSON preserves
-// their numbers.
+// result is the result of a task: some of a classifier's decision functions. JSON preserves float64
+// values exactly.
 type result struct {
 	Scheme      solver.Scheme       `json:"scheme"`
 	Classes     int                 `json:"classes"`
@@ -38,8 +38,8 @@ func encode(c *solver.Classifier) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// decode decodes a result for a classifier with of decision functions. The caller checks the
-// functions when it merges results.
+// decode decodes a result for a classifier whose number of decision functions is of. The functions
+// are checked when results are merged.
 func decode(b []byte, of int) (*solver.Classifier, error) {
 	var r result
 	if err := job.Decode(b, &r); err != nil {

@@ -1,7 +1,7 @@
 // Package train is the kind of job that trains a support vector machine. A task trains several
-// binary classifiers, and gather assembles the model. One-vs-one has a binary classifier for each
-// pair of classes. Thresholds and probabilities depend on all binary classifiers, so they need a
-// single task.
+// binary classifiers, and gather assembles the model. In one-vs-one, each pair of classes has a
+// binary classifier. Tuning thresholds or probabilities requires all binary classifiers, so it
+// needs a single task.
 package train
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Kind is the kind of job.
+// Kind implements `gramcluster plan train`.
 var Kind = job.Kind{
 	Name: "train", Summary: "train a support vector machine, some binary classifiers per task",
 	Declare: declare,
@@ -40,8 +40,8 @@ Example:
 // defaultTasks is the default maximum number of tasks.
 const defaultTasks = 64
 
-// spec is the description of the training. It lists the binary classifiers of each task, because
-// their grouping depends on the memory of the planning host.
+// spec is the kind-specific part of the description. It lists the binary classifiers of each task,
+// because their grouping depends on the memory of the planning host.
 type spec struct {
 	machines.Settings
 	Machines [][]int `json:"machines"`
@@ -88,8 +88,8 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, tasks, problem.Engine().Close()
 }
 
-// settingsOf returns the solver's settings. Labels are trained independently, as in gram when the
-// matrix fits into memory, so that workers with less memory give the same bits.
+// settingsOf returns the solver's settings. Labels are trained independently, as in gram if the
+// matrix fits into memory. So workers with less memory compute the same bits.
 func settingsOf(s *machines.Settings) (svm.Settings, error) {
 	out, err := s.SVM()
 	out.IndependentLabels = true

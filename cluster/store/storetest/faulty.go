@@ -21,7 +21,7 @@ const (
 	Again        // Create creates the object, then reports that it exists, as after an unnoticed retry
 	Turned       // Open returns a wrong byte once; Create stores a wrong byte, without an error
 	Stale        // List omits every other key
-	Hidden       // Create reports that the object exists, but there is none, as some servers do briefly
+	Hidden       // Create reports an existing object although there is none, as some servers do briefly
 )
 
 // Operations of a bucket.
