@@ -22,24 +22,24 @@ type columns struct {
 	own   side
 	head  uint64 // address of a Head
 	tiles tiles
-	other rowSide // documents of rows that aren't columns, from the last request
+	other rowSide // row documents of the last request that aren't columns
 }
 
-// side is a set of documents on the device.
+// side is a set of documents in device memory.
 type side struct {
 	at   uint64 // address of a Side
 	rows int
-	tail []int64 // index of each document's first value in the tail
+	tail []int64 // index of each document's first tail value
 }
 
-// rowSide is a side with separate memory.
+// rowSide is a side whose memory is freed separately.
 type rowSide struct {
 	side
 	x    *sparse.Embedded
 	pool pool
 }
 
-// Load copies documents to the device. The caller must not change them until they are closed.
+// Load copies x to the device. The caller must not change x until the Columns are closed.
 func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) {
 	if x.Embedder.Pairing >= pairings {
 		return nil, fmt.Errorf("cuda: documents embedded as %s, whose similarity has no kernels", x.Embedder)
@@ -107,7 +107,7 @@ func (c *columns) uploadSide(
 	return side{at, x.Rows(), s.tail}, u.err
 }
 
-// uploadHead copies the division of the head into chunks.
+// uploadHead copies the number of terms of each chunk in the head.
 func (c *columns) uploadHead() (uint64, error) {
 	u := uploader{p: &c.pool}
 	l := c.layout
@@ -116,7 +116,7 @@ func (c *columns) uploadHead() (uint64, error) {
 	return at, u.err
 }
 
-// uploader keeps the first error of several uploads.
+// uploader keeps the first error of several uploads. After an error it uploads nothing.
 type uploader struct {
 	p   allocator
 	err error
@@ -131,8 +131,8 @@ func send[T any](u *uploader, values []T) uint64 {
 	return at
 }
 
-// sideOf returns the side of the rows' documents: the columns, or other documents, which stay on
-// the device until the next request for different documents.
+// sideOf returns the side of the row documents: the columns, or other documents. Other documents
+// stay on the device until a request uses different documents.
 func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) {
 	if x == nil || x == c.x {
 		return c.own, nil
@@ -160,7 +160,7 @@ func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 	return s, nil
 }
 
-// Name returns the device's name and how tensor cores are used.
+// Name returns the device's name and the number of terms computed on tensor cores.
 func (c *columns) Name() string {
 	name := "cuda: " + c.d.info.Name
 	if c.layout.dense > 0 {
@@ -169,20 +169,20 @@ func (c *columns) Name() string {
 	return name
 }
 
-// batchRows is the number of documents copied at a time. Copying and starting kernels cost about a
-// millisecond, as much as ten million kernel values. The values of more than 64 rows take at most
-// batchBytes.
+// batchRows is the maximum number of rows per request if the rows aren't columns. A request takes
+// about a millisecond for copies and kernel launches, the time of ten million kernel values. The
+// results of more than 64 rows take at most batchBytes.
 const (
 	batchRows  = 4096
 	batchBytes = 128 << 20
 )
 
-// BatchRows returns the number of rows of other documents per request.
+// BatchRows returns the maximum number of rows per request if the rows aren't columns.
 func (c *columns) BatchRows() int {
 	return min(max(batchBytes/4/max(c.x.Rows(), 1), 64), batchRows)
 }
 
-// HostBytes returns the maximum page-locked memory.
+// HostBytes returns the maximum size of page-locked memory in bytes.
 func (c *columns) HostBytes() int64 {
 	n := int64(c.x.Rows())
 	line := 4 * int64(padded(c.x.Rows()))

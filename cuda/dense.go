@@ -11,33 +11,34 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 )
 
-// steps returns the number of steps of timemodel.DenseStep dense terms; the last step is padded
+// steps returns the number of groups of timemodel.DenseStep dense terms. The last group is padded
 // with zeros.
 func (l *layout) steps() int { return (l.dense + timemodel.DenseStep - 1) / timemodel.DenseStep }
 
-// step holds the digits of DenseStep terms: for each term the digits of 2^24, then of 2^16, 2^8 and
-// 1, see kernels/tensor.h.
+// step holds the digits of DenseStep terms: the digits of 2^24 for all terms, then of 2^16, 2^8 and
+// 1. See kernels/tensor.h.
 type step [4][timemodel.DenseStep]int8
 
-// digitScale multiplies values, in units of their document's scale, before they are rounded to
-// integers. It is the largest factor for which the first digit fits.
+// digitScale multiplies values before they are rounded to integers. It is the largest factor for
+// which the first digit fits into int8.
 const digitScale = 127 << 24
 
-// digits returns the digits of a value from -1 to 1 in base 256, from -128 to 127, highest first.
+// digits returns the base-256 digits, from -128 to 127, of a value from -1 to 1, highest digit
+// first.
 func digits(v float64) [4]int8 {
-	// added so that the last three digits are nonnegative; flipping their highest bits afterwards
-	// subtracts it again
+	// half is added so that the last three digits are nonnegative. Flipping their highest bits then
+	// subtracts it again.
 	const half = 0x808080
 	q := int32(math.RoundToEven(min(max(v, -1), 1) * digitScale))
 	u := uint32(q+half) ^ half
 	return [4]int8{int8(u >> 24), int8(u >> 16), int8(u >> 8), int8(u)}
 }
 
-// minScale is the exponent of the minimum scale of a document. With a smaller scale, the sums of
+// minScale is the binary exponent of a document's minimum scale. With a smaller scale, the sums of
 // the first digits' products might overflow, see kernels/tensor.h.
 const minScale = -4
 
-// fillDense writes a document's dense values to its steps, and returns its scale.
+// fillDense writes the digits of a document's dense values, and returns the document's scale.
 func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale float32) {
 	var most float64
 	for k, t := range terms {
@@ -64,8 +65,8 @@ func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale 
 // densePiece is the number of bytes of dense values computed at a time.
 const densePiece = 4 << 20
 
-// uploadDense copies the dense values of documents, [documents][steps], and their scales. It
-// returns the addresses of both, or 0 without dense terms.
+// uploadDense copies the digits of the documents' dense values, [documents][steps], and the
+// documents' scales. It returns both addresses, or 0 if there are no dense terms.
 func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleAt uint64, err error) {
 	steps, n := l.steps(), len(s.exact)-1
 	if steps == 0 {
@@ -76,7 +77,7 @@ func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleA
 	if err != nil {
 		return 0, 0, err
 	}
-	scale := make([]float32, n+tensorColumns) // blocks read past the last document
+	scale := make([]float32, n+tensorColumns) // blocks of threads read past the last document
 	piece := make([]step, min(n, max(densePiece/size/steps, 1))*steps)
 	for first := 0; first < n; {
 		if ctx.Err() != nil {

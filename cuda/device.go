@@ -46,7 +46,7 @@ func first() (cu.Device, error) {
 	return d, failed("cuDeviceGet", err)
 }
 
-// Probe returns information about the device that [Open] would use, or an error.
+// Probe returns information about the device that [Open] would open, or an error.
 func Probe() (Info, error) {
 	d, err := Open(Options{})
 	if err != nil {
@@ -55,7 +55,7 @@ func Probe() (Info, error) {
 	return d.Info(), d.Close()
 }
 
-// Device is an open GPU. It may be used concurrently; computations run one at a time.
+// Device is an open GPU. It may be used concurrently, but computations run one at a time.
 type Device struct {
 	handle
 	d       cu.Device
@@ -64,15 +64,15 @@ type Device struct {
 	limit   int64 // maximum device memory in bytes
 	tile    atomic.Int64
 
-	image string // the kernels: PTX or a cubin
+	image string // kernels as PTX or cubin
 
 	denseShare int64 // see timemodel's Costs.Terms
 	tailShare  int64 // argument tail of newLayout; 0 except in tests and benchmarks
-	rows       int   // rows computed at a time; computedRows except in tests
-	// replaces the driver in running a kernel and reports whether it did; nil except in tests
+	rows       int   // rows per tile; computedRows except in tests
+	// interpret runs a kernel in place of the driver, or returns false; nil except in tests.
 	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)
 
-	mu      sync.Mutex // guards the fields below, and serialises computations
+	mu      sync.Mutex // guards the fields below and serialises computations
 	held    int64      // bytes allocated
 	arena   arena      // memory of the current request
 	kernels *kernels   // nil until first needed
@@ -121,10 +121,10 @@ func Open(opt Options) (*Device, error) {
 	return dev, nil
 }
 
-// Info returns the information from when the device was opened.
+// Info returns the information obtained when the device was opened.
 func (d *Device) Info() Info { return d.info }
 
-// Close closes the device; it is idempotent. It fails if loaded columns are still open.
+// Close closes the device. It is idempotent. It fails if loaded columns are still open.
 func (d *Device) Close() error {
 	first, err := d.end(func() error {
 		err := errors.Join(d.free(&d.arena.block), d.times.close())
@@ -140,16 +140,16 @@ func (d *Device) Close() error {
 	return err
 }
 
-// inContext runs work with the device's context as the current context, and reports whether that
-// was possible; d.mu is locked. In CUDA, the current context belongs to an OS thread, so the
-// goroutine is locked to its thread.
+// inContext runs work with the device's context as the current context. began is false if the
+// context can't be set. d.mu must be locked. In CUDA, the current context is a property of an OS
+// thread, so the goroutine is locked to its thread.
 func (d *Device) inContext(work func() error) (began bool, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cu.SetCurrentContext(d.context); err != nil {
 		return false, failed("cuCtxSetCurrent", err)
 	}
-	// runs after a panic of a caller's function, too
+	// This must also run if work panics.
 	defer func() { err = errors.Join(err, failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{}))) }()
 	defer d.times.drop()
 	if err = work(); err == nil {
@@ -158,7 +158,7 @@ func (d *Device) inContext(work func() error) (began bool, err error) {
 	return true, err
 }
 
-// about fills in Info; d's context is current.
+// about returns the Info of d, whose context must be current.
 func about(d cu.Device) (info Info, err error) {
 	v := cu.Version()
 	if v < 0 {
@@ -183,5 +183,5 @@ func about(d cu.Device) (info Info, err error) {
 	return info, failed("cuMemGetInfo", err)
 }
 
-// version formats the driver's CUDA version number, 1000 major + 10 minor.
+// version formats a CUDA version number, which is 1000 major + 10 minor.
 func version(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }

@@ -1,21 +1,20 @@
 // Package cuda is the GPU back end. An NVIDIA GPU computes rows of c = 1 - cosine and of the
-// kernels of package engine, through gorgonia.org/cu. It needs the build tag cuda, cgo and Linux;
-// otherwise, the package's functions return ErrNotBuilt.
+// kernels of package engine, through gorgonia.org/cu. It needs the build tag cuda, cgo and Linux.
+// Otherwise, its functions return ErrNotBuilt.
 //
 // A program with the tag can be built on any computer with Go and a C compiler, and runs without a
-// CUDA toolkit or driver. internal/driver loads the driver when a device is first needed, and
-// [Probe] reports the device. The kernels are written in CUDA C++ (kernels/*.cu), compiled to PTX
-// by clang without a toolkit, and embedded. The driver compiles the PTX for its device.
+// CUDA toolkit or driver. internal/driver loads the driver when a device is first used. The kernels
+// are written in CUDA C++ (kernels/*.cu), compiled to PTX by clang without a toolkit, and embedded.
+// The driver compiles the PTX for its device.
 //
-// The package depends on sparse and engine/device, never the reverse: engine only sees a
-// device.Backend. The default build contains no part of it.
+// Package engine doesn't depend on this package; it uses a GPU through a device.Backend. The
+// default build contains no part of this package.
 //
 // # How a tile is computed
 //
-// Rows are documents that stream past panels of columns, as in package asm. Values are integers in
-// units of 2^-31 (kernels/words.h), so sums of products don't depend on their order. Any thread may
-// add at any time, and (i, j) and (j, i) have the same bits in every request. The kernels of a tile
-// are
+// As in package asm, rows stream past panels of columns. Values are integers in units of 2^-31
+// (kernels/words.h), so sums of products don't depend on the order of addition. Threads may add in
+// any order, and (i, j) and (j, i) always have the same bits. The kernels of a tile are
 //
 //   - tailAdd, which adds the rare terms of a row by posting lists, in shared memory. Long lists have
 //     the position of every block of 4,096 columns;
@@ -30,19 +29,19 @@
 //     smoothed layers below others, engine maps the device's c on the CPU;
 //   - closePairs, which recomputes c below 0.1 in float64, one warp per pair, and runs the program.
 //
-// panelChiSquare, panelJensenShannon and their tails do the same for histograms, whose terms are
-// rounded to units of 2^-62. internal/timemodel divides the terms between head and tail. It counts
-// operations and uses costs measured on an H100, and derived costs for histograms. About 2,048 rows
-// are computed at a time, in two alternating tiles. They are copied in pieces or reduced on the
+// Histograms have the same kernels for χ² and Jensen-Shannon, whose terms are rounded to units of
+// 2^-62. internal/timemodel divides the terms between head and tail. It counts operations and
+// multiplies them by costs, which are measured on an H100, or derived for histograms. A tile has up
+// to 2,048 rows, and two tiles alternate. A tile is copied to the host in pieces, or reduced on the
 // device (kernels/reduce.h): to the smallest values of each row, products with vectors, or a digest
-// (device.Reducer). Only copies are limited by the bus.
+// (device.Reducer).
 //
 // Accuracy of the dot product, for unit vectors a and b with m common terms in the tail and h
-// chunks: the error of a word is 2^-32 relative, 2^-31 at 1, which changes Σ a b by √(len a) 2^-32,
-// and likewise for b. The error of a product in the tail is 2^-31, or of all products together if
-// more than 1,024 are possible; the error of a chunk is 2^-31. So the error of c is 2^-31 (min(m,
-// 1024) + h) + 2^-32 (√len a + √len b), at most 5·10^-7, plus the rounding of values and of c to
-// float32.
+// chunks: A word has a relative error of 2^-32, or 2^-31 near 1, which changes Σ a b by √(len a)
+// 2^-32, and likewise for b. Each product in the tail is rounded with an error of 2^-31. If a and b
+// both have more than 1,024 values in the tail, only the sum of these products is rounded. A chunk
+// has an error of 2^-31. So the error of c is 2^-31 (min(m, 1024) + h) + 2^-32 (√len a + √len b),
+// at most 5·10^-7, plus the rounding of values and of c to float32.
 //
 // BENCHMARKS.md has the measurements, and LEASE.md describes how to measure on a GPU.
 package cuda

@@ -1,7 +1,7 @@
 package cuda
 
 // Failure reports that a device or its driver failed, or that device memory was insufficient. The
-// request itself is valid and may succeed elsewhere. Errors of this package with such a cause wrap
+// request is valid and may succeed on the CPU or another device. All errors with such a cause wrap
 // a Failure.
 type Failure struct{ Err error }
 

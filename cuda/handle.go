@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// handle is the common part of a [Device] and its children. It can be used until it is closed. It
-// belongs to a parent handle, which can't be closed before it. Its zero value is closed. Device.mu
+// handle is embedded in [Device] and the objects created from it. A handle is usable until it is
+// closed. A parent can't be closed while it has open children. The zero value is closed. Device.mu
 // guards live and users.
 type handle struct {
 	d     *Device
@@ -18,13 +18,13 @@ type handle struct {
 	users int // number of open children
 }
 
-// begin opens a handle that belongs to another; d.mu is locked.
+// begin opens a handle that has a parent; d.mu must be locked.
 func (h *handle) begin() {
 	h.live = true
 	h.of.users++
 }
 
-// do runs work exclusively, with the device's context as the current context.
+// do locks the device and runs work with the device's context as the current context.
 func (h *handle) do(work func() error) error {
 	if h.d == nil {
 		return fmt.Errorf("cuda: used without a device: %w", ErrClosed)
@@ -38,8 +38,8 @@ func (h *handle) do(work func() error) error {
 	return err
 }
 
-// end closes a handle. The first call frees what the handle holds and reports that it is the first. If
-// the context can't be made current, end tries once more and still returns the error of the first try.
+// end closes a handle. The first call runs giveBack and returns true. If the context can't be set,
+// end tries again, but still returns the error of the first attempt.
 func (h *handle) end(giveBack func() error) (first bool, err error) {
 	if h.d == nil {
 		return false, nil
@@ -64,7 +64,7 @@ func (h *handle) end(giveBack func() error) (first bool, err error) {
 	return true, err
 }
 
-// close is end without a result.
+// close is like end, but only returns the error.
 func (h *handle) close(giveBack func() error) error {
 	_, err := h.end(giveBack)
 	return err

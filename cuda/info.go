@@ -9,16 +9,16 @@ import (
 // ErrNotBuilt is returned if this program has no GPU back end.
 var ErrNotBuilt = errors.New("not built in; make cuda builds a program with it")
 
-// ErrClosed is returned if a Device or its columns are used after Close.
+// ErrClosed is returned if a Device or its Columns are used after Close.
 var ErrClosed = errors.New("closed")
 
-// Columns are documents on a device: the columns of the rows that it computes. They must be closed
-// before the device.
+// Columns are documents on a device. Requests compute rows of the Gram matrix with these columns.
+// Columns must be closed before the device.
 type Columns interface {
 	device.Accelerator
 	device.Reducer
 
-	// HostBytes returns the maximum page-locked memory.
+	// HostBytes returns the maximum size of page-locked memory in bytes.
 	HostBytes() int64
 
 	// Close frees the documents and their tiles. It is idempotent.
@@ -34,11 +34,11 @@ type Info struct {
 	MemoryBytes     int64  `json:"memory_bytes"`
 	FreeBytes       int64  `json:"memory_free_bytes"`
 	SharedBytes     int    `json:"shared_memory_bytes"` // maximum per block of threads
-	Module          string `json:"module,omitempty"`    // file of the kernels (GRAM_CUDA_MODULE); "": built in
+	Module          string `json:"module,omitempty"`    // kernel file (GRAM_CUDA_MODULE); "": built in
 }
 
-// KernelTime is the total time of all launches of a kernel; "copy" is the time of copying tiles to
-// the host.
+// KernelTime is the total duration of all launches of a kernel. The name "copy" is for copies of
+// tiles to the host.
 type KernelTime struct {
 	Kernel   string  `json:"kernel"`
 	Launches int     `json:"launches"`

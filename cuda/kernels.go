@@ -26,11 +26,10 @@ type kernels struct {
 	applyProgram   cu.Function
 	closePairs     cu.Function
 	reduce         reduceKernels
-	panelTerms     int // maximum terms of a panel in a block's shared memory
+	panelTerms     int // maximum number of terms of a panel in shared memory
 }
 
-// pairingKernels are the kernels of sparse.Dot, sparse.ChiSquare and sparse.JensenShannon, in this
-// order: for the tail and for panels.
+// pairingKernels lists the tail kernel and the panel kernel of each pairing.
 var pairingKernels = [pairings][2]string{
 	sparse.Dot:           {"tailAdd", "panelDot"},
 	sparse.ChiSquare:     {"tailAddChiSquare", "panelChiSquare"},
@@ -39,10 +38,10 @@ var pairingKernels = [pairings][2]string{
 
 const pairings = sparse.JensenShannon + 1
 
-// lineBytes is the size of a panel's term in shared memory.
+// lineBytes is the size of a term in a panel in shared memory.
 const lineBytes = 4 * panelWidth
 
-// load compiles the kernels once.
+// load loads the kernels when first called. The driver compiles them.
 func (d *Device) load() (*kernels, error) {
 	if d.kernels != nil {
 		return d.kernels, nil
@@ -68,7 +67,7 @@ func (d *Device) load() (*kernels, error) {
 	return k, nil
 }
 
-// functions lists all kernels by name, which a module must contain.
+// functions returns all kernels by name. A module must contain all of them.
 func (k *kernels) functions() map[string]*cu.Function {
 	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "applyProgram": &k.applyProgram,
 		"closePairs": &k.closePairs,
@@ -81,8 +80,8 @@ func (k *kernels) functions() map[string]*cu.Function {
 
 func (k *kernels) close() error { return failed("cuModuleUnload", k.module.Unload()) }
 
-// launch starts a kernel. gorgonia.org/cu copies 8 bytes per parameter, so each parameter has 8
-// bytes.
+// launch starts a kernel. Each parameter must have 8 bytes, because gorgonia.org/cu copies 8 bytes
+// per parameter.
 func (d *Device) launch(
 	name string, f cu.Function, gridX, gridY, threads, shared int, stream cu.Stream, parameters ...uint64,
 ) error {

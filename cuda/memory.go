@@ -13,9 +13,9 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// The functions below need the device's context as the current context, see Device.do.
+// The functions below require the device's context as the current context, see Device.do.
 
-// errLimit reports that the memory limit is reached; it counts as the driver's OutOfMemory.
+// errLimit returns an error for the memory limit, which wraps the driver's OutOfMemory.
 func (d *Device) errLimit(bytes int64) error {
 	return &Failure{fmt.Errorf("can't allocate %s of GPU memory with %s in use, expected at most %s in total: %w",
 		run.FormatBytes(bytes), run.FormatBytes(d.held), run.FormatBytes(d.limit), cu.OutOfMemory)}
@@ -27,8 +27,8 @@ type memory struct {
 	bytes int64
 }
 
-// alloc allocates memory, at least one byte. If there isn't enough, it first frees the memory of an
-// unused arena.
+// alloc allocates memory, at least one byte. If memory is insufficient, it first frees an unused
+// arena and tries again.
 func (d *Device) alloc(bytes int64) (memory, error) {
 	bytes = max(bytes, 1)
 	m, err := d.take(bytes)
@@ -53,7 +53,7 @@ func (d *Device) take(bytes int64) (memory, error) {
 	return memory{at, bytes}, nil
 }
 
-// free frees memory; it does nothing without memory.
+// free frees m, unless it is empty.
 func (d *Device) free(m *memory) error {
 	if m.bytes == 0 {
 		return nil
@@ -72,7 +72,7 @@ type allocator interface {
 	alloc(bytes int64) (memory, error)
 }
 
-// pool is memory that is freed together.
+// pool is a set of memory blocks that are freed together.
 type pool struct {
 	d      *Device
 	pieces []memory
@@ -96,9 +96,9 @@ func (p *pool) close() error {
 	return err
 }
 
-// arena allocates the memory of a request from a block that the next request reuses, because
-// freeing memory waits for the device. If the block is full, the rest is allocated separately, and
-// the block grows by as much before the next request, up to maxArena.
+// arena is an allocator for the memory of a request. It keeps a block for the next request, because
+// freeing memory waits for the device. If the block is full, the pool rest allocates separately.
+// The block then grows before the next request, up to maxArena.
 type arena struct {
 	block memory
 	need  int64 // bytes needed by the request
@@ -130,7 +130,7 @@ func (a *arena) end() error {
 		return err
 	}
 	if a.block, err = a.rest.d.take(need); isOutOfMemory(err) {
-		return nil // the next request allocates what it needs
+		return nil // the next request allocates separately
 	}
 	return err
 }
@@ -153,11 +153,11 @@ func write[T any](m memory, values []T) error {
 	return failed("cuMemcpyHtoD", cu.MemcpyHtoD(m.at, unsafe.Pointer(&values[0]), bytes))
 }
 
-// arrived waits for all copies. The driver may return from a copy early, and non-blocking streams
-// don't wait for it. Data is used in later requests only after it has arrived without an error.
+// arrived waits for all copies. The driver may return before a copy is complete, and non-blocking
+// streams don't wait for it. Data is used in later requests only if arrived has returned nil.
 func arrived() error { return failed("cuCtxSynchronize", cu.Synchronize()) }
 
-// fetch copies values from device memory after all writes have finished.
+// fetch copies values from device memory, after all writes to it have finished.
 func fetch[T any](from cu.DevicePtr, values []T) error {
 	if len(values) == 0 {
 		return nil

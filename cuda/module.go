@@ -12,8 +12,9 @@ import (
 	"strings"
 )
 
-// moduleVariable is the environment variable with the path of a kernel file, a cubin for the
-// device's compute capability or PTX. It replaces the embedded PTX if the driver has no compiler.
+// moduleVariable is the environment variable with the path of a kernel file, which replaces the
+// embedded PTX if the driver has no compiler. The file is PTX or a cubin for the device's compute
+// capability.
 const moduleVariable = "GRAM_CUDA_MODULE"
 
 // elfCUDA is the ELF machine number of a cubin. The header flags contain the compute capability: in
@@ -21,7 +22,7 @@ const moduleVariable = "GRAM_CUDA_MODULE"
 // and EF_CUDA_SM_OFFSET of LLVM's BinaryFormat/ELF.h.
 const elfCUDA elf.Machine = 190
 
-// readModule reads the kernels from a file, or returns the embedded PTX without a file.
+// readModule returns the kernels in a file, or the embedded PTX if file is empty.
 func readModule(file string) (string, error) {
 	if file == "" {
 		return ptx, nil
@@ -33,8 +34,8 @@ func readModule(file string) (string, error) {
 	return string(image), nil
 }
 
-// checkModule checks that a file has all kernels for a compute capability, as far as possible
-// without a driver. The driver gets no length and reads past the end of a truncated file.
+// checkModule checks that a kernel file is complete and for the given compute capability. The
+// driver gets no length, and reads past the end of a truncated file.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
 	if !strings.Contains(image[:min(len(image), 4096)], ".version") {
@@ -69,7 +70,7 @@ func checkPTX(image, _ string) error {
 
 func checkCubin(image, capability string) error {
 	plain := image
-	if len(image) > 64 { // with ELF version 1, NVIDIA uses the toolkit's
+	if len(image) > 64 { // debug/elf requires ELF version 1, which NVIDIA replaces
 		plain = image[:20] + "\x01\x00\x00\x00" + image[24:]
 	}
 	f, err := elf.NewFile(strings.NewReader(plain))

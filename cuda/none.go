@@ -20,7 +20,7 @@ type Device struct{}
 // Open returns ErrNotBuilt.
 func Open(opt Options) (*Device, error) { return nil, ErrNotBuilt }
 
-// Info returns no information.
+// Info returns the zero Info.
 func (d *Device) Info() Info { return Info{} }
 
 // KernelTimes returns nothing.

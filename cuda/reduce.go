@@ -42,7 +42,7 @@ func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64,
 	clear(sum) // if there are no columns
 	return c.reduce(ctx, r, func(j *job) (reduction, error) {
 		n := r.Hi - r.Lo
-		columns := make([]float64, len(by)) // [vectors][columns], as neighbouring threads read them
+		columns := make([]float64, len(by)) // [vectors][columns], as neighbouring threads read neighbouring columns
 		for i, v := range by {
 			columns[i%vectors*n+i/vectors] = v
 		}
@@ -82,17 +82,17 @@ func (c *columns) Digest(ctx context.Context, r *device.Request) (digest uint64,
 	return digest, err
 }
 
-// reduction is a kernel that runs on each tile, with a block of threads per row and part, and a
-// function that fetches the results after all have ended.
+// reduction is a kernel that runs on each tile, with parts blocks of threads per row. fetch copies
+// the results to the host after all tiles.
 type reduction struct {
 	name       string
 	kernel     cu.Function
 	parts      int
-	parameters []uint64 // without the tile
+	parameters []uint64 // parameters except the tile
 	fetch      func() error
 }
 
-// reduce computes the tiles of a request and reduces each on the device.
+// reduce computes the tiles of a request and reduces each tile on the device.
 func (c *columns) reduce(
 	ctx context.Context, r *device.Request, prepare func(*job) (reduction, error),
 ) error {
@@ -117,7 +117,7 @@ func (c *columns) reduce(
 			if err != nil {
 				break
 			}
-			// Not far ahead of the device, so that cancellation is noticed in time.
+			// Wait for the previous tile, so that cancellation is noticed in time.
 			if k == 0 {
 				continue
 			}
@@ -125,7 +125,7 @@ func (c *columns) reduce(
 				break
 			}
 		}
-		// Never free memory that is still in use.
+		// Wait for the device, because the memory in use must not be freed.
 		if err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize())); err != nil {
 			return err
 		}

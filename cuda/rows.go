@@ -15,10 +15,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// maxParts is the maximum second dimension of a grid, in blocks.
+// maxParts is the maximum number of blocks in the second dimension of a grid.
 const maxParts = 1<<16 - 1
 
-// Rows implements device.Backend. One goroutine at a time calls visit. Meanwhile, the next tile is
+// Rows implements device.Backend. It calls visit from one goroutine. Meanwhile, the next tile is
 // computed and the tile after it is copied.
 //
 // visit must not use the device, which waits for it. If visit panics, all work in progress ends
@@ -27,8 +27,8 @@ func (c *columns) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 	return c.request(ctx, r, true, func(j *job) error { return j.stream(ctx, visit) })
 }
 
-// request runs work with the memory of a request; copied reports whether values are copied to the
-// host.
+// request runs work with the data of a request on the device. copied reports whether values will be
+// copied to the host.
 func (c *columns) request(ctx context.Context, r *device.Request, copied bool, work func(*job) error) error {
 	rows := c.x
 	if r.From != nil {
@@ -45,7 +45,7 @@ func (c *columns) request(ctx context.Context, r *device.Request, copied bool, w
 		run := job{c: c, r: r, temporary: &c.d.arena}
 		defer func() { err = errors.Join(err, run.end()) }()
 		if err := run.begin(ctx, rows, docs); isOutOfMemory(err) && c.tiles.bytes > 0 {
-			// Tiles of an earlier request may take the memory; smaller tiles suffice.
+			// Tiles of an earlier request may have taken the memory. Smaller tiles suffice.
 			if err := errors.Join(run.end(), c.tiles.drop()); err != nil {
 				return err
 			}
@@ -99,8 +99,8 @@ type job struct {
 	docs      uint64 // addresses
 	order     uint64
 	program   uint64
-	header    []uint64 // of the program
-	step      uint64   // distance between the programs of consecutive tiles; 0 if all share a program
+	header    []uint64 // fields of the program
+	step      uint64   // distance of the programs of consecutive tiles in bytes; 0 if all share a program
 	same      uint64
 	tiles     []device.Tile
 	fields    uint64 // address of the tile descriptions
@@ -109,17 +109,17 @@ type job struct {
 // tileFields is the number of 8-byte fields of Tile in kernels/shape.h.
 const tileFields = 9
 
-// describeTile returns the fields of a tile's description.
+// describeTile returns the fields of Tile in kernels/shape.h.
 func (j *job) describeTile(at uint64, b *device.Tile) []uint64 {
 	return []uint64{at, j.docs + 4*uint64(b.First), j.order + 4*uint64(b.First), uint64(b.RowStride),
 		uint64(b.Rows), uint64(b.Lo), uint64(b.Cols()), uint64(b.First), uint64(j.c.tiles.close.at)}
 }
 
-// plan divides the rows into tiles and describes them to the kernels.
+// plan divides the rows into tiles and copies the tile descriptions to the device.
 func (j *job) plan() error {
 	t, width := &j.c.tiles, padded(j.r.Hi-j.r.Lo)
 	var fields []uint64
-	var headers []uint64 // of the program, whose attributes of columns begin with the tile's first
+	var headers []uint64 // fields of all programs; each program's column attributes begin with the tile's first column
 	height := min(int(t.bytes/int64(4*width)), j.c.d.rows)
 	order := make([]uint32, 0, len(j.r.Docs))
 	for docs := range slices.Chunk(j.r.Docs, height) {
@@ -154,8 +154,8 @@ func (j *job) plan() error {
 	return j.describe(fields)
 }
 
-// appendOrder appends the indices in docs, sorted by number of values in the tail, rounded down to
-// a power of two, in decreasing order.
+// appendOrder appends the indices in docs in descending order of the number of tail values, rounded
+// down to a power of two.
 func (s *side) appendOrder(order []uint32, docs []int) []uint32 {
 	var at [64]int
 	class := func(d int) int { return 63 - bits.Len64(uint64(s.tail[d+1]-s.tail[d])) }
@@ -174,7 +174,7 @@ func (s *side) appendOrder(order []uint32, docs []int) []uint32 {
 	return order
 }
 
-// describe copies the tile descriptions and waits for all copies.
+// describe copies the tile descriptions to the device and waits for all copies.
 func (j *job) describe(fields []uint64) (err error) {
 	if j.fields, err = upload(j.temporary, fields); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (j *job) describe(fields []uint64) (err error) {
 	return arrived()
 }
 
-// piece is a range of rows of a tile that is copied at a time.
+// piece is a range of rows of a tile that is copied to the host as a unit.
 type piece struct{ tile, first, rows int }
 
 // pieces divides the tiles into pieces.
@@ -197,16 +197,16 @@ func (j *job) pieces() (all []piece) {
 	return all
 }
 
-// stream computes the tiles in order, and passes them on in pieces.
+// stream computes the tiles in order, and passes each piece to visit.
 func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err error) {
 	if err := j.plan(); err != nil {
 		return err
 	}
 	t := &j.c.tiles
-	// Never free memory that is still in use.
+	// On return, wait for the device, because the memory in use must not be freed.
 	ended := false
 	defer func() {
-		if err != nil || !ended { // or visit panicked
+		if err != nil || !ended { // also if visit panicked
 			err = errors.Join(err,
 				failed("cuStreamSynchronize", t.compute.Synchronize()),
 				failed("cuStreamSynchronize", t.copy.Synchronize()))
@@ -252,8 +252,8 @@ func (j *job) start(k int) error {
 	return failed("cuEventRecord", t.buffers[k%2].computed.Record(t.compute))
 }
 
-// copy starts copying piece k. Before the first piece of a tile, it starts the next tile, in the
-// memory of a tile that has been copied.
+// copy starts copying piece k. For the first piece of a tile, it also starts computing the next
+// tile, in the memory of the tile copied before.
 func (j *job) copy(k int, p piece) error {
 	t, b, tile := &j.c.tiles, &j.c.tiles.buffers[k%2], &j.tiles[p.tile]
 	if p.first == 0 {
@@ -262,7 +262,7 @@ func (j *job) copy(k int, p piece) error {
 				return failed("cuStreamWaitEvent", err)
 			}
 		}
-		// The copy waits for this tile's event before it is recorded for a tile after the next.
+		// Wait before j.start, because two tiles later the same event is recorded again.
 		if err := t.copy.Wait(t.buffers[p.tile%2].computed, 0); err != nil {
 			return failed("cuStreamWaitEvent", err)
 		}
@@ -330,8 +330,8 @@ func (j *job) compute(k int) error {
 		j.rows.at, c.own.at, tile, program, uint64(pairing))
 }
 
-// heightOfBlocks returns the number of rows per block of threads, and the number of parts. It
-// selects the height that finishes first if each multiprocessor runs up to blocks blocks at a time
+// heightOfBlocks returns the number of rows per block of threads, and the number of blocks per
+// panel. It minimises the predicted time if a multiprocessor runs up to blocks blocks at a time,
 // and filling a panel takes as long as fillRows rows.
 func heightOfBlocks(info *Info, rows, panels, shared, blocks int) (height, parts int) {
 	const minHeight, maxRounds, fillRows, systemBytes = 64, 8, 48, 1024

@@ -2,11 +2,11 @@
 
 package cuda
 
-// Constants of kernels/shape.h; a test compares them.
+// These constants are copied from kernels/shape.h. A test compares them.
 const (
 	panelWidth    = 128 // documents in a panel
 	panelThreads  = 512
-	panelBlocks   = 2 // blocks of panelDot per multiprocessor by registers
+	panelBlocks   = 2 // blocks of panelDot per multiprocessor, limited by registers
 	tailColumns   = 4096
 	tailThreads   = 256
 	narrowValues  = 1024

@@ -16,12 +16,13 @@ import (
 // maxChunks bounds how often results are read and written, and how often a sum is rounded.
 const maxChunks = 16
 
-// layout is the order and division of the terms. Ranks are by decreasing document frequency. The
-// first ranks are the dense terms (see timemodel), if any. The next are the head, in chunks from
-// the rarest terms on. There is at least one chunk, which may be empty.
+// layout divides the terms into dense terms, head and tail. Terms are ranked in descending order of
+// document frequency. The first ranks are the dense terms (see timemodel), if any. The head
+// follows, divided into chunks, of which the first chunk has the rarest terms. There is at least
+// one chunk, but it may be empty.
 type layout struct {
 	pairing sparse.Pairing
-	rank    []uint32 // of each column
+	rank    []uint32 // rank of each column
 	dense   int      // number of dense terms
 	head    int      // number of dense terms and of terms in chunks
 	terms   []int32  // number of terms of each chunk
@@ -31,9 +32,9 @@ type layout struct {
 
 func (l *layout) chunks() int { return len(l.terms) }
 
-// newLayout divides the terms of the columns' documents for panels of up to most terms. timemodel's
-// Costs.Terms chooses the dense terms for share; 0 means none. The tail has the terms in fewer than
-// one in tail documents; tail 0 minimises the predicted time.
+// newLayout divides the columns' terms. A chunk has up to most terms. Costs.Terms of timemodel
+// chooses the dense terms by share; if share is 0, there are none. The tail has the terms with a
+// document frequency below 1/tail. If tail is 0, newLayout minimises the predicted time.
 func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}
@@ -59,24 +60,24 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 	return l
 }
 
-// costsOf are the costs of the model. Histogram terms take more instructions in head and tail: a
-// division for χ², and a division and two polynomials for Jensen-Shannon. These are counted, and
-// scaled by the ratio of measured to counted cost for the dot product on an H100: 1.6 for a value,
-// 0.8 for a match.
+// costsOf are the costs per pairing. Histograms take more instructions per value and match: a
+// division for χ², and a division and two polynomials for Jensen-Shannon. The instructions are
+// counted, and multiplied by the ratio of measured to counted cost of the dot product on an H100:
+// 1.6 for a value, 0.8 for a match.
 var costsOf = [pairings]timemodel.Costs{
 	sparse.Dot:           timemodel.Measured,
 	sparse.ChiSquare:     ofTerms(38, 0.66),
 	sparse.JensenShannon: ofTerms(95, 1.6),
 }
 
-// ofTerms returns the costs with the given costs of a value in the head and a match in the tail.
+// ofTerms returns Measured with other costs per value in the head and per match in the tail.
 func ofTerms(value, match float64) timemodel.Costs {
 	c := timemodel.Measured
 	c.Value, c.Match = value, match
 	return c
 }
 
-// word returns the kernels' representation of a value, see kernels/words.h: an integer in units of
+// word returns the representation of a value in kernels/words.h. It is an integer in units of
 // 2^-31, with -1 and 1 rounded to the nearest representable value. For histograms it is the bits of
 // the value.
 func (l *layout) word(v float32) uint32 {
@@ -87,7 +88,7 @@ func (l *layout) word(v float32) uint32 {
 	return uint32(int32(min(max(math.RoundToEven(0x1p31*float64(v)), -one), one)))
 }
 
-// split is a set of documents in the kernels' format, see Side in kernels/shape.h.
+// split holds documents in the kernels' format, see Side in kernels/shape.h.
 type split struct {
 	head  []int64
 	entry []entry
@@ -95,21 +96,21 @@ type split struct {
 	tail      []int64
 	tailEntry []entry
 
-	list    []int64 // only for the columns' documents
+	list    []int64 // list, posting, cut: only for the columns' documents
 	posting []entry
 	cut     []uint32
-	cuts    int // number of stored positions of each list with cuts
+	cuts    int // number of stored positions per list with cuts
 
 	exact      []int64
 	exactTerm  []uint32
 	exactValue []float64
 }
 
-// cutTerms is the number of lists with cuts.
+// cutTerms returns the number of lists with cuts.
 func (s *split) cutTerms() int { return len(s.cut) / max(s.cuts, 1) }
 
-// longs has a bit for each document with more than narrowValues values in the tail; nil if there
-// are none.
+// longs returns a bit for each document, set if the tail has more than narrowValues values of the
+// document. If there are no such documents, it returns nil.
 func (s *split) longs() (bits []uint32) {
 	n := len(s.tail) - 1
 	for d := range n {
@@ -124,8 +125,8 @@ func (s *split) longs() (bits []uint32) {
 	return bits
 }
 
-// split divides documents by rank, ranges of documents at a time. With lists, it also makes posting
-// lists.
+// split converts documents to the kernels' format, in parallel. If lists is set, it also creates
+// the posting lists.
 func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, lists bool) (*split, error) {
 	n, chunks := x.Rows(), l.chunks()
 	inHead := byRank.Offsets[l.head]
@@ -158,7 +159,7 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 	s.entry = make([]entry, s.head[n*chunks])
 	fill := make([]uint32, n)
 	err = each(func(part documentRange) {
-		// Padding refers to the line of zeros, with any positive value.
+		// Padding consists of a positive value for the line of zeros in a panel.
 		for i := s.head[part.first*chunks]; i < s.head[part.end*chunks]; i++ {
 			s.entry[i].word = math.Float32bits(1)
 		}
@@ -190,15 +191,15 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 	return s, nil
 }
 
-// documentRange is a half-open range of documents given by rank.
+// documentRange is a half-open range of the documents in byRank.
 type documentRange struct {
 	ctx        context.Context
 	byRank     *sparse.CSR
 	first, end int
 }
 
-// postings visits the documents with terms in a range of ranks, and their values, until ctx is
-// done.
+// postings calls visit for each value of the documents whose term has a rank in [low, high). It
+// stops when ctx is done.
 func (p *documentRange) postings(low, high int, visit func(r int, d uint32, v float32)) {
 	for r := low; r < high && p.ctx.Err() == nil; r++ {
 		docs, values := p.byRank.Row(r)
@@ -209,8 +210,8 @@ func (p *documentRange) postings(low, high int, visit func(r int, d uint32, v fl
 	}
 }
 
-// lists makes the posting lists. Lists with more than cutList postings also get the position of
-// every tailColumns-th document.
+// lists creates the posting lists. Lists with more than cutList postings also get cuts: the
+// positions of every tailColumns-th document.
 func (l *layout) lists(ctx context.Context, workers int, s *split, byRank *sparse.CSR) error {
 	terms, inHead := byRank.Rows()-l.head, byRank.Offsets[l.head]
 	s.list, s.posting = make([]int64, terms+1), make([]entry, byRank.NNZ()-inHead)

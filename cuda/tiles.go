@@ -9,25 +9,25 @@ import (
 	"gorgonia.org/cu"
 )
 
-// defaultTileBytes is the size of a copy, which takes a millisecond: long compared to starting it,
-// and enough rows for all workers. Page-locking two buffers takes less than 0.1 s.
+// defaultTileBytes is the default size of a copy. A copy takes a millisecond, much longer than its
+// start, and has rows for all workers. Page-locking two buffers takes less than 0.1 s.
 const defaultTileBytes = 64 << 20
 
-// computedRows is the number of rows computed at a time, a multiple of the panel width. Filling
-// panels takes little time in comparison. Tiles have fewer rows if device memory is insufficient.
+// computedRows is the maximum height of a tile, a multiple of the panel width. At this height,
+// filling panels takes little time. Tiles are smaller if device memory is insufficient.
 const (
 	computedRows = 2048
 	largestPart  = 8
 )
 
-// tiles holds two tiles on the device. While a tile is computed, the other is copied in pieces to
-// two host buffers.
+// tiles holds two tiles on the device. While one tile is computed, the other tile is copied in
+// pieces to two host buffers.
 type tiles struct {
 	d             *Device
 	made          bool
 	bytes         int64 // size of each tile
 	piece         int64 // size of each buffer
-	had           int64 // bytes of the largest tile that could be allocated after a failure; 0 without a failure
+	had           int64 // size of the largest tile that could be allocated after a failure; 0 without a failure
 	compute, copy cu.Stream
 	tile          [2]memory
 	close         memory // bits of the close pairs of the current tile
@@ -40,9 +40,9 @@ type buffer struct {
 	computed, copied cu.Event // recorded after the tile is computed, and after the piece is copied
 }
 
-// prepare makes tiles of up to rows rows, fewer if memory is insufficient, but at least one row.
-// If copied is set, it also allocates the host buffers. Sufficient memory is reused, because
-// allocating and freeing host memory takes ten times as long as a tile.
+// prepare allocates tiles of up to rows rows. If memory is insufficient, tiles have fewer rows, but
+// at least one. If copied is set, it also allocates the host buffers. Sufficient memory is reused,
+// because allocating and freeing host memory takes ten times as long as a tile.
 func (t *tiles) prepare(rows, width int, copied bool) error {
 	if err := t.begin(); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 			return fmt.Errorf("two tiles of %d bytes: %w", had, err)
 		}
 		if had < bytes {
-			t.had = had // a larger allocation would fail next time, too
+			t.had = had // a larger allocation would fail again
 		}
 	}
 	if copied && t.piece < piece {
@@ -75,8 +75,8 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 	return nil
 }
 
-// shrinking calls its function with a size and halves the size while memory is insufficient, down
-// to a line. It returns the last size.
+// shrinking calls take with a size in bytes. While memory is insufficient, it halves the size, down
+// to a single line. It returns the last size.
 func shrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	for {
 		err := take(bytes)
@@ -87,7 +87,7 @@ func shrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	}
 }
 
-// closeBits allocates the bits of close pairs of a tile with the given number of values.
+// closeBits allocates the close-pair bits of a tile with the given number of values.
 func (t *tiles) closeBits(values int64) error {
 	if t.close.bytes >= values/8 {
 		return nil
@@ -136,7 +136,7 @@ func (t *tiles) stop() error {
 	return err
 }
 
-// takeTiles replaces the tiles by tiles of the given size; after an error there are none.
+// takeTiles replaces the tiles by tiles of the given size. After an error there are no tiles.
 func (t *tiles) takeTiles(bytes int64) error {
 	err := t.dropTiles()
 	if err == nil {
@@ -154,7 +154,7 @@ func (t *tiles) takeTiles(bytes int64) error {
 	return nil
 }
 
-// takeBuffers is takeTiles for the host buffers.
+// takeBuffers replaces the host buffers by buffers of the given size.
 func (t *tiles) takeBuffers(bytes int64) error {
 	err := t.dropBuffers()
 	for i := range t.buffers {
@@ -179,7 +179,7 @@ func (t *tiles) dropBuffers() error {
 	return errors.Join(t.buffers[0].host.free(), t.buffers[1].host.free())
 }
 
-// drop frees the tiles and resets the record of failed allocations.
+// drop frees the tiles, so that the next request may try larger allocations.
 func (t *tiles) drop() error {
 	t.had = 0
 	return errors.Join(t.dropTiles(), t.dropBuffers())

@@ -13,8 +13,8 @@ import (
 // timesVariable is the environment variable that turns on kernel timing if it is 1.
 const timesVariable = "GRAM_CUDA_TIMES"
 
-// times sums the durations of launches, measured by events before and after each. Device.mu guards
-// it.
+// times sums the durations of launches, measured by events before and after each launch. Device.mu
+// guards it.
 type times struct {
 	on      bool
 	spare   []cu.Event
@@ -22,7 +22,7 @@ type times struct {
 	sum     map[string]KernelTime
 }
 
-// launched is work started on a stream and not yet waited for.
+// launched is work started on a stream but not yet awaited.
 type launched struct {
 	name          string
 	before, after cu.Event
@@ -94,7 +94,7 @@ func (t *times) collect() (err error) {
 	return err
 }
 
-// drop discards the timing of started work, because it failed.
+// drop discards the timing of started work, and keeps its events for reuse.
 func (t *times) drop() {
 	for _, l := range t.running {
 		t.spare = append(t.spare, l.before, l.after)
@@ -111,8 +111,8 @@ func (t *times) close() (err error) {
 	return err
 }
 
-// KernelTimes returns the kernels' total times since the device was opened, in decreasing order.
-// Without GRAM_CUDA_TIMES=1 it returns nothing. It waits for a computation in progress. Failed
+// KernelTimes returns the total time per kernel since the device was opened, in descending order.
+// Without GRAM_CUDA_TIMES=1 it returns nil. It waits for a computation in progress. Failed
 // computations aren't counted.
 func (d *Device) KernelTimes() []KernelTime {
 	d.mu.Lock()

@@ -1,4 +1,4 @@
 //go:build !(cuda && cgo && linux)
 
-// Package driver opens the CUDA driver; it is empty without the build tag cuda, cgo and Linux.
+// Package driver opens the CUDA driver. Without the build tag cuda, cgo and Linux it is empty.
 package driver

@@ -2,7 +2,7 @@
 
 // Package driver loads libcuda.so.1 on first use and provides its entry points to gorgonia.org/cu.
 // It adds driver functions that gorgonia.org/cu lacks: pinned memory and more than 48 KiB of shared
-// memory. A program with it links and starts without a driver.
+// memory. A program that imports it links and starts without a driver.
 package driver
 
 /*
@@ -20,8 +20,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Open returns nil if there is a CUDA driver with a device, and an error otherwise. It checks once;
-// later calls return the same result.
+// Open returns nil if there is a CUDA driver with a device, and an error otherwise. Only the first
+// call checks. Later calls return the same result.
 func Open() error {
 	switch rc := C.loader_open(); rc {
 	case C.LOADER_OK:
@@ -38,7 +38,7 @@ func Open() error {
 	}
 }
 
-// failed converts a driver result to gorgonia.org/cu's error, whose type is not exported.
+// failed converts a driver result to an error of gorgonia.org/cu, whose type isn't exported.
 func failed(rc C.int) error {
 	return convert(cu.Success, int(rc))
 }
@@ -55,7 +55,7 @@ func HostAlloc(bytes int64) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// HostFree frees memory of [HostAlloc].
+// HostFree frees memory allocated by [HostAlloc].
 func HostFree(p unsafe.Pointer) error {
 	if rc := C.calls_host_free(p); rc != 0 {
 		return fmt.Errorf("cuMemFreeHost: %w", failed(rc))
@@ -63,8 +63,7 @@ func HostFree(p unsafe.Pointer) error {
 	return nil
 }
 
-// AllowShared allows launches of a function with up to bytes of dynamic shared memory instead of 48
-// KiB.
+// AllowShared sets the maximum dynamic shared memory of a function, which is 48 KiB by default.
 func AllowShared(f cu.Function, bytes int) error {
 	if rc := C.calls_allow_shared(*(*C.uintptr_t)(unsafe.Pointer(&f)), C.int(bytes)); rc != 0 {
 		return fmt.Errorf("cuFuncSetAttribute of %d bytes of shared memory: %w", bytes, failed(rc))

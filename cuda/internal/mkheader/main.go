@@ -1,10 +1,10 @@
-// Command mkheader extracts the CUDA driver header for compiling gorgonia.org/cu from that module,
-// so that no CUDA toolkit is needed:
+// Command mkheader extracts the CUDA driver header from the module gorgonia.org/cu. With this
+// header, gorgonia.org/cu compiles without a CUDA toolkit:
 //
 //	mkheader DIRECTORY
 //
 // It writes DIRECTORY/cuda.h. The module's header is preprocessed, so it lacks the macros that
-// select the 64-bit entry points. mkheader adds them.
+// select the 64-bit functions. mkheader adds these macros.
 package main
 
 import (
@@ -27,7 +27,7 @@ const renamed = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurren
 	TexRefSetAddress TexRefGetAddress StreamDestroy EventDestroy LinkCreate LinkAddData LinkAddFile
 	DevicePrimaryCtxRelease DevicePrimaryCtxReset DevicePrimaryCtxSetFlags`
 
-// begin is the first line of the driver's declarations; earlier lines are from the C library.
+// begin starts the driver's declarations. Earlier lines come from the C library.
 const begin = "typedef uint32_t cuuint32_t"
 
 func main() {
@@ -46,7 +46,7 @@ func run(args []string) error {
 		return fmt.Errorf("go list -m gorgonia.org/cu: %w", err)
 	}
 	dir := strings.TrimSpace(string(module))
-	if dir == "" { // known, not downloaded yet
+	if dir == "" { // the module isn't downloaded yet
 		if text, err := exec.Command("go", "mod", "download", "gorgonia.org/cu").CombinedOutput(); err != nil {
 			return fmt.Errorf("go mod download gorgonia.org/cu: %w: %s", err, text)
 		}
@@ -69,12 +69,12 @@ func run(args []string) error {
 	}
 	target := filepath.Join(args[0], "cuda.h")
 	if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, header) {
-		return nil // keeps the build cache valid
+		return nil // an unchanged file keeps the build cache valid
 	}
 	return os.WriteFile(target, header, 0o666)
 }
 
-// convert makes the header.
+// convert extracts the declarations and adds the macros.
 func convert(text []byte) ([]byte, error) {
 	at := bytes.Index(text, []byte("\n"+begin))
 	if at < 0 {

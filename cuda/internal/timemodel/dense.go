@@ -1,20 +1,19 @@
 package timemodel
 
-// The dense terms are the most frequent terms. panelTensor computes their products for all
-// documents, whether or not they contain the term. They form groups of DenseStep terms: at least
-// two groups, of which the last may be incomplete. DenseMax terms are within the error bound, see
-// kernels/tensor.h.
+// The dense terms are the most frequent terms. panelTensor multiplies their values in all
+// documents, including zeros. They form at least two groups of DenseStep terms; the last group may
+// be incomplete. The error bound in kernels/tensor.h holds for up to DenseMax terms.
 const (
 	DenseMin  = 64
 	DenseMax  = 1024
 	DenseStep = 32
 )
 
-// ByModel, as the share of [Costs.Terms], selects the dense terms by the model.
+// If the argument share of [Costs.Terms] is ByModel, the model selects the dense terms.
 const ByModel = -1
 
-// Terms returns the number of dense terms. If share is ByModel, it minimises the time of
-// panelTensor and panelDot; otherwise it is Dense. first is as in [Of].
+// Terms returns the number of dense terms. If share is ByModel, this number minimises the predicted
+// time of panelTensor and panelDot. Otherwise it is the result of Dense. For first, see [Of].
 func (c *Costs) Terms(first []int64, documents int, share int64) int {
 	if share != ByModel {
 		return Dense(first, documents, share)
@@ -33,7 +32,7 @@ func (c *Costs) Terms(first []int64, documents int, share int64) int {
 	return best
 }
 
-// used excludes trailing terms without documents.
+// used returns terms without trailing terms that occur in no document.
 func used(first []int64, terms int) int {
 	for terms > 0 && first[terms] == first[terms-1] {
 		terms--
@@ -41,8 +40,8 @@ func used(first []int64, terms int) int {
 	return terms
 }
 
-// Dense returns the number of most frequent terms that at least one in share documents has, in
-// groups of DenseStep; 0 for share 0. first is as in [Of].
+// Dense returns the number of dense terms. It adds groups of the most frequent terms while their
+// mean document frequency is at least 1/share. If share is 0, it returns 0. For first, see [Of].
 func Dense(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
 	for terms < min(all, DenseMax) {

@@ -1,17 +1,17 @@
-// Package timemodel predicts the running time of the kernels of package cuda from operation counts
-// and costs fitted to measurements. It divides the terms between head and tail accordingly. See
-// cuda/BENCHMARKS.md.
+// Package timemodel predicts the running time of the kernels of package cuda. It multiplies
+// operation counts by costs, which are fitted to measurements (cuda/BENCHMARKS.md). The predicted
+// time determines how terms are divided between head and tail.
 package timemodel
 
-// Width and TailColumns are the columns of a panel and of a tail block: PANEL and TAIL_COLUMNS of
-// cuda/kernels/shape.h. The number of values of a document in a chunk is a multiple of AtOnce.
+// Width and TailColumns are the columns per panel and tail block: PANEL and TAIL_COLUMNS of
+// cuda/kernels/shape.h. Each document's values in a chunk are padded to a multiple of AtOnce.
 const (
 	Width       = 128
 	TailColumns = 4096
 	AtOnce      = 4
 )
 
-// Costs are in cycles of a multiprocessor.
+// Costs are costs per operation, in cycles of a multiprocessor.
 type Costs struct {
 	Value float64 // panelDot: multiplying a row's value by a panel's columns
 	Row   float64 // panelDot: a row with a panel, per chunk
@@ -32,21 +32,22 @@ type Costs struct {
 // 7.9 cycles with two blocks per multiprocessor, and 9.3 with one block, if the panel takes more
 // than half of shared memory. A block of tailAdd waits for dependent loads, so its fixed cost is
 // large, and the costs of lists and matches are small. Dense is 10 products of 32 terms and 128
-// columns, 22 % of the nominal 4,096 per cycle.
+// columns, at 22 % of the nominal 4,096 products per cycle.
 var Measured = Costs{Value: 7.9, Row: 40, Last: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
 	DenseRow: 161, Dense: 45}
 
-// Work counts the operations for a matrix of documents with themselves.
+// Work holds the operation counts for the Gram matrix of all documents.
 type Work struct {
 	Documents  float64
 	HeadValues float64 // for all documents, including padding
 	Chunks     float64
 	TailValues float64 // for all documents
-	Matches    float64 // number of postings that rows match
+	Matches    float64 // number of postings that match a row's terms
 }
 
-// Of counts the work with head terms in the head, in chunks of up to perChunk. first has the number
-// of values before each term, by decreasing frequency, and the total at the end.
+// Of counts the operations if the head has the given number of terms, in chunks of up to perChunk.
+// first[t] is the number of values of all terms before t, in descending order of frequency. The
+// last element is the total.
 func Of(first []int64, documents, head, perChunk int) Work {
 	w := Work{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
 	w.HeadValues = float64(first[head]-first[0]) + (AtOnce-1)/2.*w.Chunks*w.Documents
@@ -58,7 +59,7 @@ func Of(first []int64, documents, head, perChunk int) Work {
 	return w
 }
 
-// Cycles returns the cycles of tailAdd and of panelDot for all pairs.
+// Cycles returns the predicted cycles of tailAdd and panelDot for all pairs.
 func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
 	panels, blocks := w.Documents/Width, w.Documents/TailColumns
 	parts := max(w.Documents/float64(max(rows, 1)), 1)
@@ -68,8 +69,8 @@ func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
 	return tail, panel
 }
 
-// Head returns the number of terms in the head that minimises cycles, up to maxChunks chunks; the
-// smallest if several are equal. first is as in [Of].
+// Head returns the number of head terms that minimises the predicted cycles, with up to maxChunks
+// chunks. Ties go to the smallest number. For first, see [Of].
 func (c *Costs) Head(first []int64, documents, perChunk, maxChunks, rows int) int {
 	most := min(len(first)-1, perChunk*maxChunks)
 	w := Of(first, documents, 0, perChunk)
