@@ -43,14 +43,14 @@ type request struct {
 	errorSize      int64
 }
 
-// arguments has the layout of arguments in gram.c. Each function uses a part of the fields.
+// arguments has the layout of arguments in gram.c. Each function uses some of the fields.
 type arguments struct {
 	options text
 	result  *uintptr // receives the handle of the new object
 	x, y    *documents
 	texts   *stringList
 	object  uintptr
-	name    text // name of a file, source or array; or the bytes of a file
+	name    text // file name, source or array name; or the contents of a file
 	i, k    int64
 	numbers span[int64]
 	floats  span[float32]
@@ -64,16 +64,16 @@ type call struct {
 	in    *request
 	held  []*entry   // objects in use
 	mu    sync.Mutex // guards callbacks
-	ended bool       // set after the call, when callbacks are no longer allowed
+	ended bool       // set after the call, when callbacks are forbidden
 
 	last  gram.Progress
 	again *time.Timer // repeats last
 }
 
-// function is a function for C. It returns the new object, or nil.
+// function implements a C function. It returns the new object, or nil if there is none.
 type function func(c *call, a *arguments) (object, error)
 
-// with converts a function with options. It decodes them before the call.
+// with returns a function that decodes the options and then calls f.
 func with[O any](f func(c *call, a *arguments, o *O) (object, error)) function {
 	return func(c *call, a *arguments) (object, error) {
 		o := new(O)
@@ -110,7 +110,7 @@ var functions = map[string]function{
 	"gram_array":          with(viewOf),
 }
 
-// run calls a function and converts its error or panic to a code and a message.
+// run calls a function and returns the code of its error or panic.
 func run(in *request, f function, a *arguments) code {
 	c := &call{in: in}
 	o, err := c.guarded(f, a)
@@ -133,8 +133,8 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
 
-// guarded calls f on a new goroutine. The calling goroutine is locked to C's thread, where each
-// wait would switch threads: the Gram matrix of two documents would take twice as long.
+// guarded calls f on a new goroutine. The calling goroutine is locked to C's thread, so each wait
+// in f would switch threads. The Gram matrix of two documents would take twice as long.
 func (c *call) guarded(f function, a *arguments) (o object, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -151,14 +151,14 @@ func (c *call) guarded(f function, a *arguments) (o object, err error) {
 	return o, err
 }
 
-// everyTell is the interval for repeating the last progress if nothing changes.
+// everyTell is the interval after which the last progress is reported again.
 const everyTell = 800 * time.Millisecond
 
 // everyPoll is the interval for polling *cancel.
 const everyPoll = 20 * time.Millisecond
 
-// watch sets the context, which is cancelled when *cancel becomes nonzero. After stop, *cancel is
-// no longer read.
+// watch sets c.ctx, and cancels it when *cancel becomes nonzero. After stop, *cancel is no longer
+// read.
 func (c *call) watch() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.ctx = ctx
@@ -188,7 +188,7 @@ func (c *call) watch() (stop func()) {
 	}
 }
 
-// answer writes the error message to the caller's buffer, and returns the code.
+// answer copies the error message to the caller's buffer, and returns the code.
 func (r *request) answer(err error) code {
 	if err == nil {
 		return codeOK
@@ -200,7 +200,7 @@ func (r *request) answer(err error) code {
 	return codeOf(err)
 }
 
-// cut shortens text to at most most bytes, at a character boundary.
+// cut truncates text to at most most bytes, at a character boundary.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -228,7 +228,7 @@ func codeOf(err error) code {
 	return codeInvalid
 }
 
-// take returns the object of a handle, which stays alive until the end of the call.
+// take returns the entry of a handle. The object stays alive until the end of the call.
 func (c *call) take(handle uintptr) (*entry, error) {
 	objects.mu.Lock()
 	defer objects.mu.Unlock()
@@ -241,7 +241,7 @@ func (c *call) take(handle uintptr) (*entry, error) {
 	return e, nil
 }
 
-// tell runs callbacks one at a time. It runs none after the call, because objects outlive calls.
+// tell runs callbacks one at a time. After the call it runs none, because objects outlive calls.
 func (c *call) tell(callback func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,7 +250,7 @@ func (c *call) tell(callback func()) {
 	}
 }
 
-// progress passes progress to the caller, and repeats it until there is new progress.
+// progress reports progress to the caller, and again at intervals until there is new progress.
 func (c *call) progress(p gram.Progress) {
 	if c.in.progress == nil {
 		return
@@ -263,7 +263,7 @@ func (c *call) progress(p gram.Progress) {
 	})
 }
 
-// repeat repeats the last progress.
+// repeat reports the last progress again.
 func (c *call) repeat() {
 	c.in.toProgress(append([]byte(c.last.Stage), 0), c.last.Done, c.last.Total)
 	c.again.Reset(everyTell)

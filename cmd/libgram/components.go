@@ -7,10 +7,10 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// components holds principal components, without sharing memory with the caller.
+// components holds principal components. It shares no memory with the caller.
 type components struct {
 	*gram.Components
-	of *corpus.Corpus // corpus with the tokenizer and vocabulary of the documents
+	of *corpus.Corpus // only the tokenizer and vocabulary of the documents
 	at *array         // coordinates of the documents
 }
 

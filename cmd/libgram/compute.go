@@ -73,7 +73,7 @@ func (o *dataset) firstLabels() []int32 {
 	return first
 }
 
-// withNames adds two arrays for names: their bytes, and the offset of each name.
+// withNames adds two arrays to all: the bytes of all names, and the offset of each name.
 func withNames(all map[string]arrayMaker, name string, names []string) map[string]arrayMaker {
 	all[name] = func(*call) (*array, error) { return column([]byte(strings.Join(names, ""))), nil }
 	all[name+"_offsets"] = func(*call) (*array, error) {
@@ -98,7 +98,7 @@ func read(c *call, a *arguments, o *gram.ReadOptions) (object, error) {
 	return &dataset{in}, err
 }
 
-// corpusOptions holds the options of gram_corpus, a subset of the read options.
+// corpusOptions holds the options of gram_corpus, a subset of gram.ReadOptions.
 type corpusOptions struct {
 	gram.Options
 	MinDF, MaxDF int
@@ -135,8 +135,8 @@ func likewise(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }
 
-// pair returns the corpora of x and of; the second is nil if of is nil. Terms that occur in only
-// one text of the second corpus are removed from both, unless read.MinDF is 1.
+// pair returns the corpora of x and of. If of is nil, columns is nil. Unless read.MinDF is 1, terms
+// that occur in only one text of the second corpus are removed from both corpora.
 func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *corpus.Corpus, err error) {
 	if of == nil {
 		rows, err = c.corpusOf(x, "x", read)
@@ -161,7 +161,7 @@ func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows,
 	return without(rows, rare), without(columns, rare), nil
 }
 
-// without returns a copy of c without the given terms.
+// without returns a copy of c from which the given terms are removed.
 func without(c *corpus.Corpus, terms map[string]bool) *corpus.Corpus {
 	out, m := *c, c.Documents
 	out.Documents = &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}

@@ -64,8 +64,8 @@ func (d *documents) check(what string) error {
 	return nil
 }
 
-// corpusOf returns documents as a corpus with labels. Except for terms, it may share the caller's
-// memory. read holds the options for tokenising texts; what is the argument's name.
+// corpusOf returns documents as a corpus with labels. The corpus may share memory with the caller.
+// read holds the options for tokenising texts. what is the argument's name.
 func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*corpus.Corpus, error) {
 	if err := d.check(what); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (c *call) unlabelled(d *documents, what string, read gram.ReadOptions) (*co
 	return out, nil
 }
 
-// lists returns the terms per document, which share the caller's memory.
+// lists returns the terms of each document. They share the caller's memory.
 func (d *documents) lists() ([][]string, error) {
 	terms, err := d.terms.list("terms")
 	if err != nil {
@@ -184,7 +184,7 @@ func (m *matrix) csr() (*sparse.CSR, error) {
 	return out, err
 }
 
-// outside returns an error for the first index that isn't a column.
+// outside returns an error for the first index outside 0 to columns-1.
 func outside[T int32 | int64](indices []T, columns int64) error {
 	for k, index := range indices {
 		if index < 0 || int64(index) >= columns {
@@ -194,7 +194,7 @@ func outside[T int32 | int64](indices []T, columns int64) error {
 	return nil
 }
 
-// named formats an error about a value of a matrix with its row and column.
+// named adds the row and column to an error about a value of a matrix.
 func (m *matrix) named(err error) error {
 	var value *sparse.ValueError
 	if !errors.As(err, &value) {
@@ -206,7 +206,7 @@ func (m *matrix) named(err error) error {
 	return fmt.Errorf("gram: row %d, column %d: found %v, expected %s", value.Row, value.Term, value.Value, value.Expected)
 }
 
-// number is a type of numbers in arrays.
+// number is the element type of an array.
 type number interface {
 	int | int32 | int64 | uint32 | float32 | float64
 }
@@ -223,7 +223,7 @@ func converted[T, S number](all []S) []T {
 	return out
 }
 
-// numbersOf returns n numbers as T. They have type A if bits is 32, and type B if it is 64.
+// numbersOf returns n numbers as T. In memory they have type A (32 bits) or B (64 bits).
 func numbersOf[T, A, B number](data unsafe.Pointer, n int64, bits int32, what string) ([]T, error) {
 	switch bits {
 	case 32:
@@ -273,7 +273,7 @@ func (d *documents) label(c *corpus.Corpus) error {
 }
 
 // labelClasses sets the labels of all documents. Classes without documents are omitted. Without
-// offsets, each document has one label, or none if the label is negative.
+// offsets, each document has one label. A negative label means that the document has no label.
 func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []int64) error {
 	used, seen := make([]bool, len(names)), map[string]bool{}
 	for k, id := range labels {
@@ -316,7 +316,7 @@ func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []in
 	return nil
 }
 
-// labelNumbers converts each target to a class name, the shortest text that parses back to it.
+// labelNumbers converts each target to a class name, the shortest text that parses to the target.
 func labelNumbers(c *corpus.Corpus, targets []float64) error {
 	place := map[float64]int32{}
 	for i, v := range targets {

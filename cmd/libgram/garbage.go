@@ -15,8 +15,8 @@ const maxGarbage = 64 << 20
 var settled atomic.Uint64
 
 // collect runs the garbage collector if the heap has grown by maxGarbage. By default Go waits until
-// the heap has doubled. Then a process would hold the matrices of two training runs, and mapping
-// pages for the second could take as long as computing it.
+// the heap has doubled. A process would then hold the matrices of two training runs. Mapping pages
+// for the second matrix could take as long as computing it.
 func collect() {
 	held := heap()
 	if held > settled.Load()+maxGarbage {

@@ -24,7 +24,7 @@ func (x *index) arrays() map[string]arrayMaker {
 	return map[string]arrayMaker{"bytes": bytesOf(func(_ *call, w io.Writer) error { return x.Write(w) })}
 }
 
-// bytesOf returns an arrayMaker for the contents of an object's file.
+// bytesOf returns an arrayMaker for the bytes that write writes to a file.
 func bytesOf(write func(c *call, w io.Writer) error) arrayMaker {
 	return func(c *call) (*array, error) {
 		var b bytes.Buffer
@@ -43,7 +43,7 @@ func makeIndex(c *call, a *arguments, o *gram.IndexOptions) (object, error) {
 	return &index{x}, err
 }
 
-// ofIndex returns the index and the texts in the arguments of a call.
+// ofIndex returns the index and the texts of the arguments.
 func (c *call) ofIndex(a *arguments) (*index, []string, error) {
 	x, err := objectOf[*index](c, a.object)
 	if err != nil {

@@ -5,7 +5,7 @@
 //	go build -buildmode=c-shared -o libgram.so ./cmd/libgram
 //
 // gram.c passes the [arguments] of a function in gram.h to the Go function with the same name in
-// [functions]. The other code doesn't depend on C. All functions share options ([decode]),
+// [functions]. Only this file depends on C. All functions use the same code for options ([decode]),
 // documents ([documents]), objects ([registry]) and results ([array]), and call package gram.
 //
 // SPDX-License-Identifier: BSD-3-Clause

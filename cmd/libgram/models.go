@@ -15,15 +15,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// model is a model that doesn't share memory with the caller.
+// model is a model that shares no memory with the caller.
 type model struct {
 	*gram.Model
 	mu    sync.Mutex
-	ready map[string]*ready // prepared models by the options that they depend on
+	ready map[string]*ready // prepared models, indexed by the options that they depend on
 }
 
-// ready is a copy of a model that is prepared for predictions. Concurrent calls share it, and
-// receive the progress and warnings of all these calls.
+// ready is a copy of a model that is prepared for predictions. Concurrent calls share the copy, and
+// each of them receives the progress and warnings of all.
 type ready struct {
 	*gram.Model
 	mu    sync.Mutex
@@ -98,11 +98,11 @@ func (m *model) arrays() map[string]arrayMaker {
 	return withNames(all, "vocabulary", m.About().Vocabulary)
 }
 
-// training returns the documents for training. Texts are tokenised by Terms, or later by the
-// training.
+// training returns the documents for training. Texts are tokenised here if Terms is set, and
+// otherwise during training.
 func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, error) {
 	read, fixed := gram.ReadOptions{Options: o.Options}, x != nil && x.texts != nil && o.Terms != nil
-	if fixed { // tokenised now, so that warnings refer to these terms
+	if fixed { // tokenise now, so that warnings refer to these terms
 		read.Tokenizer, read.MinDF, o.Terms = o.Terms.Tokenizer, o.Terms.MinDF, nil
 	}
 	in, err := c.corpusOf(x, "x", read)
@@ -150,7 +150,7 @@ func crossValidate(c *call, a *arguments, o *gram.ValidateOptions) (object, erro
 	}{v, v.Unfinished == 0}}, nil
 }
 
-// point is a parameter combination of a search.
+// point is a combination of parameters in a search.
 type point struct {
 	gram.SearchPoint
 	Options map[string]any
@@ -179,7 +179,7 @@ func search(c *call, a *arguments, o *gram.SearchOptions) (object, error) {
 	}{found.Measure, points, found.Best, found.Why, found.Ablations, given(found.Train)}}, nil
 }
 
-// answer is the result of a function: predictions, a validation, a search, an explanation, or
+// answer holds the result of a function: predictions, a validation, a search, an explanation, or
 // matches.
 type answer struct {
 	name string
@@ -226,8 +226,8 @@ func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, erro
 	return m.Predict(c.ctx, in)
 }
 
-// untokenised returns documents for a model. Texts and tables have no terms, because the model
-// tokenises them.
+// untokenised returns documents for a model. Texts and tables are passed without terms, because the
+// model tokenises them.
 func (c *call) untokenised(x *documents) (*corpus.Corpus, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
@@ -246,8 +246,8 @@ func (c *call) untokenised(x *documents) (*corpus.Corpus, error) {
 		Documents: &sparse.CSR{Offsets: make([]int64, raw.Len()+1)}}, err
 }
 
-// answerOf converts predictions. The classes are the model's, followed by other predicted labels,
-// "?" or "-1".
+// answerOf converts predictions. The classes of the model come first, followed by other predicted
+// labels, "?" or "-1".
 func answerOf(of []string, p *gram.Predictions) *answer {
 	classes, place := slices.Clone(of), map[string]int32{}
 	for i, name := range classes {

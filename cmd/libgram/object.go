@@ -20,11 +20,12 @@ import (
 // object is the Go value behind a handle.
 type object interface {
 	kind() string
-	about() any                    // content of the array "json"
+	about() any                    // contents of the array "json"
 	arrays() map[string]arrayMaker // all other arrays, indexed by name
 }
 
-// array is a rows x columns array for C: []byte, []int32, []int64, []float32 or []float64.
+// array is a rows x columns array for C. data is a []byte, []int32, []int64, []float32 or
+// []float64.
 type array struct {
 	data          any
 	rows, columns int
@@ -41,7 +42,7 @@ func made[T any](data []T) arrayMaker {
 	return func(*call) (*array, error) { return column(data), nil }
 }
 
-// rowsOf returns an arrayMaker for rows of equal length. Without rows there is no array.
+// rowsOf returns an arrayMaker for rows of equal length. If there are no rows, there is no array.
 func rowsOf(rows [][]float64) arrayMaker {
 	return func(*call) (*array, error) {
 		if len(rows) == 0 {
@@ -61,7 +62,7 @@ type entry struct {
 	pins  runtime.Pinner
 }
 
-// registry maps handles to objects. Handles increase, so that none is reused.
+// registry maps handles to objects. Handles increase, so no handle is reused.
 type registry struct {
 	mu   sync.Mutex
 	last uintptr
@@ -99,7 +100,7 @@ func (r *registry) drop(handle uintptr) error {
 	return r.release([]*entry{e})
 }
 
-// release decrements the reference count of each entry, and closes unused entries.
+// release decrements the reference count of each entry. It closes entries whose count becomes 0.
 func (r *registry) release(entries []*entry) (err error) {
 	for _, e := range entries {
 		r.mu.Lock()
@@ -118,7 +119,7 @@ func (r *registry) release(entries []*entry) (err error) {
 	return err
 }
 
-// objectOf returns the object of a handle as a T. The object stays alive during the call.
+// objectOf returns the object of a handle as a T. The object stays alive until the end of the call.
 func objectOf[T object](c *call, handle uintptr) (T, error) {
 	var want T
 	e, err := c.take(handle)
@@ -133,7 +134,7 @@ func objectOf[T object](c *call, handle uintptr) (T, error) {
 }
 
 // view has the layout of gram_view. data is a uintptr, because the caller's old value may point to
-// freed memory. With a pointer, Go's write barrier could crash.
+// freed memory. If data were a pointer, Go's write barrier could crash.
 type view struct {
 	data          uintptr
 	rows, columns int64
@@ -146,12 +147,12 @@ type kept struct {
 	view
 }
 
-// kinds maps types of numbers to their codes in gram.h.
+// kinds maps element types to their codes in gram.h.
 var kinds = map[reflect.Kind]int32{
 	reflect.Uint8: 0, reflect.Int32: 1, reflect.Int64: 2, reflect.Float32: 3, reflect.Float64: 4,
 }
 
-// view returns an array. It is pinned until the object is freed.
+// view returns the array with the given name. The array is pinned until the object is freed.
 func (e *entry) view(c *call, name string) (view, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -228,10 +229,10 @@ type span[T any] struct {
 	count int64
 }
 
-// maxBytes is 128 TiB, more than any process has. A larger length is a mistake.
+// maxBytes is 128 TiB, more than the memory of any process. A larger length is an error.
 const maxBytes = 1 << 47
 
-// slice returns the numbers, which share the caller's memory. what is the argument's name.
+// slice returns the numbers. They share the caller's memory. what is the argument's name.
 func (s span[T]) slice(what string) ([]T, error) {
 	size := unsafe.Sizeof(*new(T))
 	switch {
@@ -247,7 +248,7 @@ func (s span[T]) slice(what string) ([]T, error) {
 	return unsafe.Slice(s.data, s.count), nil
 }
 
-// exactly returns the numbers, and fails unless there are n.
+// exactly returns the numbers. It fails unless there are n numbers.
 func (s span[T]) exactly(n int64, what string) ([]T, error) {
 	if s.count != n {
 		return nil, fmt.Errorf("gram: %s: a length of %d, expected %d", what, s.count, n)
@@ -262,7 +263,7 @@ type stringList struct {
 	count int64
 }
 
-// exactly returns the texts, and fails unless there are n.
+// exactly returns the texts. It fails unless there are n texts.
 func (s *stringList) exactly(n int64, what string) ([]string, error) {
 	if s != nil && s.count != n {
 		return nil, fmt.Errorf("gram: %s: a length of %d, expected %d", what, s.count, n)
@@ -270,7 +271,7 @@ func (s *stringList) exactly(n int64, what string) ([]string, error) {
 	return s.list(what)
 }
 
-// list returns the texts, which share the caller's memory.
+// list returns the texts. They share the caller's memory.
 func (s *stringList) list(what string) ([]string, error) {
 	if s == nil {
 		return nil, fmt.Errorf("gram: NULL for %s, expected some", what)

@@ -18,15 +18,15 @@ import (
 	"github.com/gramengine/gram/internal/snake"
 )
 
-// parsers parses options that are text in JSON but not in Go.
+// parsers holds the parsers of options that are strings in JSON but not in Go.
 var parsers = map[reflect.Type]func(string) (any, error){
 	reflect.TypeFor[corpus.Tokenizer](): func(s string) (any, error) { return parseTokenizer(s) },
 	reflect.TypeFor[corpus.Terms]():     func(s string) (any, error) { return corpus.ParseTerms(s) },
 }
 
-// decode decodes a JSON object of options into a struct. Keys are field names in snake case, also
-// for fields of embedded structs. null leaves an option unset. Fields without a JSON form, such as
-// functions, have no key.
+// decode decodes a JSON object of options into a struct. Keys are field names in snake case,
+// including the fields of embedded structs. null leaves an option unset. Fields without a JSON
+// form, such as functions, have no key.
 //
 // It fails if a key is unknown or repeated, if a value has the wrong type, or if text isn't a JSON
 // object. Errors name the key, what was found and what is allowed.
@@ -66,7 +66,7 @@ func members(text []byte) (values map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(text, &values); err != nil {
 		return nil, fmt.Errorf("%w, expected a JSON object", err)
 	}
-	seen, d := map[json.Token]bool{}, json.NewDecoder(bytes.NewReader(text)) // no errors, because text is a valid object
+	seen, d := map[json.Token]bool{}, json.NewDecoder(bytes.NewReader(text)) // can't fail, as text is a valid object
 	for _, _ = d.Token(); d.More(); {
 		key, _ := d.Token()
 		if seen[key] {
@@ -144,7 +144,7 @@ func set(field reflect.Value, value json.RawMessage) error {
 	return err
 }
 
-// shown shortens JSON for messages.
+// shown truncates JSON for messages.
 func shown(value []byte) string {
 	const most = 60
 	if short := cut(string(bytes.TrimSpace(value)), most); len(short) < len(value) {
@@ -168,7 +168,7 @@ var keys = func() map[string]string {
 	return out
 }()
 
-// fieldName matches a word that may be a field name, but no part of a path.
+// fieldName matches words that may be field names, but not in paths.
 var fieldName = regexp.MustCompile(`(^|[ (])([A-Z][A-Za-z]+)($|[ ,:;)])`)
 
 // withKeys replaces field names in a message by option keys, except in quoted text.
@@ -183,7 +183,7 @@ func withKeys(message string) string {
 	return strings.Join(parts, `"`)
 }
 
-// parseTokenizer parses a tokenizer as text or in the notation of views: "word:ngrams=1..2" or
+// parseTokenizer parses a tokenizer in full notation, "word:ngrams=1..2", or in short notation,
 // "words:1..2".
 func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	t, err := corpus.ParseTerms(s)
@@ -193,7 +193,7 @@ func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	return t.Tokenizer, err
 }
 
-// given returns the nonzero options of a struct, with the keys that decode uses.
+// given returns the nonzero options of a struct, indexed by the keys that decode uses.
 func given(options any) map[string]any {
 	out := map[string]any{}
 	eachField(reflect.ValueOf(options), func(name string, field reflect.Value) {
@@ -204,8 +204,8 @@ func given(options any) map[string]any {
 	return out
 }
 
-// encode encodes an object as JSON with its kind and with keys in snake case. Numbers that aren't
-// finite become null.
+// encode encodes an object as JSON. Keys are in snake case, and the key kind is added. Infinity and
+// NaN become null.
 func encode(about any, kind string) ([]byte, error) {
 	out, _ := snake.Plain(about).(map[string]any)
 	if out == nil {

@@ -21,8 +21,8 @@ type table struct {
 	rows    int64
 }
 
-// fields returns copies of the column names and the rows. Numbers become text; NaN becomes an empty
-// field.
+// fields returns copies of the column names and the rows. Numbers are formatted; NaN becomes an
+// empty field.
 func (t *table) fields() (columns []string, rows [][]string, err error) {
 	if columns, err = t.columns.list("columns"); err != nil {
 		return nil, nil, err
@@ -66,7 +66,7 @@ func (t *table) fields() (columns []string, rows [][]string, err error) {
 	return columns, rows, nil
 }
 
-// fieldOf returns a number in decimal notation if it is below 2⁵³, else with an exponent.
+// fieldOf formats a number. If |v| >= 2⁵³, the result may have an exponent.
 func fieldOf(v float64) string {
 	switch {
 	case v != v:
@@ -77,7 +77,7 @@ func fieldOf(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// corpus creates a corpus that doesn't share memory with the caller.
+// corpus creates a corpus that shares no memory with the caller.
 func (t *table) corpus(c *call, read gram.ReadOptions) (*corpus.Corpus, error) {
 	columns, rows, err := t.fields()
 	if err != nil {
