@@ -190,6 +190,24 @@ func (d *dual) level(bits [2]byte) float64 {
 	return (hi + lo) / 2
 }
 
+// violation returns how far the score of a document is on the wrong side of the middle of the
+// extremes. It is negative for a document at a bound that doesn't want to move.
+func (d *dual) violation(doc int, ends []extremes) float64 {
+	far := math.Inf(-1)
+	for e, b := range d.pairs() {
+		middle := (ends[e].hi + ends[e].lo) / 2
+		for t := doc; t < len(d.sign); t += len(d.docs) {
+			if d.mask[t]&b[0] != 0 {
+				far = max(far, d.score[t]-middle)
+			}
+			if d.mask[t]&b[1] != 0 {
+				far = max(far, middle-d.score[t])
+			}
+		}
+	}
+	return far
+}
+
 // margin returns the margin of a ν-form: half the difference of the levels of its two equations, or
 // 0 if it may be rounding error.
 func (d *dual) margin() float64 {

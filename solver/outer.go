@@ -72,6 +72,7 @@ func (s *search) prepare(d *dual, bytes int64) {
 		s.arena = make([]float32, need)
 	}
 	s.store = newRowStore(s.m, d.docs, room, s.arena)
+	s.store.threads = s.threads
 	if s.in == nil || len(s.in.score) < size {
 		s.in = newInner(size, s.opt.Kernels)
 		s.rows, s.byVar, s.columns = make([][]float32, size), make([][]float32, size), make([]int32, size)
@@ -170,6 +171,7 @@ func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) e
 // it returns the documents to keep.
 func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int32, err error) {
 	every := min(len(d.sign), shrinkEvery)
+	s.store.need = func(doc int32) float64 { return d.violation(int(doc), s.ends) }
 	for next := o.iterations + every; ; {
 		if err := ctx.Err(); err != nil {
 			return nil, err

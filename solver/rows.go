@@ -2,7 +2,10 @@ package solver
 
 import (
 	"context"
+	"math"
 	"slices"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // mergeGap is the maximum number of unused columns that are read to merge two ranges.
@@ -19,14 +22,16 @@ type piece struct{ from, to, n int }
 // rowStore caches rows of a problem's documents, restricted to the problem's columns, within a
 // memory limit.
 //
-// A new row replaces a random row that this round doesn't need. A search returns to its free
-// variables cyclically. If only some of their rows fit, the least recently used row is needed next,
-// so an LRU cache would never hit. With random replacement, the hit rate is nearly the cached
-// fraction. The random numbers are the same in each run. Results don't depend on which rows are
-// cached.
+// A new row replaces a row that this round doesn't need: of some random rows, the row whose document
+// violates the optimality conditions least. Rows of documents that don't want to leave a bound are
+// replaced first. A search returns to its free variables cyclically. If only some of their rows
+// fit, the least recently used row is needed next, so an LRU cache would never hit. The random
+// numbers are the same in each run. Results don't depend on which rows are cached.
 type rowStore struct {
 	m       *source
-	direct  bool // rows of the matrix are used in place; the problem's documents are runs of them
+	threads int                     // number of goroutines that copy rows
+	need    func(doc int32) float64 // how soon a row is needed, for victim; nil if unknown
+	direct  bool                    // rows of the matrix are used in place; the problem's documents are runs of them
 	docs    []int
 	columns [][2]int // column ranges that are read from each row
 	runs    []piece  // pieces of the columns read that belong to the problem; nil for all
@@ -120,7 +125,8 @@ func (s *rowStore) lay(docs []int) {
 	}
 }
 
-// victim returns a slot for a new row: an empty one, or one that this round doesn't need.
+// victim returns a slot for a new row: an empty one or, of some random slots that this round doesn't
+// need, the slot with the smallest need.
 func (s *rowStore) victim() int32 {
 	for s.filled < len(s.slots) {
 		s.filled++
@@ -128,15 +134,28 @@ func (s *rowStore) victim() int32 {
 			return int32(s.filled - 1)
 		}
 	}
-	s.lots ^= s.lots << 13 // Marsaglia's xorshift
-	s.lots ^= s.lots >> 7
-	s.lots ^= s.lots << 17
-	slot := int(s.lots % uint64(len(s.slots)))
-	for s.usedIn[slot] == s.round {
-		slot = (slot + 1) % len(s.slots)
+	best, least := -1, math.Inf(1)
+	for range candidates {
+		s.lots ^= s.lots << 13 // Marsaglia's xorshift
+		s.lots ^= s.lots >> 7
+		s.lots ^= s.lots << 17
+		slot := int(s.lots % uint64(len(s.slots)))
+		for s.usedIn[slot] == s.round {
+			slot = (slot + 1) % len(s.slots)
+		}
+		if s.need == nil {
+			return int32(slot)
+		}
+		if need := s.need(s.docOf[slot]); best < 0 || need < least {
+			best, least = slot, need
+		}
 	}
-	return int32(slot)
+	return int32(best)
 }
+
+// candidates is the number of slots that victim compares. With 1, 8 and 32, a search with 25,000
+// documents and memory for a seventh of their rows computed 151,000, 121,000 and 117,000 rows.
+const candidates = 16
 
 // pieces returns the runs of the problem's documents in the rows that fetch returns.
 func (s *rowStore) pieces() []piece {
@@ -208,48 +227,60 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 	return nil
 }
 
-// gatherBytes bounds the memory for rows with unused columns.
-const gatherBytes = 4 << 20
+// gatherBytes bounds the memory for rows with unused columns, unless gatherRows rows take more.
+// gatherRows is a panel of rows, because computing fewer takes as long.
+const (
+	gatherBytes = 4 << 20
+	gatherRows  = 64
+)
 
 // read reads rows of the matrix without the unused columns.
 func (s *rowStore) read(ctx context.Context, rows []int, dst [][]float32) error {
+	if s.m.rows == nil && s.runs == nil {
+		return s.m.Rows(ctx, rows, s.columns, dst)
+	}
+	whole := make([][]float32, len(rows))
 	if s.m.rows != nil {
 		for i, d := range rows {
 			row, err := s.m.row(d)
 			if err != nil {
 				return err
 			}
-			s.gather(dst[i], row)
+			whole[i] = row
 		}
-		return nil
+		return s.gather(ctx, dst, whole)
 	}
-	if s.runs == nil {
-		return s.m.Rows(ctx, rows, s.columns, dst)
-	}
-	panel := min(max(gatherBytes/(4*s.span), 16), len(rows))
+	panel := min(max(gatherBytes/(4*s.span), gatherRows), len(rows))
 	if len(s.spare) < panel*s.span {
 		s.spare = make([]float32, panel*s.span)
 	}
-	whole := make([][]float32, panel)
-	for i := range whole {
+	for i := range panel {
 		whole[i] = s.spare[i*s.span : (i+1)*s.span : (i+1)*s.span]
 	}
 	for some := range slices.Chunk(rows, panel) {
 		if err := s.m.Rows(ctx, some, s.columns, whole[:len(some)]); err != nil {
 			return err
 		}
-		for i := range some {
-			s.gather(dst[i], whole[i])
+		if err := s.gather(ctx, dst[:len(some)], whole); err != nil {
+			return err
 		}
 		dst = dst[len(some):]
 	}
 	return nil
 }
 
-func (s *rowStore) gather(dst, src []float32) {
-	for _, r := range s.runs {
-		copy(dst[r.to:r.to+r.n], src[r.from:r.from+r.n])
+// gather copies the problem's columns of rows to dst.
+func (s *rowStore) gather(ctx context.Context, dst, rows [][]float32) error {
+	threads := s.threads
+	if len(dst)*len(s.docs) < shareUpdates {
+		threads = 1
 	}
+	return run.Tasks(ctx, max(threads, 1), len(dst), func(_ context.Context, _, i int) error {
+		for _, r := range s.runs {
+			copy(dst[i][r.to:r.to+r.n], rows[i][r.from:r.from+r.n])
+		}
+		return nil
+	})
 }
 
 // restrict returns a store for docs, the documents keep[0], keep[1], … of s, with their cached
@@ -257,9 +288,11 @@ func (s *rowStore) gather(dst, src []float32) {
 // in place, the returned store is empty, for at least least rows, within bytes if possible.
 func (s *rowStore) restrict(keep []int32, docs []int, least int, bytes int64) *rowStore {
 	if s.direct {
-		return newRowStore(s.m, docs, max(limitRows(len(docs), bytes), min(least, len(docs))), nil)
+		r := newRowStore(s.m, docs, max(limitRows(len(docs), bytes), min(least, len(docs))), nil)
+		r.threads = s.threads
+		return r
 	}
-	r := &rowStore{m: s.m, asked: s.asked, hits: s.hits}
+	r := &rowStore{m: s.m, threads: s.threads, asked: s.asked, hits: s.hits}
 	r.lay(docs)
 	n := len(docs)
 	parts := 1

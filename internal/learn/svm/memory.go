@@ -26,7 +26,7 @@ const (
 	documentBytes = 256
 
 	// gatherRows and gatherLeast (bytes) bound the rows that a worker reads to drop columns.
-	gatherRows, gatherLeast = 16, 4 << 20
+	gatherRows, gatherLeast = 64, 4 << 20
 
 	// smallRows is the memory for rows if the whole matrix is cached: enough for the working sets
 	// of all problems.
