@@ -22,7 +22,7 @@ func TestKernelOfRowIsWeightedSum(t *testing.T) {
 		{"a a red", "9", "b", "[0.1,-0.1,0]"}}
 	vectors := [][]float64{{1, -2, 0.5}, {0, 3, 1e-3}, {-1, 2, -0.5}, {4, 4, 4}, {0.1, -0.1, 0}}
 	knots := []float64{1, 2, 2.5, 7, 9}
-	views := gram.Must(corpus.ParseTokenizer("2*text=words + 3*number=numbers:width=2 + 0.5*kind=categories + "+
+	views := gram.Must(corpus.ParseTokenizer("2*text=words + 3*number=numbers:width=2 + 0.5*kind=categories + " +
 		"1.5*vector=vector:3"))
 	c := gram.Must(gram.Table(t.Context(), []string{"text", "number", "kind", "vector"}, rows, nil,
 		gram.ReadOptions{Tokenizer: views, MinDF: 1}))

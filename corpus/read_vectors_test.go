@@ -75,7 +75,8 @@ func TestVectorColumns(t *testing.T) {
 	for name, c := range map[string]struct{ content, columns string }{
 		"a.parquet": {file.String(), ""}, "a.csv": {csv.String(), ""}, "a.json": {plain.String(), separate},
 		"array.json": {"[" + strings.ReplaceAll(strings.TrimSpace(plain.String()), "\n\n", ",") + "]", separate},
-		"b.csv":      {without.String(), separate}, "c.csv": {semicolons.String(), separate}, "a.tsv": {tabs.String(), separate},
+		"b.csv":      {without.String(), separate}, "c.csv": {semicolons.String(), separate},
+		"a.tsv": {tabs.String(), separate},
 	} {
 		got := readWhole(t, writeFile(t, name, c.content), Options{Form: Form{Columns: c.columns}})
 		if got.Digest() != want.Digest() || got.Tokenizer != want.Tokenizer {
@@ -102,8 +103,10 @@ func TestVectorErrors(t *testing.T) {
 			":31: 2 numbers in the column vector, expected 3 (Options.Columns"},
 		{lines + `{"text":"a","vector":"[1,2,x]","label":"x"}`, "vector=vector",
 			`:31: "[1,2,x]" in the column vector, expected a list of 3 numbers`},
-		{lines + `{"text":"a","vector":{"a":1},"label":"x"}`, "vector=vector", `:31: the value "map[a:1]" in the column vector`},
-		{lines + lines, "text=vector", `:1: no list of numbers near the beginning of the column text, expected some, such as`},
+		{lines + `{"text":"a","vector":{"a":1},"label":"x"}`, "vector=vector",
+			`:31: the value "map[a:1]" in the column vector`},
+		{lines + lines, "text=vector",
+			`:1: no list of numbers near the beginning of the column text, expected some, such as`},
 		{strings.ReplaceAll(lines, "vector", "other"), file(29), `row 30 of the table, expected 29 rows, as in `},
 		{strings.ReplaceAll(lines, "vector", "other"), file(31), `30 rows, expected 31, as in `},
 		{"text,label\n" + strings.Repeat("a b,x\n", 9), file(10), `9 rows, expected 10, as in `},

@@ -176,8 +176,9 @@ func (m *memo) of(raw float32) *float64 {
 	return &at.value
 }
 
-// powers writes (v/max v)^p for the weighted values v of row i to dst, which grows if necessary, and
-// returns it with max v. Values of vector views keep their sign, with |v| in place of v. It caches powers, because most counts in text are small.
+// powers writes (v/max v)^p for the weighted values v of row i to dst, which grows if necessary,
+// and returns it with max v. Values of vector views keep their sign, with |v| in place of v. It
+// caches powers, because most counts in text are small.
 func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float64) {
 	dst = x.weightedRow(i, dst)
 	for _, v := range dst {

@@ -285,7 +285,10 @@ func TestEmbeddedIsRefused(t *testing.T) {
 }
 
 func TestViewsAreRefused(t *testing.T) {
-	for _, wrong := range [][]View{{{1, 1, false}}, {{0, 1, false}, {9999, 1, false}}, {{0, 0, false}}, {{0, math.NaN(), false}}, {{0, 1, false}, {3, 1, false}, {2, 1, false}}} {
+	for _, wrong := range [][]View{
+		{{1, 1, false}}, {{0, 1, false}, {9999, 1, false}}, {{0, 0, false}}, {{0, math.NaN(), false}},
+		{{0, 1, false}, {3, 1, false}, {2, 1, false}},
+	} {
 		bad := handFilled()
 		if bad.Views = wrong; bad.Validate() == nil {
 			t.Errorf("views %v pass", wrong)

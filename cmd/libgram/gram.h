@@ -106,8 +106,8 @@ typedef struct gram_matrix {
 
 /* A table with columns->count columns and one field per row in each. Column j is texts[j], or
  * numbers[j] if texts[j] is NULL. Empty texts and NaN are missing values. kinds[j] is text, number,
- * category, vector (lists of numbers, such as [0.5,-1]), id or ignore. If it is empty, or if kinds is NULL, the kind is inferred as gram does.
- * gram_predict and gram_explain use the kinds of the model. */
+ * category, vector (lists of numbers, such as [0.5,-1]), id or ignore. If it is empty, or if kinds is
+ * NULL, gram_predict and gram_explain use the kinds of the model, and other functions infer the kind. */
 typedef struct gram_table {
 	const gram_strings        *columns; /* names */
 	const gram_strings        *kinds;

@@ -67,8 +67,9 @@ func WithVectors(
 		return nil, flagtext.Errorf("-embed %s: %s has the views %s, expected value columns such as -views x,y=values",
 			embedding, c.Source, c.Tokenizer.Brief())
 	}
-	return nil, flagtext.Errorf("-embed %s: %s has columns of text or vectors (%s), but only numbers and categories can be scaled; "+
-		"-columns with %s=ignore drops a column", embedding, c.Source, strings.Join(others, ", "),
+	return nil, flagtext.Errorf("-embed %s: %s has columns of text or vectors (%s), "+
+		"but only numbers and categories can be scaled; -columns with %s=ignore drops a column",
+		embedding, c.Source, strings.Join(others, ", "),
 		others[0])
 }
 

@@ -56,9 +56,9 @@ func (t *textFlags) declare(f *cli.Flags) {
 		"in its first line, a key of JSON objects, or a number from 1 (default: label, class, ..., or the first of two)")
 	f.StringVar(&t.form.TextColumn, "text-column", "",
 		"the texts are in this `COLUMN`, and other columns are ignored (default: all columns, by their kinds)")
-	f.StringVar(&t.form.Columns, "columns", "", "the `KINDS` of columns of a table: text, number, category, vector, label, "+
-		"id, group, weight or ignore, as in 'zip=category, notes=ignore', or an .npy file of vectors, one for each row, as in "+
-		"'embedding=e.npy' (default: from names and values)")
+	f.StringVar(&t.form.Columns, "columns", "", "the `KINDS` of columns of a table: text, number, category, vector, "+
+		"label, id, group, weight or ignore, as in 'zip=category, notes=ignore', or an .npy file of vectors, "+
+		"one for each row, as in 'embedding=e.npy' (default: from names and values)")
 	f.StringVar(&t.form.IDColumn, "id-column", "", "the names of documents are in this `COLUMN` (default: id, name, ..., "+
 		"if all values differ)")
 	f.StringVar(&t.form.LabelSeparator, "label-separator", "", "the separator of several labels, or none: each field "+
