@@ -52,7 +52,7 @@ func (o *dataset) arrays() map[string]arrayMaker {
 	all := map[string]arrayMaker{"offsets": made(m.Offsets), "values": made(m.Values), "labels": made(o.firstLabels())}
 	all["indices"] = func(*call) (*array, error) {
 		if m.Cols > math.MaxInt32 {
-			return nil, fmt.Errorf("gram: indices of %d columns, expected at most %d, which 32 bits hold", m.Cols, math.MaxInt32)
+			return nil, fmt.Errorf("gram: indices have 32 bits, so %d columns exceed the limit of %d", m.Cols, math.MaxInt32)
 		}
 		return column(unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(m.Terms))), len(m.Terms))), nil
 	}
@@ -112,7 +112,7 @@ func makeCorpus(c *call, a *arguments, o *corpusOptions) (object, error) {
 	if a.x != nil && a.x.texts == nil && a.x.table == nil {
 		for name := range given(*o) {
 			if !slices.Contains([]string{"isa", "workers", "memory_bytes"}, name) {
-				return nil, fmt.Errorf("gram: option %q of documents that aren't texts or a table, expected none", name)
+				return nil, fmt.Errorf("gram: option %q requires documents that are texts or a table", name)
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func kernelValues(c *call, a *arguments, o *kernelOptions) (object, error) {
 		m = columns.Documents.Rows()
 	}
 	if m > 0 && n > math.MaxInt/m {
-		return nil, fmt.Errorf("gram: a matrix of %d rows and %d columns, expected fewer", n, m)
+		return nil, fmt.Errorf("gram: a matrix with %d rows and %d columns is too large", n, m)
 	}
 	out, err := a.floats.exactly(int64(n*m), "out")
 	if err != nil {
@@ -216,7 +216,7 @@ type neighbourOptions struct {
 // neighbours implements gram_neighbours.
 func neighbours(c *call, a *arguments, o *neighbourOptions) (object, error) {
 	if a.k < 1 || a.k > math.MaxInt32 {
-		return nil, fmt.Errorf("gram: k %d, expected 1 to %d", a.k, math.MaxInt32)
+		return nil, fmt.Errorf("gram: k must be between 1 and %d, got %d", math.MaxInt32, a.k)
 	}
 	rows, columns, err := c.pair(a.x, a.y, "of", gram.ReadOptions{Options: o.Options, MinDF: 1})
 	if err != nil {

@@ -50,7 +50,7 @@ type matrix struct {
 // check fails unless exactly one representation of the documents is set.
 func (d *documents) check(what string) error {
 	if d == nil {
-		return fmt.Errorf("gram: NULL for the documents %s, expected some", what)
+		return fmt.Errorf("gram: documents %s must not be NULL", what)
 	}
 	n := 0
 	for _, there := range []bool{d.corpus != 0, d.matrix != nil, d.texts != nil, d.table != nil, d.terms != nil} {
@@ -59,7 +59,7 @@ func (d *documents) check(what string) error {
 		}
 	}
 	if n != 1 {
-		return fmt.Errorf("gram: documents %s of %d kinds, expected one of corpus, matrix, texts, table and terms", what, n)
+		return fmt.Errorf("gram: documents %s must set one of corpus, matrix, texts, table and terms, got %d", what, n)
 	}
 	return nil
 }
@@ -136,15 +136,15 @@ func (d *documents) lists() ([][]string, error) {
 // offsetsOf checks and returns the offsets of n lists with the given total length.
 func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	if n < 0 || n == math.MaxInt64 {
-		return nil, fmt.Errorf("gram: %s of %d documents, expected 0 or more", what, n)
+		return nil, fmt.Errorf("gram: number of documents for %s must not be negative, got %d", what, n)
 	}
 	offsets, err := span[int64]{data, n + 1}.slice(what)
 	if err != nil {
 		return nil, err
 	}
 	if offsets[0] != 0 || offsets[n] != elements || !slices.IsSorted(offsets) {
-		return nil, fmt.Errorf("gram: %s from %d to %d, expected them to rise from 0 to %d", what, offsets[0], offsets[n],
-			elements)
+		return nil, fmt.Errorf("gram: %s must increase from 0 to %d, got %d to %d", what, elements, offsets[0],
+			offsets[n])
 	}
 	return offsets, nil
 }
@@ -153,9 +153,9 @@ func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 func (m *matrix) csr() (*sparse.CSR, error) {
 	switch {
 	case m.rows < 0 || m.columns < 0 || m.rows >= math.MaxInt64/16:
-		return nil, fmt.Errorf("gram: a matrix of %d rows and %d columns, expected 0 or more", m.rows, m.columns)
+		return nil, fmt.Errorf("gram: invalid matrix size: %d rows and %d columns", m.rows, m.columns)
 	case m.offsets == nil && m.indices != nil:
-		return nil, errors.New("gram: a matrix of indices without offsets, expected both, or none where it is dense")
+		return nil, errors.New("gram: a matrix with indices requires offsets; a dense matrix has neither")
 	}
 	values, err := numbersOf[float32, float32, float64](m.values, m.stored, m.valueBits, "values")
 	if err != nil {
@@ -188,7 +188,7 @@ func (m *matrix) csr() (*sparse.CSR, error) {
 func outside[T int32 | int64](indices []T, columns int64) error {
 	for k, index := range indices {
 		if index < 0 || int64(index) >= columns {
-			return fmt.Errorf("gram: index %d at %d, expected a column from 0 to %d", index, k, columns-1)
+			return fmt.Errorf("gram: indices[%d] must be a column in [0, %d], got %d", k, columns-1, index)
 		}
 	}
 	return nil
@@ -201,7 +201,7 @@ func (m *matrix) named(err error) error {
 		return err
 	}
 	if m.valueBits == 64 && math.IsInf(float64(value.Value), 0) {
-		value.Expected = fmt.Sprintf("at most %.3g, which 32 bits hold", math.MaxFloat32)
+		value.Expected = fmt.Sprintf("a number up to %.3g, the limit of float32", math.MaxFloat32)
 	}
 	return fmt.Errorf("gram: row %d, column %d: found %v, expected %s", value.Row, value.Term, value.Value, value.Expected)
 }
@@ -233,7 +233,7 @@ func numbersOf[T, A, B number](data unsafe.Pointer, n int64, bits int32, what st
 		all, err := span[B]{(*B)(data), n}.slice(what)
 		return converted[T](all), err
 	}
-	return nil, fmt.Errorf("gram: %s of %d bits, expected 32 or 64", what, bits)
+	return nil, fmt.Errorf("gram: %s must have 32 or 64 bits, got %d", what, bits)
 }
 
 func (d *documents) label(c *corpus.Corpus) error {
@@ -241,7 +241,7 @@ func (d *documents) label(c *corpus.Corpus) error {
 	c.Labels, c.Classes = sparse.Labels{}, nil
 	if d.targets != nil || d.targetCount != 0 {
 		if d.classes != nil || d.labels != nil {
-			return errors.New("gram: targets and labels, expected one of them")
+			return errors.New("gram: targets and labels cannot be combined")
 		}
 		targets, err := span[float64]{d.targets, d.targetCount}.exactly(n, "targets")
 		if err != nil {
@@ -264,7 +264,7 @@ func (d *documents) label(c *corpus.Corpus) error {
 	if d.labelOffsets != nil {
 		offsets, err = offsetsOf(d.labelOffsets, n, d.labelCount, "label_offsets")
 	} else if d.labelCount != n {
-		err = fmt.Errorf("gram: labels: a length of %d, expected %d", d.labelCount, n)
+		err = fmt.Errorf("gram: labels must have length %d, got %d", n, d.labelCount)
 	}
 	if err != nil {
 		return err
@@ -278,7 +278,7 @@ func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []in
 	used, seen := make([]bool, len(names)), map[string]bool{}
 	for k, id := range labels {
 		if int(id) >= len(names) || id < 0 && offsets != nil {
-			return fmt.Errorf("gram: label %d at %d, expected one of %d classes", id, k, len(names))
+			return fmt.Errorf("gram: labels[%d] is %d, but there are only %d classes", k, id, len(names))
 		}
 		if id >= 0 {
 			used[id] = true
@@ -288,11 +288,11 @@ func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []in
 	for id, name := range names {
 		switch {
 		case !utf8.ValidString(name):
-			return fmt.Errorf("gram: class %d, %q, isn't UTF-8", id, name)
+			return fmt.Errorf("gram: the name of class %d, %q, is not valid UTF-8", id, name)
 		case name == "":
-			return fmt.Errorf("gram: class %d has an empty name, which stands for no class", id)
+			return fmt.Errorf("gram: the name of class %d is empty", id)
 		case seen[name]:
-			return fmt.Errorf("gram: class %d is %q, expected names that differ", id, name)
+			return fmt.Errorf("gram: class names must be unique, but class %d repeats %q", id, name)
 		case used[id]:
 			place[id] = int32(len(c.Classes))
 			c.Classes = append(c.Classes, strings.Clone(name))
@@ -321,7 +321,7 @@ func labelNumbers(c *corpus.Corpus, targets []float64) error {
 	place := map[float64]int32{}
 	for i, v := range targets {
 		if v-v != 0 {
-			return fmt.Errorf("gram: target of row %d: found %v, expected a finite number", i, v)
+			return fmt.Errorf("gram: target of row %d must be finite, got %v", i, v)
 		}
 		at, ok := place[v]
 		if !ok {

@@ -170,7 +170,7 @@ func save(c *call, a *arguments, _ *gram.Options) (object, error) {
 	}
 	o, ok := e.object.(interface{ Save(path string) error })
 	if !ok {
-		return nil, fmt.Errorf("gram: a %s can't be saved, expected a model or an index", e.kind())
+		return nil, fmt.Errorf("gram: only models and indexes can be saved, got a %s", e.kind())
 	}
 	return nil, o.Save(strings.Clone(path))
 }

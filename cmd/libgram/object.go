@@ -81,12 +81,12 @@ func (r *registry) add(o object) uintptr {
 
 func (r *registry) unknown(handle uintptr) error {
 	if handle == 0 {
-		return fmt.Errorf("gram: object 0, expected a handle")
+		return fmt.Errorf("gram: object handle must not be 0")
 	}
 	if handle <= r.last {
-		return fmt.Errorf("gram: object %d was freed, expected a handle of one that is there", handle)
+		return fmt.Errorf("gram: object %d was freed", handle)
 	}
-	return fmt.Errorf("gram: object %d, expected a handle that the library returned", handle)
+	return fmt.Errorf("gram: object %d does not exist", handle)
 }
 
 func (r *registry) drop(handle uintptr) error {
@@ -128,7 +128,7 @@ func objectOf[T object](c *call, handle uintptr) (T, error) {
 	}
 	o, ok := e.object.(T)
 	if !ok {
-		return want, fmt.Errorf("gram: object %d is a %s, expected a %s", handle, e.kind(), want.kind())
+		return want, fmt.Errorf("gram: object %d must be of kind %s, got %s", handle, want.kind(), e.kind())
 	}
 	return o, nil
 }
@@ -190,7 +190,7 @@ func (e *entry) array(c *call, name string) (*array, error) {
 		return make(c)
 	}
 	names := append(slices.Sorted(maps.Keys(all)), "json")
-	return nil, fmt.Errorf("gram: array %q of a %s, expected one of %s", name, e.kind(), strings.Join(names, ", "))
+	return nil, fmt.Errorf("gram: unknown array %q of a %s; valid names are %s", name, e.kind(), strings.Join(names, ", "))
 }
 
 func free(_ *call, a *arguments, _ *gram.Options) (object, error) {
@@ -237,13 +237,13 @@ func (s span[T]) slice(what string) ([]T, error) {
 	size := unsafe.Sizeof(*new(T))
 	switch {
 	case s.count < 0 || s.count > maxBytes/int64(size):
-		return nil, fmt.Errorf("gram: %s: a length of %d, expected 0 to %d", what, s.count, maxBytes/int64(size))
+		return nil, fmt.Errorf("gram: %s must have a length between 0 and %d, got %d", what, maxBytes/int64(size), s.count)
 	case s.count == 0:
 		return nil, nil
 	case s.data == nil:
-		return nil, fmt.Errorf("gram: %s: NULL, expected %d of them", what, s.count)
+		return nil, fmt.Errorf("gram: %s must not be NULL, because its length is %d", what, s.count)
 	case uintptr(unsafe.Pointer(s.data))%unsafe.Alignof(*new(T)) != 0:
-		return nil, fmt.Errorf("gram: %s: an address that isn't a multiple of %d, expected aligned memory", what, size)
+		return nil, fmt.Errorf("gram: %s must be aligned to %d bytes", what, size)
 	}
 	return unsafe.Slice(s.data, s.count), nil
 }
@@ -251,7 +251,7 @@ func (s span[T]) slice(what string) ([]T, error) {
 // exactly returns the numbers. It fails unless there are n numbers.
 func (s span[T]) exactly(n int64, what string) ([]T, error) {
 	if s.count != n {
-		return nil, fmt.Errorf("gram: %s: a length of %d, expected %d", what, s.count, n)
+		return nil, fmt.Errorf("gram: %s must have length %d, got %d", what, n, s.count)
 	}
 	return s.slice(what)
 }
@@ -266,7 +266,7 @@ type stringList struct {
 // exactly returns the texts. It fails unless there are n texts.
 func (s *stringList) exactly(n int64, what string) ([]string, error) {
 	if s != nil && s.count != n {
-		return nil, fmt.Errorf("gram: %s: a length of %d, expected %d", what, s.count, n)
+		return nil, fmt.Errorf("gram: %s must have length %d, got %d", what, n, s.count)
 	}
 	return s.list(what)
 }
@@ -274,7 +274,7 @@ func (s *stringList) exactly(n int64, what string) ([]string, error) {
 // list returns the texts. They share the caller's memory.
 func (s *stringList) list(what string) ([]string, error) {
 	if s == nil {
-		return nil, fmt.Errorf("gram: NULL for %s, expected some", what)
+		return nil, fmt.Errorf("gram: %s must not be NULL", what)
 	}
 	data, err := span[*byte]{s.data, s.count}.slice(what)
 	if err != nil {
@@ -287,7 +287,7 @@ func (s *stringList) list(what string) ([]string, error) {
 	out := make([]string, len(data))
 	for i, d := range data {
 		if out[i], err = (text{span[byte]{d, sizes[i]}}).string(what); err != nil {
-			return nil, fmt.Errorf("%w (number %d)", err, i)
+			return nil, fmt.Errorf("%w (element %d)", err, i)
 		}
 	}
 	return out, nil

@@ -47,7 +47,7 @@ func decode(text []byte, into any) error {
 		field, ok := known[key]
 		if !ok {
 			slices.Sort(names)
-			return fmt.Errorf("gram: option %q is unknown, expected one of %s", key, strings.Join(names, ", "))
+			return fmt.Errorf("gram: unknown option %q; valid options are %s", key, strings.Join(names, ", "))
 		}
 		if value := values[key]; string(value) != "null" {
 			if err := set(field, value); err != nil {
@@ -61,16 +61,16 @@ func decode(text []byte, into any) error {
 // members returns the values of a JSON object by key.
 func members(text []byte) (values map[string]json.RawMessage, err error) {
 	if text = bytes.TrimSpace(text); text[0] != '{' {
-		return nil, fmt.Errorf("found %s, expected an object", shown(text))
+		return nil, fmt.Errorf("expected a JSON object, got %s", shown(text))
 	}
 	if err := json.Unmarshal(text, &values); err != nil {
-		return nil, fmt.Errorf("%w, expected a JSON object", err)
+		return nil, fmt.Errorf("expected a JSON object: %w", err)
 	}
 	seen, d := map[json.Token]bool{}, json.NewDecoder(bytes.NewReader(text)) // can't fail, as text is a valid object
 	for _, _ = d.Token(); d.More(); {
 		key, _ := d.Token()
 		if seen[key] {
-			return nil, fmt.Errorf("found %q twice, expected each key once", key)
+			return nil, fmt.Errorf("key %q is given twice", key)
 		}
 		seen[key] = true
 		_ = d.Decode(new(json.RawMessage))
@@ -99,9 +99,9 @@ func expected(t reflect.Type) string {
 	case reflect.String:
 		return "a string"
 	case reflect.Int, reflect.Int64:
-		return "a whole number"
+		return "an integer"
 	case reflect.Uint64:
-		return "a whole number of at least 0"
+		return "a non-negative integer"
 	case reflect.Float64:
 		return "a number"
 	case reflect.Pointer:
@@ -132,7 +132,7 @@ func set(field reflect.Value, value json.RawMessage) error {
 		to = &text
 	}
 	if err := json.Unmarshal(value, to); err != nil {
-		return fmt.Errorf("found %s, expected %s", shown(value), expected(t))
+		return fmt.Errorf("expected %s, got %s", expected(t), shown(value))
 	}
 	if parse == nil {
 		return nil
@@ -188,7 +188,7 @@ func withKeys(message string) string {
 func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	t, err := corpus.ParseTerms(s)
 	if err == nil && t.MinDF != 0 {
-		err = fmt.Errorf("found %q, expected a tokenizer without min-df", s)
+		err = fmt.Errorf("%q must not contain min-df", s)
 	}
 	return t.Tokenizer, err
 }

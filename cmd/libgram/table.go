@@ -37,7 +37,7 @@ func (t *table) fields() (columns []string, rows [][]string, err error) {
 		return nil, nil, err
 	}
 	if t.rows < 0 || t.rows > maxBytes/16/max(n, 1) {
-		return nil, nil, fmt.Errorf("gram: a table of %d rows and %d columns, expected 0 or more", t.rows, n)
+		return nil, nil, fmt.Errorf("gram: invalid table size: %d rows and %d columns", t.rows, n)
 	}
 	rows = make([][]string, t.rows)
 	all := make([]string, t.rows*n)

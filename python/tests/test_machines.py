@@ -336,7 +336,7 @@ def test_groups_are_in_one_fold(counts):
     assert g.cross_validate(x, y, groups=np.tile(np.arange(60), 5).astype(str), **how)["mean"] < 0.8
     found = g.search(x, y, {"C": [100]}, kernel="linear", groups=np.tile(np.arange(60), 5), refit=False)
     assert found.best_score_ < 0.8
-    with pytest.raises(ValueError, match="groups: a length of 60, expected 300"):
+    with pytest.raises(ValueError, match="groups must have length 300, got 60"):
         g.cross_validate(x, y, groups=np.arange(60), **how)
 
 

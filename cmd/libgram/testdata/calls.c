@@ -362,7 +362,7 @@ static void components(void)
 	OK(gram_project(p, &from_matrix, NONE, z, documents * 2, fresh()));
 	for (int i = 0; i < documents * 2; i++)
 		CHECK(fabs(z[i] - own[i]) < 1e-4);
-	INVALID("out: a length of 47, expected 48", gram_project(p, &from_matrix, NONE, z, documents * 2 - 1, fresh()));
+	INVALID("out must have length 48, got 47", gram_project(p, &from_matrix, NONE, z, documents * 2 - 1, fresh()));
 	release(&p, 1);
 	free(z);
 }
@@ -415,7 +415,7 @@ static void errors(const char *folder)
 	char path[1000], small[8] = "1234567";
 
 	/* Codes. */
-	INVALID("option \"kernle\" is unknown, expected one of isa, kernel, memory_bytes, workers",
+	INVALID("unknown option \"kernle\"; valid options are isa, kernel, memory_bytes, workers",
 	        gram_gram(&from_matrix, NULL, TEXT("{\"kernle\": \"ngd\"}"), out, COUNT(out), fresh()));
 	expect(__LINE__, GRAM_MEMORY, "needs",
 	       gram_gram(&from_matrix, NULL, TEXT("{\"memory_bytes\": 100}"), out, COUNT(out), fresh()));
@@ -431,12 +431,12 @@ static void errors(const char *folder)
 
 	/* Handles. */
 	OK(gram_free(0, NULL));
-	INVALID("object 1000000, expected a handle", gram_free(1000000, fresh()));
+	INVALID("object 1000000 does not exist", gram_free(1000000, fresh()));
 	OK(gram_corpus(&from_matrix, NONE, &o, fresh()));
-	INVALID("is a corpus, expected a model", gram_predict(o, &from_matrix, NONE, &other, fresh()));
-	INVALID("is a corpus, expected a index", gram_index_refit(o, fresh()));
-	INVALID("a corpus can't be saved", gram_save(o, TEXT(path), fresh()));
-	INVALID("array \"weights\" of a corpus, expected one of", gram_array(o, TEXT("weights"), &view, fresh()));
+	INVALID("must be of kind model, got corpus", gram_predict(o, &from_matrix, NONE, &other, fresh()));
+	INVALID("must be of kind index, got corpus", gram_index_refit(o, fresh()));
+	INVALID("can be saved, got a corpus", gram_save(o, TEXT(path), fresh()));
+	INVALID("unknown array \"weights\" of a corpus; valid names are", gram_array(o, TEXT("weights"), &view, fresh()));
 	CHECK(view.data == NULL && view.rows == 0);
 	OK(gram_free(o, fresh()));
 	INVALID("was freed", gram_free(o, fresh()));
@@ -445,32 +445,32 @@ static void errors(const char *folder)
 	INVALID("was freed", gram_gram(&freed, NULL, NONE, out, COUNT(out), fresh()));
 
 	/* NULL, and what is too short. */
-	INVALID("NULL for the documents x", gram_gram(NULL, NULL, NONE, out, COUNT(out), fresh()));
-	INVALID("of 0 kinds", gram_gram(&(gram_documents){0}, NULL, NONE, out, COUNT(out), fresh()));
-	INVALID("out: NULL, expected 576", gram_gram(&from_matrix, NULL, NONE, NULL, COUNT(out), fresh()));
-	INVALID("out: a length of 575, expected 576", gram_gram(&from_matrix, NULL, NONE, out, COUNT(out) - 1, fresh()));
+	INVALID("documents x must not be NULL", gram_gram(NULL, NULL, NONE, out, COUNT(out), fresh()));
+	INVALID("terms, got 0", gram_gram(&(gram_documents){0}, NULL, NONE, out, COUNT(out), fresh()));
+	INVALID("out must not be NULL, because its length is 576", gram_gram(&from_matrix, NULL, NONE, NULL, COUNT(out), fresh()));
+	INVALID("out must have length 576, got 575", gram_gram(&from_matrix, NULL, NONE, out, COUNT(out) - 1, fresh()));
 	gram_strings huge = {(const char *[]){"a"}, (int64_t[]){INT64_C(1) << 62}, 1};
-	INVALID("texts: a length of 4611686018427387904", gram_index(&huge, NONE, &o, fresh()));
-	INVALID("options: a length of -1", gram_gram(&from_matrix, NULL, "{}", -1, out, COUNT(out), fresh()));
-	INVALID("options: NULL", gram_gram(&from_matrix, NULL, NULL, 2, out, COUNT(out), fresh()));
+	INVALID("got 4611686018427387904", gram_index(&huge, NONE, &o, fresh()));
+	INVALID("options must have a length between", gram_gram(&from_matrix, NULL, "{}", -1, out, COUNT(out), fresh()));
+	INVALID("options must not be NULL", gram_gram(&from_matrix, NULL, NULL, 2, out, COUNT(out), fresh()));
 	INVALID("NULL for the object", gram_train(&from_matrix, NONE, NULL, fresh()));
 	INVALID("NULL for the array", gram_array(o, TEXT("json"), NULL, fresh()));
-	INVALID("NULL for texts", gram_index(NULL, NONE, &o, fresh()));
+	INVALID("texts must not be NULL", gram_index(NULL, NONE, &o, fresh()));
 	gram_table short_table = table, no_numbers = table, wide_kinds = table;
 	short_table.rows--;
-	INVALID("column subject: a length of 24, expected 23",
+	INVALID("column subject must have length 23, got 24",
 	        gram_corpus(&(gram_documents){.table = &short_table}, NONE, &o, fresh()));
 	no_numbers.numbers = (const double *[2]){NULL, NULL};
-	INVALID("column size: NULL", gram_corpus(&(gram_documents){.table = &no_numbers}, NONE, &o, fresh()));
+	INVALID("column size must not be NULL", gram_corpus(&(gram_documents){.table = &no_numbers}, NONE, &o, fresh()));
 	wide_kinds.kinds = &texts;
-	INVALID("kinds: a length of 24, expected 2",
+	INVALID("kinds must have length 2, got 24",
 	        gram_corpus(&(gram_documents){.table = &wide_kinds}, NONE, &o, fresh()));
-	INVALID("sizes of texts: NULL", gram_index(&(gram_strings){texts_data, NULL, 2}, NONE, &o, fresh()));
-	INVALID("bytes: NULL", gram_load_bytes(NULL, 3, &o, fresh()));
+	INVALID("sizes of texts must not be NULL", gram_index(&(gram_strings){texts_data, NULL, 2}, NONE, &o, fresh()));
+	INVALID("bytes must not be NULL", gram_load_bytes(NULL, 3, &o, fresh()));
 	INVALID("begins with", gram_load_bytes("abc", 3, &o, fresh()));
-	INVALID("out_documents: NULL", gram_neighbours(&from_matrix, NULL, NONE, 1, NULL, out, documents, fresh()));
-	INVALID("k 0", gram_neighbours(&from_matrix, NULL, NONE, 0, NULL, out, 0, fresh()));
-	INVALID("out_groups: a length of 3", gram_duplicates(&from_matrix, NONE, (int64_t[3]){0}, 3, fresh()));
+	INVALID("out_documents must not be NULL", gram_neighbours(&from_matrix, NULL, NONE, 1, NULL, out, documents, fresh()));
+	INVALID("k must be between 1", gram_neighbours(&from_matrix, NULL, NONE, 0, NULL, out, 0, fresh()));
+	INVALID("out_groups must have length 24, got 3", gram_duplicates(&from_matrix, NONE, (int64_t[3]){0}, 3, fresh()));
 
 	/* Matrices and labels. */
 	float bad_values[stored];
@@ -482,26 +482,26 @@ static void errors(const char *folder)
 	INVALID("row 1, column", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
 	bad = matrix;
 	bad.columns = 3;
-	INVALID("expected a column from 0 to 2", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
+	INVALID("must be a column in [0, 2]", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
 	bad = matrix;
 	bad.stored--;
 	INVALID("expected the last offset, 72", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
 	bad = matrix;
 	bad.value_bits = 16;
-	INVALID("values of 16 bits", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
+	INVALID("values must have 32 or 64 bits, got 16", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
 	bad = matrix;
 	bad.values = (const char *)values32 + 1;
 	INVALID("aligned", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
 	x = from_matrix;
 	x.label_count--;
-	INVALID("labels: a length of 23, expected 24", gram_train(&x, NONE, &o, fresh()));
+	INVALID("labels must have length 24, got 23", gram_train(&x, NONE, &o, fresh()));
 	x = from_matrix;
 	x.classes = &(gram_strings){class_names, class_sizes, 1};
-	INVALID("label 1 at 2, expected one of 1 classes", gram_train(&x, NONE, &o, fresh()));
+	INVALID("labels[2] is 1, but there are only 1 classes", gram_train(&x, NONE, &o, fresh()));
 	const char *const no_text[] = {"food", "c\xff"};
 	static const int64_t no_sizes[] = {4, 2};
 	x.classes = &(gram_strings){no_text, no_sizes, 2};
-	INVALID("class 1, \"c\\xff\", isn't UTF-8", gram_train(&x, NONE, &o, fresh()));
+	INVALID("class 1, \"c\\xff\", is not valid UTF-8", gram_train(&x, NONE, &o, fresh()));
 	targets[5] = INFINITY;
 	INVALID("target of row 5: found +Inf", gram_train(&from_targets, NONE, &o, fresh()));
 	targets[5] = 1;
