@@ -133,6 +133,7 @@ func columnName(name string) string {
 // table is the beginning of a table, and the columns detected in it.
 type table struct {
 	separator byte
+	maxLine   int
 	first     []string   // first record; nil if it isn't within nearBytes
 	length    int        // size of the first record in bytes
 	near      [][]string // further records in the first nearBytes

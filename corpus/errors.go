@@ -236,17 +236,19 @@ func (c *Corpus) NamesOnly() *Corpus {
 // stack of the goroutine.
 type PanicError = run.PanicError
 
-// suspect warns if the first document looks like a header, or if most classes have a single
-// document. label and text are the first document's, from [columnName].
-func (c *Corpus) suspect(label, text string, at func(i int) string) {
-	count, warn := c.classSizes(), c.warn()
-	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 &&
+// suspectHeader warns if the label and the text of the first line look like a header.
+func (c *Corpus) suspectHeader(label, text, at string) {
+	if ids := c.Labels.Of(0); len(ids) == 1 && c.classSizes()[ids[0]] == 1 && len(c.Classes) > 1 &&
 		(slices.Contains(labelNames, label) || slices.Contains(textNames, text)) {
-		warn.addOption(fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
-			quote(label), quote(text)), 1, at(0), "LabelColumn", label+" reads it as a header")
+		c.warn().addOption(fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
+			quote(label), quote(text)), 1, at, "LabelColumn", label+" reads it as a header")
 	}
+}
+
+// suspect warns if most classes have a single document.
+func (c *Corpus) suspect(at func(i int) string) {
 	if single, first, most := c.single(); most && c.Numbers() == 0 { // see Targets
-		warn.addOption(fmt.Sprintf("class with one document, as for most of %d documents", c.Documents.Rows()),
+		c.warn().addOption(fmt.Sprintf("class with one document, as for most of %d documents", c.Documents.Rows()),
 			single, at(first), "LabelColumn", "names or numbers the column of labels")
 	}
 }

@@ -61,6 +61,6 @@ func addFastText(p *textPiece, l []byte, line int32) *SyntaxError {
 	if bad := p.labels.addNames(names); bad != nil {
 		return bad
 	}
-	p.add(l[:len(l)-len(text)], without, line)
+	p.add(without, line)
 	return nil
 }

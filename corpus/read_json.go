@@ -205,7 +205,6 @@ func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
 		option = "LabelColumn"
 	}
 	names := labels(value(t.label, labelNames, option))
-	d.label = []byte(strings.Join(names, ","))
 	if t.group >= 0 {
 		d.group = strings.Join(labels(value(t.group, nil, "GroupColumn")), ",")
 	}

@@ -30,18 +30,17 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 		opt.TextColumn = t.first[t.text] // for similar sources
 	}
 	if t.header {
-		if err := in.skip(t.length); err != nil {
-			return nil, err
-		}
+		head, _ := in.r.Peek(t.length) // without an error, because it has been read before
+		in.line += int64(bytes.Count(head, []byte{'\n'}))
+		in.r.Discard(t.length)
 	}
-	in.quoted = t.separator
+	in.quoted, t.maxLine = t.separator, opt.MaxLineBytes
 	var c *Corpus
 	var err error
 	if t.keys {
 		c, err = readTextLines(ctx, in, opt, m, "JSON objects", t.addObject)
 	} else {
-		p := &tableParser{opt.MaxLineBytes, t}
-		c, err = readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
+		c, err = readTexts(ctx, in, opt, m, "records with a label and a text", t.parse)
 	}
 	if err != nil {
 		return nil, t.explain(err)
@@ -96,21 +95,10 @@ func (in *input) table(separator byte, opt *Options) (*table, error) {
 	return t, nil
 }
 
-// skip skips the first n bytes, which have been peeked at.
-func (in *input) skip(n int) error {
-	head, err := in.r.Peek(n)
-	if err != nil {
-		return in.readError(1, err)
-	}
-	in.line += int64(bytes.Count(head, []byte{'\n'}))
-	in.r.Discard(n)
-	return nil
-}
-
 // document is a document of a table, whose labels have been added.
 type document struct {
 	line              int32
-	label, text       []byte   // text, unless documents are rows
+	text              []byte   // unless documents are rows
 	row               []string // fields of the tokenizer's columns
 	weight, group, id string
 }
@@ -130,7 +118,7 @@ func (t *table) add(p *textPiece, d *document) *SyntaxError {
 		}
 	}
 	if t.row == nil {
-		p.add(d.label, d.text, d.line)
+		p.add(d.text, d.line)
 	} else if bad := p.addRow(d.row, d.line); bad != nil {
 		return bad
 	}
@@ -140,18 +128,13 @@ func (t *table) add(p *textPiece, d *document) *SyntaxError {
 	return nil
 }
 
-// tableParser parses records.
-type tableParser struct {
-	maxLine int
-	*table
-}
-
-func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *SyntaxError {
-	if len(data) > 2*blockBytes && !out.labels.memory.room(copies*int64(len(data))) {
+// parse adds the documents of whole records.
+func (t *table) parse(p *textPiece, check textCheck, data []byte) *SyntaxError {
+	if len(data) > 2*blockBytes && !p.labels.memory.room(copies*int64(len(data))) {
 		return nil // the piece is discarded
 	}
 	clean := check.clean(data)
-	r := records{text: string(data), separator: p.separator, most: len(p.columns)}
+	r := records{text: string(data), separator: t.separator, most: len(t.columns)}
 	var d document
 	var label []byte
 	field := func(at int) string {
@@ -162,25 +145,25 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 	}
 	add := func(line int32) *SyntaxError {
 		raw := data[r.begin:r.end]
-		if len(raw) > p.maxLine+len("\r\n") {
-			return lineTooLong(p.maxLine)
+		if len(raw) > t.maxLine+len("\r\n") {
+			return lineTooLong(t.maxLine)
 		}
-		if r.count != len(p.columns) {
-			return fault(fmt.Sprintf("%d fields", r.count), fmt.Sprintf("%d, as in the first line", len(p.columns)))
+		if r.count != len(t.columns) {
+			return fault(fmt.Sprintf("%d fields", r.count), fmt.Sprintf("%d, as in the first line", len(t.columns)))
 		}
-		if bad := check.look(out, clean, raw, line); bad != nil {
+		if bad := check.look(p, clean, raw, line); bad != nil {
 			return bad
 		}
-		label = append(label[:0], field(p.label)...)
+		label = append(label[:0], field(t.label)...)
 		if len(bytes.TrimSpace(label)) == 0 {
-			out.labels.addNone()
-		} else if bad := out.labels.add(label); bad != nil {
+			p.labels.addNone()
+		} else if bad := p.labels.add(label); bad != nil {
 			return bad
 		}
-		d.line, d.label, d.row = line, label, p.fields(r.fields, d.row[:0])
-		d.weight, d.group, d.id = field(p.weight), field(p.group), field(p.id)
-		d.text = append(d.text[:0], field(p.text)...)
-		return p.table.add(out, &d)
+		d.line, d.row = line, t.fields(r.fields, d.row[:0])
+		d.weight, d.group, d.id = field(t.weight), field(t.group), field(t.id)
+		d.text = append(d.text[:0], field(t.text)...)
+		return t.add(p, &d)
 	}
 	for r.next() {
 		if bad := add(int32(r.line)); bad != nil {
@@ -196,7 +179,7 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	add := func(p *textPiece, l []byte, line int32) *SyntaxError {
 		if !p.skips(l, line) {
 			p.labels.addNone()
-			p.add(nil, l, line)
+			p.add(l, line)
 			if bytes.IndexByte(l, '\t') >= 0 {
 				tabs.Add(1)
 			}

@@ -36,9 +36,7 @@ type textPiece struct {
 	before    int     // number of documents before the block
 	names     nameList
 	blank     tally
-	bad       tally  // invalid bytes
-	label     string // of the first document, see [Corpus.suspect]
-	text      string // of the first document
+	bad       tally // invalid bytes
 }
 
 // bytes returns the memory of the piece without the terms, which are counted by their counter.
@@ -68,18 +66,12 @@ func (l *nameList) appendTo(list []string) []string {
 	return list
 }
 
-// add adds a text and its label.
-func (p *textPiece) add(label, text []byte, line int32) {
+// add adds a text whose label has been added.
+func (p *textPiece) add(text []byte, line int32) {
 	p.counter.add(text)
-	if len(p.documents) == 0 {
-		p.label, p.text = beginning(label), beginning(text)
-	}
 	p.documents = append(p.documents, p.counter.endDocument())
 	p.lines = append(p.lines, line)
 }
-
-// beginning returns the first bytes of a text as [columnName] does.
-func beginning(text []byte) string { return columnName(string(text[:min(len(text), 40)])) }
 
 // addRow adds a row whose label has been added.
 func (p *textPiece) addRow(fields []string, line int32) *SyntaxError {
@@ -112,7 +104,7 @@ func (p *textPiece) addTSV(l []byte, line int32) *SyntaxError {
 	if bad := p.labels.add(label); bad != nil {
 		return bad
 	}
-	p.add(label, text, line)
+	p.add(text, line)
 	return nil
 }
 
@@ -136,7 +128,15 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		}
 		return readTable(ctx, in, opt, m, t)
 	}
-	return readTextLines(ctx, in, opt, m, "lines label<TAB>text", (*textPiece).addTSV)
+	head, _ := in.r.Peek(4 << 10) // an error recurs when the file is read
+	line, _ := nextLine(head)
+	first, rest, _ := bytes.Cut(line, []byte{'\t'})
+	label, text := columnName(string(first)), columnName(string(rest))
+	c, err := readTextLines(ctx, in, opt, m, "lines label<TAB>text", (*textPiece).addTSV)
+	if err == nil {
+		c.suspectHeader(label, text, place(in.name, 1))
+	}
+	return c, err
 }
 
 // readTextLines reads a file of texts; add adds a line.
@@ -173,7 +173,6 @@ func readTexts(
 	n, names := 0, 0        // numbers of documents and of names
 	var weights []float64
 	var warn warnings
-	var label, text string // of the first document
 	classes, groups := newClassTable(), newClassTable()
 	check := checkOf(in, opt)
 	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
@@ -194,9 +193,6 @@ func readTexts(
 		classes.append(&p.labels)
 		groups.append(&p.groups)
 		p.labels, p.groups = labelPiece{}, labelPiece{}
-		if label+text == "" {
-			label, text = p.label, p.text
-		}
 		m.documents.Store(int64(n))
 		return nil
 	})
@@ -238,7 +234,7 @@ func readTexts(
 			c.Names = list
 		}
 	}
-	c.suspect(label, text, at)
+	c.suspect(at)
 	if opt.Labels == "" {
 		c.warnSplit(classes, opt)
 	}
