@@ -73,7 +73,8 @@ func (in *input) keys(opt *Options) (*table, error) {
 			has[at]++
 			var value any
 			members.Decode(&value)
-			if record[at] = asText(value); isNested(value) {
+			text, list := asText(value)
+			if record[at] = text; list {
 				nested[at] = true
 				if text, _ := json.Marshal(value); token.ParseVector(string(text)) != nil {
 					record[at] = string(text)
@@ -97,21 +98,15 @@ func (in *input) keys(opt *Options) (*table, error) {
 	return t, nil
 }
 
-// isNested reports whether a JSON value is an array or an object.
-func isNested(value any) bool {
-	switch value.(type) {
-	case []any, map[string]any:
-		return true
-	}
-	return false
-}
-
 // asText returns the text of a string, number or boolean, and "" for other JSON values.
-func asText(value any) string {
-	if value == nil || isNested(value) {
-		return ""
+func asText(value any) (text string, nested bool) {
+	switch value.(type) {
+	case nil:
+		return "", false
+	case []any, map[string]any:
+		return "", true
 	}
-	return fmt.Sprint(value)
+	return fmt.Sprint(value), false
 }
 
 // openArray makes the elements of an array lines of the input. It does nothing if the file isn't an
@@ -189,7 +184,9 @@ func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
 		}
 		return names
 	}
-	d := document{line: line, weight: asText(value(t.weight, nil, "")), id: asText(value(t.id, nil, ""))}
+	d := document{line: line}
+	d.weight, _ = asText(value(t.weight, nil, ""))
+	d.id, _ = asText(value(t.id, nil, ""))
 	if t.row == nil {
 		v := value(t.text, textNames, "TextColumn")
 		if text, ok := v.(string); ok {

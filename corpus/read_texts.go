@@ -51,8 +51,10 @@ func (opt *Options) cut(
 		return nil, err
 	}
 	check, bad := textCheck{strict: opt.Strict}, make([]int64, raw.Len())
-	documents, err := opt.countRaw(ctx, counters, raw, m, at, func(i int) error {
-		for _, field := range raw.fields(i) {
+	documents := make([]countedDocument, raw.Len())
+	err = run.InOrder(ctx, opt.Workers, raw.Len(), func(w, i int) error {
+		fields := raw.fields(i)
+		for _, field := range fields {
 			if data := []byte(field); !check.clean(data) {
 				bad[i] += check.count(data)
 				if bad := check.fault(data); bad != nil {
@@ -60,7 +62,14 @@ func (opt *Options) cut(
 				}
 			}
 		}
-		return nil
+		if raw.Rows == nil {
+			counters[w].add([]byte(fields[0]))
+		} else if err := counters[w].addRow(fields); err != nil {
+			return rowFault(err).at(at(i), 0)
+		}
+		documents[i] = counters[w].endDocument()
+		m.documents.Add(1)
+		return opt.memory.check(at(i))
 	})
 	if err != nil {
 		return nil, err
@@ -83,24 +92,4 @@ func (opt *Options) cut(
 		c.warnSplit(classes, opt)
 	}
 	return c, err
-}
-
-// countRaw counts the terms of documents; options must be valid.
-func (o *Options) countRaw(
-	ctx context.Context, counters []*termCounter, raw Raw, m *meter, at func(i int) string, check func(i int) error,
-) ([]countedDocument, error) {
-	documents := make([]countedDocument, raw.Len())
-	return documents, run.InOrder(ctx, o.Workers, raw.Len(), func(w, i int) error {
-		if err := check(i); err != nil {
-			return err
-		}
-		if raw.Rows == nil {
-			counters[w].add([]byte(raw.Texts[i]))
-		} else if err := counters[w].addRow(raw.Rows[i]); err != nil {
-			return rowFault(err).at(at(i), 0)
-		}
-		documents[i] = counters[w].endDocument()
-		m.documents.Add(1)
-		return o.memory.check(at(i))
-	})
 }

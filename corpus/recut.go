@@ -198,16 +198,11 @@ func ParseTerms(s string) (Terms, error) {
 	return t, err
 }
 
-// Retokenize returns a corpus with its texts tokenised by t. It uses Workers and MemoryBytes of
-// opt. Errors are as for [Corpus.Retokenize].
-func (t Terms) Retokenize(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
-	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
-	return c.Retokenize(ctx, nil, opt)
-}
-
-// Tokenize is Retokenize without the texts.
+// Tokenize returns a corpus whose texts are tokenised by t, without the texts. It uses Workers and
+// MemoryBytes of opt. Errors are as for [Corpus.Retokenize].
 func (t Terms) Tokenize(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
-	cut, err := t.Retokenize(ctx, c, opt)
+	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
+	cut, err := c.Retokenize(ctx, nil, opt)
 	if err == nil {
 		cut.Raw = Raw{}
 	}

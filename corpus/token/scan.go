@@ -112,12 +112,7 @@ func (s *Scanner) RowTerms() []RowTerm {
 
 // Numbers returns the numbers of the last row by column: NaN for missing numbers and other columns.
 // They are valid until the next FeedRow.
-func (s *Scanner) Numbers() []float64 {
-	if s.views == nil {
-		return nil
-	}
-	return s.views.numbers
-}
+func (s *Scanner) Numbers() []float64 { return s.views.numbers }
 
 // FeedNumbers passes the numbers of a row, as Numbers returned them. Its only terms are RowTerms of
 // number columns.

@@ -46,7 +46,8 @@ func WithVectors(
 	values, ok := c.Tokenizer.WithValues()
 	switch {
 	case ok && c.Inferred && c.Kept():
-		return corpus.Terms{Tokenizer: values}.Retokenize(ctx, c, opt)
+		opt.Tokenizer, opt.MinDF = values, 0
+		return c.Retokenize(ctx, nil, opt)
 	case ok && c.Inferred:
 		return nil, flagtext.Errorf("%s: kernels of vectors need the rows of the table, which were not stored", c.Source)
 	case embedding == "":
