@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/minio/sha256-simd"
+
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/engine"
@@ -109,8 +111,8 @@ type IndexAge struct {
 	NewTerms       int // number of terms of added documents that no document of the build has
 }
 
-// blankTerm is the prefix of the term of a text without terms. Only equal texts share this term.
-const blankTerm = "\x00"
+// blankTerm returns the term of a text without terms, which only equal texts share.
+func blankTerm(text string) string { return fmt.Sprintf("\x00%x", sha256.Sum256([]byte(text))) }
 
 const (
 	spareColumns = 1 << 16 // columns for terms after a build, in addition to the number of its terms
@@ -176,11 +178,12 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	column := columnsOf(c.Vocabulary)
 	for i := range documents {
 		terms, counts := c.Documents.Row(i)
-		if digest, blank := c.Blank[i]; blank {
-			at, known := column[blankTerm+digest]
+		if len(terms) == 0 {
+			name := blankTerm(texts[i])
+			at, known := column[name]
 			if !known {
 				at = uint32(len(c.Vocabulary))
-				column[blankTerm+digest], c.Vocabulary = at, append(c.Vocabulary, blankTerm+digest)
+				column[name], c.Vocabulary = at, append(c.Vocabulary, name)
 			}
 			terms, counts = []uint32{at}, []float32{1}
 		}
@@ -274,7 +277,7 @@ func (x *Index) count(ctx context.Context, text string) (terms []string, counts 
 	scan.End()
 	x.scanners.Put(scan)
 	if len(terms) == 0 {
-		terms, counts = []string{blankTerm + corpus.BlankDigest(text)}, []float32{1}
+		terms, counts = []string{blankTerm(text)}, []float32{1}
 	}
 	return terms, counts, nil
 }

@@ -10,21 +10,21 @@ import (
 
 // Corpus is a set of documents: counts or values, labels, and a vocabulary.
 type Corpus struct {
-	Source     string         // name of the source as given by the user
-	Format     Format         // file format; empty for folders, texts in memory, and generated documents
-	Documents  *sparse.CSR    // one row per document: term counts, or the values of a vector file
-	Vocabulary []string       // Vocabulary[t] is the text of term t; nil if the source has indices only
-	Classes    []string       // class names, in order of their first document
-	Labels     sparse.Labels  // classes of each document
-	Weights    []float64      // Weights[i] > 0 is a factor of C for document i, in learners with C; nil: 1 each
-	Names      []string       // Names[i] is the file of document i, or its id in a table; nil without names
-	Groups     []int64        // documents with equal Groups[i] are in the same fold; nil for no groups
-	Tokenizer  Tokenizer      // how text became terms; the default for vectors
-	Form       Form           // format of the source, see Options.Like
-	Scripts    []Script       // scripts without spaces that were split into characters and character pairs
-	Raw                       // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTexts is set
-	Blank      map[int]string // Blank[i] is a digest of document i, a text without terms of the vocabulary
-	Warnings   []Warning      // warnings such as empty documents, one per kind
+	Source     string        // name of the source as given by the user
+	Format     Format        // file format; empty for folders, texts in memory, and generated documents
+	Documents  *sparse.CSR   // one row per document: term counts, or the values of a vector file
+	Vocabulary []string      // Vocabulary[t] is the text of term t; nil if the source has indices only
+	Classes    []string      // class names, in order of their first document
+	Labels     sparse.Labels // classes of each document
+	Weights    []float64     // Weights[i] > 0 is a factor of C for document i, in learners with C; nil: 1 each
+	Names      []string      // Names[i] is the file of document i, or its id in a table; nil without names
+	Groups     []int64       // documents with equal Groups[i] are in the same fold; nil for no groups
+	Tokenizer  Tokenizer     // how text became terms; the default for vectors
+	Form       Form          // format of the source, see Options.Like
+	Scripts    []Script      // scripts without spaces that were split into characters and character pairs
+	Raw                      // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTexts is set
+	Hashes     []uint64      // Hashes[i] is a hash of the text or row of document i; nil for vectors
+	Warnings   []Warning     // warnings such as empty documents, one per kind
 
 	Table    []TableColumn // the columns of a table in its order; nil for other sources
 	Inferred bool          // the tokenizer has the default views of the columns
@@ -86,14 +86,7 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	out.Labels = sparse.Labels{}
 	out.Names, out.Groups = run.Pick(c.Names, documents), run.Pick(c.Groups, documents)
 	out.Raw, out.Weights = c.Raw.Select(documents), run.Pick(c.Weights, documents)
-	if out.Blank = nil; c.Blank != nil {
-		out.Blank = map[int]string{}
-		for at, i := range documents {
-			if digest, ok := c.Blank[i]; ok {
-				out.Blank[at] = digest
-			}
-		}
-	}
+	out.Hashes = run.Pick(c.Hashes, documents)
 	if len(c.Labels.Offsets) > 0 {
 		for _, i := range documents {
 			out.Labels.Add(c.Labels.Of(i)...)
@@ -132,6 +125,8 @@ func (c *Corpus) Validate() error {
 			len(c.Vocabulary), c.Documents.Cols)
 	case c.Names != nil && len(c.Names) != rows:
 		return fmt.Errorf("corpus: %d names, expected %d, one for each document, or none", len(c.Names), rows)
+	case c.Hashes != nil && len(c.Hashes) != rows:
+		return fmt.Errorf("corpus: %d hashes, expected %d, one for each document, or none", len(c.Hashes), rows)
 	case c.Groups != nil && len(c.Groups) != rows:
 		return fmt.Errorf("corpus: %d groups, expected %d, one for each document, or none", len(c.Groups), rows)
 	case c.Weights != nil && len(c.Weights) != rows:

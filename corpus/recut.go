@@ -102,7 +102,7 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 			return nil, err
 		}
 		out.Documents, out.Vocabulary, out.Tokenizer, out.Scripts = cut.Documents, cut.Vocabulary, cut.Tokenizer, cut.Scripts
-		out.Blank, out.Warnings = cut.Blank, cut.Warnings
+		out.Hashes, out.Warnings = cut.Hashes, cut.Warnings
 		return &out, nil
 	})
 }

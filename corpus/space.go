@@ -1,10 +1,8 @@
 package corpus
 
 import (
-	"encoding/binary"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/gramengine/gram/sparse"
@@ -85,7 +83,11 @@ func NewSpace(e sparse.Embedding, columns, rows *Corpus, apart bool) (*Space, er
 // so that different texts are orthogonal.
 func (s *Space) tellBlanks(all []*Corpus, documents []*sparse.CSR, apart bool) error {
 	cols := documents[0].Cols
-	place, key := map[string]uint32{}, []byte(nil)
+	type text struct {
+		hash    uint64
+		at, row int // of a document without a hash, counted from 1
+	}
+	place := map[text]uint32{}
 	columns := make([]map[int]uint32, len(all)) // columns of texts without terms
 	for at, m := range documents {
 		columns[at] = map[int]uint32{}
@@ -103,19 +105,14 @@ func (s *Space) tellBlanks(all []*Corpus, documents []*sparse.CSR, apart bool) e
 			if !blank {
 				continue
 			}
-			digest, known := all[at].Blank[i]
-			key = append(key[:0], digest...)
-			for k, t := range terms {
-				key = binary.LittleEndian.AppendUint32(key, t)
-				key = binary.LittleEndian.AppendUint32(key, math.Float32bits(values[k]))
+			key := text{at: at + 1, row: i + 1}
+			if hashes := all[at].Hashes; hashes != nil {
+				key = text{hash: hashes[i]}
 			}
-			if len(terms) == 0 && !known { // orthogonal to all other texts
-				key = fmt.Append(key, at, " ", i)
-			}
-			column, ok := place[string(key)]
+			column, ok := place[key]
 			if !ok {
 				column = uint32(cols + len(place))
-				place[string(key)] = column
+				place[key] = column
 			}
 			columns[at][i] = column
 			s.Blank++

@@ -3,16 +3,12 @@ package corpus
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
-	"hash"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
-	"github.com/minio/sha256-simd"
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/gramengine/gram/corpus/internal/intern"
 	"github.com/gramengine/gram/corpus/token"
@@ -35,13 +31,13 @@ type termCounter struct {
 	done    <-chan struct{}
 	memory  *allowance
 	texts   *keptTexts
-	text    []byte            // text of the open document, if texts are kept
-	docs    []string          // texts of closed documents
-	rows    [][]string        // rows of documents, if rows are kept
-	fits    bool              // scales of numbers are fitted to the rows
-	numbers [][]float64       // numbers of rows, if fits is set, in pages of pageRows rows
-	blank   hash.Hash         // hash of the open document's text while it has no terms
-	blanks  map[uint32]string // digests of closed documents without terms
+	text    []byte        // text of the open document, if texts are kept
+	docs    []string      // texts of closed documents
+	rows    [][]string    // rows of documents, if rows are kept
+	fits    bool          // scales of numbers are fitted to the rows
+	numbers [][]float64   // numbers of rows, if fits is set, in pages of pageRows rows
+	hash    xxhash.Digest // of the open document
+	hashes  []uint64      // hashes of closed documents
 }
 
 // metTerm holds the counts of a term.
@@ -81,7 +77,7 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 			return nil, fmt.Errorf("corpus: Tokenizer: %w", err)
 		}
 		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory, texts: texts, fits: fits,
-			number: uint32(w), blank: sha256.New(), blanks: map[uint32]string{}}
+			number: uint32(w), hash: *xxhash.New()}
 	}
 	return counters, nil
 }
@@ -117,10 +113,9 @@ func (c *termCounter) add(text []byte) {
 	if c.texts.take(int64(len(text))) {
 		c.text = append(c.text, text...)
 	}
+	c.hash.Write(text)
 	c.scan.Feed(text)
-	if c.scanned(); c.openedTerms() == 0 {
-		c.blank.Write(text)
-	}
+	c.scanned()
 }
 
 // addRow counts the terms of a row as a document.
@@ -139,10 +134,10 @@ func (c *termCounter) addRow(fields []string) error {
 		c.numbers[c.closed/pageRows] = append(c.numbers[c.closed/pageRows], x...)
 		c.memory.add(int64(8 * len(fields)))
 	}
-	if c.scanned(); c.openedTerms() == 0 {
-		for _, field := range fields {
-			c.blank.Write(append([]byte(field), 0))
-		}
+	c.scanned()
+	for _, field := range fields {
+		c.hash.WriteString(field)
+		c.hash.WriteString("\x00")
 	}
 	return nil
 }
@@ -201,20 +196,6 @@ func (c *termCounter) id(term []byte, taken *int64) uint32 {
 // openedTerms returns the number of terms of the open document.
 func (c *termCounter) openedTerms() int { return len(c.opened) + len(c.added) }
 
-// BlankDigest returns the digest of a text as in [Corpus.Blank].
-func BlankDigest(text string) string {
-	h := sha256.New()
-	h.Write([]byte(text))
-	return blankDigest(h)
-}
-
-// blankDigest returns the digest of a document without terms, and resets the hash.
-func blankDigest(h hash.Hash) string {
-	digest := hex.EncodeToString(h.Sum(nil)[:16])
-	h.Reset()
-	return digest
-}
-
 // closeTerms stores first followed by the terms of the open document as the terms of d, and empties
 // the open document.
 func (c *termCounter) closeTerms(d *countedDocument, first []termCount) {
@@ -259,10 +240,8 @@ func (c *termCounter) endDocument() countedDocument {
 		c.docs = append(c.docs, string(c.text))
 		c.text = c.text[:0]
 	}
-	if d.terms == 0 {
-		c.blanks[d.index] = blankDigest(c.blank)
-	}
-	c.blank.Reset()
+	c.hashes = append(c.hashes, c.hash.Sum64())
+	c.hash.Reset()
 	return d
 }
 
@@ -375,7 +354,10 @@ func (c *Corpus) fillText(
 	if err != nil {
 		return err
 	}
-	c.Documents = m
+	c.Documents, c.Hashes = m, make([]uint64, len(documents))
+	for i, d := range documents {
+		c.Hashes[i] = counters[d.counter].hashes[d.index]
+	}
 	warn := c.warn()
 	for i, n := range lost {
 		if n > 0 && opt.Vocabulary != nil {
@@ -409,8 +391,7 @@ func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 }
 
 // columns makes the vocabulary unless it is set, and returns the column of each term of each
-// counter, or leftOut for a term without one. Documents without any column get a digest of their
-// terms. It frees the counters' terms.
+// counter, or leftOut for a term without one. It frees the counters' terms.
 func (c *Corpus) columns(
 	opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) ([][]uint32, error) {
@@ -440,31 +421,6 @@ func (c *Corpus) columns(
 	column, err := columnsOf(all, c.Vocabulary)
 	if err != nil {
 		return nil, err
-	}
-	digest := sha256.New()
-	blanks := map[int]string{}
-	for i := range documents {
-		counter, number := counters[documents[i].counter], joined[documents[i].counter]
-		terms := counter.termsOf(&documents[i])
-		if len(terms) == 0 {
-			blanks[i] = counter.blanks[documents[i].index]
-			continue
-		}
-		if slices.ContainsFunc(terms,
-			func(t termCount) bool { return column[number[t.term]] != leftOut }) {
-			continue
-		}
-		var list []string
-		for _, t := range terms {
-			count := strconv.FormatFloat(float64(t.count), 'f', -1, 32)
-			list = append(list, strconv.Quote(string(all.Term(number[t.term])))+count)
-		}
-		slices.Sort(list)
-		digest.Write([]byte(strings.Join(list, "")))
-		blanks[i] = blankDigest(digest)
-	}
-	if c.Blank = nil; len(blanks) > 0 {
-		c.Blank = blanks
 	}
 	if c.Tokenizer.HasColumns() {
 		c.warnColumns(opt, all, column, counters, documents, joined, at)

@@ -6,6 +6,7 @@
 //
 //	Documents.Offsets, Terms, Values         int64, uint32, bits of float32
 //	Labels.Offsets, Labels.IDs, Groups       int64, int32, int64
+//	Hashes                                   uint64
 //	Vocabulary, Classes, Names               uint32 length and bytes of each text
 //
 // divided into shards of [ShardBytes]. The JSON object meta holds the counts and the SHA-256 of
@@ -37,7 +38,7 @@ const Prefix = "corpora/"
 const ShardBytes = 64 << 20
 
 // version is the version of the stream's format.
-const version = 1
+const version = 2
 
 // meta describes a stored corpus.
 type meta struct {
@@ -50,7 +51,7 @@ type meta struct {
 	Values    int64            `json:"values"`
 	Labels    int64            `json:"labels"` // number of labels of all documents; -1 without labels
 	Groups    bool             `json:"groups,omitempty"`
-	Blank     map[int]string   `json:"blank,omitempty"`
+	Hashes    bool             `json:"hashes,omitempty"`
 	Texts     [3]int64         `json:"texts"`  // numbers of terms, classes, names; -1 for a nil list
 	Bytes     int64            `json:"bytes"`  // length of the stream
 	Shards    []string         `json:"shards"` // SHA-256 of each shard
@@ -60,7 +61,7 @@ func metaOf(c *corpus.Corpus) meta {
 	m := meta{
 		Version: version, Source: c.Source, Format: c.Format, Tokenizer: c.Tokenizer, Rows: int64(c.Documents.Rows()),
 		Cols: int64(c.Documents.Cols), Values: c.Documents.NNZ(), Labels: -1, Groups: c.Groups != nil,
-		Blank: c.Blank,
+		Hashes: c.Hashes != nil,
 	}
 	if len(c.Labels.Offsets) > 0 {
 		m.Labels = int64(len(c.Labels.IDs))
@@ -89,6 +90,9 @@ func (m *meta) fixedBytes() int64 {
 		n += 8*(m.Rows+1) + 4*m.Labels
 	}
 	if m.Groups {
+		n += 8 * m.Rows
+	}
+	if m.Hashes {
 		n += 8 * m.Rows
 	}
 	return n
@@ -197,6 +201,9 @@ func stream(ctx context.Context, c *corpus.Corpus, m *meta, yield func(b []byte)
 	if m.Groups {
 		write(w, c.Groups)
 	}
+	if m.Hashes {
+		write(w, c.Hashes)
+	}
 	for _, list := range texts(c) {
 		for _, s := range *list {
 			write(w, []uint32{uint32(len(s))})
@@ -274,8 +281,7 @@ func (m *meta) read(r *joiner) (*corpus.Corpus, error) {
 		return nil, errors.New("more rows or columns than this computer can count")
 	}
 	d := &sparse.CSR{Cols: int(m.Cols)}
-	c := &corpus.Corpus{Source: m.Source, Format: m.Format, Tokenizer: m.Tokenizer, Documents: d,
-		Blank: m.Blank}
+	c := &corpus.Corpus{Source: m.Source, Format: m.Format, Tokenizer: m.Tokenizer, Documents: d}
 	d.Offsets = read[int64](r, m.Rows+1)
 	d.Terms = read[uint32](r, m.Values)
 	d.Values = read[float32](r, m.Values)
@@ -285,6 +291,9 @@ func (m *meta) read(r *joiner) (*corpus.Corpus, error) {
 	}
 	if m.Groups {
 		c.Groups = read[int64](r, m.Rows)
+	}
+	if m.Hashes {
+		c.Hashes = read[uint64](r, m.Rows)
 	}
 	left := m.Bytes - m.fixedBytes()
 	for i, list := range texts(c) {

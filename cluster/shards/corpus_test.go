@@ -142,9 +142,9 @@ func TestContents(t *testing.T) {
 	c := corpora(t)["texts"]
 	_, data := parts(t, c)
 	rows, last := c.Documents.Rows(), len(c.Classes[len(c.Classes)-1])
-	terms, texts := 8*(rows+1), 8*(rows+1)+8*int(c.Documents.NNZ())+8*(rows+1)+4*len(c.Labels.IDs)
+	terms, texts := 8*(rows+1), 8*(rows+1)+8*int(c.Documents.NNZ())+8*(rows+1)+4*len(c.Labels.IDs)+8*rows
 	for want, change := range map[string]func(m *meta, data []byte) []byte{
-		"version 2, expected 1": func(m *meta, b []byte) []byte { m.Version = 2; return b },
+		"version 1, expected 2": func(m *meta, b []byte) []byte { m.Version = 1; return b },
 		"out of range: -1":      func(m *meta, b []byte) []byte { m.Rows = -1; return b },
 		"out of range: 2305843009213693952": func(m *meta, b []byte) []byte {
 			m.Values = 1 << 61
@@ -264,7 +264,7 @@ func FuzzRead(f *testing.F) {
 		m, all := parts(f, c)
 		f.Add(musttest.Get(json.Marshal(m))(f), all)
 	}
-	f.Add([]byte(`{"version":1,"rows":1000000000000,"bytes":9}`), []byte{})
+	f.Add([]byte(`{"version":2,"rows":1000000000000,"bytes":9}`), []byte{})
 	f.Fuzz(func(t *testing.T, text, data []byte) {
 		m := meta{}
 		if json.Unmarshal(text, &m) != nil || len(data) > ShardBytes {

@@ -9,7 +9,7 @@ import (
 
 // number is the element type of a list in the stream.
 type number interface {
-	byte | int32 | uint32 | int64 | float32
+	byte | int32 | uint32 | int64 | uint64 | float32
 }
 
 // step is the number of bytes that are converted at a time.
