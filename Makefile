@@ -9,7 +9,7 @@ QTC         = github.com/valyala/quicktemplate/qtc@v1.8.0
 PORTABLE    = purego,noasm
 GENERATED   = asm/*_amd64.s asm/*_stubs_amd64.go internal/report/page.qtpl.go cmd/internal/serve/page.qtpl.go
 PROGRAMS    = ./cmd/gram ./cmd/grambench
-MODULES     = . cluster lab
+MODULES     = . cluster lab examples
 TEST        = $(GO) test -vet=off -timeout 60m
 # Tests of cluster run programs as users build them, without cgo, so that its thousand packages are compiled once.
 each = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && { test $$m != cluster || export CGO_ENABLED=0; } && $(1)) || exit; done
@@ -63,6 +63,7 @@ test-gram:
 test-modules:
 	cd lab && $(TEST) -p 1 ./...
 	cd lab && $(TEST) -tags campaign -run TestFound ./campaign
+	cd examples && $(TEST) -p 1 ./...
 	cd cluster && CGO_ENABLED=0 $(TEST) -p 1 -tags nocloud -short ./...
 	cd cluster && CGO_ENABLED=0 $(TEST) -p 1 ./store
 
