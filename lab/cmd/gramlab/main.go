@@ -1,9 +1,9 @@
 // Command gramlab is gram with additional learners from the papers that describe its kernels. It
-// also repeats the experiments of these papers.
+// also repeats the papers' experiments.
 //
 //	gramlab COMMAND [flags]
 //
-// It is a separate module, so that users of gram don't build it.
+// It is a separate module, so that builds of gram don't include it.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 package main
@@ -38,7 +38,7 @@ var experiments = append(cho.Experiments, geometry.Experiment, lafferty.Experime
 // learners lists the additional learners.
 var learners = []*learn.Learner{lmnn.Learner, mkm.Learner, sphere.Learner}
 
-// program has gram's commands and the additional commands.
+// program contains gram's commands and the additional commands.
 var program = newProgram()
 
 func newProgram() *cli.Program {

@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// command holds the flags of a run of gramlab repro.
+// command holds the flags of gramlab repro.
 type command struct {
 	backend.Compute
 	f           *cli.Flags
@@ -52,7 +52,7 @@ func Command(experiments ...Experiment) *cli.Command {
 	}
 }
 
-// choose removes the experiment's name from the start of the arguments.
+// choose removes the experiment's name from the front of args.
 func (c *command) choose(args []string) ([]string, error) {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return args, nil
@@ -75,7 +75,7 @@ func (c *command) choose(args []string) ([]string, error) {
 	for _, row := range params.Help(c.settings) {
 		help := row.Help[:strings.LastIndex(row.Help, ": ")]
 		value := fmt.Sprint(params.Get(c.settings, row.Name))
-		if len(value) > 85 && !strings.Contains(value, ",") { // long values without commas can't be wrapped
+		if len(value) > 85 && !strings.Contains(value, ",") { // text without commas can't be wrapped
 			value = value[:85] + "…"
 		}
 		all = append(all, fmt.Sprintf("%s=%s (%s)", row.Name, value, help))
@@ -95,7 +95,7 @@ func (c *command) list() string {
 	return b.String()
 }
 
-// check applies the settings.
+// check sets the settings of the experiment.
 func (c *command) check() error {
 	if c.chosen == nil && c.f.NFlag() > 0 {
 		return cli.Usagef("flags without the NAME of an experiment before them")
@@ -112,7 +112,7 @@ func (c *command) check() error {
 	return nil
 }
 
-// run runs the experiment. If the experiment fails, it still prints the complete tables.
+// run runs the experiment. If the experiment fails, run still prints the complete tables.
 func (c *command) run(ctx context.Context, e *cli.Env) error {
 	if c.chosen == nil {
 		_, err := fmt.Fprint(e.Stdout, c.list())
@@ -150,7 +150,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	return err
 }
 
-// device creates the GPU device, if the GPU is used, and loads the documents.
+// device creates the GPU device and loads the documents. If the GPU isn't used, it returns nil.
 func (c *command) device(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 	if c.Job(x.Rows()) != backend.CUDA {
 		return nil, nil

@@ -20,10 +20,10 @@ import (
 
 // Source is a corpus in the data folder.
 type Source struct {
-	Name   string // name of its folder
+	Name   string // name of the corpus folder
 	Files  []string
 	Format corpus.Format
-	Form   string // description of its files
+	Form   string // description of the files
 }
 
 // Corpora of the experiments.
@@ -38,7 +38,7 @@ var (
 		"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}, corpus.FormatIDX, "the idx files of MNIST"}
 )
 
-// Files returns the paths of the files of all corpora.
+// Files returns the paths of all files of all corpora.
 func Files(data string) (paths []string) {
 	for _, s := range []Source{WebKB, Reuters, Newsgroups, MNIST} {
 		for _, file := range s.Files {
@@ -69,17 +69,17 @@ func (r *Run) Read(ctx context.Context, s Source, file string, opt corpus.Option
 	stage := "reading " + s.Name + "/" + file
 	opt.Workers, opt.Format = r.Threads(), s.Format
 	opt.Progress = func(p corpus.Progress) { r.Progress(stage, p.Done, p.Total) }
-	opt.MemoryBytes = r.MemoryBytes / 2 // the rest of the experiment needs the other half
+	opt.MemoryBytes = r.MemoryBytes / 2 // the other half is for the rest of the experiment
 	return corpus.Read(ctx, filepath.Join(r.Data, s.Name, file), opt)
 }
 
-// readText reads a file without the terms that occur in fewer than minDF documents.
+// readText reads a file and removes the terms that occur in fewer than minDF documents.
 func (r *Run) readText(ctx context.Context, s Source, file int, t Terms, minDF int) (*corpus.Corpus, error) {
 	return r.Read(ctx, s, s.Files[file], corpus.Options{MinDF: minDF, Tokenizer: corpus.Tokenizer{Digits: t.Digits}})
 }
 
-// ReadWebKB reads WebKB. Labels are class|university; it returns classes and universities
-// separately.
+// ReadWebKB reads WebKB, whose labels are class|university. It returns the corpus with classes as
+// labels, and the university of each document.
 func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, universities []string, err error) {
 	if t.Stop == Rainbow {
 		t.Stop = NoWords
@@ -105,7 +105,7 @@ func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, univers
 	return &pages, universities, nil
 }
 
-// ReadReuters reads both parts of the ModApte split; the first n stories are for training.
+// ReadReuters reads the ModApte split. The first n documents of c are the training stories.
 func (r *Run) ReadReuters(ctx context.Context, t Terms) (c *corpus.Corpus, n int, err error) {
 	train, err := r.readText(ctx, Reuters, 0, t, 1)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *Run) ReadReuters(ctx context.Context, t Terms) (c *corpus.Corpus, n int
 	return t.Apply(Concat(train, test)), train.Documents.Rows(), nil
 }
 
-// ReadNewsgroups reads both sets of 20 Newsgroups with the terms of the training set.
+// ReadNewsgroups reads both sets of 20 Newsgroups, with the terms of the training set.
 func (r *Run) ReadNewsgroups(ctx context.Context, t Terms) (train, test *corpus.Corpus, err error) {
 	if train, err = r.readText(ctx, Newsgroups, 0, t, t.MinDF); err != nil {
 		return nil, nil, err
@@ -127,7 +127,7 @@ func (r *Run) ReadNewsgroups(ctx context.Context, t Terms) (train, test *corpus.
 	if test, err = r.Read(ctx, Newsgroups, Newsgroups.Files[1], opt); err != nil {
 		return nil, nil, err
 	}
-	// Embeddings ignore terms that no training document has, so the test set needs no Apply.
+	// The test set needs no Apply, because embeddings ignore terms without training documents.
 	return t.Apply(train), test, nil
 }
 
@@ -136,15 +136,15 @@ func HasClass(c *corpus.Corpus, i int, class string) bool {
 	return slices.ContainsFunc(c.Labels.Of(i), func(id int32) bool { return c.Classes[id] == class })
 }
 
-// Hash returns the FNV-1a hash of a name. It selects a stream of random numbers.
+// Hash returns the FNV-1a hash of a name. It selects a random number stream.
 func Hash(name string) uint64 {
 	h := fnv.New64a()
 	io.WriteString(h, name)
 	return h.Sum64()
 }
 
-// Split returns the positive documents and the others, each in random order. Equal seeds and names
-// give equal orders on every platform.
+// Split returns the positive documents and the other documents, each in random order. The order
+// depends only on seed and name.
 func Split(seed uint64, name string, docs []int, positive []bool) (own, others []int) {
 	for i, d := range docs {
 		if positive[i] {

@@ -1,10 +1,10 @@
 // Package repro repeats the experiments of the source papers. It contains their shared code. Each
 // paper has a subpackage, such as repro/lafferty.
 //
-// An [Experiment] is a struct of settings with a method Run, which returns a [Report]: settings,
-// tables, notes and charts. A [Run] provides the data folder, the CPU or GPU, a seed and progress.
-// A [Session] trains and tests multiclass classifiers on one corpus. [PairedT] and [SignTest] are
-// the papers' significance tests.
+// An [Experiment] has settings with a method Run, which returns a [Report] of settings, tables,
+// notes and charts. A [Run] provides the data folder, the CPU or GPU, a seed and progress. A
+// [Session] trains and tests multiclass classifiers on one corpus. [PairedT] and [SignTest] are the
+// papers' significance tests.
 //
 // Results depend only on settings, corpora, seed and instruction set.
 package repro

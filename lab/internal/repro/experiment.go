@@ -6,17 +6,17 @@ import "context"
 type Experiment struct {
 	Name  string
 	Paper string // authors, title, year and sections
-	Data  string // names of the corpora that the experiment reads
-	Time  string // duration with the default settings
-	Help  string // measured quantities, in several lines
+	Data  string // names of the corpora read
+	Time  string // duration with default settings
+	Help  string // measured quantities, several lines
 
-	// New returns the default settings: a pointer to a struct for package params.
+	// New returns the default settings, as a pointer to a struct for package params.
 	New func() Settings
 }
 
 // Settings holds the settings of an experiment.
 type Settings interface {
 	// Run runs the experiment. If it returns both a report and an error, the report contains the
-	// complete tables. A setting out of range is a usage error.
+	// completed tables. If a setting is out of range, it returns a usage error.
 	Run(ctx context.Context, r *Run) (*Report, error)
 }

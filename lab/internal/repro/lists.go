@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// List is a setting of distinct positive numbers in ascending order.
+// List is a setting: a list of distinct positive numbers in ascending order.
 type List[T int | float64] []T
 
 // Numbers and Ints are lists.
@@ -55,8 +55,8 @@ func (l *Words) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Of returns the words in the order of all, or a usage error for the setting name if a word isn't
-// in all.
+// Of returns the words in the order of all. If a word isn't in all, it returns a usage error for
+// the setting name.
 func (l Words) Of(name string, all ...string) (chosen Words, err error) {
 	for _, word := range l {
 		if !slices.Contains(all, word) {

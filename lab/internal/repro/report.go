@@ -18,7 +18,7 @@ type Report struct {
 	Experiment string         `json:"experiment"`
 	Paper      string         `json:"paper"`
 	Settings   []Setting      `json:"settings"`
-	Incomplete string         `json:"incomplete,omitempty"` // reason for missing tables
+	Incomplete string         `json:"incomplete,omitempty"` // reason why tables are missing
 	Tables     []*Table       `json:"tables"`
 	Notes      []string       `json:"notes,omitempty"`
 	Charts     []*chart.Chart `json:"-"`
@@ -47,9 +47,9 @@ func (r *Report) Note(format string, args ...any) {
 
 // Table is a table of a paper with the measured figures.
 type Table struct {
-	Key     string     `json:"key"` // part of the file name, such as "1"
+	Key     string     `json:"key"` // suffix of the file name, such as "1"
 	Title   string     `json:"title"`
-	Columns []string   `json:"columns"` // a title that begins with '>' right-aligns the column
+	Columns []string   `json:"columns"` // column titles; a leading '>' right-aligns the column
 	Rows    [][]string `json:"rows"`    // each row has a cell per column
 }
 
@@ -63,7 +63,7 @@ func (r *Report) NewTable(key, title string, columns ...string) *Table {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Fixed formats a number with a fixed number of decimals; NaN gives "".
+// Fixed formats a number with a fixed number of decimals. NaN becomes "".
 func Fixed(v float64, digits int) string {
 	if math.IsNaN(v) {
 		return ""
@@ -99,7 +99,7 @@ func (t *Table) WriteTSV(w io.Writer) error {
 	return err
 }
 
-// Save writes each table to a file EXPERIMENT-KEY.tsv in a folder.
+// Save writes each table to the file EXPERIMENT-KEY.tsv in a folder.
 func (r *Report) Save(folder string) error {
 	for _, t := range r.Tables {
 		if _, err := matrixio.Make(filepath.Join(folder, r.Experiment+"-"+t.Key+".tsv"), t.WriteTSV); err != nil {
@@ -142,11 +142,11 @@ func (r *Report) Describe(d *report.Document) {
 type Curve struct {
 	Name    string
 	Points  []chart.Point
-	SD      []float64 // standard deviations of the points, drawn as bars; may be nil
+	SD      []float64 // standard deviations of the points, drawn as error bars; may be nil
 	Crosses bool      // draws crosses without a line
 }
 
-// Draw appends a chart of the curves that have points.
+// Draw appends a chart. Curves without points are omitted.
 func (r *Report) Draw(title, x, y string, curves ...Curve) {
 	c := chart.New(title, x, y)
 	for i, curve := range curves {

@@ -12,19 +12,19 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Run is the environment of an experiment. The zero value works, except for Data.
+// Run is the environment of an experiment. All fields except Data may be zero.
 type Run struct {
-	Data        string // folder of corpora, with a sub-folder for each
+	Data        string // data folder, with a sub-folder for each corpus
 	Workers     int    // number of goroutines; 0 for the number of CPUs
-	ISA         string // instruction set; empty for the best
+	ISA         string // instruction set; empty for the best available
 	MemoryBytes int64  // memory limit; 0 for no limit
 	Seed        uint64 // seed for all random choices
 
-	// Device creates the GPU device, see engine.Options. It is nil to compute on the CPU.
+	// Device creates the GPU device, see engine.Options. If nil, the experiment runs on the CPU.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	Tell func(stage string, done, total int64) // progress callback, called from any goroutine; may be nil
-	Warn func(message string)                  // warning callback; may be nil
+	Tell func(stage string, done, total int64) // progress callback, may be called from any goroutine; nil for none
+	Warn func(message string)                  // warning callback; nil for none
 }
 
 // Threads returns the number of goroutines to use.
@@ -43,25 +43,25 @@ func (r *Run) Kernels() (*asm.Kernels, error) {
 	return asm.For(asm.ISA(r.ISA))
 }
 
-// Progress reports the progress of a stage. A total of 0 means that the total is unknown.
+// Progress reports the progress of a stage. total is 0 if the total is unknown.
 func (r *Run) Progress(stage string, done, total int64) {
 	if r.Tell != nil {
 		r.Tell(stage, done, total)
 	}
 }
 
-// Counter returns a function that counts and reports one step of a stage per call.
+// Counter returns a function that counts one step of a stage per call, and reports the progress.
 func (r *Run) Counter(stage string, total int) func() {
 	var steps atomic.Int64
 	r.Progress(stage, 0, int64(total))
 	return func() { r.Progress(stage, steps.Add(1), int64(total)) }
 }
 
-// programBytes is the memory of a run without corpora, problems and matrices.
+// programBytes is the memory of a run without corpora, SVM problems and matrices.
 const programBytes = 32 << 20
 
-// Fits returns an error unless matrices bytes, engines of the documents and the program fit into
-// the memory limit.
+// Fits returns an error unless the program, engines of the documents and matrices of the given size
+// in bytes fit into the memory limit.
 func (r *Run) Fits(what string, matrices int64, docs ...*sparse.CSR) error {
 	need := matrices + programBytes
 	for _, m := range docs {

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/svm"
 )
 
-// Outcome is the result of a classifier on a test set.
+// Outcome is the test result of a classifier.
 type Outcome struct {
 	Right   string // '1' for each correctly classified document, else '0'
 	Support int    // number of distinct support vectors
@@ -22,8 +22,8 @@ func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
 // Percent returns the error rate in percent.
 func (o *Outcome) Percent() float64 { return 100 * float64(o.Wrong()) / float64(len(o.Right)) }
 
-// Against returns the sign test of two outcomes on the same documents, and the numbers of documents
-// for which only the first or only the second outcome is right.
+// Against returns the sign test of two outcomes on the same documents. first and second are the
+// numbers of documents for which only a or only b is right.
 func Against(a, b string) (test Test, first, second int) {
 	for i := range a {
 		switch {
@@ -45,13 +45,13 @@ type Session struct {
 	held   int64
 	report *Report
 
-	problem *svm.Problem // SVM problem; nil before the first test
+	problem *svm.Problem // nil before the first test
 	pairs   int64        // number of dot products, for the report
 }
 
-// NewSession returns a session that trains on the result of train. It calls train at the first
-// test. name occurs in progress messages. held is the caller's memory in bytes, including the
-// corpus. The session adds to the counts of report.
+// NewSession returns a session that trains on the result of train. train is called at the first
+// test. name is used in progress messages. held is the caller's memory in bytes, including the
+// corpus. The session adds its counts to report.
 func (r *Run) NewSession(name string, train func() *corpus.Corpus, held int64, report *Report) *Session {
 	return &Session{run: r, name: name, train: train, held: held + programBytes, report: report}
 }

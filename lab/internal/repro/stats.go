@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Measured holds the mean and the standard deviation of repeated measurements (with n - 1 in the
-// denominator; NaN for one value).
+// Measured holds the mean and the standard deviation of repeated measurements. The standard
+// deviation has the denominator n - 1, and is NaN for a single measurement.
 type Measured struct {
 	Mean, SD float64
 	N        int
@@ -21,18 +21,18 @@ func Measure(values []float64) Measured {
 	return Measured{mean, sd, len(values)}
 }
 
-// Test is the result of a significance test for two methods.
+// Test is the result of a significance test that compares two methods.
 type Test struct {
-	Statistic float64 // t or z; positive if the first method has the larger figure
-	P         float64 // p value: probability of a statistic at least as large in absolute value, without a difference
+	Statistic float64 // t or z; positive if the first method has larger figures
+	P         float64 // p value: probability of a statistic of at least this absolute value, if there is no difference
 }
 
-// PairedT performs the two-sided paired t test of two methods on the same n splits,
+// PairedT performs the two-sided paired t test for two methods on the same n splits,
 //
 //	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i],
 //
 // with Student's t distribution and n-1 degrees of freedom. If all differences are 0, t is 0 and p
-// is 1; if all are equal but not 0, t is ±Inf and p is 0. Fewer than two pairs give NaN. Source:
+// is 1. If all are equal but not 0, t is ±Inf and p is 0. Fewer than two pairs give NaN. Source:
 // Student, Biometrika 6 (1908).
 func PairedT(a, b []float64) Test {
 	d := floats.SubTo(make([]float64, len(a)), a, b)
@@ -50,12 +50,12 @@ func PairedT(a, b []float64) Test {
 	return Test{t, 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.N - 1)}.Survival(math.Abs(t))}
 }
 
-// SignTest performs the two-sided micro sign test of two classifiers. Only the first is right for a
-// objects, only the second for b objects,
+// SignTest performs the two-sided micro sign test for two classifiers. On a objects only the first
+// classifier is right, on b objects only the second classifier,
 //
 //	z = (a - n/2) / √(n/4),  n = a + b,
 //
-// with the normal distribution; n = 0 gives z = 0 and p = 1. Source: Yang and Liu, SIGIR 1999, §4.
+// with the normal distribution. If n is 0, z is 0 and p is 1. Source: Yang and Liu, SIGIR 1999, §4.
 func SignTest(a, b int) Test {
 	n := float64(a + b)
 	if n == 0 {

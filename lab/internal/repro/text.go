@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Terms holds settings that select the terms of texts. A term is a run of lower-case letters.
+// Terms holds the settings for term selection in texts. A term is a sequence of lower-case letters.
 type Terms struct {
 	Digits bool      `param:"digits" help:"terms may have digits"`
 	MinDF  int       `param:"min-df" min:"1" help:"ignore terms that fewer documents have"`
@@ -20,7 +20,7 @@ type Terms struct {
 // StopWords selects a list of ignored words.
 type StopWords int
 
-// stop word lists. Rainbow is the choice of Zhang, Chen and Lee: SMART, but none for WebKB.
+// Lists of stop words. Zhang, Chen and Lee use Rainbow: SMART, but no stop words for WebKB.
 const (
 	NoWords StopWords = iota
 	SMART
@@ -31,13 +31,13 @@ const (
 func (s StopWords) String() string { return []string{"none", "smart", "rainbow"}[s] }
 
 // smart is SMART's list of 571 English stop words, with one duplicate, as published by Cornell
-// University (ftp.cs.cornell.edu/pub/smart/english.stop). The 47 words with an apostrophe never
+// University (ftp.cs.cornell.edu/pub/smart/english.stop). Its 47 words with an apostrophe never
 // occur as terms.
 //
 //go:embed smart.txt
 var smart string
 
-// String describes the settings in one line.
+// String returns the settings in one line.
 func (t Terms) String() string {
 	parts := []string{"runs of letters, lower-cased"}
 	if t.Digits {
@@ -51,7 +51,7 @@ func (t Terms) String() string {
 	return strings.Join(append(parts, stop[t.Stop]), ", ")
 }
 
-// Apply removes terms from the documents of a corpus. It doesn't change the vocabulary.
+// Apply removes terms from documents, but not from the vocabulary.
 func (t Terms) Apply(c *corpus.Corpus) *corpus.Corpus {
 	var stop []string
 	if t.Stop != NoWords {
@@ -67,8 +67,8 @@ func (t Terms) Apply(c *corpus.Corpus) *corpus.Corpus {
 	return &less
 }
 
-// appendRows appends the rows of a matrix to another. column returns the new column of a term, or
-// false to remove the term.
+// appendRows appends the rows of from to the rows of to. column returns the new column of a term,
+// or false to remove the term.
 func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	for i := range from.Rows() {
 		terms, values := from.Row(i)
@@ -81,8 +81,8 @@ func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	}
 }
 
-// Concat returns the documents of two corpora, with the union of terms and of classes. Corpora
-// without a vocabulary, such as images, must have the same columns.
+// Concat returns a corpus with the documents of a and b, and with the union of their terms and
+// classes. Corpora without a vocabulary, such as images, must have the same columns.
 func Concat(a, b *corpus.Corpus) *corpus.Corpus {
 	both := slices.Concat(a.Vocabulary, b.Vocabulary)
 	slices.Sort(both)

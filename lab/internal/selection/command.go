@@ -56,7 +56,7 @@ type result struct {
 	Rows      []row       `json:"rows"`
 }
 
-// row is a ranked term. Index counts from 0.
+// row is a ranked term. Index is the column, counted from 0.
 type row struct {
 	Term  string  `json:"term"`
 	Index uint32  `json:"index"`
@@ -70,7 +70,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // memory for the values in order of terms
+	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // for the values sorted by term
 		return err
 	}
 	p.Stage("ranking terms")

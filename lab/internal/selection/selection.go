@@ -1,16 +1,16 @@
-// Package selection ranks features by their mutual information with the class, estimated from
+// Package selection ranks features by their mutual information with the class. It is estimated from
 // histograms:
 //
 //	I = Σ_b Σ_y p(b, y) log₂( p(b, y) / (p(b) p(y)) )   bits
 //
 // over the bins b of the feature's values and the classes y. p is a fraction of the documents.
-// Counts, which are features with nonnegative integer values, have a bin per number if all numbers
-// are below the number of bins, otherwise the bins 0, 1, 2-3, 4-7 and so on. Other features have
-// bins of equal width from the minimum to the maximum. The estimate is nonnegative. For independent
-// features of n documents it is about (bins-1)(classes-1)/(2 n ln 2).
+// Counts are features with nonnegative integer values. If all counts are below the number of bins,
+// each number has its own bin, otherwise the bins are 0, 1, 2-3, 4-7 and so on. Other features have
+// bins of equal width from the minimum to the maximum. The estimate is nonnegative. For features
+// that are independent of the class, it is about (bins-1)(classes-1)/(2 n ln 2) for n documents.
 //
 // Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3; Guyon and Elisseeff,
-// JMLR 3 (2003); the bias: Miller, Information theory in psychology (1955).
+// JMLR 3 (2003). For the bias: Miller, Information theory in psychology (1955).
 package selection
 
 import (
@@ -26,22 +26,22 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options configures the estimate. The zero value uses the defaults.
+// Options configures the estimate. The zero value selects the defaults.
 type Options struct {
 	Bins    int // number of equal-width bins for features that aren't counts; default: 10
-	Workers int // number of goroutines; default: number of CPUs. Results don't depend on it
+	Workers int // number of goroutines, which doesn't affect results; default: number of CPUs
 }
 
-// Ranking lists features in descending order of information. Ties are broken by column.
+// Ranking lists features in descending order of mutual information. Ties are broken by column.
 type Ranking struct {
-	Terms     []uint32  // columns with a value in at least one document
+	Terms     []uint32  // columns with at least one nonzero value
 	Bits      []float64 // mutual information of each term
 	Entropy   float64   // entropy of the classes in bits, an upper bound of Bits
 	Documents int       // number of documents with exactly one class
 }
 
 // Rank ranks the terms of a corpus. Documents that don't have exactly one class are ignored. Time
-// and memory are proportional to the number of values. It fails if no document has exactly one
+// and memory are proportional to the number of values. Rank fails if no document has exactly one
 // class, or when ctx is done.
 func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) {
 	if err := context.Cause(ctx); err != nil {
@@ -93,7 +93,7 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	return r, nil
 }
 
-// turned holds the values of a corpus in order of terms.
+// turned holds the values of a corpus, sorted by term.
 type turned struct {
 	terms  []uint32 // ascending
 	starts []int64
@@ -101,7 +101,7 @@ type turned struct {
 	of     []int32 // class of the document of each value
 }
 
-// turn transposes the documents that have exactly one class.
+// turn transposes the matrix of documents with exactly one class.
 func turn(c *corpus.Corpus) *turned {
 	terms, _ := c.Documents.TermFrequencies()
 	t := &turned{terms: terms, starts: make([]int64, len(terms)+1)}
@@ -133,16 +133,16 @@ func turn(c *corpus.Corpus) *turned {
 	return t
 }
 
-// histogram counts the values of one feature at a time.
+// histogram counts the values of a feature. It is reused for each feature.
 type histogram struct {
 	bins      int
 	classes   []int // number of documents per class
 	documents int
-	count     []int // counts by bin, then class
+	count     []int // counts, indexed by bin, then class
 }
 
-// information returns the mutual information of a feature. values are its nonzero values; of is the
-// classes of their documents.
+// information returns the mutual information of a feature. values are the nonzero values, and of
+// are the classes of their documents.
 func (h *histogram) information(values []float32, of []int32) float64 {
 	least, most, whole := float32(0), float32(0), true
 	if len(values) == h.documents && len(values) > 0 {
@@ -169,7 +169,7 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	classes := len(h.classes)
 	h.count = slices.Grow(h.count[:0], bins*classes)[:bins*classes]
 	clear(h.count)
-	var zero []int // counts per class in the bin that contains 0
+	var zero []int // row of the bin that contains 0
 	if len(values) < h.documents {
 		zero = h.count[bin(0)*classes:][:classes]
 	}
@@ -196,8 +196,8 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	return max(sum, 0)
 }
 
-// Keep returns m with only the values of the listed terms, which must be ascending. Columns keep
-// their indices.
+// Keep returns a copy of m with only the values of the listed terms. terms must be in ascending
+// order. Columns keep their indices.
 func Keep(m *sparse.CSR, terms []uint32) *sparse.CSR {
 	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
 	for i := range m.Rows() {

@@ -10,9 +10,9 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// search visits all pairs of a test document and a training document. A task compares a chunk of
+// search compares all pairs of a test document and a training document. A task compares 32 (chunk)
 // test documents with the training documents, block by block. Only running tasks have lists of
-// neighbours, so that the memory for lists doesn't grow with the documents.
+// neighbours, so memory for lists doesn't grow with the number of documents.
 type search struct {
 	train   Set
 	test    *mat.Dense
@@ -38,8 +38,8 @@ func newSearch(train Set, test *mat.Dense, o Options) *search {
 
 func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }
 
-// run calls decide for each test document i and width with the classes for k = 1, 2, …. It doesn't
-// call decide concurrently.
+// run calls decide for each test document i and each width, with the predicted classes for k = 1,
+// 2, …. Calls aren't concurrent.
 func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *search) run(ctx context.Context, decide func(i, width int, classes []in
 }
 
 // nearest returns the lists of test documents lo to hi-1, indexed by document and width. It checks
-// ctx for every block.
+// ctx before each block.
 func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 	widths := len(s.o.Widths)
 	lists := make([]*list, (hi-lo)*widths)
@@ -92,8 +92,8 @@ func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 	return lists, nil
 }
 
-// pack writes training documents to panels of lanes documents, feature by feature. The last panel
-// is padded with the first documents.
+// pack copies training documents to panels. A panel has lanes documents, feature by feature. The
+// last panel is padded with the first documents.
 func (s *search) pack(panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := range (count + lanes - 1) / lanes * lanes {
@@ -105,7 +105,7 @@ func (s *search) pack(panels []float64, first, count int) {
 	}
 }
 
-// meet inserts a block of training documents into the lists of a test document, one per width.
+// meet updates the lists of a test document, one per width, with a block of training documents.
 func (s *search) meet(lists []*list, x, panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := 0; j < count; j += lanes {
@@ -140,7 +140,7 @@ func distances(d *[lanes]float64, x, panel []float64) {
 	*d = [lanes]float64{d0, d1, d2, d3}
 }
 
-// list holds the nearest documents so far, nearest first. Ties are broken by index.
+// list holds the nearest documents found so far, nearest first. Ties are broken by index.
 type list struct {
 	worst     float64 // only smaller distances are inserted
 	distances []float64
@@ -164,7 +164,7 @@ func (l *list) insert(distance float64, document int32) {
 	}
 }
 
-// votes counts the class votes in a list.
+// votes counts votes for classes in a list.
 type votes struct {
 	s       *search
 	count   []int
@@ -175,12 +175,12 @@ func newVotes(s *search) *votes {
 	return &votes{s: s, count: make([]int, s.classes), classes: make([]int32, s.o.Neighbours)}
 }
 
-// of returns the classes for k = 1, 2, …. The next call overwrites them.
+// of returns the predicted classes for k = 1, 2, …. They are valid until the next call.
 func (v *votes) of(l *list) []int32 {
 	clear(v.count)
 	labels, most := v.s.train.Labels, 0
 	for k := range v.classes {
-		if k >= len(l.documents) { // all documents have voted
+		if k >= len(l.documents) { // all documents in the list have voted
 			v.classes[k] = v.classes[k-1]
 			continue
 		}

@@ -1,15 +1,15 @@
-// Package width classifies by the k nearest documents in the first w features. One pass covers all
-// k up to a maximum and many widths w.
+// Package width classifies by the k nearest documents in the first w features. A single pass covers
+// many widths w, and all k up to a maximum.
 //
 // Features, such as principal components, are sorted by descending importance. The distance
 //
 //	D_w(x, y) = Σ_c<w (x_c - y_c)²
 //
-// continues the sum of a smaller width. The k nearest documents are the first documents in the list
-// for a larger k. The class with the most votes wins; ties are broken by the nearest document, and
-// equal distances by index.
+// extends the sum for a smaller width. The k nearest documents begin the list for a larger k. The
+// class with the most votes is predicted. Ties are broken by the nearest document, and equal
+// distances by index.
 //
-// Sums are in float64, one feature after the other, so that they equal the formula bit for bit.
+// Sums are computed in float64 in ascending order of c, so that they equal the formula bit for bit.
 //
 // Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3.
 package width
@@ -23,13 +23,13 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Options configures a search. The zero value uses the defaults.
+// Options configures a search. The zero value selects the defaults.
 type Options struct {
-	// Widths lists numbers of features, ascending. Default: 10, 20, … up to the smaller of 300 and
-	// the number of features, which is included.
+	// Widths lists numbers of features in ascending order. The default is 10, 20, … up to the
+	// smaller of 300 and the number of features, which is included.
 	Widths     []int
 	Neighbours int // maximum k; default: 15
-	Workers    int // number of goroutines; default: number of CPUs. Results don't depend on it
+	Workers    int // number of goroutines, which doesn't affect results; default: number of CPUs
 
 	// Progress, if not nil, is called with the number of pairs compared so far and the total.
 	Progress func(done, all int64)
@@ -51,16 +51,16 @@ func (o Options) resolve(features int) Options {
 	return o
 }
 
-// Set is a set of documents with classes. Rows contain features. Functions don't change it.
+// Set is a set of documents with classes. A row of Features is a document. No function changes it.
 type Set struct {
 	Features *mat.Dense
 	Labels   []int32 // classes, from 0
 }
 
-// Table holds the numbers of errors on test documents.
+// Table holds the number of errors on test documents for each width and k.
 type Table struct {
 	Widths []int
-	Wrong  [][]int // numbers of errors, indexed by width and k-1
+	Wrong  [][]int // number of errors, indexed by width and k-1
 	Test   int     // number of test documents
 }
 
@@ -78,10 +78,10 @@ func (t *Table) Best() (width, k, wrong int) {
 	return width, k, wrong
 }
 
-// Search counts the test documents misclassified by their nearest training documents, for each
-// width and each k from 1 to Options.Neighbours. If there are fewer than k training documents, all
-// of them vote. It takes about a nanosecond per pair and feature. Results don't depend on the
-// number of workers. It may be called concurrently.
+// Search classifies test documents by their k nearest training documents, and counts the errors for
+// each width and each k from 1 to Options.Neighbours. If there are fewer than k training documents,
+// all training documents vote. It takes about a nanosecond per pair and feature. Results don't
+// depend on the number of workers. It may be called concurrently.
 //
 // Both sets must have the same finite features. Search fails within a second after ctx is done.
 func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
@@ -103,8 +103,8 @@ func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
 	return t, nil
 }
 
-// Classify returns the class of each row of test by its k nearest training documents in the first
-// width features. It fails if Search fails.
+// Classify returns the predicted class of each row of test, using the k nearest training documents
+// in the first width features. It fails if Search fails.
 func Classify(
 	ctx context.Context, train Set, test *mat.Dense, width, k int, o Options,
 ) ([]int32, error) {

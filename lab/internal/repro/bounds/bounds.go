@@ -14,28 +14,28 @@ import (
 	"github.com/gramengine/gram/engine/spectrum"
 )
 
-// bounds holds the bounds of one kernel.
+// bounds holds the bounds for one kernel.
 type bounds struct {
-	largest   float64 // C_K, the maximum absolute value of the eigenfunctions with eigenvalues above the rounding error
+	largest   float64 // C_K, maximum absolute value of the eigenfunctions, for eigenvalues above the rounding error
 	coverings []covering
 	averages  []average
 }
 
-// covering holds j* and ε* of Theorem 2 with R = 1: ln N(ε*) <= ln n.
+// covering holds j* and ε* of Theorem 2 for R = 1, so that ln N(ε*) <= ln n.
 type covering struct {
 	index  int     // j*
 	radius float64 // ln ε*
 }
 
-// average holds the Rademacher average of functions of norm up to 1 and mean square up to r,
-// measured with random signs, and its bound by Theorem 5, √(2/n Σ min(r, λ)).
+// average holds the Rademacher average of functions with norm up to 1 and mean square up to r,
+// measured with random signs. bound is the bound of Theorem 5, √(2/n Σ min(r, λ)).
 type average struct{ r, mean, bound float64 }
 
 // draws is the number of random sign vectors.
 const draws = 100
 
-// boundsOf computes the bounds of the matrix a for each ln n and r. Eigenvalues below the rounding
-// error count as 0.
+// boundsOf computes the bounds of the Gram matrix a for each ln n in logs and each r in radii.
+// Eigenvalues below the rounding error are set to 0.
 func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
@@ -81,14 +81,14 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	return b, nil
 }
 
-// coveringRadius returns the index j and the logarithm of ε. Functions of norm up to R in a
-// kernel's Hilbert space have a covering number of at most n on any sample for
+// coveringRadius returns the index j and the logarithm of ε, without the factor 6 C R. Functions of
+// norm up to R in a kernel's Hilbert space have a covering number of at most n on any sample for
 //
 //	ε = 6 C R √(j (λ_1 … λ_j/n²)^(1/j) + Σ_{i>=j} λ_i)
 //
-// without the factor 6 C R. C is the largest absolute value of the eigenfunctions. index is j, the
-// smallest j for which λ_{j+1} < (λ_1 … λ_j/n²)^(1/j). Eigenvalues of K/n are in descending order;
-// missing and negative eigenvalues count as 0. Source: Theorem 2, after Guo et al. (2002).
+// C is the maximum absolute value of the eigenfunctions. index is j, the smallest j for which
+// λ_{j+1} < (λ_1 … λ_j/n²)^(1/j). Eigenvalues of K/n must be in descending order. Missing and
+// negative eigenvalues are treated as 0. Source: Theorem 2, after Guo et al. (2002).
 func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius float64) {
 	at := func(j int) float64 { // λ_{j+1}
 		if j < len(eigenvalues) && eigenvalues[j] > 0 {
@@ -99,13 +99,13 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 	if at(0) == 0 {
 		return 0, math.Inf(-1)
 	}
-	product, mean := 0.0, 0.0 // logarithms of λ_1 … λ_j and of its j-th root
+	product, mean := 0.0, 0.0 // ln(λ_1 … λ_j) and ln((λ_1 … λ_j/n²)^(1/j))
 	for more := true; more; more = at(index) > 0 && !(math.Log(at(index)) < mean) {
 		product += math.Log(at(index))
 		index++
 		mean = (product - 2*logN) / float64(index)
 	}
-	rest := 0.0 // sum from the smallest eigenvalue up
+	rest := 0.0 // summed from the smallest eigenvalue up
 	for i := len(eigenvalues) - 1; i >= index-1; i-- {
 		rest += at(i)
 	}
@@ -115,16 +115,16 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 	return index, (most + math.Log1p(math.Exp(math.Min(a, b)-most))) / 2
 }
 
-// supremum returns the supremum of 1/n Σ σ_i f(x_i) over the functions f of norm up to 1 in a
-// kernel's Hilbert space whose mean square on the n points is at most r > 0. signs[j] is vᵀσ of the
+// supremum returns the supremum of 1/n Σ σ_i f(x_i) over functions f in a kernel's Hilbert space,
+// with norm up to 1 and mean square on the n points up to r > 0. signs[j] is vᵀσ for the
 // eigenvector v of λ_j.
 //
-// With f = Σ a_j √(n λ_j) v_j it is the supremum of Σ a_j √(λ_j/n) signs[j] over Σ a_j² <= 1 and Σ
-// λ_j a_j² <= r. By duality this is the minimum of
+// With f = Σ a_j √(n λ_j) v_j, this is the supremum of Σ a_j √(λ_j/n) signs[j] over Σ a_j² <= 1 and
+// Σ λ_j a_j² <= r. By duality it equals the minimum of
 //
 //	√(Σ λ_j signs[j]² / n / (θ + (1-θ) λ_j/r)),   0 <= θ <= 1
 //
-// It is found by bisection, because its square is convex in θ. Source: Theorem 5 (Mendelson, 2003).
+// The square is convex in θ, so bisection finds the minimum. Source: Theorem 5 (Mendelson, 2003).
 func supremum(eigenvalues, signs []float64, r float64) float64 {
 	at := func(theta float64) (value, slope float64) { // the square and its derivative
 		for j, v := range eigenvalues {

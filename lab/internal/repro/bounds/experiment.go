@@ -89,7 +89,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// read reads a sample of the pages of WebKB or of the Reuters-21578 training stories.
+// read reads a sample of the WebKB pages or of the Reuters-21578 training stories.
 func (p *settings) read(ctx context.Context, r *repro.Run) (c *corpus.Corpus, err error) {
 	n, all := 0, repro.Terms{Digits: p.Digits, MinDF: 1}
 	if p.Set == repro.WebKB.Name {

@@ -1,6 +1,6 @@
 // Package cho repeats the experiments of Cho, Kernel Methods for Deep Learning, PhD thesis, 2012,
-// chapters 2 to 5: arc-cosine kernels of several degrees, layers, factors, biases and thresholds,
-// compared with linear and Gaussian kernels, and multilayer kernel machines.
+// chapters 2 to 5. It compares variants of arc-cosine kernels with linear and Gaussian kernels, and
+// measures multilayer kernel machines.
 package cho
 
 import (
@@ -89,7 +89,7 @@ func defaults() *settings {
 	return p
 }
 
-// choose returns the named sets. It fails if their files are missing.
+// choose returns the named sets. It fails if a file of a set is missing.
 func choose(r *repro.Run, names *repro.Words) (chosen []set, err error) {
 	var all []string
 	for _, s := range sets {
@@ -147,8 +147,8 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 }
 
 // printedTSV contains the errors of Table 3.1, and the errors of Table 2.2 that can be assigned to
-// a kernel. In our copy Table 2.2 has lost the order of its columns; for five rows Table 3.1
-// contains the other three numbers.
+// a kernel. In our copy of the thesis, Table 2.2 has lost its column order. For five rows the
+// remaining number can be assigned, because Table 3.1 contains the other three.
 //
 //go:embed printed.tsv
 var printedTSV string

@@ -13,19 +13,19 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/larochelle"
 )
 
-// set describes a set of documents.
+// set describes a data set of an experiment.
 type set struct {
 	name               string
 	source             *repro.Source // source of the set; nil if it needs no files
-	train, valid, test int           // valid documents of train are for validation; 0 for all, a fifth for validation
+	train, valid, test int           // valid of the train documents are for validation. 0: all; valid: a fifth of train
 	draw               larochelle.Kind
 	ground             ground // background of digits
-	shuffled           bool   // true to divide documents randomly into training and test documents
+	shuffled           bool   // true to divide documents randomly into training and test sets
 	deslanted          bool
-	families           []string // families of kernels, see parts
+	families           []string // kernel families, see parts
 }
 
-// ground draws digits on a background.
+// ground draws digits of a corpus on a background.
 type ground func(digits *corpus.Corpus, documents []int) larochelle.Kind
 
 // generated reports whether the set's images are generated.
@@ -34,7 +34,7 @@ func (s *set) generated() bool { return s.draw != nil || s.ground != nil }
 // text reports whether the documents are texts.
 func (s *set) text() bool { return s.source == &repro.Newsgroups }
 
-// sets lists all sets. Table 2.1 of the thesis has the sizes of generated sets.
+// sets lists all sets. The sizes of generated sets are from Table 2.1 of the thesis.
 var sets = []set{
 	{name: "mnist", source: &repro.MNIST, train: 60000, valid: 10000, test: 10000},
 	{name: "20news-bydate", source: &repro.Newsgroups},
@@ -46,11 +46,11 @@ var sets = []set{
 	{name: "mnist-image", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, ground: larochelle.OnTexture},
 }
 
-// chapter4 lists the families of chapter 4, which uses deslanted digits (§4.3.1).
+// chapter4 lists the families of chapter 4, which are measured on deslanted digits (§4.3.1).
 var chapter4 = []string{composed, mixed, square, product, factors, average}
 
-// parts returns a set with its families of kernels. MNIST becomes two sets of the same documents:
-// raw and deslanted digits.
+// parts returns s with the kernel families to measure. MNIST becomes two sets, raw and deslanted
+// digits.
 func (p *settings) parts(s *set) []set {
 	raw, straight := *s, *s
 	raw.families = p.Kernels
@@ -72,7 +72,7 @@ func (p *settings) parts(s *set) []set {
 // data is a set divided into training and test documents with the same terms and classes.
 type data struct {
 	train, test *corpus.Corpus
-	fit, valid  []int // indices in train: training documents when choosing C, and validation documents
+	fit, valid  []int // indices in train for choosing C: training and validation documents
 }
 
 // bytes returns the size of the corpora in bytes.
@@ -83,7 +83,7 @@ func less(sizes ...int) int {
 	return slices.Min(slices.DeleteFunc(sizes, func(n int) bool { return n == 0 }))
 }
 
-// read reads or draws a set with at most train and test documents; 0 means no limit.
+// read reads or draws a set. train and test are the maximum numbers of documents; 0 means no limit.
 func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, test int) (*data, error) {
 	d := &data{}
 	origin := strings.TrimSuffix(s.name, "-deslanted")
@@ -133,11 +133,11 @@ func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, t
 	return d, nil
 }
 
-// lastOfEach returns the last documents of each class, in proportion and about k in total, and the
-// other documents. Both lists are ascending.
+// lastOfEach returns the last documents of each class, about k in total and in proportion to class
+// size, and the other documents. Both lists are ascending.
 func lastOfEach(c *corpus.Corpus, k int) (last, others []int) {
 	n := c.Documents.Rows()
-	left := make([]int, len(c.Classes)) // number of remaining documents per class
+	left := make([]int, len(c.Classes)) // number of unvisited documents per class
 	for i := range n {
 		left[c.Labels.Of(i)[0]]++
 	}
@@ -183,7 +183,7 @@ func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	return chosen, others
 }
 
-// cut samples the corpus down to the minimum of the positive sizes.
+// cut draws a random sample of c whose size is the minimum of the positive sizes.
 func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corpus {
 	have := c.Documents.Rows()
 	n := less(append(sizes, have)...)
@@ -194,8 +194,8 @@ func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corp
 	return c.Select(chosen)
 }
 
-// drawImages draws a set. Training documents begin at image 0 of a sequence, test documents at
-// image s.train.
+// drawImages draws a set from one sequence of images. Training documents begin at image 0, test
+// documents at image s.train.
 func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
 	n, tests := less(train, s.train), less(test, s.test)
 	from := s.sequence(r, n+tests)
@@ -206,13 +206,13 @@ func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test
 	return err
 }
 
-// sequence returns the sequence of a set. n is the number of images to draw.
+// sequence returns the sequence of images of a set. n is the number of images to draw.
 func (s *set) sequence(r *repro.Run, n int) larochelle.Sequence {
 	return larochelle.Sequence{Name: s.name, Seed: r.Seed ^ repro.Hash(s.name), Step: r.Counter("drawing "+s.name, n)}
 }
 
-// putOnGround creates mnist-rand and mnist-image. Random training digits become the training set.
-// The test set is drawn from the test digits and the other training digits.
+// putOnGround creates mnist-rand and mnist-image. The training set uses random training digits. The
+// test set uses test digits and the other training digits.
 func (s *set) putOnGround(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
 	digits := d.train
 	n := digits.Documents.Rows()

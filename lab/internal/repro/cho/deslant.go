@@ -13,7 +13,7 @@ import (
 //
 //	(x - x̄ - (y-ȳ)·cov(x,y)/var(y) + m, y - ȳ + m),  m = (side-1)/2
 //
-// and is distributed over four pixels by bilinear interpolation.
+// and its value is distributed over four pixels by bilinear interpolation.
 func deslant(c *corpus.Corpus) *corpus.Corpus {
 	const side, middle = larochelle.Side, (larochelle.Side - 1) / 2.
 	from := c.Documents
@@ -49,13 +49,14 @@ func deslant(c *corpus.Corpus) *corpus.Corpus {
 	return &straight
 }
 
-// split returns the integer part of x, rounded down, and the fraction.
+// split returns ⌊x⌋ and the fractional part of x.
 func split(x float64) (below int, share float64) {
 	floor := math.Floor(x)
 	return int(floor), x - floor
 }
 
-// slant returns cov(x,y)/var(y) of an image, 0 if all mass is in one row, and its centre of mass.
+// slant returns cov(x,y)/var(y) of an image, or 0 if all mass is in one row, and the centre of
+// mass.
 func slant(terms []uint32, values []float32) (slope, x, y float64) {
 	mass := 0.
 	for k, t := range terms {
@@ -71,7 +72,7 @@ func slant(terms []uint32, values []float32) (slope, x, y float64) {
 		v, dy := float64(values[k]), float64(t/larochelle.Side)-y
 		xy, yy = xy+v*dy*(float64(t%larochelle.Side)-x), yy+v*dy*dy
 	}
-	if !(yy > 1e-9*mass) { // all mass is in one row: yy is a rounding error
+	if !(yy > 1e-9*mass) { // all mass is in one row, so yy is a rounding error
 		return 0, x, y
 	}
 	return xy / yy, x, y

@@ -9,11 +9,11 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// row is a row of a table: a kernel, or the best of several kernels on the validation set.
+// row is a table row: a kernel, or the kernel with the smallest validation error among several.
 type row struct {
 	family string
 	curve  string    // curve of the family, such as "degree 0"; empty for none
-	x      float64   // x value on the curve: layers, factors, the degree, or a multiple of the mean norm
+	x      float64   // x coordinate on the curve: layers, factors, degree, or a multiple of the mean norm
 	shown  string    // name in the table
 	specs  []string  // kernels without embedding
 	scales []float64 // parameter value of each spec; nil if there is one kernel
@@ -35,7 +35,7 @@ const (
 
 var families = []string{plain, composed, mixed, square, product, factors, average, degree, bias, smooth}
 
-// Rows for the best bias and the best σ on the validation set.
+// These rows have the bias or σ with the smallest validation error.
 const bestBias, bestSigma = "degree 0, best bias", "degree 0, best σ"
 
 // axes lists the x axis titles of the charts.
@@ -66,13 +66,13 @@ func (p *settings) kernels(norm, squared float64) []row {
 				for l := 1; l <= p.Layers; l++ {
 					shown := fmt.Sprintf("degree %s, %s", n, report.Counted(l, "layer", "layers"))
 					spec := fmt.Sprintf("arccos:n=%s,layers=%d", n, l)
-					if n == "2" && l > 1 { // k(x,x) would be |x|^(2·2^l): 10^60 for a digit and six layers
+					if n == "2" && l > 1 { // k(x,x) would be |x|^(2·2^l), which is 10^60 for a digit and six layers
 						shown, spec = shown+", normalised", "normalise("+spec+")"
 					}
 					add("degree "+n, float64(l), shown, spec)
 				}
 			}
-		case mixed: // composed has the kernels with degree 1 in all layers
+		case mixed: // the family composed has the kernels with degree 1 in all layers
 			for _, n := range p.Degrees {
 				for l := 2; l <= p.Layers && n != "1"; l++ {
 					add("degree "+n, float64(l), fmt.Sprintf("degree %s, then 1, %d layers", n, l),
@@ -84,7 +84,7 @@ func (p *settings) kernels(norm, squared float64) []row {
 				add("degree 2", float64(l), fmt.Sprintf("degree 2, %s, as it is", report.Counted(l, "layer", "layers")),
 					fmt.Sprintf("arccos:n=2,layers=%d", l))
 			}
-		case product, factors: // one factor is one layer; product has the powers of degree 0
+		case product, factors: // one factor equals one layer; product has the powers of degree 0
 			for _, n := range p.Degrees {
 				by := n
 				if family == factors {
@@ -129,8 +129,8 @@ func squareFits(norm float64, layers int) bool {
 	return (power-1)*math.Log(3)+2*power*math.Log(1.5*norm) < math.Log(math.MaxFloat32)
 }
 
-// averages returns sums over degrees, layers and factors of kernels normalised to k(x,x) = 1, with
-// equal weights. C is divided by the mean of k(x,x).
+// averages returns sums of kernels over degrees, layers and factors. Kernels are normalised to
+// k(x,x) = 1 and have equal weights. C is divided by the mean of k(x,x).
 func (p *settings) averages() (rows []row) {
 	add := func(shown string, parts []string) {
 		if len(parts) > 1 {
@@ -159,8 +159,8 @@ func (p *settings) averages() (rows []row) {
 	return rows
 }
 
-// curveFamilies returns the families whose curves contain the row. A single composed layer is also
-// the first point of the curves of mixed kernels and products.
+// curveFamilies returns the families whose curves contain the row. A composed kernel with one layer
+// is also the first point of the curves of mixed kernels and products.
 func (r *row) curveFamilies() []string {
 	switch {
 	case r.curve == "":

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// measurement is a measurement of all kernels on one set.
+// measurement measures all kernels on one set.
 type measurement struct {
 	p         *settings
 	r         *repro.Run
@@ -27,7 +27,7 @@ type measurement struct {
 	norms     []float64 // norms of the embedded training documents
 }
 
-// tried is a kernel with a value of C, its validation error and its test result.
+// tried is a kernel and a value of C, with validation error and test result.
 type tried struct {
 	row
 	spec   string
@@ -81,7 +81,7 @@ func (m *measurement) run(ctx context.Context) error {
 	return err
 }
 
-// test trains and tests a kernel, unless outcomes already has the result.
+// test trains and tests a kernel. If outcomes has the result already, it returns that result.
 func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried, test *corpus.Corpus,
 	outcomes map[string]repro.Outcome) (out repro.Outcome, err error) {
 	k, err := kernel.ParseIn(t.spec, m.embedding)
@@ -104,7 +104,7 @@ func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried
 	return out, err
 }
 
-// validate selects scale and C of each row by the validation error. Ties are broken by order.
+// validate minimises the validation error of each row over scale and C. Ties are broken by order.
 func (m *measurement) validate(ctx context.Context, d *data, rows []row) (chosen []tried, err error) {
 	test := d.train.Select(d.valid)
 	session := m.r.NewSession(m.set.name+", validation", func() *corpus.Corpus { return d.train.Select(d.fit) },
@@ -137,7 +137,7 @@ func (m *measurement) validate(ctx context.Context, d *data, rows []row) (chosen
 	return chosen, nil
 }
 
-// table adds the table, the notes and the charts of a set.
+// table adds the table, notes and charts of a set.
 func (m *measurement) table(chosen []tried) {
 	base := max(0, slices.IndexFunc(chosen, func(t tried) bool { return t.shown == "Gaussian" }))
 	title := m.set.name + ": error in %"
@@ -199,8 +199,8 @@ func (m *measurement) draw(family string, chosen []tried) {
 	}
 }
 
-// noteBest adds a note on which kernel of the families is best on the validation set, like the
-// figures of the thesis.
+// noteBest adds a note on the kernel with the smallest validation error among the families, as in
+// the figures of the thesis.
 func (m *measurement) noteBest(chosen []tried, of ...string) {
 	rows := slices.DeleteFunc(slices.Clone(chosen), func(t tried) bool {
 		return !slices.Contains(of, t.family) || math.IsNaN(t.failed)

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// networks describes the experiment of chapter 5.
+// networks is the experiment of chapter 5.
 var networks = repro.Experiment{
 	Name:  "cho-networks",
 	Paper: paper + "ch. 5",
@@ -46,10 +46,10 @@ type machines struct {
 	Test       int         `param:"test" min:"0" help:"test documents; 0 = all"`
 }
 
-// network is a sequence of layers. The experiment measures all its prefixes.
+// network is a sequence of layers. The experiment measures all prefixes of the sequence.
 type network struct {
 	degrees []string // degrees of the arc-cosine kernels
-	whole   bool     // true to select no features
+	whole   bool     // true if features aren't selected
 }
 
 func (n network) name(layers int) string {
@@ -59,17 +59,17 @@ func (n network) name(layers int) string {
 	return strings.Join(n.degrees[:layers], "-")
 }
 
-// depth is the result of a network with a number of layers in one run.
+// depth is the result of a network with a given number of layers in one run.
 type depth struct {
 	width  int       // number of features for the classifier
-	failed float64   // validation error of neighbours in percent; NaN for none
+	failed float64   // validation error of the k-NN classifier in percent; NaN if unknown
 	wrong  []float64 // test errors in percent, one per classifier
-	steps  int       // number of iterations of the metric
+	steps  int       // number of iterations of metric learning
 }
 
 var finals = []mkm.Final{mkm.Metric, mkm.Neighbours, mkm.Machines}
 
-// chains returns the networks.
+// chains parses the names of the networks.
 func (p *machines) chains() (out []network) {
 	for _, n := range p.Networks {
 		degrees, whole := strings.CutPrefix(n, "+")
@@ -78,8 +78,8 @@ func (p *machines) chains() (out []network) {
 	return out
 }
 
-// from returns the minimum number of layers. It is 1 if a network selects no features, because with
-// 0 layers LMNN would run on all pixels, which is slow.
+// from returns the minimum number of layers. It is 1 if a network doesn't select features, because
+// with 0 layers LMNN would run on all pixels, which is slow.
 func (p *machines) from() int {
 	if slices.ContainsFunc(p.chains(), func(n network) bool { return n.whole }) {
 		return 1
@@ -87,7 +87,7 @@ func (p *machines) from() int {
 	return 0
 }
 
-// settings returns the settings of a network in one run.
+// settings returns the mkm settings of a network for one run.
 func (p *machines) settings(n network, seed uint64) mkm.Settings {
 	s := mkm.Settings{Whole: n.whole, Components: p.Components, Base: p.Base, Steps: p.Steps, Seed: seed}
 	for _, degree := range n.degrees {
@@ -186,7 +186,7 @@ func (p *machines) network(ctx context.Context, r *repro.Run, d *data, n network
 	return out, nil
 }
 
-// table adds the table of a set, with means and deviations over the runs.
+// table adds the table of a set, with means and standard deviations over the runs.
 func (p *machines) table(name string, chains []network, found [][][]depth, report *repro.Report) {
 	t := report.NewTable(name, name+": multilayer kernel machines, test error in %", "selection", "network", ">layers",
 		">width", ">validation, k-NN", ">lmnn", ">knn", ">svm", ">steps of lmnn", ">runs")
@@ -228,8 +228,8 @@ func (p *machines) table(name string, chains []network, found [][][]depth, repor
 		"would be %s", name, low, high, best)
 }
 
-// effects adds notes on the mean error difference between results that differ in one setting, over
-// pairs and runs, with the standard deviation over runs.
+// effects adds notes on the effect of each setting: the mean error difference between results that
+// differ only in this setting, over pairs and runs. Standard deviations are over runs.
 func (p *machines) effects(name string, chains []network, found [][][]depth, report *repro.Report) {
 	type result struct{ chain, layers, final int }
 	var all []result

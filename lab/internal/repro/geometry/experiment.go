@@ -34,9 +34,9 @@ type settings struct {
 	D       int           `param:"d" min:"1" help:"dimensions of documents"`
 }
 
-// formulas contains Table 6.1 and other results of chapter 6: kernel, metric and curvature. The
-// curvature of arc-cosine kernels is corrected: their surface is the cone ds² = dR² + κR² dΩ², κ =
-// n²/(2n-1), R² = (2n-1)!! ‖x‖²ⁿ, with the curvature (d-1)(d-2)(1-κ)/(κR²).
+// formulas contains Table 6.1 and other results of chapter 6: kernel, metric and curvature. For
+// arc-cosine kernels, the curvature in the thesis is wrong. Their surface is the cone ds² = dR² +
+// κR² dΩ², κ = n²/(2n-1), R² = (2n-1)!! ‖x‖²ⁿ, whose curvature is (d-1)(d-2)(1-κ)/(κR²).
 var formulas = [][]string{
 	{"⟨x,y⟩", "δ", "0"},
 	{"⟨x,y⟩^p", "p‖x‖^(2p-2) (δ + (p-1)xxᵀ/‖x‖²)", "(p-1)(2-d)(d-1) / (p‖x‖^2p)"},

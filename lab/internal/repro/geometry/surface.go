@@ -1,12 +1,13 @@
-// Package geometry computes metric and curvature of the images of documents in a kernel's feature
-// space, by finite differences of Eval.
+// Package geometry computes the metric and curvature of the surface that a kernel's feature map
+// makes of document vectors. It uses finite differences of Eval.
 //
-// A kernel k(c, ‖x‖, ‖y‖) maps x to φ(x). The metric of these points is g = ∂²k/∂x∂yᵀ at y = x. It
-// is invariant under rotations: with u = ln ‖x‖ and Ω the unit sphere of directions, lengths are
+// A kernel k(c, ‖x‖, ‖y‖) maps x to φ(x). The metric of the points φ(x) is g = ∂²k/∂x∂yᵀ at y = x.
+// It is invariant under rotations. With u = ln ‖x‖ and Ω the unit sphere of directions, lengths are
 //
 //	ds² = G du² + T dΩ² = dρ² + w(ρ)² dΩ²,   dρ = √G du,   w = √T
 //
-// For documents at an angle θ, T = -∂²k/∂θ² at θ = 0, and G = ∂²k/∂u∂v at v = u. In d dimensions
+// For x and y at an angle θ, T = -∂²k/∂θ² at θ = 0, and G = ∂²k/∂u∂v at v = ln ‖y‖ = u. In d
+// dimensions
 //
 //	g = A (I - xxᵀ/‖x‖²) + B xxᵀ/‖x‖²,   A = T/‖x‖²,   B = G/‖x‖²
 //	S = -2(d-1) w″/w + (d-1)(d-2) (1 - w′²)/w²
@@ -22,17 +23,17 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// point describes the surface at documents of one norm.
+// point describes the surface at document vectors of a given norm.
 type point struct {
 	across    float64 // A, the squared length of a unit step across x
 	along     float64 // B, the squared length of a unit step along x; 0 if k ignores norms
 	logVolume float64 // ln √det g; -Inf if along is 0
-	curvature float64 // scalar curvature S; if along is 0, curvature of a surface of d-1 dimensions
+	curvature float64 // scalar curvature S; if along is 0, curvature of the (d-1)-dimensional surface
 	opening   float64 // w′²: 1 if flat, constant on a cone; 0 if along is 0
 }
 
-// roughError reports that a kernel has no metric: at norm 1 and angle Δ the squared distance is
-// about Factor·Δ^Power. A Power slightly below 2 can mean 2 with a logarithm.
+// roughError reports that a kernel has no metric. At norm 1 and angle Δ, the squared distance is
+// about Factor·Δ^Power. A Power slightly below 2 can mean Δ² times a logarithm.
 type roughError struct {
 	Power  float64
 	Factor float64
@@ -42,14 +43,15 @@ func (e *roughError) Error() string {
 	return fmt.Sprintf("squared distances grow as %.4g Δ^%.4g with the angle Δ, expected Δ²", e.Factor, e.Power)
 }
 
-// tolerance is the maximum relative error of derivatives. S counts as 0 if it is below tolerance
-// relative to its terms.
+// tolerance is the maximum relative error of derivatives. If S is below tolerance relative to its
+// terms, it is set to 0.
 const tolerance = 1e-5
 
-// at returns the geometry of k in d dimensions at documents of norm r > 0. Relative accuracy: 10⁻⁷
-// for A and B, 10⁻⁵ for w′² and the terms of S, and 10 times better if norms are at least ½. It
-// fails if the kernel has no metric (a [roughError]), if a squared length is negative, or if
-// differences don't reach this accuracy, as for arccos with a degree between ½ and 1.
+// at returns the geometry of k in d dimensions at document vectors of norm r > 0. The relative
+// error is at most 10⁻⁷ for A and B, and 10⁻⁵ for w′² and the terms of S. It is 10 times smaller if
+// norms are at least ½. at fails if the kernel has no metric (a [roughError]), if a squared length
+// is negative, or if differences don't reach this accuracy, as for arccos with a degree between ½
+// and 1.
 func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	if v := k.Eval(0, r, r); math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, fmt.Errorf("geometry: kernel %s is %v at norm %v", k, v, r)
@@ -87,7 +89,7 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	if g == 0 {
 		return &point{across, 0, math.Inf(-1), aside / t, 0}, nil
 	}
-	// Derivatives of L = ln T and M = ln G by u: w′² = T L′²/4G, w″/w = (2L″ + L′² - L′M′)/4G.
+	// With L = ln T and M = ln G as functions of u: w′² = T L′²/4G, w″/w = (2L″ + L′² - L′M′)/4G.
 	log := func(v, _ float64) float64 { return math.Log(v) }
 	slope := func(of func(float64) (float64, float64)) (float64, float64) {
 		return limit(0.5, 2, func(h float64) float64 { return (log(of(u+h)) - log(of(u-h))) / (2 * h) })
@@ -109,14 +111,14 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	return &point{across, along, (sides*math.Log(across) + math.Log(along)) / 2, curvature, opening}, nil
 }
 
-// drop returns k(0) - k(θ) for documents of norm r at angle θ: half their squared distance.
+// drop returns k(0) - k(θ), half the squared distance, for documents of norm r at angle θ.
 func drop(k kernel.Kernel, theta, r float64) float64 {
 	half := math.Sin(theta / 2)
 	return k.Eval(0, r, r) - k.Eval(2*half*half, r, r)
 }
 
-// limit returns g(0) by Richardson extrapolation of g(h), g(h/2), … in powers of h^power, and an
-// estimate of its error. It selects the tableau entry that agrees best with its neighbours. Source:
+// limit returns g(0), by Richardson extrapolation of g(h), g(h/2), … in powers of h^power, and an
+// error estimate. It selects the entry of the tableau that agrees best with its neighbours. Source:
 // Ridders, Accurate computation of F′(x) and F′(x)F″(x), Adv. Eng. Software 4 (1982).
 func limit(h, power float64, g func(h float64) float64) (value, err float64) {
 	err = math.Inf(1)

@@ -10,7 +10,7 @@ import (
 )
 
 // compared holds the figures of a row, indexed by kernel: measured by the paper's protocol, and
-// printed. Missing figures are NaN.
+// printed in the paper. Missing figures are NaN.
 type compared struct {
 	measured, printed   [len(kernels)]float64
 	better              float64 // 1 if larger figures are better, otherwise -1
@@ -21,8 +21,8 @@ type compared struct {
 // gap returns |ln(measured/printed)| of a kernel.
 func (c *compared) gap(k int) float64 { return math.Abs(math.Log(c.measured[k] / c.printed[k])) }
 
-// order returns the initials of the kernels, best first, such as "DG=L". Figures that agree in the
-// printed decimals are tied.
+// order returns the initials of the kernels, best first, such as "DG=L". Figures that are equal in
+// the printed decimals are tied.
 func (c *compared) order(figures [len(kernels)]float64) string {
 	if math.IsNaN(figures[0]) {
 		return ""
@@ -47,7 +47,7 @@ func (c *compared) order(figures [len(kernels)]float64) string {
 var comparedColumns = []string{">printed lin", ">printed Gau", ">printed dif", ">|ln| lin", ">|ln| Gau", ">|ln| dif",
 	"order", "printed order"}
 
-// cells returns the paper's values, their distances from the measured values, and both orders.
+// cells returns the paper's values, |ln(measured/printed)| of each kernel, and both orders.
 func (c *compared) cells() (cells []string) {
 	for _, v := range c.printed {
 		cells = append(cells, repro.Fixed(v, c.digits))
@@ -58,7 +58,7 @@ func (c *compared) cells() (cells []string) {
 	return append(cells, c.order(c.measured), c.order(c.printed))
 }
 
-// newAgreement returns an empty table for the agreement of measurements and the paper's values.
+// newAgreement returns an empty table for comparing measurements with the paper's values.
 func newAgreement() *repro.Table {
 	return &repro.Table{
 		Key: "agreement",
@@ -69,7 +69,7 @@ func newAgreement() *repro.Table {
 	}
 }
 
-// addAgreement adds a row that summarises how well rows of one table agree with the paper.
+// addAgreement adds a row that summarises how well the rows of a table agree with the paper.
 func addAgreement(t *repro.Table, of, features string, rows []compared) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r compared) bool { return math.IsNaN(r.printed[0]) })
 	if len(rows) == 0 {

@@ -9,24 +9,24 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// plan describes the measurement of one kernel.
+// plan describes the measurement of a kernel.
 type plan struct {
 	tasks  []*task
 	splits int       // number of random splits of each task
-	c      []float64 // ascending
+	c      []float64 // in ascending order
 	folds  int       // number of folds of the cross-validation on the training documents
 	seed   uint64
 }
 
-// counts holds the numbers of errors on the test set and in the cross-validation, indexed by task,
+// counts holds the number of errors on the test set and in the cross-validation, indexed by task,
 // split, size and C.
 type counts struct {
 	test, folds [][][][]int
 	trainings   int64
 }
 
-// measure trains and tests on all splits, tasks and sizes, in parallel over the splits of all
-// tasks. It calls done after each split.
+// measure trains and tests on all splits, tasks and sizes. Splits and tasks run in parallel. It
+// calls done after each split.
 func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Kernels, done func()) (counts, error) {
 	var out counts
 	for range p.tasks {
@@ -57,7 +57,7 @@ type curveWorker struct {
 	trainings int64
 }
 
-// split returns the numbers of errors for all sizes and C of one split of a task.
+// split returns the number of errors for each size and C in one split of a task.
 func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
 	s := newSplit(t, w.plan.seed, number)
 	for _, size := range t.sizes {
@@ -88,20 +88,20 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 	return test, folds, nil
 }
 
-// trainingSet is a training set: first the positive documents, then the negative, in order of fold.
+// trainingSet is a training set: positive documents, then negative documents, each sorted by fold.
 type trainingSet struct {
 	docs   []int
 	labels []int // labels: 0 for positive, 1 for negative
 	parts  []int // folds, from 1
 }
 
-// trainingSet returns the training set with the given size. Folds are assigned cyclically within
-// each class, because the documents are already in random order.
+// trainingSet returns the training set of the given size. Folds are assigned cyclically within each
+// class, because the documents are already in random order.
 func (w *curveWorker) trainingSet(s *split, size int) *trainingSet {
 	set, folds, positive := &trainingSet{}, w.plan.folds, s.train(size)
 	for class, docs := range [][]int{s.positive[:positive], s.negative[:size-positive]} {
 		for f := range folds {
-			fold := (f + class*positive) % folds // the second class continues after the first
+			fold := (f + class*positive) % folds // negative documents continue the cycle after the positive documents
 			for i := f; i < len(docs); i += folds {
 				set.docs, set.labels = append(set.docs, docs[i]), append(set.labels, class)
 				set.parts = append(set.parts, 1+fold)
@@ -111,8 +111,7 @@ func (w *curveWorker) trainingSet(s *split, size int) *trainingSet {
 	return set
 }
 
-// train returns the classifiers for all C, and for each C the number of errors in the
-// cross-validation.
+// train returns the classifier and the number of cross-validation errors for each C.
 func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.DecisionFunction, []int, error) {
 	p, n := w.plan, len(set.docs)
 	w.part = gather(w.part, w.m, set.docs)
@@ -124,7 +123,7 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.De
 	for _, c := range p.c {
 		pars = append(pars, solver.Parameters{Regularization: solver.Regularization{C: c}})
 	}
-	// Part 0 is empty, so the classifier without part 0 is trained on all documents.
+	// Folds are numbered from 1. Fold 0 is empty, so its classifier is trained on all documents.
 	trial := solver.Trial{Labels: set.labels, Classes: 2, Folds: set.parts}
 	validations, err := trial.Validate(ctx, dense, pars, nil, solver.Options{Workers: 1, Kernels: w.loops,
 		RowBytes: 64 << 20})
@@ -145,7 +144,7 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.De
 	return machines, wrong, nil
 }
 
-// gather copies rows and columns of a symmetric matrix to dst, which grows if needed.
+// gather copies the rows and columns of the given documents to dst, which grows if needed.
 func gather(dst []float32, m matrix, docs []int) []float32 {
 	n := len(docs)
 	dst = slices.Grow(dst[:0], n*n)[:n*n]

@@ -1,10 +1,10 @@
 // Package lafferty repeats §5 of Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds,
 // JMLR 6 (2005). It compares the diffusion kernel with linear and Gaussian kernels.
 //
-// Tables 1 to 4 contain test errors of binary classifiers over random splits: tasks.go defines
-// tasks and draws splits, curves.go trains and tests, tables.go selects scale and C. modapte.go
-// computes Tables 5 and 6, on the ten topics of the ModApte split. compare.go compares with the
-// paper's values. In pairs.go, kernels with the same embedding share dot products.
+// Tables 1 to 4 contain test errors of binary classifiers over random splits. tasks.go defines
+// tasks and draws splits, curves.go trains and tests, and tables.go selects scale and C. modapte.go
+// computes Tables 5 and 6, on the ten topics of the ModApte split. compare.go compares the results
+// with the paper's values. In pairs.go, kernels with the same embedding share dot products.
 package lafferty
 
 import (
@@ -54,8 +54,8 @@ type settings struct {
 	Sizes    repro.Ints    `param:"sizes" wants:"positive integers" help:"sizes of training sets; default: the paper's"`
 	Splits   int           `param:"splits" min:"1" help:"random splits of each task"`
 	Folds    int           `param:"folds" min:"2" help:"folds of the cross-validation"`
-	// balanced: half of each training set is positive; equal: also half of each test set; natural:
-	// neither
+	// balanced: half of each training set is positive. equal: also half of each test set. natural:
+	// the proportions of the corpus.
 	Training string `param:"training" help:"share of the class: balanced, equal or natural"`
 	repro.Terms
 }
@@ -64,7 +64,7 @@ type settings struct {
 // s = 2√t the diffusion kernel on the sphere of radius 2 is exp(-arccos²/t).
 var kernels = [...]struct {
 	name   string
-	suffix string // suffix of the embedding, after the name of the features
+	suffix string // embedding without its prefix, which is the name of the features
 	scaled bool   // true if the kernel has a scale
 	spec   func(scale float64) string
 }{
@@ -78,7 +78,7 @@ const linear, gaussian, diffusion = 0, 1, 2
 
 var suffixes = []string{"-l2", "-l1-sqrt"}
 
-// scalesOf returns the scales of a kernel. A kernel without a scale gets one ignored value.
+// scalesOf returns the scales of a kernel. A kernel without a scale ignores its single value.
 func (p *settings) scalesOf(k int) []float64 {
 	if kernels[k].scaled {
 		return p.Scales
@@ -86,8 +86,8 @@ func (p *settings) scalesOf(k int) []float64 {
 	return []float64{1}
 }
 
-// eachScale calls measure for each kernel with the embedding features+suffix and each of its
-// scales.
+// eachScale calls measure for each kernel whose embedding is features+suffix, and for each scale of
+// the kernel.
 func (p *settings) eachScale(features, suffix string,
 	measure func(e sparse.Embedding, at int, k kernel.Kernel) error) error {
 	e, err := sparse.ParseEmbedding(features + suffix)

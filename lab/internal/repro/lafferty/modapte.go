@@ -22,15 +22,15 @@ var topTen = []string{"earn", "acq", "money-fx", "grain", "crude", "trade", "int
 // modApte is the ModApte split of Reuters-21578.
 type modApte struct {
 	train, test *sparse.CSR
-	labels      [2][][]int // topics of training and test stories among the top ten
+	labels      [2][][]int // indices in topTen of the topics of training and test stories
 }
 
-// newModApte returns the stories with any topic. The first n documents of c are for training.
+// newModApte splits the stories with any topic. The first n documents of c are for training.
 func newModApte(c *corpus.Corpus, n int) *modApte {
 	s := &modApte{}
 	var docs [2][]int
 	for _, i := range stories(c) {
-		have := []int{} // not nil, because nil would exclude the story from training
+		have := []int{} // not nil, because a story with nil isn't used for training
 		for t, topic := range topTen {
 			if repro.HasClass(c, i, topic) {
 				have = append(have, t)
@@ -46,8 +46,8 @@ func newModApte(c *corpus.Corpus, n int) *modApte {
 	return s
 }
 
-// held marks a third of the training stories, stratified by first topic. They are held out for
-// selecting scale and C.
+// held marks a third of the training stories as held out for selecting scale and C. The choice is
+// stratified by first topic.
 func (s *modApte) held(seed uint64) []bool {
 	first := make([]int, len(s.labels[0]))
 	for i, have := range s.labels[0] {
@@ -63,10 +63,10 @@ func (s *modApte) held(seed uint64) []bool {
 // topicResult is the result of one binary classifier.
 type topicResult struct {
 	right                      string // '1' for each correctly classified story, else '0'
-	positive, missed, mistaken int    // number of stories with the topic; false negatives; false positives
+	positive, missed, mistaken int    // numbers of stories with the topic, false negatives and false positives
 }
 
-// share returns the error rate.
+// share returns the fraction of errors.
 func (t *topicResult) share() float64 { return float64(t.missed+t.mistaken) / float64(len(t.right)) }
 
 // f1 returns the harmonic mean of precision and recall, 2·TP/(2·TP + FP + FN), or 0 without true
@@ -78,12 +78,12 @@ func (t *topicResult) f1() float64 {
 	return 0
 }
 
-// modApteResult is the result of one kernel and scale, indexed by C and topic: on test stories, and
-// on held-out stories with classifiers trained without them.
+// modApteResult is the result of one kernel and scale, indexed by C and topic. test is for test
+// stories. held is for held-out stories, with classifiers trained without the held-out stories.
 type modApteResult struct{ test, held [][]topicResult }
 
-// modApteBase holds the products of training stories with training stories and with test stories
-// (columns) in one embedding.
+// modApteBase holds the products of training stories with training stories (train) and with test
+// stories (cross) in one embedding.
 type modApteBase struct{ train, cross *products }
 
 func newModApteBase(ctx context.Context, r *repro.Run, s *modApte, e sparse.Embedding,
@@ -104,11 +104,11 @@ func newModApteBase(ctx context.Context, r *repro.Run, s *modApte, e sparse.Embe
 	return b, err
 }
 
-// rowBytes is the size of the solver's row cache for held-out stories: half the matrix.
+// rowBytes returns the size of the solver's row cache in bytes: half the matrix.
 func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
-// measure trains and tests one kernel for each C: on all training stories, and without the held-out
-// stories.
+// measure trains and tests one kernel for each C, both on all training stories and without the
+// held-out stories.
 func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool, workers int,
 	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
 	m, err := b.train.matrix(ctx, k, loops, workers)
@@ -150,8 +150,8 @@ func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, c
 	return out, ctx.Err()
 }
 
-// decideTopics classifies stories with all classifiers. The columns of m are the stories' kernel
-// values. If only isn't nil, it selects stories.
+// decideTopics classifies stories with the classifiers of all topics. The columns of m are the
+// stories' kernel values. If only isn't nil, it selects the stories to classify.
 func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels [][]int, only []bool, workers int,
 	loops *asm.Kernels) []topicResult {
 	out := make([]topicResult, len(c.Functions))
@@ -197,7 +197,7 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, 
 	}
 	held := s.held(r.Seed)
 	step := r.Counter("tables 5 and 6", 1+2*len(p.Scales))
-	var found [len(kernels)][]modApteResult // results, indexed by scale
+	var found [len(kernels)][]modApteResult // indexed by kernel and scale
 	for _, suffix := range suffixes {
 		var base modApteBase
 		err := p.eachScale("tf", suffix, func(e sparse.Embedding, at int, k kernel.Kernel) (err error) {
@@ -224,8 +224,8 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, 
 	return nil
 }
 
-// choose returns the test result of the C and scale with the best figure on held-out or test
-// stories. Ties are broken by the smallest C, then by the largest scale.
+// choose selects the C and scale with the best figure on held-out or test stories, and returns the
+// test result. Ties are broken by the smallest C, then by the largest scale.
 func (p *settings) choose(results []modApteResult, topic int, better float64, figure func(*topicResult) float64,
 	held bool) (choice *topicResult) {
 	best := math.Inf(-1)
@@ -243,8 +243,8 @@ func (p *settings) choose(results []modApteResult, topic int, better float64, fi
 	return choice
 }
 
-// modApteTable adds a table and its row of agreement. better is 1 if larger figures are better,
-// otherwise -1.
+// modApteTable adds a table, and its row in the table of agreement. better is 1 if larger figures
+// are better, otherwise -1.
 func (p *settings) modApteTable(number, what string, better float64, figure func(*topicResult) float64,
 	found [len(kernels)][]modApteResult, report *repro.Report, agreement *repro.Table) {
 	titles := map[string]string{"error": "test error", "F1": "F1"}
@@ -253,7 +253,7 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 			">held out: Gau", ">held out: dif", "held out: best", ">held out: p lin", ">held out: p Gau"}, comparedColumns,
 			[]string{"printed ±", "±"})...)
 	var rows []compared
-	var first [2][]string // topics for which diffusion is among the best kernels, by protocol
+	var first [2][]string // topics for which diffusion is among the best kernels, indexed by protocol
 	for topic, name := range topTen {
 		cells := []string{name}
 		row := compared{better: better}
@@ -292,8 +292,8 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 }
 
 // signOf returns the sign of Table 6 for a measured F1: + if it exceeds the F1 of Zhang and Oles
-// (2001). The paper prints only the sign of the difference to its F1. If that doesn't determine the
-// result, signOf returns "?".
+// (2001). The paper prints only its own F1 and sign. If these don't determine the result, signOf
+// returns "?".
 func signOf(sign string, measured, printed float64) string {
 	if sign == "+" && measured >= printed || sign == "-" && measured <= printed || sign == "" {
 		return sign

@@ -22,8 +22,8 @@ type matrix struct {
 
 func (m matrix) row(i int) []float32 { return m.k[i*m.n : (i+1)*m.n] }
 
-// products holds c = 1 - cosine of documents (rows) with documents (columns) in one embedding, and
-// the matrix of one kernel.
+// products holds c = 1 - cosine of row documents and column documents in one embedding, and the
+// matrix of one kernel.
 type products struct {
 	c          []float32
 	rows, cols []float32 // norms of rows and columns
@@ -33,7 +33,7 @@ type products struct {
 // newProducts computes c. If rows and columns are the same documents, it computes each pair once.
 func newProducts(ctx context.Context, r *repro.Run, rows, cols *sparse.Embedded,
 	report *repro.Report) (p *products, err error) {
-	runtime.GC() // frees the products of the previous embedding
+	runtime.GC() // frees the previous embedding's products
 	stage := "dot products of " + cols.Embedder.Embedding.String()
 	g, err := engine.NewContext(ctx, cols, engine.Options{
 		ISA: r.ISA, Device: r.Device, Workers: r.Threads(), MemoryBytes: r.MemoryBytes,
@@ -74,19 +74,19 @@ func single(v []float64) []float32 {
 	return out
 }
 
-// matrix returns a kernel's matrix, which is valid until the next call.
+// matrix returns the matrix of a kernel. It is valid until the next call.
 func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kernels, workers int) (matrix, error) {
 	return p.m, run.Tasks(ctx, workers, len(p.rows), func(_ context.Context, _, i int) error {
 		return kernel.Apply(k, loops, p.m.row(i), p.c[i*p.m.n:(i+1)*p.m.n], p.rows[i:i+1], p.cols)
 	})
 }
 
-// testBlock is the number of documents classified together. Their part of the rows of several
-// hundred support vectors fits in the L2 cache.
+// testBlock is the number of documents classified at a time. For this many columns, the rows of
+// several hundred support vectors fit into the L2 cache.
 const testBlock = 512
 
-// decide calls do with the decision values of a classifier, Σ Coef[s]·row(s)[j] - Rho for document
-// j, 0 <= j < n. row(s) holds the kernel values of support vector s.
+// decide calls do with a classifier's decision value, Σ Coef[s]·row(s)[j] - Rho, for each document
+// j < n. row(s) must return the kernel values of support vector s.
 func decide(loops *asm.Kernels, machine *solver.DecisionFunction, n int, row func(s int) []float32,
 	do func(j int, value float64)) {
 	var rows [][]float32

@@ -28,7 +28,7 @@ var titles = map[string]string{
 // figures lists the tasks with learning curves in Figures 5 to 8 of the paper.
 var figures = []string{"1 course", "2 course", "3 acq", "3 moneyFx", "4 moneyFx", "4 grain"}
 
-// results holds the counts of each kernel, indexed by scale.
+// results holds the error counts of each kernel, indexed by scale.
 type results [len(kernels)][]counts
 
 // corpus computes the tables of a corpus.
@@ -46,7 +46,7 @@ func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *cor
 	report.Set(name, "%d documents, %d terms", n, len(terms))
 	plan := &plan{tasks: tasks, splits: p.Splits, c: p.C, folds: p.Folds, seed: r.Seed}
 	step := r.Counter(name, len(p.Features)*(1+2*len(p.Scales))*len(tasks)*p.Splits)
-	found := map[string]*results{} // results, indexed by features
+	found := map[string]*results{} // indexed by features
 	for _, features := range p.Features {
 		found[features] = &results{}
 		for _, suffix := range suffixes {
@@ -91,13 +91,13 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, docs *sparse.CSR, 
 	})
 }
 
-// choice is the result of one kernel and protocol, for a task, features and a size.
+// choice is the result of a kernel and protocol for a task, features and a size.
 type choice struct {
 	scale, c float64
 	errors   []float64 // test errors, one per split
 }
 
-// best follows the paper's protocol. It returns the scale and C with the smallest mean error on the
+// best follows the paper's protocol. It selects the scale and C with the smallest mean error on the
 // test sets. Ties are broken by order.
 func (p *settings) best(results []counts, kernel, task, size, testDocs int) (best choice) {
 	least := math.Inf(1)
@@ -115,8 +115,8 @@ func (p *settings) best(results []counts, kernel, task, size, testDocs int) (bes
 	return best
 }
 
-// byFolds selects for each split the scale and C with the fewest errors in the cross-validation on
-// its training documents. Ties are broken by the smallest C, then by the largest scale.
+// byFolds selects, for each split, the scale and C with the fewest cross-validation errors on the
+// training documents. Ties are broken by the smallest C, then by the largest scale.
 func (p *settings) byFolds(results []counts, task, size, testDocs int) (chosen choice) {
 	for s := range p.Splits {
 		least, wrong := math.MaxInt, 0
@@ -142,7 +142,7 @@ func bestOf(figures []float64) (names []string) {
 	return names
 }
 
-// tested is a comparison of diffusion with the other kernels.
+// tested compares diffusion with the other kernels.
 type tested struct {
 	cells   []string // means, best kernels, p values against linear and Gaussian
 	lower   bool     // true if diffusion has a lower error than both other kernels
@@ -177,8 +177,8 @@ func test(choices [len(kernels)]choice) (t tested) {
 	return t
 }
 
-// table adds one of Tables 1 to 4, with its charts, notes and rows of agreement. It returns its
-// rows.
+// table adds one of Tables 1 to 4, with its charts, notes and rows in the table of agreement. It
+// returns the figures of its rows.
 func (p *settings) table(number string, tasks []*task, found map[string]*results, report *repro.Report,
 	agreement *repro.Table) (both []compared) {
 	if !p.Tables.Has(number) {

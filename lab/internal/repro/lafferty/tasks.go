@@ -7,23 +7,23 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// task describes rows of Tables 1 to 4, one per size: a class against the rest, or against the most
-// frequent class.
+// task describes the rows of a class in Tables 1 to 4, one row per size. The class is compared with
+// the rest, or with the most frequent class.
 type task struct {
 	table, class, against string
 	seedName              string // seed for the splits
 	docs                  []int  // indices of the documents, ascending
-	positive              []bool // whether docs[i] is in the class
+	positive              []bool // true if docs[i] is in the class
 	sizes                 []int  // sizes of the training sets, ascending
-	balanced              bool   // true if half of a training set is positive, instead of the task's proportion
-	equal                 bool   // true if half of a test set is positive, too
+	balanced              bool   // true if half of a training set is positive; otherwise the task's proportion
+	equal                 bool   // true if half of a test set is also positive
 }
 
 // reutersTopics lists the topics of Tables 3 and 4.
 var reutersTopics = []string{"earn", "acq", "money-fx", "grain", "crude"}
 
-// pairTables describes the two tables of each corpus: each class against the rest, and each other
-// class against the most frequent.
+// pairTables describes the two tables of each corpus. One table compares each class with the rest,
+// the other table compares each other class with the most frequent class.
 var pairTables = map[string]struct {
 	rest, pairs, frequent string
 	classes               []string
@@ -32,10 +32,10 @@ var pairTables = map[string]struct {
 	"reuters": {"3", "4", "earn", reutersTopics},
 }
 
-// rest is the opposite class in Tables 1 and 3.
+// rest is the name of the opposite class in Tables 1 and 3.
 const rest = "the rest"
 
-// stories returns the stories with a topic.
+// stories returns the indices of stories with at least one topic.
 func stories(c *corpus.Corpus) (docs []int) {
 	for i := range c.Documents.Rows() {
 		if len(c.Labels.Of(i)) > 0 {
@@ -45,8 +45,8 @@ func stories(c *corpus.Corpus) (docs []int) {
 	return docs
 }
 
-// tasks returns the tasks of a corpus for the selected tables. A pair of classes excludes documents
-// with both classes.
+// tasks returns a corpus's tasks for the selected tables. Tasks for a pair of classes exclude
+// documents with both classes.
 func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err error) {
 	of := pairTables[name]
 	for _, table := range []string{of.rest, of.pairs} {
@@ -98,21 +98,21 @@ func (p *settings) sizesOf(table string) []int {
 	return sizes
 }
 
-// split holds the positive and the negative documents of a task in random order. A training set
-// consists of the first documents of both; the others are the test set.
+// split holds the positive and the negative documents of a task in random order. The first
+// documents of both lists form a training set, and the other documents form the test set.
 type split struct {
 	positive, negative []int
 	balanced, equal    bool
 }
 
-// newSplit draws split n of a task.
+// newSplit draws the split with index n of a task.
 func newSplit(t *task, seed uint64, n int) *split {
 	own, others := repro.Split(seed, fmt.Sprintf("%s/%d", t.seedName, n), t.docs, t.positive)
 	return &split{own, others, t.balanced, t.equal}
 }
 
-// train returns the number of positive documents in a training set: half, rounded down, or the
-// task's proportion, rounded to the nearest integer, with at least two documents per class.
+// train returns the number of positive documents in a training set. If balanced, it is half,
+// otherwise the task's proportion with at least two documents per class.
 func (s *split) train(size int) (positive int) {
 	if s.balanced {
 		return size / 2
@@ -121,9 +121,9 @@ func (s *split) train(size int) (positive int) {
 	return min(max((size*p+(p+n)/2)/(p+n), 2), size-2)
 }
 
-// test returns the test documents for a training set of a size. If balanced, the classes have the
-// task's proportion or, if equal, the same size: all remaining documents of one class, and as many
-// documents of the other class as this proportion allows.
+// test returns the test documents for a given training set size. If balanced, some documents are
+// omitted so that the classes have the task's proportion or, if equal, the same size. All remaining
+// documents of one class are used.
 func (s *split) test(size int) (positive, negative []int) {
 	train := s.train(size)
 	positive, negative = s.positive[train:], s.negative[size-train:]
@@ -141,8 +141,8 @@ func (s *split) test(size int) (positive, negative []int) {
 	return positive, negative
 }
 
-// check returns an error unless training and test sets of a size have at least two documents of
-// each class.
+// check returns an error unless training and test sets of the given size have at least two
+// documents of each class.
 func (t *task) check(size int) error {
 	s := newSplit(t, 0, 0)
 	p, n := len(s.positive), len(s.negative)

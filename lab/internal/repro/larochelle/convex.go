@@ -10,18 +10,18 @@ import (
 // region is the set of white pixels of an image.
 type region [Pixels]bool
 
-// Sizes of regions are uniform from regionLeast to regionMost pixels in both classes, so that they
-// don't reveal the class. A region's size may deviate from the drawn size by regionSlack. A
-// non-convex region lacks at least one pixel of its hull per hollows pixels (our choices).
+// In both classes the drawn size of a region is uniform between regionLeast and regionMost pixels,
+// so that the size doesn't reveal the class. The size may then differ by regionSlack. A non-convex
+// region lacks at least one pixel of its convex hull per hollows pixels (our choices).
 const (
 	regionLeast, regionMost = 60, 450
 	regionSlack             = 0.1
 	hollows                 = 15
 )
 
-// Convex draws a white region on black. It is convex (class 1) or not (class 0) with equal
-// probability. A convex region is the intersection of 3 to 8 random half-planes, a non-convex
-// region the union of two or three such regions.
+// Convex draws a white region on black. With equal probability, the region is convex (class 1) or
+// not (class 0). A convex region is the intersection of 3 to 8 random half-planes. A non-convex
+// region is the union of two or three such intersections.
 func Convex(r *rand.Rand, image []float32) int {
 	class := r.IntN(2)
 	var at region
@@ -49,8 +49,8 @@ func Convex(r *rand.Rand, image []float32) int {
 	return class
 }
 
-// addConvex adds the intersection of 3 to 8 half-planes around a random point. The distances of
-// their borders from the point are 0.3 to 1.2 times reach.
+// addConvex adds the intersection of 3 to 8 half-planes around a random point. The distance of each
+// border from the point is 0.3 to 1.2 times reach.
 func (g *region) addConvex(r *rand.Rand, reach float64) {
 	px, py := Side*r.Float64(), Side*r.Float64()
 	type halfPlane struct{ x, y, at float64 }
@@ -78,8 +78,8 @@ func (g *region) count() int {
 	return n
 }
 
-// missing returns the number of pixels that are in the convex hull of the region's pixels but not
-// in the region; 0 for an intersection of half-planes.
+// missing returns the number of pixels in the region's convex hull but not in the region. It is 0
+// for an intersection of half-planes.
 func (g *region) missing() int {
 	hull := g.hull()
 	n := 0
@@ -97,7 +97,7 @@ type point struct{ x, y int }
 // turn is positive if a → b → c turns left, and 0 if the points are collinear.
 func turn(a, b, c point) int { return (b.x-a.x)*(c.y-a.y) - (b.y-a.y)*(c.x-a.x) }
 
-// hull returns the vertices of the convex hull, anticlockwise, by Andrew's monotone chains.
+// hull returns the convex hull's vertices, anticlockwise, by Andrew's monotone chain algorithm.
 func (g *region) hull() []point {
 	var points []point
 	for k, in := range g {

@@ -1,9 +1,9 @@
-// Package larochelle draws images like those of Larochelle, Erhan, Courville, Bergstra and Bengio,
-// ICML 2007: rectangles, convex regions, and digits on noise and on textures.
+// Package larochelle draws images like the images of Larochelle, Erhan, Courville, Bergstra and
+// Bengio, ICML 2007: rectangles, convex regions, and digits on noise and on textures.
 //
-// The files of that paper are no longer available. The images follow its description; unspecified
-// numbers are our choice. So errors on these images can't be compared with errors on the original
-// images.
+// The files of that paper are no longer available. The images follow the paper's description, and
+// numbers that the paper doesn't specify are our choice. So errors can't be compared with errors on
+// the original images.
 package larochelle
 
 import (
@@ -23,11 +23,11 @@ const (
 	Pixels = Side * Side
 )
 
-// Kind draws an image, with values from 0 to 1 row by row, and returns its class. All randomness
-// comes from r.
+// Kind draws an image and returns its class. Pixels are from 0 to 1, in row-major order. All
+// randomness comes from r.
 type Kind func(r *rand.Rand, image []float32) (class int)
 
-// Sequence is an infinite sequence of images. Image i doesn't depend on the number drawn.
+// Sequence is an infinite sequence of images. Image i doesn't depend on how many images are drawn.
 type Sequence struct {
 	Name string // Source of its corpora
 	Seed uint64
@@ -63,8 +63,8 @@ func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*corpus.Co
 // rectangle consists of rows top to top+height-1 and columns left to left+width-1 of an image.
 type rectangle struct{ top, left, height, width int }
 
-// drawRectangle draws a height and a width from least to most that differ by at least apart, and a
-// position in the image. Half of the rectangles are taller than wide.
+// drawRectangle draws a height and a width from least to most, and a position in the image. Height
+// and width differ by at least apart. Half of the rectangles are taller than wide.
 func drawRectangle(r *rand.Rand, least, most, apart int) rectangle {
 	for {
 		h, w := least+r.IntN(most-least+1), least+r.IntN(most-least+1)
@@ -83,7 +83,7 @@ func (q rectangle) class() int {
 	return 0
 }
 
-// Outline draws the border of a rectangle, one pixel wide, in white on black. Height and width are
+// Outline draws the outline of a rectangle, one pixel wide, in white on black. Height and width are
 // 3 to 26 pixels and differ by at least 3 (our choice).
 func Outline(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 3, 26, 3)
@@ -98,9 +98,9 @@ func Outline(r *rand.Rand, image []float32) int {
 	return q.class()
 }
 
-// Textured fills a rectangle with one texture and the background with another. Height and width are
-// 10 to 26 pixels and differ by at least 5. Textures replace the paper's parts of photographs (our
-// choices).
+// Textured fills a rectangle with one texture and the background with another texture. Height and
+// width are 10 to 26 pixels and differ by at least 5. These numbers, and textures in place of the
+// paper's photographs, are our choice.
 func Textured(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 10, 26, 5)
 	texture(r, image)
@@ -113,8 +113,8 @@ func Textured(r *rand.Rand, image []float32) int {
 	return q.class()
 }
 
-// texture draws noise on grids of 16, 8, 4 and 2 pixels with random weights around a random grey.
-// It interpolates between grid points. As in photographs, coarse grids have more contrast.
+// texture draws noise on grids of 16, 8, 4 and 2 pixels, with random weights around a random grey
+// level. It interpolates between grid points. As in photographs, coarse grids have more contrast.
 func texture(r *rand.Rand, image []float32) {
 	grey, contrast := 0.2+0.6*r.Float64(), 0.2+0.6*r.Float64()
 	for k := range image {
@@ -143,9 +143,8 @@ func texture(r *rand.Rand, image []float32) {
 	}
 }
 
-// OnNoise returns a kind that draws the digits of a corpus, in document order, on noise: each pixel
-// is the maximum of the digit's pixel and a uniform random value from 0 to 1. The class is the
-// digit.
+// OnNoise returns a kind that draws the given digits, in order, on noise. Each pixel is the maximum
+// of the digit's pixel and a uniform random value from 0 to 1. The class is the digit.
 func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 	return on(digits, documents, func(r *rand.Rand, image []float32) {
 		for k := range image {
@@ -154,16 +153,16 @@ func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 	})
 }
 
-// OnTexture is [OnNoise] with textures instead of noise.
+// OnTexture is like [OnNoise], but draws on textures.
 func OnTexture(digits *corpus.Corpus, documents []int) Kind { return on(digits, documents, texture) }
 
-// on returns a kind whose pixels are the maximum of a background and a digit.
+// on returns a kind whose pixels are the maximum of the background and a digit.
 func on(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Kind {
 	class := make([]int, len(digits.Classes))
 	for id, name := range digits.Classes {
 		class[id], _ = strconv.Atoi(name)
 	}
-	next := 0 // index of the next digit, because images are drawn in document order
+	next := 0 // index of the next digit; images are drawn in order
 	return func(r *rand.Rand, image []float32) int {
 		i := documents[next]
 		next++

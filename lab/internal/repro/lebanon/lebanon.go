@@ -50,8 +50,8 @@ type settings struct {
 // sets lists the names of the corpora.
 var sets = repro.Words{repro.WebKB.Name, repro.Reuters.Name}
 
-// classes lists the classes of the tasks. The topics are the eight most frequent, because the paper
-// doesn't name its topics.
+// classes lists the classes of each corpus. The paper doesn't name its topics, so we use the eight
+// most frequent topics.
 var classes = map[string][]string{
 	repro.WebKB.Name:   {"course", "faculty", "project", "student"},
 	repro.Reuters.Name: {"earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship"},
@@ -61,13 +61,13 @@ var classes = map[string][]string{
 type method struct {
 	name, embedding string
 	spherical       bool // true for spherical margins
-	origin          bool // true for no offset
+	origin          bool // true if there is no offset
 }
 
-// tolerance is the tolerance of all training runs.
+// tolerance is the solver tolerance of all training runs.
 const tolerance = 1e-3
 
-// methods lists the curves. The first curve is compared with the others.
+// methods lists the curves. The first curve is compared with each other curve.
 var methods = []method{
 	{"spherical", "tf-l1-sqrt", true, false},
 	{"L1", "tf-l1", false, false},
@@ -158,7 +158,7 @@ func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *cor
 	return nil
 }
 
-// table adds a table, its notes and its charts.
+// table adds a table with its notes and charts.
 func (p *settings) table(name string, wrong [][][][]float64, report *repro.Report) {
 	t := report.NewTable(name, fmt.Sprintf("%s: test error, mean ± standard deviation over %d splits, and p of paired t "+
 		"tests against spherical", name, p.Splits), "class", ">L")
@@ -202,7 +202,7 @@ func (p *settings) table(name string, wrong [][][][]float64, report *repro.Repor
 	}
 }
 
-// task is the classification of a class against the rest by one method.
+// task is the classification of a class against the rest with one method.
 type task struct {
 	name     string
 	docs     *sparse.CSR
@@ -219,7 +219,7 @@ func newTask(c *corpus.Corpus, x *sparse.Embedded, class string, m method) *task
 	return t
 }
 
-// task returns the error rates, indexed by size and split. Splits run in parallel.
+// task returns the test error rates, indexed by size and split. Splits run in parallel.
 func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repro.Report, step func()) ([][]float64,
 	error) {
 	out := make([][]float64, len(p.Sizes))
@@ -250,12 +250,12 @@ func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repr
 	return out, err
 }
 
-// choose returns the C with the fewest errors in the cross-validation, or the smallest such C.
+// choose returns the C with the fewest cross-validation errors. Ties are broken by the smallest C.
 func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64, err error) {
 	wrong := make([]int, len(p.C))
 	for fold := range p.Folds {
 		var rest, held []int
-		for i, doc := range train { // the classes are contiguous, so the folds are stratified
+		for i, doc := range train { // the classes are contiguous, so cyclic folds are stratified
 			if i%p.Folds == fold {
 				held = append(held, doc)
 			} else {
@@ -273,7 +273,7 @@ func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64,
 	return p.C[slices.Index(wrong, slices.Min(wrong))], nil
 }
 
-// wrong returns the number of errors on test documents for each C.
+// wrong returns the number of test errors for each C.
 func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong []int, err error) {
 	positive := run.Pick(t.positive, train)
 	var decisions [][]float64
@@ -294,7 +294,7 @@ func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong
 	return wrong, err
 }
 
-// onSphere returns decision values of the test documents for each C, with spherical margins.
+// onSphere trains with spherical margins. It returns decision values of test for each C.
 func (t *task) onSphere(
 	ctx context.Context, positive []bool, train, test []int, c []float64,
 ) (out [][]float64, err error) {
@@ -309,8 +309,8 @@ func (t *task) onSphere(
 	return out, err
 }
 
-// euclidean is onSphere with Euclidean margins. The norms of test documents include terms that
-// don't occur in training documents.
+// euclidean is like onSphere, but with Euclidean margins. The norms of test documents include terms
+// that occur in no training document.
 func (t *task) euclidean(
 	ctx context.Context, positive []bool, train, test []int, c []float64,
 ) (out [][]float64, err error) {

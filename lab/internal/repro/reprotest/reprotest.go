@@ -1,5 +1,5 @@
-// Package reprotest is for tests. It writes small corpora in the formats of the real corpora, runs
-// experiments and reads their tables.
+// Package reprotest supports tests of experiments. It writes small corpora in the formats of the
+// real corpora, runs experiments and reads their tables.
 package reprotest
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// drawText draws a text of a class. Words come from a list of the class or from a shared list, so
-// that error rates are between 0 and chance level.
+// drawText draws the text of a document. Words come from a list of the class or from a shared list,
+// so that error rates are between 0 and chance level.
 func drawText(r *rand.Rand, classes []string) string {
 	var words []string
 	for range 15 + r.IntN(30) {
@@ -31,7 +31,7 @@ func drawText(r *rand.Rand, classes []string) string {
 	return strings.Join(words, " ")
 }
 
-// letters formats a number with letters, because terms contain no digits.
+// letters encodes a number in letters, because terms contain no digits.
 func letters(n int) string {
 	s := ""
 	for ; n > 0; n /= 26 {
@@ -40,7 +40,7 @@ func letters(n int) string {
 	return "w" + s
 }
 
-// Write writes a file of a corpus, gzipped.
+// Write writes a gzipped file of a corpus.
 func Write(t testing.TB, data string, s repro.Source, file string, content []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(data, s.Name), 0o777); err != nil {
@@ -57,7 +57,7 @@ func Write(t testing.TB, data string, s repro.Source, file string, content []byt
 	}
 }
 
-// WriteText writes a corpus of label<TAB>text lines, gzipped.
+// WriteText writes a gzipped file with the lines label<TAB>text.
 func WriteText(t testing.TB, data string, s repro.Source, file string, lines []string) {
 	t.Helper()
 	Write(t, data, s, file, []byte(strings.Join(lines, "\n")+"\n"))
@@ -93,8 +93,8 @@ func Topics(t testing.TB) string {
 	return data
 }
 
-// Groups writes small corpora in the formats of WebKB, with all universities, and 20 Newsgroups, by
-// date. It returns their folder.
+// Groups writes small corpora in the formats of WebKB with all universities, and of 20 Newsgroups
+// by date. It returns their folder.
 func Groups(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -107,7 +107,7 @@ func Groups(t testing.TB) string {
 	WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], pages)
 	for k, file := range repro.Newsgroups.Files {
 		var posts []string
-		for i := range 120 { // the second file lists classes in another order
+		for i := range 120 { // the second file lists the classes in a different order
 			group := []string{"sci.space", "rec.autos", "talk.politics"}[(i+k)%3]
 			posts = append(posts, group+"\t"+drawText(r, []string{strings.ReplaceAll(group, ".", "")}))
 		}
@@ -129,8 +129,8 @@ func Do(t testing.TB, e repro.Experiment, r *repro.Run, settings ...string) (*re
 	return to.Run(t.Context(), r)
 }
 
-// Same runs an experiment with one and with two workers, checks that tables and notes are equal,
-// and returns the report.
+// Same runs an experiment with one worker and with two workers. It checks that tables and notes are
+// equal, and returns the report.
 func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *repro.Report {
 	t.Helper()
 	var reports []*repro.Report
@@ -152,7 +152,7 @@ func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *re
 	return reports[0]
 }
 
-// Refuses checks that an experiment fails: for settings want[key], the error must contain key.
+// Refuses checks that an experiment with settings want[key] fails with an error that contains key.
 func Refuses(t testing.TB, e repro.Experiment, data string, want map[string][]string) {
 	t.Helper()
 	for text, settings := range want {
@@ -185,7 +185,7 @@ func Rows(t testing.TB, report *repro.Report, key string) (rows []map[string]str
 	return rows
 }
 
-// Number parses a number, or the mean in a cell with mean and deviation.
+// Number parses a number. In a cell with mean and standard deviation, it parses the mean.
 func Number(t testing.TB, cell string) float64 {
 	t.Helper()
 	text, _, _ := strings.Cut(cell, " ")

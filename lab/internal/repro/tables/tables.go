@@ -1,5 +1,5 @@
-// Package tables measures predictions from tables of numbers and categories with automatic
-// selection. It reads a table as a CSV file, and its numbers as vectors, as from an .npy file.
+// Package tables measures automatic selection on tables of numbers and categories. It reads a table
+// as a CSV file, and tables of numbers also as vectors, as from an .npy file.
 package tables
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// Experiment describes the comparison.
+// Experiment compares predictions from tables and from vectors.
 var Experiment = repro.Experiment{
 	Name:  "tables",
 	Paper: "no paper: tables of numbers and categories, as CSV files and as vectors",
@@ -80,7 +80,7 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, path string) ([]st
 	for seed := range p.Splits {
 		rows := rand.New(rand.NewPCG(uint64(seed), repro.Hash(name))).Perm(n)
 		test, rest := rows[:n/4], rows[n/4:]
-		own := c.Select(rest) // read again, so that only training rows determine the scales of columns
+		own := c.Select(rest) // read again, so that only training rows determine the column scales
 		read, err := gram.Table(ctx, own.Columns, own.Rows, labelsOf(own), o)
 		var a, b float64
 		if err == nil {
@@ -105,7 +105,7 @@ func labelsOf(c *corpus.Corpus) (labels []string) {
 	return labels
 }
 
-// vectorsOf returns a corpus of the numbers of a table, or nil unless all fields are numbers.
+// vectorsOf returns a corpus of the numbers in a table, or nil if a field isn't a number.
 func vectorsOf(c *corpus.Corpus) (*corpus.Corpus, error) {
 	rows, labels := gram.NewRows(len(c.Columns)), labelsOf(c)
 	for i, fields := range c.Rows {
@@ -124,7 +124,7 @@ func vectorsOf(c *corpus.Corpus) (*corpus.Corpus, error) {
 	return rows.Corpus(), nil
 }
 
-// score returns the accuracy of a model on test documents in percent, or R² of a regression.
+// score returns the accuracy on test documents in percent, or R² for a regression.
 func score(ctx context.Context, train, test *corpus.Corpus, o gram.TrainOptions) (float64, error) {
 	m, err := gram.Train(ctx, train, o)
 	if err != nil {

@@ -41,7 +41,7 @@ type settings struct {
 	repro.Terms
 }
 
-// kernels lists the rows of a table for each weighting. The last row is compared with the others.
+// kernels lists the rows of a table for each weighting. Other rows are compared with the last row.
 var kernels = []struct{ name, kernel, embedding string }{
 	{"linear, L1", "linear", "-l1"},
 	{"NED, L1", "ned", "-l1"},
@@ -50,13 +50,13 @@ var kernels = []struct{ name, kernel, embedding string }{
 	{"NGD", "ngd", "-l1-sqrt"},
 }
 
-// weightings lists the two halves of a table.
+// weightings lists the weightings of a table, in order.
 var weightings = []struct{ name, embedding string }{{"tf", "tf"}, {"tf×idf", "tfidf"}}
 
-// universities lists the universities, each of which is held out once.
+// universities lists the universities. Each is held out once.
 var universities = []string{"cornell", "texas", "washington", "wisconsin"}
 
-// division is a corpus divided into training and test documents with the same terms and classes.
+// division holds training and test documents of a corpus. Both have the same terms and classes.
 type division struct {
 	name        string
 	train, test *corpus.Corpus
@@ -90,7 +90,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// read reads and divides a corpus.
+// read reads a corpus and returns its divisions.
 func (p *settings) read(ctx context.Context, r *repro.Run, set string) ([]division, error) {
 	if set != repro.WebKB.Name {
 		train, test, err := r.ReadNewsgroups(ctx, p.Terms)
@@ -118,8 +118,8 @@ func (p *settings) read(ctx context.Context, r *repro.Run, set string) ([]divisi
 	return divided, nil
 }
 
-// table adds the table of a corpus: all kernels of each weighting on all divisions, then the sign
-// tests.
+// table adds the table of a corpus. For each weighting, it contains the accuracies of all kernels
+// on all divisions, followed by the sign tests.
 func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided []division,
 	report *repro.Report) error {
 	t := &repro.Table{Key: set, Columns: []string{"weighting", "kernel"}}
@@ -139,7 +139,7 @@ func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided 
 	t.Columns = append(t.Columns, ">only NGD right", ">only it right", ">z of NGD", ">p")
 	step := r.Counter(set, len(weightings)*len(kernels)*len(divided))
 	for _, w := range weightings {
-		rights := make([][]string, len(kernels)) // results, indexed by kernel and division
+		rights := make([][]string, len(kernels)) // as returned by measure, indexed by kernel and division
 		for _, d := range divided {
 			found, err := p.measure(ctx, r, d, w.embedding, report, step)
 			if err != nil {
@@ -177,7 +177,7 @@ func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided 
 	return nil
 }
 
-// measure returns, for each kernel, a '1' per correctly classified test document, else '0'.
+// measure returns, per kernel, '1' for each correctly classified test document and '0' for errors.
 func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weighting string, report *repro.Report,
 	step func()) (right []string, err error) {
 	var session *repro.Session // shared by the kernels of one embedding
@@ -205,8 +205,8 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weight
 	return right, nil
 }
 
-// accuracies returns the accuracy cells of a kernel. For several divisions they are each accuracy,
-// the mean and the pooled accuracy.
+// accuracies returns the accuracy cells of a kernel. For several divisions, the cells are the
+// accuracy of each division, their mean, and the pooled accuracy.
 func accuracies(rights []string) (cells []string) {
 	percent := func(right string) float64 { return 100 * float64(strings.Count(right, "1")) / float64(len(right)) }
 	if len(rights) == 1 {
