@@ -2,7 +2,7 @@ package hyperbolic
 
 import "math"
 
-// derivatives holds the scratch memory of log, which must not be called concurrently.
+// derivatives is scratch memory for log. log must not be called concurrently.
 type derivatives struct{ p, g []float64 }
 
 // log returns the logarithm of
@@ -12,9 +12,10 @@ type derivatives struct{ p, g []float64 }
 // for m >= 0, r >= 0, t > 0, with an error of about m float64 ulp of g_m, in O(m²) operations.
 //
 // Values are scaled by powers of v+1, which cancel the exponential growth in r: p_i/i! is
-// p[i]/(v+1)^(i+1), and g_j/j! is (λ/(v+1))^j g[j]. The nearest singularity of the Taylor series of
-// f about v is the branch point -1, so all p[i] are of moderate size. For small t, g_j/j! grows
-// like (p[0]/4t)^j/j!; λ = 1 + e p[0]/(4tm) keeps g[0] to g[m] within float64.
+// p[i]/(v+1)^(i+1), and g_j/j! is (λ/(v+1))^j g[j]. As a function of v, the singularity of f
+// nearest to v is the branch point -1, so all p[i] are of moderate size. For small t, g_j/j! grows
+// like (p[0]/4t)^j/j!. Therefore λ = 1 + e p[0]/(4tm) scales g[0] to g[m] so that they don't
+// overflow float64.
 func (d *derivatives) log(m int, t, r float64) float64 {
 	if m == 0 {
 		return 0
@@ -38,14 +39,14 @@ func (d *derivatives) log(m int, t, r float64) float64 {
 	return factorial + math.Log(d.g[m]) + float64(m)*(math.Log(lambda)-logCoshPlus(r))
 }
 
-// legendre sets p[i] = (v+1)^(i+1) p_i/i! for 0 <= i < m, with T = (v-1)/(v+1) = tanh²(r/2) from
-// p[0] = 2r coth(r/2) and
+// legendre sets p[i] = (v+1)^(i+1) p_i/i! for 0 <= i < m. With T = (v-1)/(v+1) = tanh²(r/2), it
+// uses p[0] = 2r coth(r/2) and the recurrence
 //
 //	T(i+1) p[i+1] = (2i+1)(1+T)/2 p[i] - i p[i-1],   T p[1] = (1+T)/2 p[0] - 2
 //
-// The required solution behaves like 1/√i; a second solution of the recurrence grows like T^-i. The
-// recurrence runs forwards while this growth is negligible. Otherwise it runs backwards from a
-// large index with arbitrary start values, which converges to the required solution.
+// The required solution behaves like 1/√i, but a second solution of the recurrence grows like T^-i.
+// If this growth is negligible, the recurrence runs forwards. Otherwise it runs backwards from a
+// large index with arbitrary start values, and converges to the required solution.
 func (d *derivatives) legendre(m int, r float64) {
 	tanh := math.Tanh(r / 2)
 	t := tanh * tanh

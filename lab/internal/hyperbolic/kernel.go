@@ -6,11 +6,11 @@ import (
 )
 
 // MaxDimension is the maximum supported dimension. For small t, g_0 to g_m can exceed g_m by a
-// factor of e^(n/2e), which overflows float64 for n > 3,800. A value takes O(n²) operations for odd
-// n, and O(n²) operations per quadrature point for even n.
+// factor of e^(n/2e), which overflows float64 for n > 3,800. A kernel value takes O(n²) operations
+// if n is odd, and O(n²) operations per quadrature point if n is even.
 const MaxDimension = 2000
 
-// Kernel is the heat kernel of Hⁿ with curvature -1 at a time t. It is immutable and may be used
+// Kernel is the heat kernel of Hⁿ with curvature -1 at time t. It is immutable and may be used
 // concurrently.
 type Kernel struct {
 	n, m     int     // n = 2m+1 or 2m+2
@@ -18,12 +18,12 @@ type Kernel struct {
 	constant float64 // logarithm of the factors before exp(-r²/4t)
 }
 
-// For times in this range, r²/4t and n²t/4 in ln K don't overflow float64 at any distance r of
-// float64 points.
+// For times in this range, the terms r²/4t and n²t/4 of ln K don't overflow float64, whatever the
+// distance r of two points in float64 is.
 const minTime, maxTime = 1e-290, 1e290
 
-// New returns the heat kernel of Hⁿ, 1 <= n <= [MaxDimension], at time t from 10⁻²⁹⁰ to 10²⁹⁰ in
-// squared units of r.
+// New returns the heat kernel of Hⁿ at time t. n must be from 1 to [MaxDimension], and t from
+// 10⁻²⁹⁰ to 10²⁹⁰ in squared units of r.
 func New(n int, t float64) (*Kernel, error) {
 	if n < 1 || n > MaxDimension {
 		return nil, fmt.Errorf("hyperbolic: dimension %d, expected 1 to %d", n, MaxDimension)
@@ -43,14 +43,14 @@ func New(n int, t float64) (*Kernel, error) {
 
 // Log returns ln K(t, r) for r >= 0.
 //
-// Accuracy: about n float64 ulp of 1, plus several ulp of r²/4t and of n²t/4. It takes O(n²)
-// operations for odd n, and as many at each of about 20 to 300 quadrature points for even n.
-// [Table] is faster for many r.
+// Accuracy: the error is about n float64 ulp of 1, plus several ulp of r²/4t and of n²t/4. Log
+// takes O(n²) operations if n is odd. If n is even, it takes O(n²) operations at each of about 20
+// to 300 quadrature points. [Table] is faster for many values of r.
 func (k *Kernel) Log(r float64) float64 {
 	return k.constant - r*r/(4*k.t) + k.logFactor(r)
 }
 
-// logFactor returns ln K + r²/4t without its constant, a smooth function.
+// logFactor returns ln K + r²/4t - k.constant, which is a smooth function of r.
 func (k *Kernel) logFactor(r float64) float64 {
 	var d derivatives
 	if k.n%2 == 1 {
@@ -59,23 +59,23 @@ func (k *Kernel) logFactor(r float64) float64 {
 	return k.logIntegral(func(s float64) float64 { return d.log(k.m+1, k.t, s) }, r, k.step())
 }
 
-// step returns the quadrature step of logIntegral: half the width of the integrand.
+// step returns the quadrature step of logIntegral, half the width of the integrand.
 func (k *Kernel) step() float64 { return 0.5 / math.Sqrt(1/(2*k.t)+float64(k.m+1)/2+0.5) }
 
 // logIntegral returns the logarithm of
 //
 //	∫₀^∞ g(s) f(s)/f(r) dy,   y² = cosh s - cosh r
 //
-// for g = g_{m+1}; logG returns ln g. With s² = r² + q² the quotient of f is exp(-q²/4t), and y is
-// an odd analytic function of q:
+// for g = g_{m+1}. logG returns ln g. With s² = r² + q² the quotient f(s)/f(r) is exp(-q²/4t), and
+// y is an odd analytic function of q:
 //
 //	y² = 2 sinh((s+r)/2) sinh((s-r)/2),   s-r = q²/(s+r),   dy/dq = q sinh s/(2sy)
 //
-// So the integrand is even, analytic in a strip around the real axis, and decays like a Gaussian:
-// the trapezoidal rule converges geometrically. The factor exp(-q²/4t) has the width √(2t). g
-// behaves like (1 + cosh s)^-(m+1) and has a width of about √(2/(m+1)). A step of half the width of
-// the product gives an error of e^(-8π²) for a Gaussian, and e^(-4π²) because of the nearest
-// singularity, s = iπ. TestQuadratureStep compares other steps.
+// So the integrand is even, analytic in a strip around the real axis, and decays like a Gaussian.
+// Therefore the trapezoidal rule converges geometrically. The factor exp(-q²/4t) has the width
+// √(2t). g behaves like (1 + cosh s)^-(m+1) and has a width of about √(2/(m+1)). With a step of
+// half the width of the product, the error is e^(-8π²) for a Gaussian, and e^(-4π²) because of the
+// nearest singularity, s = iπ. TestQuadratureStep compares other steps.
 func (k *Kernel) logIntegral(logG func(s float64) float64, r, step float64) float64 {
 	slope := -math.Ln2 / 2 // ln dy/dq at q = 0, where dy/dq = √(sinh r/2r)
 	if r > 0 {

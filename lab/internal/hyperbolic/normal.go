@@ -12,14 +12,13 @@ import (
 )
 
 // Normal is the spherical normal distribution N(Mean, Sigma² I) on R^p with p = len(Mean) >= 1 and
-// Sigma > 0. It is a point of the hyperbolic space of dimension p+1.
+// Sigma > 0. It corresponds to a point of the hyperbolic space of dimension p+1.
 type Normal struct {
 	Mean  []float64
 	Sigma float64
 }
 
-// Distance returns the hyperbolic distance of two distributions on the same space R^p, for
-// curvature -1,
+// Distance returns the hyperbolic distance r of two distributions on R^p, for curvature -1,
 //
 //	cosh r = 1 + (‖μ-μ′‖²/2p + (σ-σ′)²) / 2σσ′,   or   r = 2 arsinh √(that quotient/2)
 //
@@ -29,13 +28,13 @@ type Normal struct {
 func Distance(a, b Normal) float64 {
 	square := squaredDistance(a.Mean, b.Mean)
 	spread := a.Sigma - b.Sigma
-	// Both are divided by the larger deviation, so that no term overflows.
+	// Lengths are divided by the larger standard deviation, so that no term overflows.
 	lo, hi := min(a.Sigma, b.Sigma), max(a.Sigma, b.Sigma)
 	across := math.Sqrt(square/float64(2*len(a.Mean))) / hi
 	return 2 * math.Asinh(math.Hypot(across, spread/hi)*(math.Sqrt(hi)/math.Sqrt(lo))/2)
 }
 
-// squaredDistance returns ‖a-b‖² from four independent sums.
+// squaredDistance returns ‖a-b‖², using four independent sums for speed.
 func squaredDistance(a, b []float64) float64 {
 	b = b[:len(a)]
 	var sum [4]float64
@@ -54,11 +53,12 @@ func squaredDistance(a, b []float64) float64 {
 	return sum[0] + sum[1] + (sum[2] + sum[3])
 }
 
-// Fit returns the maximum-likelihood estimate from the listed rows of a matrix,
+// Fit returns the maximum-likelihood estimate for the listed rows of a matrix,
 //
 //	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //
-// in the listed columns, ascending. It fails if the points are equal, because σ must be positive.
+// restricted to the listed columns, in ascending order. It fails if all points are equal, because σ
+// must be positive.
 func Fit(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 	n := Normal{Mean: make([]float64, len(columns))}
 	x := mat.NewDense(len(rows), len(columns), nil)
@@ -83,7 +83,7 @@ func Fit(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 		}
 	}
 	n.Sigma = math.Sqrt(sum / float64(len(rows)) / float64(len(columns)))
-	// For equal points, n.Sigma may be a rounding error of the mean.
+	// If all points are equal, n.Sigma may be a rounding error of the mean.
 	if !different || !(n.Sigma > 0) || math.IsInf(n.Sigma, 1) {
 		return n, fmt.Errorf("%d points without a spread, expected different points", len(rows))
 	}

@@ -8,17 +8,17 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Table interpolates the smooth part ln K + r²/4t of the logarithm of a kernel. It may be used
+// Table interpolates ln K + r²/4t, the smooth part of the logarithm of a kernel. It may be used
 // concurrently.
 type Table struct {
 	k   *Kernel
 	sum *pieces
 }
 
-// NewTable samples k from 0 to top, with at least 14 points per unit of r.
+// NewTable samples k from 0 to top at 14 or more points per unit of r.
 func NewTable(k *Kernel, top float64) *Table { return &Table{k, newPieces(k.logFactor, top)} }
 
-// Log returns ln K(t, r) for r >= 0. It calls the kernel if r exceeds the range of the table.
+// Log returns ln K(t, r) for r >= 0. It calls [Kernel.Log] if r exceeds the range of the table.
 //
 // Accuracy: the error of [Kernel.Log] plus 10⁻¹² (1+n).
 func (t *Table) Log(r float64) float64 {
@@ -35,12 +35,13 @@ type pieces struct {
 	sum   [][degree + 1]float64
 }
 
-// degree is the degree of the polynomials. If a function is analytic within π of the axis, the
-// error on intervals of width 1 falls by 12.5 per degree, so degree 13 reaches 10⁻¹⁴.
+// degree is the degree of the polynomials. If a function is analytic within distance π of the real
+// axis, each degree reduces the error on intervals of width 1 by a factor of 12.5. Degree 13
+// therefore reaches 10⁻¹⁴.
 const degree = 13
 
-// newPieces interpolates f from 0 to top. It halves the intervals until the last coefficients are
-// small enough.
+// newPieces interpolates f from 0 to top. It halves the interval width until the last coefficients
+// are small enough.
 func newPieces(f func(float64) float64, top float64) *pieces {
 	for width := 1.0; ; width /= 2 {
 		p := &pieces{width: width}
@@ -48,7 +49,7 @@ func newPieces(f func(float64) float64, top float64) *pieces {
 		for lo := 0.0; lo == 0 || lo < top; lo += width {
 			c := interpolate(f, lo, width)
 			p.sum = append(p.sum, c)
-			// The tolerance exceeds the rounding error of f.
+			// The tolerance is larger than the rounding error of f.
 			good = good && math.Abs(c[degree])+math.Abs(c[degree-1]) <= 1e-13*(1+math.Abs(c[0]))
 		}
 		if good || width < 0x1p-6 {
@@ -57,8 +58,8 @@ func newPieces(f func(float64) float64, top float64) *pieces {
 	}
 }
 
-// interpolate returns the Chebyshev coefficients of the polynomial through f at the degree+1 nodes
-// of [lo, lo+width].
+// interpolate returns the Chebyshev coefficients of the polynomial that interpolates f at the
+// degree+1 nodes of [lo, lo+width].
 func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]float64) {
 	const nodes = degree + 1
 	for i := range nodes {
@@ -72,7 +73,8 @@ func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]floa
 	return c
 }
 
-// at returns the value at r by Clenshaw's recurrence, or false if r exceeds the range.
+// at returns the value at r, computed by Clenshaw's recurrence. It returns false if r exceeds the
+// range.
 func (p *pieces) at(r float64) (float64, bool) {
 	place := r / p.width
 	i := int(place)
@@ -88,8 +90,9 @@ func (p *pieces) at(r float64) (float64, bool) {
 	return x*at - above + c[0], true
 }
 
-// Heat is the kernel K(t, r)/K(t, 0) on normal distributions at [Distance] r. It is positive
-// definite if n exceeds their dimension p. It may be used concurrently.
+// Heat is the kernel K(t, r)/K(t, 0) on normal distributions, where r is their [Distance]. It is
+// positive definite if n is larger than the dimension p of the distributions. It may be used
+// concurrently.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6).
 type Heat struct {
@@ -105,7 +108,7 @@ func NewHeat(t float64, n int, x []Normal) (*Heat, error) {
 	if err != nil {
 		return nil, err
 	}
-	far := 0.0 // by the triangle inequality, distances are at most 2·far
+	far := 0.0 // by the triangle inequality, no distance exceeds 2·far
 	for _, y := range x {
 		far = max(far, Distance(x[0], y))
 	}
@@ -120,8 +123,8 @@ func (h *Heat) At(r float64) float32 {
 	return float32(math.Exp(h.table.Log(r) - h.shift))
 }
 
-// Rows writes the kernel values of rows with columns to dst. Values are the same bit for bit for
-// any number of workers, and symmetric.
+// Rows writes the kernel values of rows and columns to dst. Values are symmetric, and the same bit
+// for bit for any number of workers.
 func (h *Heat) Rows(ctx context.Context, workers int, rows, columns []Normal, dst *engine.Dense) error {
 	return run.Tasks(ctx, workers, len(rows), func(ctx context.Context, _, i int) error {
 		row := dst.Row(i)

@@ -12,21 +12,22 @@ import (
 // Choice is the result of [Choose].
 type Choice struct {
 	Iterations int
-	Wrong      int // number of misclassified test documents after Iterations
+	Wrong      int // number of test documents misclassified after Iterations
 	Documents  int // number of test documents
 }
 
-// enough returns the number of iterations after which the search ends.
+// enough returns the number of iterations at which the search stops.
 func (c *Choice) enough() int { return 3*c.Iterations + 20 }
 
 // Choose returns the number of iterations of [Train] with the fewest errors on test documents. Ties
-// are broken by the smallest number. With few documents and many columns a metric overfits: after
-// all iterations it has more errors than the Euclidean metric.
+// are broken by the smallest number. If there are few documents and many columns, a metric
+// overfits: after all iterations it has more errors than the Euclidean metric.
 //
-// Choose evaluates 1, 2, 3, 4, 5, 6, 8, 10, 13, … iterations. It stops without errors, or at three
-// times the best number plus 20. It needs the memory of Train and of Predict. Documents that don't
-// have exactly one class are ignored. The result doesn't depend on the number of workers. It fails
-// if Train fails, if there are no test documents, or if their classes or columns differ.
+// Choose evaluates 1, 2, 3, 4, 5, 6, 8, 10, 13, … iterations. It stops if there are no errors, or
+// after three times the best number plus 20. It needs the memory of both Train and Predict.
+// Documents that don't have exactly one class are ignored. The result doesn't depend on the number
+// of workers. Choose fails if Train fails, if there are no test documents, or if test has different
+// classes or columns.
 func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Options) (Choice, error) {
 	rows, labels := single(test)
 	p, m, by, err := prepare(ctx, train, s, o, len(rows))
@@ -80,7 +81,7 @@ func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Optio
 	case err != nil:
 		return Choice{}, err
 	}
-	next = 1 // also evaluates the last iteration
+	next = 1 // also evaluate the last iteration
 	if err := look(ctx, max(m.Iterations, 1), m.Transform); err != nil && !errors.Is(err, errEnough) {
 		return Choice{}, err
 	}

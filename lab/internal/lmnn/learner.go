@@ -60,7 +60,7 @@ func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (
 	return metricModel{m}, nil
 }
 
-// divided holds out a sixth of the documents of each class.
+// divided returns a split in which valid has a sixth of the documents of each class.
 func divided(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 	var rows, classes []int
 	for i := range c.Documents.Rows() {
@@ -84,8 +84,8 @@ func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.Opti
 	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
-// columns returns the number of columns with values. Column 0 has no values if columns are numbered
-// from 1.
+// columns returns the number of columns with values. If columns are numbered from 1, column 0 has
+// no values.
 func (m metricModel) columns() int {
 	has := make([]bool, m.Columns)
 	count := 0

@@ -1,15 +1,15 @@
-// Package lmnn implements large margin nearest neighbours, which learn a metric. With D(x, y) =
-// ‖L(x - y)‖², the k target neighbours j of each document i are the nearest documents of its class
-// before training, and L minimises
+// Package lmnn implements large margin nearest neighbours, a method of metric learning. With D(x,
+// y) = ‖L(x - y)‖², the k target neighbours j of each document i are the nearest documents of its
+// class before training. L minimises
 //
 //	ε(L) = (1-μ) Σ_ij D(i, j) + μ Σ_ij Σ_l max(0, 1 + D(i, j) - D(i, l))
 //
 // over documents i, their targets j and all documents l of other classes. ε is convex in M = LᵀL.
-// The energy of a class for a document is the increase of ε, over terms with the document as i or
-// l, if the document belonged to that class. The predicted class has the smallest energy.
+// The energy of a class for a document is the increase of ε if the document had that class, over
+// terms with the document as i or l. The predicted class has the smallest energy.
 //
-// The search is L-BFGS in L. In each round it includes only the documents l within reach of a
-// margin. Scaling the documents scales L, and doesn't change ε.
+// L-BFGS minimises ε in L. Each round includes only the documents l close enough to violate a
+// margin. Scaling the documents scales L, but doesn't change ε.
 //
 // Source: Weinberger and Saul, Distance metric learning for large margin nearest neighbor
 // classification, JMLR 10 (2009).
@@ -26,19 +26,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MaxColumns is the maximum number of columns. Wider documents need principal components.
+// MaxColumns is the maximum number of columns. Documents with more columns must be projected onto
+// principal components first.
 const MaxColumns = 2000
 
 // maxTransform bounds the values of L, so that distances of float32 documents don't overflow.
 const maxTransform = 1e100
 
-// Settings holds the parameters of a metric. The zero value uses the defaults.
+// Settings holds the parameters of a metric. The zero value selects the defaults.
 type Settings struct {
 	K         int     `param:"k" default:"3" min:"1" max:"100" help:"target neighbours"`
 	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"min. relative gain of a round"`
 
-	// Iterations is the maximum number of iterations; auto chooses it on held-out documents.
+	// Iterations is the maximum number of iterations. auto selects it on held-out documents.
 	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"maximum number of iterations"`
 }
 
@@ -54,17 +55,17 @@ func (s Settings) resolve() (Settings, error) {
 	return s, nil
 }
 
-// Options configures a computation. The zero value uses the defaults.
+// Options configures a computation. The zero value selects the defaults.
 type Options struct {
-	Workers     int   // number of goroutines; default: number of CPUs. Results don't depend on it
+	Workers     int   // number of goroutines, which doesn't affect results; default: number of CPUs
 	MemoryBytes int64 // memory limit without the documents; default: no limit
 
-	// Progress, if not nil, is called after each round with the number of iterations so far, its
-	// maximum, ε, and the number of pairs of documents within reach of a margin.
+	// Progress, if not nil, is called after each round with the number of iterations so far, the
+	// maximum number, ε, and the number of pairs within reach of a margin.
 	Progress func(iterations, max int, value float64, near int64)
 }
 
-// fits returns an error if this many float64 numbers exceed the memory limit.
+// fits returns an error if memory for numbers float64 values exceeds the limit.
 func (o Options) fits(what string, numbers int64) error {
 	return run.Fits(8*numbers, o.MemoryBytes, "lmnn: %s", what)
 }
@@ -77,10 +78,10 @@ type Model struct {
 	Classes  []string // class names
 
 	Columns    int       // number of columns of the documents
-	Transform  []float64 // L, Columns × Columns, row by row
-	Documents  []float32 // x, row by row
+	Transform  []float64 // L, Columns × Columns, in row-major order
+	Documents  []float32 // x, in row-major order
 	Labels     []int32   // class of each document
-	Targets    []int32   // K targets per document, -1 if its class has fewer documents
+	Targets    []int32   // K targets per document; -1 if a class has too few documents
 	Value      float64   // ε
 	Start      float64   // ε of the initial metric, a multiple of the Euclidean metric
 	Iterations int
@@ -94,8 +95,8 @@ func (m *Model) Bytes() int64 {
 	return 8*int64(len(m.Transform)) + 4*int64(len(m.Documents)+len(m.Labels)+len(m.Targets))
 }
 
-// Validate returns an error for the first violation: settings out of range, inconsistent lengths of
-// arrays, numbers that aren't finite, unknown classes and targets.
+// Validate returns an error for the first violation: settings out of range, inconsistent array
+// lengths, infinite values or NaN, or unknown classes and targets.
 func (m *Model) Validate() error {
 	s, err := m.Settings.resolve()
 	if err != nil {
@@ -133,7 +134,7 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// dense returns documents as rows of float32.
+// dense returns documents as a row-major float32 matrix.
 func dense(docs *sparse.CSR, columns int) []float32 {
 	out := make([]float32, docs.Rows()*columns)
 	for i := range docs.Rows() {
@@ -147,7 +148,7 @@ func dense(docs *sparse.CSR, columns int) []float32 {
 	return out
 }
 
-// wide returns documents of d columns as rows of float64.
+// wide returns documents of d columns as a float64 matrix.
 func wide(x []float32, d int) *mat.Dense {
 	out := make([]float64, len(x))
 	for i, v := range x {

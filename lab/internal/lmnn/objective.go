@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// problem is the objective ε for the documents x.
+// problem is the minimisation of ε for the documents x.
 type problem struct {
 	x       *mat.Dense // documents as rows
 	y       []int32
@@ -19,11 +19,12 @@ type problem struct {
 	push    float64
 	workers int
 	soft    float64          // losses below soft are smoothed to loss²/(2 soft), others to loss - soft/2
-	room    int64            // maximum number of pairs in reach; 0 for no limit
-	near    [][]int32        // documents of other classes in reach of each document
-	slopes  [parts][]float64 // gradients with respect to z, one per part of the documents
+	room    int64            // maximum number of pairs within reach; 0 for no limit
+	near    [][]int32        // for each document, the documents of other classes within reach
+	slopes  [parts][]float64 // gradients with respect to z, one per range of documents
 
-	// look, if not nil, is called with L after each iteration. Its error ends the search.
+	// look, if not nil, is called with L after each iteration. If it returns an error, the search
+	// ends.
 	look  func(ctx context.Context, iterations int, l []float64) error
 	ended error
 }
@@ -32,7 +33,7 @@ type problem struct {
 // that the bits don't depend on the number of workers.
 const parts = 16
 
-// each calls f for each part of the documents.
+// each calls f for each range of documents.
 func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) error {
 	n := len(p.y)
 	return run.Tasks(ctx, p.workers, parts, func(ctx context.Context, _, part int) error {
@@ -40,15 +41,16 @@ func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) erro
 	})
 }
 
-// notify calls look after an iteration, until look returns an error.
+// notify calls look after an iteration. Once look has returned an error, it isn't called again.
 func (p *problem) notify(ctx context.Context, iterations int, l []float64) {
 	if p.look != nil && p.ended == nil {
 		p.ended = p.look(ctx, iterations, l)
 	}
 }
 
-// value returns ε at w, which is L row by row, for the pairs in reach. It sets g to the gradient 2
-// Σ c_ab (z_a - z_b)(x_a - x_b)ᵀ, with z = Lx and the weights c_ab of the squared distances in ε.
+// value returns ε at L = w, in row-major order, for the pairs within reach. It sets g to the
+// gradient 2 Σ c_ab (z_a - z_b)(x_a - x_b)ᵀ, where z = Lx and c_ab are the weights of the squared
+// distances in ε.
 func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	if p.ended != nil {
 		return 0, p.ended
@@ -66,7 +68,7 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 		slope, weights := p.slopes[part], make([]float64, n)
 		clear(slope)
 		distances, pulls := make([]float64, p.k), make([]float64, p.k)
-		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) for a, and its negative for b
+		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) to a, and subtracts it from b
 			weight *= 2
 			floats.AddScaled(slope[a*d:(a+1)*d], -weight, z.RawRowView(b))
 			floats.AddScaled(slope[b*d:(b+1)*d], -weight, z.RawRowView(a))
@@ -138,8 +140,8 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	return sum, nil
 }
 
-// neighbours sets targets to the nearest documents of the same class, by the rows of z; ties are
-// broken by index.
+// neighbours sets targets to the nearest documents of the same class, using distances between rows
+// of z. Ties are broken by index.
 func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 	p.targets = make([]int32, len(p.y)*p.k)
 	return p.each(ctx, func(_, lo, hi int) error {
@@ -160,9 +162,9 @@ func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 	})
 }
 
-// nearest holds the smallest distances found so far. Ties are broken by order.
+// nearest holds the nearest documents found so far. Ties are broken by order.
 type nearest struct {
-	at       []int32 // documents; -1 for none
+	at       []int32 // document indices; -1 for none
 	distance []float64
 }
 

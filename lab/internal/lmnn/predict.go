@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Predict classifies documents. Decision values are negative energies, -Inf for classes without
+// Predict classifies documents. Decision values are negative energies, or -Inf for classes without
 // documents. Columns without values in the training documents are ignored. The result is the same
-// bit for bit for any number of workers. It fails if memory is insufficient, and within a second
-// after ctx is done.
+// bit for bit for any number of workers. Predict fails if memory is insufficient, and within a
+// second after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	n := docs.Rows()
 	out := &model.Prediction{Decisions: make([][]float64, n), Class: make([]int, n)}
@@ -54,7 +54,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 	return out, err
 }
 
-// PredictBytes returns the memory in bytes that Predict needs for a number of documents.
+// PredictBytes returns the memory in bytes that Predict needs for the given number of documents.
 func (m *Model) PredictBytes(documents int) int64 {
 	return 8 * predictingNumbers(m.Rows(), documents, m.Columns)
 }
@@ -66,10 +66,10 @@ func predictingNumbers(rows, tests, columns int) int64 { return 2 * int64(rows+t
 type energy struct {
 	m         *Model
 	s         Settings
-	margins   []float64 // 1 + distance of each target; -Inf for no target
+	margins   []float64 // 1 + distance of each target; -Inf if there is no target
 	distances []float64
 	own       []*nearest // nearest documents of each class
-	pushed    []float64  // increase of the losses of each class's documents because of this document
+	pushed    []float64  // increase in the loss of each class's documents that this document causes
 }
 
 func newEnergy(m *Model, s Settings, margins []float64) *energy {
@@ -83,7 +83,7 @@ func newEnergy(m *Model, s Settings, margins []float64) *energy {
 	return e
 }
 
-// of returns the negative energy per class of a document, and the predicted class.
+// of returns the negative energy of each class for a document, and the predicted class.
 func (e *energy) of(x []float64, z *mat.Dense) (values []float64, class int) {
 	for c := range e.own {
 		e.own[c].reset()

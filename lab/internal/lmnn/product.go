@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Products with L take minutes for many documents, and gonum takes no context, so they are computed
-// in pieces. gonum sums in blocks of blasBlock, but without blocks if the result has fewer than
-// four blocks. Pieces follow both rules, so that the bits agree with the whole product.
+// Products with L take minutes for many documents, and gonum can't be cancelled, so they are
+// computed in pieces. gonum sums in blocks of blasBlock, unless the result has fewer than four
+// blocks. Pieces follow both rules, so that the bits equal the bits of the whole product.
 const blasBlock = 64
 
-// pieces divides n documents of d columns at multiples of blasBlock and calls f for each piece. It
+// pieces divides n documents of d columns at multiples of blasBlock, and calls f for each piece. It
 // checks ctx before each call.
 func pieces(ctx context.Context, n, d int, f func(lo, hi int)) error {
 	size := blasBlock
@@ -25,7 +25,7 @@ func pieces(ctx context.Context, n, d int, f func(lo, hi int)) error {
 			return context.Cause(ctx)
 		}
 		hi := lo + size
-		if hi+size > n { // the last piece is at least as large
+		if hi+size > n { // the last piece has at least size documents
 			hi = n
 		}
 		f(lo, hi)
@@ -44,7 +44,7 @@ func under(ctx context.Context, x, l *mat.Dense) (*mat.Dense, error) {
 	return z, err
 }
 
-// gather sets g to aᵀ x, row by row.
+// gather sets g to aᵀ x, in row-major order.
 func gather(ctx context.Context, g []float64, a, x *mat.Dense) error {
 	n, d := x.Dims()
 	to := blas64.General{Rows: d, Cols: d, Stride: d, Data: g}

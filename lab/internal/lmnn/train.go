@@ -14,7 +14,7 @@ import (
 )
 
 // These are the initial and the maximum number of iterations per round. Each round updates the
-// pairs within reach. The metric changes most at the beginning.
+// pairs within reach. The first rounds are short, because the metric changes most at the beginning.
 const (
 	firstIterations = 2
 	roundIterations = 30
@@ -22,10 +22,10 @@ const (
 
 // Train learns a metric from a corpus of vectors with few columns. Documents that don't have
 // exactly one class are ignored. The result is the same bit for bit for any number of workers.
-// Training takes about ten rounds, each quadratic in the number of documents. Memory is 21 times
-// the documents plus 22 times L in float64, plus 4 bytes per pair within reach.
+// Training takes about ten rounds, and the time of a round is quadratic in the number of documents.
+// Memory is 21 times the documents plus 22 times L, in float64, plus 4 bytes per pair within reach.
 //
-// It fails if settings are out of range, if there are more than MaxColumns columns or fewer than
+// Train fails if settings are out of range, if there are more than MaxColumns columns or fewer than
 // two classes, if no class has two documents, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	p, m, by, err := prepare(ctx, c, s, o, 0)
@@ -39,7 +39,7 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return m, nil
 }
 
-// prepare returns ε for the documents of a corpus with exactly one class, multiplied by by, and a
+// prepare returns a problem with the documents that have exactly one class, scaled by by, and a
 // model with L = 1. tests is the number of documents that are classified during training.
 func prepare(
 	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
@@ -78,7 +78,7 @@ func prepare(
 	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
 	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: run.Workers(o.Workers)}
 	if o.MemoryBytes > 0 {
-		p.room = (o.MemoryBytes-8*numbers)/8 + somePairs*int64(len(rows)) // lists grow by doubling
+		p.room = (o.MemoryBytes-8*numbers)/8 + somePairs*int64(len(rows)) // append doubles the lists of pairs
 	}
 	unit := mat.NewDense(m.Columns, m.Columns, nil)
 	for i := range m.Columns {
@@ -95,7 +95,7 @@ func prepare(
 	return p, m, by, nil
 }
 
-// single returns the documents with exactly one class, and their classes.
+// single returns the indices and classes of the documents with exactly one class.
 func single(c *corpus.Corpus) (rows []int, labels []int32) {
 	for i := range c.Documents.Rows() {
 		if of := c.Labels.Of(i); len(of) == 1 {
@@ -105,7 +105,7 @@ func single(c *corpus.Corpus) (rows []int, labels []int32) {
 	return rows, labels
 }
 
-// trainingNumbers returns the number of float64 values that a training run holds.
+// trainingNumbers returns the number of float64 values that a training run holds in memory.
 func trainingNumbers(rows, columns int) int64 {
 	n, d := int64(rows), int64(columns)
 	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
@@ -114,8 +114,8 @@ func trainingNumbers(rows, columns int) int64 {
 // somePairs is the number of pairs within reach per document for which memory is reserved.
 const somePairs = 100
 
-// Bytes returns the memory of Train with 100 pairs within reach per document, or of Choose if tests
-// > 0. The number of pairs isn't known in advance.
+// Bytes returns the memory in bytes of Train or, if tests > 0, of Choose. It assumes 100 pairs
+// within reach per document, because their number isn't known in advance.
 func Bytes(documents, tests, columns int) int64 {
 	numbers := trainingNumbers(documents, columns)
 	if tests > 0 {
@@ -133,8 +133,8 @@ func scaled(l []float64, by float64) []float64 {
 	return out
 }
 
-// scale returns the factor after which targets have a mean squared distance of 4, so that a margin
-// of 1 is neither negligible nor dominant.
+// scale returns the factor by which documents are scaled. Targets then have a mean squared distance
+// of 4, so that a margin of 1 is neither negligible nor dominant.
 func (p *problem) scale() float64 {
 	sum, count := 0.0, 0.0
 	for t, j := range p.targets {
@@ -149,8 +149,8 @@ func (p *problem) scale() float64 {
 	return 1
 }
 
-// soft lists the widths over which the kinks of ε are smoothed, one after the other. L-BFGS would
-// stop too early at kinks.
+// soft lists the successive widths over which the kinks of ε are smoothed. L-BFGS would stop too
+// early at kinks.
 var soft = []float64{1, 0.2, 0.05, 0.01, 0.002}
 
 // learn minimises ε, starting from m.Transform.
@@ -175,8 +175,8 @@ func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
 	return err
 }
 
-// rounds runs rounds of L-BFGS over the pairs within reach. New pairs may come within reach. If
-// they increase ε, the round is undone, and the next rounds are shorter and include more pairs.
+// rounds runs rounds of L-BFGS over the pairs within reach. If pairs that come within reach
+// increase ε, the round is undone, and the next rounds are shorter and include more pairs.
 func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 	slack, most := 1.0, roundIterations
 	if m.Iterations == 0 {
@@ -206,8 +206,8 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 			return err
 		}
 		if found.Gradient == 0 && found.Iterations > 0 {
-			// With one column, a first step of length 1 leads to L = 0, where the gradient is 0. So
-			// halve L.
+			// With one column, a first step of length 1 can lead to L = 0, where the gradient is 0.
+			// In this case, halve L.
 			for i, v := range m.Transform {
 				next[i] = v / 2
 			}

@@ -57,8 +57,7 @@ func describe(f *archive.File, m *Model) {
 	archive.Array(f, "voters", &q.Features, voters, width)
 }
 
-// describeLayers describes the headers of layers, and returns a function that describes their
-// contents.
+// describeLayers describes the headers of layers. The returned function describes their contents.
 func describeLayers(f *archive.File, to *[]*Layer) (contents func()) {
 	var layers []inner
 	for _, l := range *to {
@@ -99,7 +98,7 @@ func describeSettings(f *archive.File, s *Settings) {
 	f.Optional("seed", &s.Seed)
 }
 
-// layerForm describes the nested file of a layer.
+// layerForm describes the format of a layer, which is a nested file.
 var layerForm = archive.Format[Layer]{
 	Package: "mkm", Name: "gram mkm layer ",
 	Validate: func(l *Layer) error { return l.validate(0) },
@@ -115,6 +114,6 @@ var layerForm = archive.Format[Layer]{
 	},
 }
 
-// Write writes the model. Equal models have equal bytes on every platform. It fails before it
-// writes anything if [Model.Validate] fails.
+// Write writes the model. Equal models have equal bytes on every platform. If [Model.Validate]
+// fails, Write writes nothing.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

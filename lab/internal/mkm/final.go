@@ -14,14 +14,14 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// model trains the model of a level, without its layers.
+// model trains the model of a level, except its layers.
 func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err error) {
 	l := lv.number
 	m = &Model{
 		Origin: archive.OriginOf(t.c, t.digest), Settings: t.s, Choices: slices.Clone(t.choices[:l+1]),
 	}
 	m.Documents = lv.n
-	for i := range m.Choices { // only Choices[l].Steps belongs to this model
+	for i := range m.Choices { // only Choices[l] has the Steps of this model
 		if c := &m.Choices[i]; i < l || f != Metric {
 			c.Steps, c.StepsWrong = 0, 0
 		}
@@ -66,7 +66,7 @@ func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err
 	return m, err
 }
 
-// metric returns the options of a metric.
+// metric returns the options for training a metric.
 func (t *training) metric(lv *level) lmnn.Options {
 	return lmnn.Options{
 		Workers: t.o.Workers, MemoryBytes: t.left(lv.x.Bytes()),
@@ -74,7 +74,7 @@ func (t *training) metric(lv *level) lmnn.Options {
 	}
 }
 
-// steps selects the number of iterations of a metric on the held-out documents.
+// steps selects the number of iterations of the metric on the held-out documents.
 func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 	test := t.corpus(lv.gather(lv.n, len(lv.y)).csr(), lv.y[lv.n:], len(lv.y)-lv.n)
 	found, err := lmnn.Choose(ctx, t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), test, lmnn.Settings{}, t.metric(lv))
@@ -158,7 +158,7 @@ func (t *training) machines(
 // Nearest holds the training documents of a k-nearest-neighbour classifier.
 type Nearest struct {
 	K        int
-	Features []float32 // features row by row
+	Features []float32 // features, in row-major order
 	Labels   []int32
 }
 

@@ -16,33 +16,33 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Layer is a fitted layer. It maps a document t, represented by the features of the previous layer,
-// to the features Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], w = len(Offsets), over the documents x of
-// Base.
+// Layer is a fitted layer. A document t, represented by the features of the previous layer, is
+// mapped to the features Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], 0 <= i < w = len(Offsets), where x
+// are the documents of Base.
 type Layer struct {
 	Kernel     string
 	Embedder   *sparse.Embedder
 	Base       *sparse.CSR // documents, represented by the features of the previous layer
-	Map        []float64   // row by row
+	Map        []float64   // in row-major order
 	Offsets    []float64
-	Components []int32 // principal component of each feature, from 0, the most informative feature first
-	Explained  float64 // fraction of the variance of Base in all components
+	Components []int32 // principal component of each feature, from 0; features in descending order of information
+	Explained  float64 // fraction of the variance of Base that the components explain
 }
 
 // Width returns the number of features.
 func (l *Layer) Width() int { return len(l.Offsets) }
 
-// some is the number of documents that are projected together.
+// some is the number of documents that are projected at a time.
 const some = 4096
 
 // fitted is a layer before its features are selected.
 type fitted struct {
 	*Layer
-	features []float32 // features of all documents, row by row
+	features []float32 // features of all documents, in row-major order
 }
 
 // fit fits a layer to the first n documents of x, and computes the features of all documents. rows
-// contains the indices of the documents in the corpus.
+// contains the indices of these documents in the corpus.
 func (t *training) fit(
 	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int, rows []int,
 ) (_ *fitted, err error) {
@@ -51,7 +51,7 @@ func (t *training) fit(
 		var value *sparse.ValueError
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case level == 1 && errors.As(err, &value): // the row index refers to x
+		case level == 1 && errors.As(err, &value): // value.Row is an index in x
 			value.Row = rows[value.Row]
 			err = fmt.Errorf("mkm: layer 1, %s: %w", spec, err)
 		case errors.As(err, &value):
@@ -79,7 +79,7 @@ func (t *training) fit(
 	return out, nil
 }
 
-// find computes the components of a layer. The caller must close the engine.
+// find computes the components of a layer. The caller must close the engine of the result.
 func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int) (_ *running, err error) {
 	first := run.Numbers(0, n)
 	l := &Layer{Kernel: k.String(), Embedder: k.Embedding().Fit(x.SelectRows(first))}
@@ -128,7 +128,7 @@ func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *spar
 	return &running{layer: l, engine: e, kernel: k, a: a, workers: t.o.Workers}, nil
 }
 
-// base draws the documents for computing components. It returns them in ascending order.
+// base returns a random sample of documents for computing components, in ascending order.
 func (t *training) base(n int) []int {
 	r := rand.New(rand.NewPCG(t.s.Seed, 0x6d6b6d))
 	base := r.Perm(n)[:min(n, t.s.Base)]
@@ -136,7 +136,7 @@ func (t *training) base(n int) []int {
 	return base
 }
 
-// keep returns the layer restricted to the listed features, in this order.
+// keep returns a copy of the layer that has only the listed features, in this order.
 func (l *Layer) keep(columns []uint32) *Layer {
 	out := *l
 	out.Map, out.Offsets, out.Components = make([]float64, 0, l.Base.Rows()*len(columns)), nil, nil
@@ -157,7 +157,7 @@ func (l *Layer) Bytes() int64 {
 	return l.Base.Bytes() + 8*int64(len(l.Map)) + 16*int64(len(l.Offsets)) + 32*int64(len(l.Embedder.Terms))
 }
 
-// running is a layer that computes features.
+// running is a layer that is ready to compute features.
 type running struct {
 	layer   *Layer
 	engine  *engine.Engine
@@ -186,7 +186,7 @@ func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
 	}, nil
 }
 
-// features returns the features of documents lo to hi-1 of x, row by row.
+// features returns the features of documents lo to hi-1 of x, in row-major order.
 func (r *running) features(ctx context.Context, x *sparse.CSR, lo, hi int) ([]float32, error) {
 	rows := run.Numbers(lo, hi)
 	test, err := r.layer.Embedder.TransformRows(ctx, x, rows, r.workers)

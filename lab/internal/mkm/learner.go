@@ -33,7 +33,7 @@ type multilayer struct {
 	Width  string `param:"width" default:"auto" help:"selected features: auto, all, or numbers by layer"`
 }
 
-// settings returns the Settings for the parameters.
+// settings converts the parameters to Settings.
 func (t *multilayer) settings(o learn.Options) (Settings, error) {
 	s := t.Settings
 	s.Seed = o.Seed
@@ -107,7 +107,7 @@ func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.
 	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
-// levelRow is a level in a report. Level 0 is the documents.
+// levelRow describes a level in a report. The documents are level 0.
 type levelRow struct {
 	Level     int     `json:"level"`
 	Kernel    string  `json:"kernel,omitempty"`

@@ -29,13 +29,13 @@ func (t *training) chosen(c Choice) {
 	}
 }
 
-// held returns the memory that a training run holds between stages: documents, features of two
-// levels, and models.
+// held returns the memory in bytes that a training run holds between stages: documents, features of
+// two levels, and models.
 func (t *training) held(models int64) int64 {
 	return 2*t.c.Documents.Bytes() + 20*int64(len(t.y))*int64(t.s.widest()) + models
 }
 
-// left returns the remaining memory for a stage; 0 means no limit.
+// left returns the remaining memory for a stage in bytes. 0 means no limit.
 func (t *training) left(stage int64) int64 {
 	if t.o.MemoryBytes == 0 {
 		return 0
@@ -47,8 +47,8 @@ func (t *training) left(stage int64) int64 {
 	return max(t.o.MemoryBytes-t.held(models)-stage, 1)
 }
 
-// bytes returns the memory of a training run without pairs within reach of a margin. It is the
-// maximum over the stages of all levels, including the models trained so far.
+// bytes returns the memory of a training run in bytes, without the pairs within reach of a margin.
+// It is the maximum over the stages of all levels, and includes the models trained so far.
 func (t *training) bytes() (most int64) {
 	n, docs, workers := len(t.y), t.c.Documents, run.Workers(t.o.Workers)
 	b := min(n, t.s.Base)
@@ -109,5 +109,5 @@ func (t *training) bytes() (most int64) {
 	return most
 }
 
-// dense returns the size of a sparse matrix without zero values.
+// dense returns the size in bytes of a sparse matrix without zero values.
 func dense(rows, columns int) int64 { return 8 * (int64(rows)*int64(columns) + int64(rows) + 1) }

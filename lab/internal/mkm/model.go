@@ -18,10 +18,10 @@ type Model struct {
 	Settings Settings
 
 	archive.Origin          // includes the number of training documents
-	Choices        []Choice // choices, indexed by level; len(Layers) + 1 entries
+	Choices        []Choice // indexed by level; len(Layers) + 1 entries
 
-	// Columns are the selected features of the documents, the most informative first; nil if all
-	// are selected and there is a layer.
+	// Columns are the selected features of the documents, the most informative feature first. It is
+	// nil if there is a layer and all features are selected.
 	Columns []uint32
 	Layers  []*Layer
 
@@ -31,7 +31,7 @@ type Model struct {
 	Machines *model.Model
 }
 
-// Width returns the number of features for the classifier.
+// Width returns the number of features that the classifier uses.
 func (m *Model) Width() int {
 	if n := len(m.Layers); n > 0 {
 		return m.Layers[n-1].Width()
@@ -57,8 +57,8 @@ func (m *Model) Bytes() int64 {
 	return bytes
 }
 
-// Validate returns an error for the first violation: settings out of range, layers whose numbers of
-// features don't match, numbers that aren't finite, or a classifier that doesn't match the
+// Validate returns an error for the first violation: settings out of range, layers with
+// inconsistent numbers of features, infinite values or NaN, or a classifier that doesn't match the
 // settings, features or classes.
 func (m *Model) Validate() error {
 	s, _, err := m.Settings.resolve()
@@ -103,7 +103,7 @@ func (m *Model) Validate() error {
 // validateFinal checks the classifier.
 func (m *Model) validateFinal(s Settings) error {
 	w := m.Width()
-	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // presence of each classifier, by Final
+	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // which classifiers are set, indexed by Final
 	for f, there := range found {
 		if there != (Final(f) == s.Final) {
 			return fmt.Errorf("mkm: a classifier %s is %t, expected %s alone", Final(f), there, s.Final)
@@ -149,7 +149,7 @@ func (m *Model) validateFinal(s Settings) error {
 	return nil
 }
 
-// class returns the index of a class, or -1 for an unknown class.
+// class returns the index of a class, or -1 if the class is unknown.
 func (m *Model) class(name string) int {
 	for c, own := range m.Classes {
 		if own == name {
@@ -159,7 +159,7 @@ func (m *Model) class(name string) int {
 	return -1
 }
 
-// validate checks a layer with a number of input features; 0 allows any.
+// validate checks a layer. below is the number of input features; 0 allows any number.
 func (l *Layer) validate(below int) error {
 	if l == nil || l.Base == nil || l.Embedder == nil {
 		return errors.New("it is missing")
@@ -198,10 +198,11 @@ func (l *Layer) validate(below int) error {
 	return nil
 }
 
-// Predict classifies documents. The largest decision value wins: negative energies of a metric,
-// decision values of SVMs, or 1 for the class of neighbours. Columns are numbered as in the
-// training corpus. The result is the same bit for bit for any number of workers. It fails for
-// values that an embedding doesn't support, if memory is insufficient, and soon after ctx is done.
+// Predict classifies documents. The predicted class has the largest decision value: the negative
+// energy of a metric, the decision value of an SVM, or 1 for the class that neighbours vote for.
+// Columns must be numbered as in the training corpus. The result is the same bit for bit for any
+// number of workers. Predict fails if an embedding doesn't support a value, if memory is
+// insufficient, and soon after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	found, err := PredictAll(ctx, []*Model{m}, docs, o)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// PredictAll is [Model.Predict] for several models. Layers shared by consecutive models, such as
-// the models of [Path], are computed once.
+// PredictAll is like [Model.Predict] for several models. Layers shared by consecutive models, such
+// as the models of [Path], are computed once.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
 	need, said := int64(0), int64(0) // said is the memory of the previous models' predictions
 	for _, m := range models {
@@ -52,8 +52,8 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 	return out, nil
 }
 
-// held returns the memory that a prediction holds between stages: the features of each layer, two
-// more copies of the widest level, and the prediction.
+// held returns the memory in bytes that a prediction holds between stages: the features of each
+// layer, two more copies of the widest level, and the prediction.
 func (m *Model) held(rows int) int64 {
 	n, widest := int64(rows), int64(m.Width())
 	bytes := n * (8*int64(len(m.Classes)) + 32)
@@ -64,7 +64,8 @@ func (m *Model) held(rows int) int64 {
 	return bytes + 24*n*widest
 }
 
-// predicting returns the memory of the largest stage of a prediction: a layer or the classifier.
+// predicting returns the memory in bytes of the largest stage of a prediction: a layer or the
+// classifier.
 func (m *Model) predicting(rows, workers int) (most int64) {
 	for _, l := range m.Layers {
 		projection := 32 * int64(min(rows, some)) * int64(l.Width())
@@ -80,7 +81,7 @@ func (m *Model) predicting(rows, workers int) (most int64) {
 	return most + int64(workers)<<20 // includes scratch memory of the workers
 }
 
-// predictor caches the features of the documents in the layers of the last model.
+// predictor caches the features of the documents in each layer of the last model.
 type predictor struct {
 	o       Options
 	columns []uint32
@@ -88,10 +89,10 @@ type predictor struct {
 	values  []table
 }
 
-// cut keeps the given number of layers and drops later layers.
+// cut keeps the first layers and drops later layers.
 func (p *predictor) cut(layers int) { p.layers, p.values = p.layers[:layers], p.values[:layers] }
 
-// features returns the features for the classifier of a model.
+// features returns the features that the classifier of a model uses.
 func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (table, error) {
 	if len(m.Layers) == 0 {
 		return (&level{x: docs, columns: m.Columns}).gather(0, docs.Rows()), nil
@@ -179,7 +180,8 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows
 	return nil
 }
 
-// take copies the predictions of a classifier, whose classes may be fewer or in a different order.
+// take copies the predictions of a classifier. It may have fewer classes than m, or in a different
+// order.
 func (m *Model) take(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
 	to := make([]int, len(classes))
 	for c, name := range classes {

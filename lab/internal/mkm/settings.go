@@ -10,12 +10,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Final is the classifier of the features of the last layer.
+// Final is the classifier that uses the features of the last layer.
 type Final int
 
 const (
 	Metric     Final = iota // learnt metric, see package lmnn
-	Neighbours              // vote of the nearest documents
+	Neighbours              // majority vote of the nearest documents
 	Machines                // support vector machines, one-vs-rest
 )
 
@@ -30,25 +30,26 @@ func (f Final) String() string {
 // Maximum values of settings.
 const (
 	MaxLayers = 16
-	MaxWidth  = lmnn.MaxColumns // number of features of a layer
+	MaxWidth  = lmnn.MaxColumns // maximum number of features of a layer
 
 	maxNeighbours = 1 << 10
 )
 
-// Settings describes a model. The zero value trains a metric on selected features, without layers.
+// Settings describes a model. The zero value trains a metric on selected features of the documents,
+// without layers.
 type Settings struct {
-	// Layers lists the specifications of the kernels, from the documents up. After the first layer,
-	// a kernel without an embedding uses unchanged features.
+	// Layers lists the kernel specifications, first layer first. After the first layer, a kernel
+	// without an embedding uses the features unchanged.
 	Layers []string
 
-	// Widths lists the maximum numbers of selected features: of the documents, then of each layer,
-	// or one number for all levels. Default: selected on held-out documents.
+	// Widths lists the maximum numbers of selected features, first of the documents, then of each
+	// layer. A single number applies to all levels. Default: selected on held-out documents.
 	Widths []int
 
 	Whole      bool // selects all features; Widths must be empty
 	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"maximum number of components per layer"`
 
-	// Base is the number of randomly drawn documents for computing components.
+	// Base is the number of random documents from which components are computed.
 	Base  int `param:"base" default:"6000" min:"2" help:"number of documents for computing components"`
 	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
 	Parts int `param:"part" default:"6" min:"2" help:"1/N of the documents held out for auto"`
@@ -59,7 +60,7 @@ type Settings struct {
 	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of Machines
 	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
 
-	Seed uint64 // seed of the held-out part, Base, and the computation of components
+	Seed uint64 // seed for the held-out documents, Base, and the computation of components
 
 	tolerance float64 // tolerance of components, for tests
 }
@@ -98,7 +99,7 @@ func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	return s, kernels, nil
 }
 
-// parse parses the kernel of layer l.
+// parse parses the kernel of the layer with index l.
 func parse(spec string, l int) (kernel.Kernel, error) {
 	if l == 0 {
 		return kernel.Parse(spec)
@@ -106,7 +107,7 @@ func parse(spec string, l int) (kernel.Kernel, error) {
 	return kernel.ParseIn(spec, sparse.Embedding{})
 }
 
-// widest returns the maximum width to try.
+// widest returns the maximum width that selection tries.
 func (s *Settings) widest() int { return max(s.Components, 300) }
 
 // width returns the width of a level, or 0 if it must be selected.
@@ -126,21 +127,21 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// Options configures a computation. The zero value uses the defaults.
+// Options configures a computation. The zero value selects the defaults.
 type Options struct {
-	ISA         string // instruction set; default: the best
-	Workers     int    // number of goroutines; default: number of CPUs. Results don't depend on it
+	ISA         string // instruction set; default: the best available
+	Workers     int    // number of goroutines, which doesn't affect results; default: number of CPUs
 	MemoryBytes int64  // memory limit without the documents; default: no limit
 
 	Progress func(run.Progress) // progress callback, not called concurrently; may be nil
 
-	Chosen func(Choice) // callback for each choice, level by level; may be nil
+	Chosen func(Choice) // callback for the choice of each level; may be nil
 }
 
-// Choice is the selected width of a level. Wrong counts the errors of nearest neighbours in these
-// features on the held-out documents.
+// Choice is the selected width of a level. Wrong is the number of held-out documents that nearest
+// neighbours misclassify with these features.
 type Choice struct {
-	Level     int    // level: 0 for the documents, otherwise the number of the layer
+	Level     int    // 0 for the documents, otherwise the layer, from 1
 	Kernel    string // kernel of the layer
 	Features  int    // number of ranked features
 	Width     int    // number of selected features

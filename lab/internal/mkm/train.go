@@ -16,16 +16,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Train trains a model on the documents of a corpus with exactly one class. It neither changes nor
-// retains the corpus. With n documents, b documents of Base and p Components, a layer takes about
-// ten products of b²p operations, and bnp for the projection. Selecting widths takes n²p/Parts.
-// Memory is 24 np bytes plus the components and the classifier. The model is the same bit for bit
-// for any number of workers. If a layer's matrix exceeds MemoryBytes, sums are rounded differently,
-// see pca.Fit.
+// Train trains a model on the documents that have exactly one class. It neither changes nor retains
+// the corpus. With n documents, b documents in Base and p Components, a layer takes about ten
+// products of b²p operations, and bnp operations for the projection. Selecting widths takes
+// n²p/Parts. Memory is 24 np bytes plus the components and the classifier. The model is the same
+// bit for bit for any number of workers. If a layer's matrix exceeds MemoryBytes, sums are rounded
+// differently, see pca.Fit.
 //
-// It fails for invalid settings, fewer than two classes, documents that a kernel can't distinguish,
-// values that embeddings and classifiers don't support, insufficient memory, and within a second
-// after ctx is done.
+// Train fails if settings are invalid, if there are fewer than two classes, if a kernel can't
+// distinguish documents, if an embedding or classifier doesn't support a value, if memory is
+// insufficient, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	models, err := train(ctx, c, s, []Final{s.Final}, o, len(s.Layers))
 	if err != nil {
@@ -34,9 +34,9 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return models[0], nil
 }
 
-// Path trains a model for each number of layers from from to len(s.Layers) and each classifier, in
-// this order. Each model equals the result of [Train], but layers are trained once. It fails if
-// Train fails.
+// Path trains a model for each number of layers, beginning with from, and for each classifier, in
+// this order. Each model equals the result of [Train], but layers are trained only once. It fails
+// if Train fails.
 func Path(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {
@@ -47,20 +47,20 @@ func Path(
 	return train(ctx, c, s, finals, o, from)
 }
 
-// training is a training run.
+// training is a training run in progress.
 type training struct {
 	s       Settings
 	kernels []kernel.Kernel
 	o       Options
-	c       *corpus.Corpus // documents with one class
+	c       *corpus.Corpus // documents with exactly one class
 	y       []int32
-	rows    []int // row indices of these documents in the corpus passed to Train
+	rows    []int // indices of these documents in the corpus passed to Train
 	digest  [32]byte
 	finals  []Final
-	from    int // first level with classifiers
+	from    int // first level with a classifier
 
-	choices []Choice  // choices, indexed by level
-	cValues []float64 // C of SVMs, indexed by level; 0 without SVMs
+	choices []Choice  // indexed by level
+	cValues []float64 // C of SVMs, indexed by level; 0 if there is no SVM
 	models  []*Model
 	columns []uint32 // selected features of the documents
 }
@@ -98,7 +98,8 @@ func train(
 	return t.models, err
 }
 
-// run makes the choices on a part of the documents, then fits all layers to all documents.
+// run selects widths and other settings on held-out documents, then fits all layers to all
+// documents.
 func (t *training) run(ctx context.Context) error {
 	if t.chooses() {
 		fit, valid := t.divide()
@@ -114,7 +115,7 @@ func (t *training) run(ctx context.Context) error {
 	return t.pass(ctx, all, nil, t.finish)
 }
 
-// take sets the training documents: the documents with exactly one class.
+// take sets the training documents to the documents with exactly one class.
 func (t *training) take(c *corpus.Corpus) error {
 	if name, twice := archive.Repeated(c.Classes); twice {
 		return fmt.Errorf("mkm: two classes of %s are called %q, expected different names", c.Source, name)
@@ -137,13 +138,13 @@ func (t *training) take(c *corpus.Corpus) error {
 	return nil
 }
 
-// chooses reports whether held-out documents are needed for a choice.
+// chooses reports whether a setting must be selected on held-out documents.
 func (t *training) chooses() bool {
 	return !t.s.Whole && t.s.Widths == nil || t.s.K == 0 && slices.Contains(t.finals, Neighbours) ||
 		t.s.C == 0 && slices.Contains(t.finals, Machines) || t.s.Steps == 0 && slices.Contains(t.finals, Metric)
 }
 
-// divide holds out one of Parts documents of each class.
+// divide holds out 1/Parts of the documents of each class.
 func (t *training) divide() (fit, valid []int) {
 	classes := make([]int, len(t.y))
 	for i, class := range t.y {
@@ -152,19 +153,20 @@ func (t *training) divide() (fit, valid []int) {
 	return holdout.Split(classes, t.c.Groups, t.s.Parts, t.s.Seed)
 }
 
-// level holds documents in the features of a level. Layers are fitted to the first n documents.
+// level holds the documents, represented by the features of a level. Layers are fitted to the first
+// n documents.
 type level struct {
 	number  int
 	n       int
-	x       *sparse.CSR // documents; after level 0 with all features
+	x       *sparse.CSR // documents; after level 0, represented by all features
 	y       []int32
-	columns []uint32 // features, the most informative first; later only the selected features
+	columns []uint32 // features, most informative first; later only the selected features
 	layers  []*Layer // previous layers
 	last    *fitted  // layer that computed x
 }
 
-// pass fits the layers to the documents fit, and applies them to fit and valid. It calls each for
-// every level after ranking its features. each returns the number of features to select.
+// pass fits the layers to the documents fit, and applies the layers to fit and valid. For each
+// level, it calls each after ranking the features. each returns the number of features to select.
 func (t *training) pass(
 	ctx context.Context, fit, valid []int, each func(context.Context, *level) (int, error),
 ) error {
@@ -199,7 +201,7 @@ func (t *training) pass(
 	}
 }
 
-// order ranks the features of a level by mutual information, unless all are selected.
+// order ranks the features of a level by mutual information, unless all features are selected.
 func (t *training) order(ctx context.Context, lv *level) error {
 	if t.s.Whole {
 		lv.columns, _ = lv.x.TermFrequencies()
@@ -250,7 +252,7 @@ func (t *training) widths(lv *level) (widths []int) {
 	return append(widths, most)
 }
 
-// choose selects the width and number of neighbours of a level, the steps of a metric, and C.
+// choose selects the width of a level and the number of neighbours, steps of a metric, and C.
 func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	widths := t.widths(lv)
 	most := widths[len(widths)-1]
@@ -258,7 +260,7 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	if lv.number > 0 {
 		choice.Kernel = lv.last.Kernel
 	}
-	if most > MaxWidth { // all features of the documents
+	if most > MaxWidth { // the documents have too many features to select
 		t.choices[lv.number] = choice
 		t.chosen(choice)
 		return most, nil
@@ -290,12 +292,12 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	return choice.Width, nil
 }
 
-// finish trains the models of a level with the selected width.
+// finish trains the models of a level for the selected width.
 func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	choice := &t.choices[lv.number]
 	w := min(choice.Width, len(lv.columns)) // a level fitted to all documents may have fewer features
 	if t.s.Whole || t.s.width(lv.number) > 0 {
-		w = t.widths(lv)[0] // or more
+		w = t.widths(lv)[0] // or more features
 	}
 	if choice.Documents == 0 {
 		*choice = Choice{Level: lv.number, Features: len(lv.columns)}
@@ -337,13 +339,13 @@ func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	return w, nil
 }
 
-// table is a matrix of features, row by row.
+// table is a matrix of features, in row-major order.
 type table struct {
 	values []float32
 	cols   int
 }
 
-// gather returns the selected features of documents lo to hi-1, in the order of selection.
+// gather returns the selected features of documents lo to hi-1, in the order of columns.
 func (lv *level) gather(lo, hi int) table {
 	to := make(map[uint32]int, len(lv.columns))
 	for at, c := range lv.columns {
@@ -381,7 +383,7 @@ func (t table) dense() *mat.Dense {
 func (t table) csr() *sparse.CSR {
 	m, err := sparse.FromDense(t.rows(), t.cols, t.values)
 	if err != nil {
-		panic(err) // can't fail, because features were checked
+		panic(err) // can't fail, because the features were checked
 	}
 	return m
 }
