@@ -67,7 +67,6 @@ func (d *Device) free(m *memory) error {
 // isOutOfMemory reports whether a smaller allocation might have succeeded.
 func isOutOfMemory(err error) bool { return errors.Is(err, cu.OutOfMemory) }
 
-// allocator allocates device memory.
 type allocator interface {
 	alloc(bytes int64) (memory, error)
 }
@@ -86,7 +85,6 @@ func (p *pool) alloc(bytes int64) (memory, error) {
 	return m, err
 }
 
-// close frees all memory of the pool.
 func (p *pool) close() error {
 	var err error
 	for i := range p.pieces {
@@ -118,7 +116,6 @@ func (a *arena) alloc(bytes int64) (memory, error) {
 	return a.rest.alloc(bytes)
 }
 
-// end ends the request.
 func (a *arena) end() error {
 	need := a.need
 	a.need = 0

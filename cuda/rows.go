@@ -84,7 +84,6 @@ func (j *job) begin(ctx context.Context, rows *sparse.Embedded, docs []uint32) (
 	return err
 }
 
-// end frees the data of the request.
 func (j *job) end() error { return j.temporary.end() }
 
 // padded returns the row stride of a tile with the given number of columns.
@@ -185,7 +184,6 @@ func (j *job) describe(fields []uint64) (err error) {
 // piece is a range of rows of a tile that is copied to the host as a unit.
 type piece struct{ tile, first, rows int }
 
-// pieces divides the tiles into pieces.
 func (j *job) pieces() (all []piece) {
 	for k := range j.tiles {
 		t := &j.tiles[k]
@@ -243,7 +241,6 @@ func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err
 	return nil
 }
 
-// start starts the computation of a tile.
 func (j *job) start(k int) error {
 	if err := j.compute(k); err != nil {
 		return err

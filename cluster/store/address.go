@@ -157,7 +157,7 @@ func Redact(text string) string {
 	return secrets.ReplaceAllString(text, "$1$2…")
 }
 
-// redacted is an error with a redacted text.
+// redacted wraps an error and redacts its text.
 type redacted struct{ err error }
 
 func (r redacted) Error() string { return Redact(r.err.Error()) }

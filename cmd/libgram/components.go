@@ -30,7 +30,6 @@ func (p *components) arrays() map[string]arrayMaker {
 	}
 }
 
-// findComponents implements gram_pca.
 func findComponents(c *call, a *arguments, o *gram.PCAOptions) (object, error) {
 	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options})
 	if err != nil {

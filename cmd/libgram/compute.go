@@ -107,7 +107,6 @@ type corpusOptions struct {
 	KeepTexts    bool
 }
 
-// makeCorpus implements gram_corpus.
 func makeCorpus(c *call, a *arguments, o *corpusOptions) (object, error) {
 	if a.x != nil && a.x.texts == nil && a.x.table == nil {
 		for name := range given(*o) {
@@ -183,7 +182,6 @@ type kernelOptions struct {
 	Kernel string
 }
 
-// kernelValues implements gram_gram.
 func kernelValues(c *call, a *arguments, o *kernelOptions) (object, error) {
 	rows, columns, err := c.pair(a.x, a.y, "y", gram.ReadOptions{Options: o.Options})
 	if err != nil {
@@ -213,7 +211,6 @@ type neighbourOptions struct {
 	Min    *float64
 }
 
-// neighbours implements gram_neighbours.
 func neighbours(c *call, a *arguments, o *neighbourOptions) (object, error) {
 	if a.k < 1 || a.k > math.MaxInt32 {
 		return nil, fmt.Errorf("gram: k must be between 1 and %d, got %d", math.MaxInt32, a.k)

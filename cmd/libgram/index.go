@@ -33,7 +33,6 @@ func bytesOf(write func(c *call, w io.Writer) error) arrayMaker {
 	}
 }
 
-// makeIndex implements gram_index.
 func makeIndex(c *call, a *arguments, o *gram.IndexOptions) (object, error) {
 	texts, err := a.texts.list("texts")
 	if err != nil {
@@ -85,7 +84,6 @@ type queryOptions struct {
 	Within *float64
 }
 
-// indexQuery implements gram_index_query.
 func indexQuery(c *call, a *arguments, o *queryOptions) (object, error) {
 	x, texts, err := c.ofIndex(a)
 	if err != nil {
@@ -139,7 +137,6 @@ func load(c *call, a *arguments, _ *gram.Options) (object, error) {
 	return o, err
 }
 
-// loadBytes implements gram_load_bytes.
 func loadBytes(c *call, a *arguments, _ *gram.Options) (object, error) {
 	b, err := a.name.slice("bytes")
 	if err != nil {

@@ -134,7 +134,6 @@ func train(c *call, a *arguments, o *gram.TrainOptions) (object, error) {
 	return &model{Model: m.With(gram.Options{})}, nil
 }
 
-// crossValidate implements gram_cross_validate.
 func crossValidate(c *call, a *arguments, o *gram.ValidateOptions) (object, error) {
 	in, err := c.training(a.x, &o.TrainOptions)
 	if err != nil {
@@ -196,7 +195,6 @@ type predictOptions struct {
 	Novelty bool
 }
 
-// predict implements gram_predict.
 func predict(c *call, a *arguments, o *predictOptions) (object, error) {
 	m, err := objectOf[*model](c, a.object)
 	if err != nil {

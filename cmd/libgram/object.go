@@ -200,7 +200,6 @@ func free(_ *call, a *arguments, _ *gram.Options) (object, error) {
 	return nil, objects.drop(a.object)
 }
 
-// viewOf implements gram_array.
 func viewOf(c *call, a *arguments, _ *gram.Options) (object, error) {
 	name, err := a.name.string("name")
 	if err != nil {

@@ -46,7 +46,6 @@ type clean struct {
 	unused bool
 }
 
-// digests matches the digests in a description.
 var digests = regexp.MustCompile(`[0-9a-f]{64}`)
 
 func (c *clean) run(ctx context.Context, e *cli.Env) error {

@@ -17,7 +17,6 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// drive holds the flags of drive.
 type drive struct {
 	plan
 	out, with string

@@ -51,7 +51,6 @@ func (h *host) declareCache(f *cli.Flags) {
 // open opens an existing store.
 func (h *host) open(ctx context.Context) (*job.Host, error) { return h.with(ctx, store.Open) }
 
-// with opens the store with the given function.
 func (h *host) with(
 	ctx context.Context, open func(ctx context.Context, address string) (*store.Store, error),
 ) (*job.Host, error) {

@@ -16,7 +16,6 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// plan holds the flags of plan.
 type plan struct {
 	host
 	documents source.Documents

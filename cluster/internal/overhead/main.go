@@ -61,7 +61,7 @@ func (a spent) plus(b spent) spent { return spent{a.user + b.user, a.system + b.
 
 func (a spent) sum() float64 { return a.user + a.system }
 
-// round holds the CPU times of a round's measurements.
+// round holds the CPU time of each measurement of a round.
 type round [parts]spent
 
 func (o *options) run(ctx context.Context, w io.Writer) error {

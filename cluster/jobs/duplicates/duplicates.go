@@ -84,7 +84,6 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	return s, s.Tasks(), err
 }
 
-// validate checks the description.
 func (s *spec) validate() (sparse.Embedding, error) {
 	e, err := sparse.ParseEmbedding(s.Embedding)
 	if err == nil && !(s.Within >= 0 && s.Within < 1) {

@@ -59,7 +59,6 @@ func (s *spec) taskOf(row, column int) (task int) {
 // below returns the end of the tile that contains row or column i, at most end.
 func (b *block) below(i, end int) int { return min(i/b.side*b.side+b.side, end) }
 
-// values returns the number of values in a block.
 func (b *block) values() (n int) {
 	for row := b.rows[0]; row < b.rows[1]; row += b.side {
 		end := b.below(row, b.rows[1])

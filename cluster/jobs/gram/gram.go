@@ -90,7 +90,6 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	return s, tasks, nil
 }
 
-// checkSides checks the height and width of blocks.
 func checkSides(rows, columns int) error {
 	if rows < device.Columns || rows > maxSide || rows%device.Columns != 0 {
 		return fmt.Errorf("-block-rows %d, expected a multiple of %d up to %d", rows, device.Columns, maxSide)

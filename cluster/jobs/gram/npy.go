@@ -173,7 +173,6 @@ func (p *strip) write(ctx context.Context, f *atomicfile.File, begin int64) erro
 	return nil
 }
 
-// close closes the view.
 func (p *strip) close() error {
 	v := p.view
 	if p.view = nil; v == nil {

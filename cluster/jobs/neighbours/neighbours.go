@@ -91,7 +91,6 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	return s, s.Tasks(), s.validate()
 }
 
-// validate checks the description.
 func (s *spec) validate() error {
 	if s.K < 1 {
 		return fmt.Errorf("-k %d, expected at least 1", s.K)

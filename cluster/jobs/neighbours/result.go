@@ -11,7 +11,6 @@ import (
 // A result holds the lists of a block's rows, then the lists of its columns. A list is the number
 // of neighbours, then their documents and values, 32 bits each, little-endian.
 
-// encode encodes lists.
 func encode(lists [][]engine.Neighbour) []byte {
 	n := 4 * len(lists)
 	for _, list := range lists {

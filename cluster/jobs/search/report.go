@@ -67,5 +67,4 @@ func newRow(p tune.Point, t model.Type, best bool) row {
 	return r
 }
 
-// write writes the table as indented JSON.
 func (t *table) write(w io.Writer) error { return snake.Write(w, t) }

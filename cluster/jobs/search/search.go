@@ -87,7 +87,6 @@ func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, er
 	return &svm.Evaluator{Settings: settings, Division: tune.Division{Folds: s.Folds, Seed: s.Seed}}, all, nil
 }
 
-// tasks divides the search into tasks.
 func (s *spec) tasks(c *corpus.Corpus) (*svm.Tasks, error) {
 	v, all, err := s.evaluator(c)
 	if err != nil {

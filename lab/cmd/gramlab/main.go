@@ -31,7 +31,6 @@ import (
 	"github.com/gramengine/gram/lab/internal/sphere"
 )
 
-// experiments lists the experiments of the papers.
 var experiments = append(cho.Experiments, geometry.Experiment, lafferty.Experiment, bounds.Experiment,
 	zhang.Experiment, lebanon.Experiment, tables.Experiment)
 

@@ -162,7 +162,6 @@ type Nearest struct {
 	Labels   []int32
 }
 
-// classes returns the predicted classes of the documents.
 func (q *Nearest) classes(ctx context.Context, x table, o Options) ([]int32, error) {
 	own := table{q.Features, x.cols}
 	return width.Classify(ctx, width.Set{Features: own.dense(), Labels: q.Labels}, x.dense(), x.cols, q.K,

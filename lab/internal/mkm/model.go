@@ -100,7 +100,6 @@ func (m *Model) Validate() error {
 	return m.validateFinal(s)
 }
 
-// validateFinal checks the classifier.
 func (m *Model) validateFinal(s Settings) error {
 	w := m.Width()
 	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // which classifiers are set, indexed by Final

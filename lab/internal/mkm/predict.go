@@ -140,7 +140,6 @@ func (l *Layer) apply(ctx context.Context, level int, x *sparse.CSR, o Options) 
 	return out, nil
 }
 
-// classify classifies documents by their features.
 func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows int, o Options) error {
 	p.Class, p.Decisions = make([]int, rows), make([][]float64, rows)
 	if rows == 0 {

@@ -47,7 +47,6 @@ func Path(
 	return train(ctx, c, s, finals, o, from)
 }
 
-// training is a training run in progress.
 type training struct {
 	s       Settings
 	kernels []kernel.Kernel

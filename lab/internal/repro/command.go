@@ -86,7 +86,6 @@ func (c *command) choose(args []string) ([]string, error) {
 	return args[1:], nil
 }
 
-// list returns the list of experiments.
 func (c *command) list() string {
 	var b strings.Builder
 	for _, e := range c.experiments {

@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/engine/spectrum"
 )
 
-// bounds holds the bounds for one kernel.
 type bounds struct {
 	largest   float64 // C_K, maximum absolute value of the eigenfunctions, for eigenvalues above the rounding error
 	coverings []covering

@@ -28,10 +28,8 @@ type set struct {
 // ground draws digits of a corpus on a background.
 type ground func(digits *corpus.Corpus, documents []int) larochelle.Kind
 
-// generated reports whether the set's images are generated.
 func (s *set) generated() bool { return s.draw != nil || s.ground != nil }
 
-// text reports whether the documents are texts.
 func (s *set) text() bool { return s.source == &repro.Newsgroups }
 
 // sets lists all sets. The sizes of generated sets are from Table 2.1 of the thesis.
@@ -75,7 +73,6 @@ type data struct {
 	fit, valid  []int // indices in train for choosing C: training and validation documents
 }
 
-// bytes returns the size of the corpora in bytes.
 func (d *data) bytes() int64 { return d.train.Documents.Bytes() + d.test.Documents.Bytes() }
 
 // less returns the minimum of the positive sizes.

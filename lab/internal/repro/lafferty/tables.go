@@ -17,7 +17,6 @@ import (
 // significant is the paper's significance level.
 const significant = 0.05
 
-// titles lists the titles of Tables 1 to 4.
 var titles = map[string]string{
 	"1": "Table 1: WebKB, one class against the rest, test error",
 	"2": "Table 2: WebKB, a class against student, test error",

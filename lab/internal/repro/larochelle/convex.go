@@ -67,7 +67,6 @@ func (g *region) addConvex(r *rand.Rand, reach float64) {
 	}
 }
 
-// count returns the number of pixels.
 func (g *region) count() int {
 	n := 0
 	for _, in := range g {
@@ -91,7 +90,6 @@ func (g *region) missing() int {
 	return n
 }
 
-// point is a pixel.
 type point struct{ x, y int }
 
 // turn is positive if a → b → c turns left, and 0 if the points are collinear.

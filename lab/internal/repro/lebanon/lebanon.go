@@ -47,7 +47,6 @@ type settings struct {
 	repro.Terms
 }
 
-// sets lists the names of the corpora.
 var sets = repro.Words{repro.WebKB.Name, repro.Reuters.Name}
 
 // classes lists the classes of each corpus. The paper doesn't name its topics, so we use the eight
@@ -158,7 +157,6 @@ func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *cor
 	return nil
 }
 
-// table adds a table with its notes and charts.
 func (p *settings) table(name string, wrong [][][][]float64, report *repro.Report) {
 	t := report.NewTable(name, fmt.Sprintf("%s: test error, mean ± standard deviation over %d splits, and p of paired t "+
 		"tests against spherical", name, p.Splits), "class", ">L")

@@ -97,7 +97,6 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, path string) ([]st
 	return []string{name, strconv.Itoa(n), measure, text(csv), text(plain), text(differences)}, nil
 }
 
-// labelsOf returns the label of each document.
 func labelsOf(c *corpus.Corpus) (labels []string) {
 	for i := range c.Documents.Rows() {
 		labels = append(labels, c.Classes[c.Labels.Of(i)[0]])

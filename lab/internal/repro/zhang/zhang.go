@@ -32,7 +32,6 @@ universities is the test set in turn; all other pages, including misc, are for t
 	},
 }
 
-// sets lists the names of the corpora.
 var sets = repro.Words{repro.WebKB.Name, repro.Newsgroups.Name}
 
 type settings struct {
