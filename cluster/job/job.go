@@ -30,8 +30,8 @@ type Description struct {
 	Version int             `json:"version"`
 	Kind    string          `json:"kind"`
 	Corpus  string          `json:"corpus,omitempty"` // digest of the documents; empty if there are none
-	ISA     string          `json:"isa"`              // instruction set, because it changes the bits
-	Caches  asm.Caches      `json:"caches"`           // cache sizes, which also change the bits
+	ISA     string          `json:"isa"`              // instruction set; results depend on it
+	Caches  asm.Caches      `json:"caches"`           // cache sizes; results depend on them
 	Tasks   int             `json:"tasks"`            // number of tasks, numbered from 0
 	Spec    json.RawMessage `json:"spec"`             // kind-specific part, such as kernel and options
 }

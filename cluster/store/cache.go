@@ -32,8 +32,8 @@ func NewCache(dir string, bytes int64) (*Cache, error) {
 	return &Cache{dir, bytes}, nil
 }
 
-// suffix ends the file names of copies. A killed process may leave an incomplete copy, whose name
-// contains suffix. Other files in the folder are ignored.
+// suffix is the file name suffix of copies. A killed process may leave an incomplete copy, whose
+// name contains suffix. Other files in the folder are ignored.
 const suffix = ".object"
 
 // Get is like [Store.Get], but returns the local copy if it exists. Copies are found by name, so

@@ -29,10 +29,10 @@ type Costs struct {
 
 // Measured are the costs on an H100; cuda/BENCHMARKS.md describes the fit. A value of panelDot
 // takes 4 cycles for loads (16 bytes per lane of shared memory) and 4 for wide products. It takes
-// 7.9 cycles with two blocks per multiprocessor, and 9.3 with one block, if the panel takes more
-// than half of shared memory. A block of tailAdd waits for dependent loads, so its fixed cost is
-// large, and the costs of lists and matches are small. Dense is 10 products of 32 terms and 128
-// columns, at 22 % of the nominal 4,096 products per cycle.
+// 7.9 cycles with two blocks per multiprocessor, and 9.3 cycles with one block. There is one block
+// if the panel takes more than half of shared memory. A block of tailAdd waits for dependent loads,
+// so its fixed cost is large, and the costs of lists and matches are small. Dense is 10 products of
+// 32 terms and 128 columns, at 22 % of the nominal 4,096 products per cycle.
 var Measured = Costs{Value: 7.9, Row: 40, Last: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
 	DenseRow: 161, Dense: 45}
 

@@ -259,7 +259,7 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	if lv.number > 0 {
 		choice.Kernel = lv.last.Kernel
 	}
-	if most > MaxWidth { // the documents have too many features to select
+	if most > MaxWidth { // only if Whole selects all features of the documents
 		t.choices[lv.number] = choice
 		t.chosen(choice)
 		return most, nil

@@ -28,7 +28,7 @@ func (l List[T]) String() string {
 	return strings.Join(parts, ",")
 }
 
-// UnmarshalText parses a list separated by commas.
+// UnmarshalText parses a comma-separated list.
 func (l *List[T]) UnmarshalText(text []byte) error {
 	*l = nil
 	for part := range strings.SplitSeq(string(text), ",") {
@@ -49,7 +49,7 @@ type Words []string
 // String returns the list in the format of UnmarshalText.
 func (l Words) String() string { return strings.Join(l, ",") }
 
-// UnmarshalText parses a list separated by commas.
+// UnmarshalText parses a comma-separated list.
 func (l *Words) UnmarshalText(text []byte) error {
 	*l = strings.Split(string(text), ",")
 	return nil
@@ -87,7 +87,7 @@ func (l Kernels) String() string {
 	return strings.Join(specs, ";")
 }
 
-// UnmarshalText parses a list separated by semicolons.
+// UnmarshalText parses a semicolon-separated list.
 func (l *Kernels) UnmarshalText(text []byte) error {
 	*l = nil
 	for spec := range strings.SplitSeq(string(text), ";") {

@@ -1,31 +1,31 @@
-// Package sphere computes distances of documents, as points of the positive sphere, from
-// hyperplanes.
+// Package sphere trains classifiers with margins on the positive sphere. The margin of a document
+// is its spherical distance from a hyperplane.
 //
 // # The problem
 //
-// A document is a point x of S⁺ = {x ∈ Rⁿ: ‖x‖ = 1, x ≥ 0}: the square roots of its term
-// frequencies. A unit vector û defines the hyperplane H = {y ∈ S⁺: ⟨û,y⟩ = 0}. The margin of x is
-// the angle to the nearest point of H,
+// A document is a point x of S⁺ = {x ∈ Rⁿ: ‖x‖ = 1, x ≥ 0}, whose coordinates are the square roots
+// of its term frequencies. A unit vector û defines the hyperplane H = {y ∈ S⁺: ⟨û,y⟩ = 0}. The
+// margin of x is the angle to the nearest point of H,
 //
 //	d(x, H) = arccos √F,  F = ‖x‖²∉A - q²/w,  q = Σ_{i∉A} xᵢûᵢ,  w = Σ_{i∉A} ûᵢ²,
 //
-// with the sign of ⟨x,û⟩, where A are the coordinates that are 0 at the nearest point (Proposition
+// with the sign of ⟨x,û⟩. A is the set of coordinates that are 0 at the nearest point (Proposition
 // 4). If H is empty, the margin is π/2.
 //
 // # Zero coordinates
 //
-// The nearest point is y = max(0, x + λû), scaled to length 1, with the λ for which ⟨û,y⟩ = 0. So F
-// = ‖y‖² and λ = -q/w. The function g(λ) = Σ ûᵢ max(0, xᵢ + λûᵢ) is convex for λ < 0 (if ⟨x,û⟩ > 0;
-// otherwise replace û by -û). So Newton's method from λ = 0 approaches its root from one side: A
-// only grows, and the method ends when A no longer changes. The paper uses A = {i: xᵢ ≤ ⟨x,û⟩ûᵢ}, a
-// subset of the true A. Then F is too large and the margin too small.
+// The nearest point is y = max(0, x + λû), scaled to length 1, where λ solves ⟨û,y⟩ = 0. So F =
+// ‖y‖² and λ = -q/w. If ⟨x,û⟩ > 0, the function g(λ) = Σ ûᵢ max(0, xᵢ + λûᵢ) is convex for λ < 0.
+// Otherwise, û is replaced by -û. So Newton's method from λ = 0 approaches the root of g from one
+// side. The set A only grows, and the method ends when A no longer changes. The paper uses A = {i:
+// xᵢ ≤ ⟨x,û⟩ûᵢ}, a subset of the true A. Then F is too large and the margin too small.
 //
 // # Complexity
 //
-// For terms not in x, yᵢ = max(0, λûᵢ) depends only on the signs of λ and ûᵢ. With the sums of ûᵢ²
-// over ûᵢ < 0 and over ûᵢ > 0, a margin takes O(terms of x) ([Hyperplane.Project]), and the
-// gradient of a sum of margins takes O(all stored values + terms).
+// For terms not in x, yᵢ = max(0, λûᵢ) depends only on the signs of λ and ûᵢ. If the sums of ûᵢ²
+// over ûᵢ < 0 and over ûᵢ > 0 are precomputed, a margin takes O(terms of x) ([Hyperplane.Project]).
+// The gradient of a sum of margins takes O(all stored values + terms).
 //
-// Source: Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004,
-// §4 and §5.
+// Source: Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML
+// 2004, §4 and §5.
 package sphere

@@ -4,11 +4,11 @@ package sphere
 // of the loss with respect to the margin. Lambda is Projection.Lambda.
 type Weight struct{ Slope, Lambda float64 }
 
-// Beyond holds the contributions of documents to a gradient at terms that they don't contain,
-// divided by û, for negative and positive û.
+// Beyond holds the contributions of documents to a gradient at terms that don't occur in them,
+// divided by û. Negative is for û < 0, Positive for û > 0.
 type Beyond struct{ Negative, Positive float64 }
 
-// Add adds the contribution of a document at terms that it doesn't contain.
+// Add adds the contribution of a document at terms that don't occur in it.
 func (b *Beyond) Add(w Weight) {
 	if w.Lambda < 0 {
 		b.Negative += float64(w.Slope * w.Lambda)
@@ -17,8 +17,9 @@ func (b *Beyond) Add(w Weight) {
 	}
 }
 
-// Gradient returns the derivative of Σ c·margin with respect to û at a term. docs contain the term
-// with these values. weights holds all documents, and beyond is the sum over all documents.
+// Gradient returns the derivative of Σ c·margin with respect to û at a term. docs and values are
+// the documents that contain the term, and the term's values. weights holds the weights of all
+// documents, and beyond is the sum over all documents.
 func (h *Hyperplane) Gradient(term int, docs []uint32, values []float32, weights []Weight, beyond Beyond) float64 {
 	u := h.U[term]
 	values = values[:len(docs)]

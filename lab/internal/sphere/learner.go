@@ -55,7 +55,7 @@ func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) 
 // folds is the number of folds for choosing C.
 const folds = 3
 
-// choose cross-validates values of C with a reduced number of iterations.
+// choose selects C by cross-validation with a reduced number of iterations.
 func (t *trainer) choose(ctx context.Context, c *corpus.Corpus, o learn.Options) (*learn.Found, error) {
 	rough := *t
 	rough.Iterations, rough.Tolerance = 100, max(t.Tolerance, 1e-3)
@@ -94,7 +94,7 @@ func (t *trainer) TrainAll(
 // regression implements learn.Model and learn.Weighted.
 type regression struct {
 	*Model
-	tried *learn.Found // values of C in the cross-validation; nil if C was set
+	tried *learn.Found // values of C tried in cross-validation; nil if C was set
 }
 
 func (m regression) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {

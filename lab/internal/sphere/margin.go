@@ -17,7 +17,7 @@ func NewHyperplane(u []float64) *Hyperplane {
 	return h
 }
 
-// Reset updates the hyperplane after a change of U.
+// Reset must be called after a change of U.
 func (h *Hyperplane) Reset() {
 	h.negative, h.positive = 0, 0
 	for _, v := range h.U {
@@ -29,7 +29,7 @@ func (h *Hyperplane) Reset() {
 	}
 }
 
-// Projection describes the point of a hyperplane that is nearest to a document.
+// Projection describes the nearest point of a hyperplane to a document.
 type Projection struct {
 	Sum    float64 // ⟨x,û⟩
 	Margin float64 // d with the sign of ⟨x,û⟩, from -π/2 to π/2
@@ -38,32 +38,33 @@ type Projection struct {
 	Slope  float64 // Slope·max(0, x + Lambda·û) is the gradient of Margin with respect to û
 }
 
-// Point is a document: its terms, which are indices of û, and their nonnegative values. Its length
-// may differ from 1, because only its direction is used.
+// Point is a document: terms, which are indices of û, and their nonnegative values. The length may
+// differ from 1, because only the direction is used.
 type Point struct {
 	Terms  []uint32
 	Values []float32
 	Norm2  float64 // Σ Values²
 }
 
-// Scratch is scratch memory. The zero value works. It must not be used concurrently.
+// Scratch is scratch memory for Project. The zero value is ready to use. It must not be used
+// concurrently.
 type Scratch struct{ u []float64 }
 
-// Project projects a document.
+// Project returns the projection of a document.
 //
-// Accuracy: the error of the margin is several ulp of π/2 and, for small margins, several relative
-// ulp, apart from rounding in ⟨x,û⟩.
+// Accuracy: the error of the margin is several ulp of π/2. For small margins, it is several ulp of
+// the margin, apart from rounding in ⟨x,û⟩.
 func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	terms, values := x.Terms, x.Values[:len(x.Terms)]
 	if cap(s.u) < len(terms) {
 		s.u = make([]float64, len(terms)+len(terms)/2)
 	}
 	u := s.u[:len(terms)]
-	var positive, negative, squares, others float64 // sums over û > 0 and over û < 0 of xû, then of û²
+	var positive, negative, squares, others float64 // sums of xû over û > 0 and û < 0, and of û²
 	for k, t := range terms {
 		v, x := h.U[t], float64(values[k])
 		u[k] = v
-		above := 0.5 * (v + math.Abs(v)) // max(v, 0) without a branch, which would be unpredictable
+		above := 0.5 * (v + math.Abs(v)) // max(v, 0) without a branch, which would be mispredicted
 		below := v - above
 		positive += float64(x * above)
 		squares += float64(above * above)
@@ -72,14 +73,14 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	p := Projection{Sum: positive + negative}
 	norm2 := x.Norm2
-	if p.Sum == 0 { // on the hyperplane; the slope is the limit for positive margins
+	if p.Sum == 0 { // x is on the hyperplane; the slope is the limit for positive margins
 		if w := (h.negative + squares) * norm2; w > 0 {
 			p.Slope = 1 / math.Sqrt(w)
 		}
 		return p
 	}
-	// From here on, û has the sign for which ⟨x,û⟩ > 0: q, w and λ refer to sign·û.
-	sign, beyond := 1.0, h.negative // Σû² over terms that are positive for every x, with sign·û < 0
+	// Below, q, w and λ refer to sign·û, where sign is chosen so that ⟨x, sign·û⟩ > 0.
+	sign, beyond := 1.0, h.negative // Σû² over sign·û < 0, where yᵢ is positive for every x
 	if p.Sum < 0 {
 		sign, beyond = -1, h.positive
 		positive, negative = -negative, -positive
@@ -87,14 +88,14 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	q, w, lost := positive+negative, beyond+squares, 0.0 // lost is ‖x‖² in A
 	cut := -q / w
-	if beyond == 0 { // sign·û ≥ 0: points of H contain only terms with û = 0
+	if beyond == 0 { // sign·û ≥ 0, so points of H contain only terms with û = 0
 		cut = -math.MaxFloat64
 	}
 	for {
 		on, sum, zero := 0, 0.0, 0.0
 		squares = 0
 		for k, v := range u {
-			v = 0.5 * (sign*v + math.Abs(v)) // if sign·û < 0, the term always counts
+			v = 0.5 * (sign*v + math.Abs(v)) // max(sign·û, 0), because terms with sign·û < 0 are never in A
 			x := float64(values[k])
 			if x+float64(cut*v) > 0 {
 				on++
@@ -111,7 +112,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		}
 		cut = -q / w
 	}
-	if !(q > 0) || w == 0 { // up to rounding, x has no terms with û ≠ 0 outside A
+	if !(q > 0) || w == 0 { // up to rounding, all terms of x with û ≠ 0 are in A
 		q = 0
 	}
 	lambda := 0.0
@@ -121,7 +122,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		sin2 += q * q / w
 	}
 	cos2 := norm2 - sin2
-	if cos2 < 0.01*norm2 { // cancellation: sum y² instead
+	if cos2 < 0.01*norm2 { // avoid cancellation: sum y² instead
 		cos2 = float64(lambda*lambda) * max(beyond-others, 0)
 		for k, v := range u {
 			x := float64(values[k])
@@ -132,7 +133,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	p.Margin = sign * math.Atan2(math.Sqrt(sin2), math.Sqrt(cos2))
 	p.Lambda = sign * lambda
-	// At π/2, y consists of rounding errors, and the margin has a kink.
+	// At π/2, y consists of rounding errors, and the margin isn't differentiable.
 	if q > 0 && sin2 > 0 && cos2 > 1e-28*norm2 {
 		p.Slope = q / (w * math.Sqrt(sin2*cos2))
 	}

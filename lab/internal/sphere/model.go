@@ -22,9 +22,9 @@ type Model struct {
 	Machines []*Machine // one classifier per class
 }
 
-// Validate returns an error for the first violation: settings must be in range, the vocabulary must
-// contain all terms of the embedding, classes must have different names and one classifier each,
-// numbers must be finite, and û must be unit vectors.
+// Validate returns an error for the first violation. Settings must be in range. The vocabulary must
+// contain all terms of the embedding. Classes must have different names and one classifier each.
+// Numbers must be finite, and û must be unit vectors.
 func (m *Model) Validate() error {
 	if _, err := m.Settings.resolve(); err != nil {
 		return err
@@ -54,10 +54,10 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Predict classifies documents. Columns are numbered as in the training corpus; other columns are
-// ignored. Values are the same bit for bit for any number of workers.
+// Predict classifies documents. Columns must be numbered as in the training corpus; other columns
+// are ignored. Values are the same bit for bit for any number of workers.
 //
-// Predict fails for negative values, if memory is insufficient, and within a second after ctx is
+// Predict fails if a value is negative, if memory is insufficient, and within a second after ctx is
 // done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	s, _ := m.Settings.resolve()
@@ -93,7 +93,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// decide returns f of a document. plane is the hyperplane of m.
+// decide returns f(x) for a document x. plane is the hyperplane of m.
 func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	if m.Theta == 0 {
 		return m.Bias
@@ -101,7 +101,8 @@ func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	return 2 * m.Theta * plane.Project(x, s).Margin
 }
 
-// Decisions returns f for rows of embedded documents with the columns of the training documents.
+// Decisions returns f(x) for the listed rows of x. x must have the columns of the training
+// documents.
 func (m *Machine) Decisions(x *sparse.Embedded, rows []int) []float64 {
 	plane, out := NewHyperplane(m.Weights), make([]float64, len(rows))
 	var s Scratch

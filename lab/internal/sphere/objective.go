@@ -18,8 +18,8 @@ type objective struct {
 	u       []float64 // w / ‖w‖
 	plane   *Hyperplane
 	weights []Weight
-	losses  []float64 // sums of losses, one per block of documents
-	radial  []float64 // sums of derivative · margin, one per block
+	losses  []float64 // loss sums, one per block of documents
+	radial  []float64 // sums of derivative · margin, one per block of documents
 	scratch []Scratch
 }
 
@@ -41,12 +41,12 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// maxTheta bounds θ, which would grow indefinitely for separable documents without regularisation.
-// Above maxTheta the objective is constant along rays.
+// maxTheta bounds θ, which would otherwise grow indefinitely for separable documents without
+// regularisation. Beyond maxTheta the objective is constant along rays from 0.
 const maxTheta = 1e4
 
-// value computes the objective at w and its gradient g. Sums over documents are formed in fixed
-// blocks, so that the bits don't depend on workers.
+// value computes the objective at w and its gradient g. Documents are summed in fixed blocks, so
+// that the bits don't depend on the number of workers.
 func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) {
 	length := math.Sqrt(lbfgs.Product(w, w))
 	theta := min(length, maxTheta)
@@ -80,7 +80,8 @@ func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) 
 		}
 	})
 	value := sum(o.losses) + theta*theta/(2*o.c)
-	// w = θû: g has no effective component along û; the rest is divided by the length of w.
+	// Since w = θû, the component of g along û has no effect. The rest is divided by the length of
+	// w.
 	along, radial := lbfgs.Product(g, o.u), sum(o.radial)+theta/o.c
 	if length > maxTheta {
 		radial = 0
@@ -91,7 +92,7 @@ func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) 
 	return value, err
 }
 
-// euclidean is value with f(x) = ⟨w,x⟩.
+// euclidean is like value, but for the Euclidean decision function f(x) = ⟨w,x⟩.
 func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, error) {
 	err := task.EachBlock(ctx, o.Workers, o.RowBlocks, func(_, block, lo, hi int) {
 		total := 0.0
@@ -113,9 +114,9 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 	return sum(o.losses) + lbfgs.Product(w, w)/(2*o.c), err
 }
 
-// start sets w to half of an approximate Euclidean solution. Its problem is convex, and f has a
-// factor of 2. If classes have unequal sizes, a search from the class means can take a thousand
-// times as long and end at a higher value.
+// start sets w to half of an approximate Euclidean solution, because f has a factor of 2. The
+// Euclidean problem is convex. For classes of unequal sizes, a search from the class means can take
+// a thousand times as long and end at a higher value.
 func (o *objective) start(ctx context.Context, w []float64, reference float64) error {
 	stop := lbfgs.Stopping{Gradient: 0.01 * reference, Iterations: 100}
 	if _, err := lbfgs.Minimise(ctx, o.euclidean, w, stop); err != nil {
@@ -124,7 +125,7 @@ func (o *objective) start(ctx context.Context, w []float64, reference float64) e
 	if lbfgs.Scale(w, 0.5); lbfgs.Product(w, w) > 0 {
 		return nil
 	}
-	// difference of the class means, as a unit vector
+	// If the solution is 0, start at the difference of the class means, scaled to length 1.
 	sum := o.Sides()
 	for i, is := range o.Positive {
 		if o.Coef[i] = -o.Weight(i) / sum[0]; is {

@@ -17,13 +17,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Settings holds the training settings. The zero value uses the defaults.
+// Settings holds the training settings. The zero value selects the defaults.
 type Settings struct {
-	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
+	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf means no regularisation
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights multiplies the losses of documents by class name, as in package logistic. Models
-	// don't contain Weights.
+	// Weights maps class names to factors of the losses of documents, as in package logistic.
+	// Models don't contain Weights.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
@@ -53,7 +53,7 @@ type Machine struct {
 	Gradient    float64   `json:"gradient"`  // gradient norm
 	Iterations  int       `json:"iterations"`
 	Evaluations int       `json:"evaluations"` // number of evaluations of the objective and its gradient
-	Converged   bool      `json:"converged"`   // whether the tolerance was reached, or the value stopped decreasing
+	Converged   bool      `json:"converged"`   // true if the tolerance was reached, or the value stopped decreasing
 	Theta       float64   `json:"theta"`       // factor θ; 0 if the decision function is the constant Bias
 	// Bounded is true if θ is at its maximum, because the documents are separable.
 	Bounded bool    `json:"theta_bounded,omitempty"`
@@ -63,12 +63,12 @@ type Machine struct {
 // Problem is a set of training documents. It may be used concurrently.
 type Problem struct {
 	*task.Points
-	norm2   []float64 // Σ values² of each row
+	norm2   []float64 // Σ values² of each document
 	columns int       // number of columns of the embedding
 }
 
-// NewProblem copies the listed rows of embedded documents. It fails with a [sparse.ValueError] if a
-// document has a negative value.
+// NewProblem copies the listed rows of embedded documents. If a value is negative, it fails with a
+// [sparse.ValueError].
 func NewProblem(x *sparse.Embedded, rows []int) (*Problem, error) {
 	if err := check(x, 0); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func norm2(values []float32) (sum float64) {
 	return sum
 }
 
-// check returns an error for the first negative value. first is the index of the first document for
+// check returns an error for the first negative value. first is the index of the first document in
 // error messages.
 func check(x *sparse.Embedded, first int) error {
 	for i := range x.Rows() {
@@ -103,9 +103,10 @@ func check(x *sparse.Embedded, first int) error {
 	return nil
 }
 
-// Train trains a binary classifier for each C in cValues; nil means Settings.C. positive reports for
-// each document whether it belongs to the class. If no document or every document does, θ is 0 and
-// the bias gives the class a probability of 1/(n+2) or (n+1)/(n+2) (Laplace's rule of succession).
+// Train trains a binary classifier for each C in cValues. If cValues is nil, it uses Settings.C.
+// positive[i] reports whether document i belongs to the class. If no document or every document
+// does, θ is 0, and the bias gives the class a probability of 1/(n+2) or (n+1)/(n+2) (Laplace's
+// rule of succession).
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, cValues []float64, s Settings, workers int,
 ) ([]*Machine, error) {
@@ -139,7 +140,7 @@ func (p *Problem) train(ctx context.Context, k task.Class, cValues []float64, s 
 	for _, c := range cValues {
 		clear(w)
 		o.c = c
-		if err := o.start(ctx, w, reference); err != nil { // a search from a solution near 0 would stay there
+		if err := o.start(ctx, w, reference); err != nil { // from a start near 0, w would stay there
 			return nil, err
 		}
 		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
@@ -159,13 +160,13 @@ func (p *Problem) train(ctx context.Context, k task.Class, cValues []float64, s 
 	return out, nil
 }
 
-// Train trains a model on the labelled documents of a corpus and, for separate labels, also on the
-// unlabelled documents. It neither changes nor retains the corpus. The model is the same bit for
-// bit for any number of workers.
+// Train trains a model on the labelled documents of a corpus. If labels are trained independently,
+// unlabelled documents are also used. Train neither changes nor retains the corpus. The model is
+// the same bit for bit for any number of workers.
 //
-// It fails for a corpus without documents or with fewer classes than the scheme needs, for an
-// embedding that isn't compared by dot products, for negative values, for settings out of range, if
-// memory is insufficient, and within a second after ctx is done.
+// Train fails if there are no documents or too few classes for the scheme, if the embedding isn't
+// compared by dot products, if a value is negative, if settings are out of range, if memory is
+// insufficient, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {
@@ -174,7 +175,8 @@ func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings
 	return models[0], nil
 }
 
-// TrainPath is [Train] for each C in cValues; nil means Settings.C.
+// TrainPath is like [Train], but trains a model for each C in cValues. If cValues is nil, it uses
+// Settings.C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, cValues []float64, opt Options,
 ) (_ []*Model, err error) {
@@ -214,7 +216,7 @@ func TrainPath(
 		m := &Model{Origin: origin, Settings: s, Embedder: x.Embedder}
 		m.Settings.C = penalty
 		for _, own := range machines {
-			if own == nil { // see [task.Training.Mirrored]
+			if own == nil { // own is nil for mirrored classes, see [task.Training.Mirrored]
 				m.Machines = append(m.Machines, m.Machines[0].mirrored())
 			} else {
 				m.Machines = append(m.Machines, own[i])

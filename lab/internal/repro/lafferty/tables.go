@@ -30,7 +30,7 @@ var figures = []string{"1 course", "2 course", "3 acq", "3 moneyFx", "4 moneyFx"
 // results holds the error counts of each kernel, indexed by scale.
 type results [len(kernels)][]counts
 
-// corpus computes the tables of a corpus.
+// corpus measures a corpus and adds the tables to the report.
 func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *corpus.Corpus, report *repro.Report,
 	agreement *repro.Table) error {
 	tasks, err := p.tasks(name, c)

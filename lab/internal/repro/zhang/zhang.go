@@ -117,8 +117,8 @@ func (p *settings) read(ctx context.Context, r *repro.Run, set string) ([]divisi
 	return divided, nil
 }
 
-// table adds the table of a corpus. For each weighting, it contains the accuracies of all kernels
-// on all divisions, followed by the sign tests.
+// table adds a corpus's table to the report. For each weighting, the table contains the accuracies
+// of all kernels on all divisions, followed by the sign tests.
 func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided []division,
 	report *repro.Report) error {
 	t := &repro.Table{Key: set, Columns: []string{"weighting", "kernel"}}
