@@ -13,9 +13,10 @@
 // half of a working set stays in the next, so most rows are already cached. The inner level
 // (inner.go) runs sequential minimal optimisation with second-order selection on the working set
 // alone. Its part of the matrix fits the L1 or L2 cache. A pass over the rows of all changed
-// variables then updates the scores. Documents that can't move are temporarily left out
-// (shrink.go). The problems of one-vs-rest and of labels share working sets, rows and passes
-// (multi_smo.go), and separate searches finish them.
+// variables then updates the scores. If rows are computed on demand, the step of a working set is
+// over-relaxed, because fewer steps then need fewer rows. Documents that can't move are temporarily
+// left out (shrink.go). The problems of one-vs-rest and of labels share working sets, rows and
+// passes (multi_smo.go), and separate searches finish them.
 //
 // On top of this algorithm, the package implements C-SVC and ν-SVC with multi-class schemes,
 // regression and one-class SVMs ([Train]). It also computes decision values, votes and
@@ -30,8 +31,8 @@
 // # Determinism
 //
 // A fixed sequence of operations solves each problem. The sequence doesn't depend on the number of
-// workers, the memory for rows or time, so every run gives the same bits. Rows are float32; sums
-// and comparisons use float64.
+// workers, the memory for rows or time, so every run gives the same bits. It depends on whether the
+// matrix is whole. Rows are float32; sums and comparisons use float64.
 //
 // Sources: Platt (1998); Joachims (1998) for the working set; Keerthi and others (2001); Fan, Chen
 // and Lin, JMLR 6 (2005) for second-order selection; Chang and Lin, ACM TIST 2 (2011) for the

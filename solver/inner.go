@@ -1,6 +1,10 @@
 package solver
 
-import "github.com/gramengine/gram/asm"
+import (
+	"math"
+
+	"github.com/gramengine/gram/asm"
+)
 
 // inner is the problem of a working set: the dual with all other variables fixed. It holds the rows
 // of the matrix restricted to the working set, so that a step reads a few kilobytes.
@@ -127,4 +131,42 @@ func (in *inner) move(i, j int, step float64) float64 {
 		in.mask[t] = bitsOf(in.sign[t], in.alpha[t], in.upper[t], in.perClass)
 	}
 	return step
+}
+
+// overRelaxation is the factor of successive over-relaxation for matrices that compute rows on
+// demand. A search with 25,000 documents took 69,403, 47,667, 45,360 and 51,088 steps with 1, 1.4,
+// 1.5 and 1.7.
+const overRelaxation = 1.5
+
+// extrapolate lengthens the step from d to the solution of the working set: overRelaxation times
+// the length at the minimum along the line, within the bounds. The objective decreases because the
+// factor is below 2. The length at the minimum counts as at most 1: it may be larger because of
+// rounding, and then the search would not end.
+func (in *inner) extrapolate(d *dual, slots []int32) {
+	var descent, curvature float64
+	longest := math.Inf(1)
+	for r, t := range slots {
+		if t < 0 || in.alpha[r] == d.alpha[t] {
+			continue
+		}
+		change := in.alpha[r] - d.alpha[t]
+		if change > 0 {
+			longest = min(longest, (d.upper[t]-d.alpha[t])/change)
+		} else {
+			longest = min(longest, -d.alpha[t]/change)
+		}
+		change *= float64(in.sign[r])
+		descent += change * d.score[t]
+		curvature += change * (d.score[t] - in.score[r])
+	}
+	by := min(overRelaxation*min(descent/curvature, 1), longest)
+	if !(curvature > 0 && by > 1) {
+		return
+	}
+	for r, t := range slots {
+		if t >= 0 && in.alpha[r] != d.alpha[t] {
+			in.alpha[r] = min(max(d.alpha[t]+by*(in.alpha[r]-d.alpha[t]), 0), in.upper[r])
+			in.mask[r] = bitsOf(in.sign[r], in.alpha[r], in.upper[r], in.perClass)
+		}
+	}
 }

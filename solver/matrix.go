@@ -19,7 +19,7 @@ import (
 //
 // If a problem's documents consist of few ranges of the matrix, rows in memory are used in place.
 // It is an error if such a row doesn't have n values, as in a packed triangle. If the matrix isn't
-// whole, problems that share rows are solved one after the other.
+// whole, problems that share rows are solved one after the other, with over-relaxed steps.
 type Matrix interface {
 	// Len returns n.
 	Len() int

@@ -211,6 +211,9 @@ func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int
 	in := s.in
 	in.load(d, s.columns, set, s.choose.fresh, s.byVar)
 	steps := in.solve(max(innerShare*gap, s.opt.Tolerance), min(innerSteps*len(s.choose.set), most))
+	if s.m.partial {
+		in.extrapolate(d, set)
+	}
 	s.moved, s.by = s.moved[:0], s.by[:0]
 	for r, t := range set {
 		if t >= 0 && in.alpha[r] != d.alpha[t] {

@@ -1,8 +1,12 @@
 package solver
 
 import (
+	"math"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // A full store replaces the row with the smallest need that the round doesn't use.
@@ -28,4 +32,27 @@ func TestRowsReplaced(t *testing.T) {
 			t.Errorf("after %v: rows %v, expected %v", step.docs, held, step.held)
 		}
 	}
+}
+
+// partly is a matrix that computes rows on demand.
+type partly struct{ Matrix }
+
+func (partly) Whole() bool { return false }
+
+// Over-relaxation reaches the same optimum in fewer steps.
+func TestOverRelaxation(t *testing.T) {
+	m, x := gaussian(t, 5, 900, 6, 0.2)
+	docs, positive := run.Numbers(0, 900), noisySigns(5, x)
+	par := Parameters{Regularization: Regularization{C: 10}}
+	opt := Options{Tolerance: 1e-5, workingSet: 64}
+	whole := musttest.Get(trainBinary(t.Context(), m, docs, positive, par, opt))(t)
+	partial := musttest.Get(trainBinary(t.Context(), partly{m}, docs, positive, par, opt))(t)
+	if d := math.Abs(partial.Objective - whole.Objective); !(d <= 1e-7*math.Abs(whole.Objective)) {
+		t.Errorf("objective %v, expected %v", partial.Objective, whole.Objective)
+	}
+	if !partial.Converged || float64(partial.Iterations) > 0.9*float64(whole.Iterations) {
+		t.Errorf("converged %v in %d steps, and in %d without over-relaxation", partial.Converged, partial.Iterations,
+			whole.Iterations)
+	}
+	t.Logf("%d and %d steps", partial.Iterations, whole.Iterations)
 }
