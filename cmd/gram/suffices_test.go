@@ -40,7 +40,7 @@ var thrifty = []string{
 }
 
 // needs matches the required memory in error messages.
-var needs = regexp.MustCompile(`needs (?:more than )?([0-9.]+) ([KMG])iB of memory, -m allows`)
+var needs = regexp.MustCompile(`needs (?:more than )?([0-9.]+) ([KMG])iB of memory, but -m allows`)
 
 // The memory stated in an error suffices, for any limit and for errors at any stage.
 func TestNamedMemorySuffices(t *testing.T) {

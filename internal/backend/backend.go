@@ -77,22 +77,22 @@ func (c *Compute) Declare(f *cli.Flags) {
 // DeclareBackend is Declare without -workers.
 func (c *Compute) DeclareBackend(f *cli.Flags) {
 	c.DeclareMemory(f)
-	f.StringVar(&c.ISA, "isa", "", "use the instruction set `ISA`: generic, avx2 or avx512; fails if this CPU "+
-		"doesn't support it (default: the fastest)")
-	f.Choose(&c.Backend, "backend", "auto", "compute on `BACKEND`: cpu, cuda (an NVIDIA GPU; fails if there is "+
-		"none), or auto (the GPU, if there is one, for long computations)",
+	f.StringVar(&c.ISA, "isa", "", "use instruction set `ISA`: generic, avx2 or avx512 (default: the fastest that "+
+		"the CPU supports)")
+	f.Choose(&c.Backend, "backend", "auto", "compute on `BACKEND` cpu, cuda (an NVIDIA GPU) or auto (the GPU, if "+
+		"available, for long computations)",
 		[]string{"auto", "cpu", "cuda"}, "gpu")
 	f.Var(
 		&c.GPUMemory,
 		"gpu-mem",
-		"use at most `SIZE` of GPU memory, such as 8G (default: 90% of the free memory)",
+		"GPU memory limit `SIZE`, such as 8G (default: 90% of the free memory)",
 	)
 	f.BoolVar(
 		&c.GPUTensor,
 		"gpu-tensor",
 		false,
-		"multiply values of the most frequent terms on the GPU's tensor cores if that "+
-			"is faster: on images, rarely on text",
+		"use the GPU's tensor cores for the most frequent terms if that is faster "+
+			"(on images, rarely on text)",
 	)
 	f.Check(c.check)
 	f.Around(c.run)
@@ -114,7 +114,7 @@ func (c *Compute) check() error {
 	}
 	known := []asm.ISA{asm.Generic, asm.AVX2, asm.AVX512}
 	if !slices.Contains(known, asm.ISA(c.ISA)) {
-		return cli.Usagef("-isa %q, expected one of %s", c.ISA, report.Join(known))
+		return cli.Usagef("unknown instruction set -isa %q; valid sets are %s", c.ISA, report.Join(known))
 	}
 	_, err := asm.For(asm.ISA(c.ISA))
 	return err
@@ -128,9 +128,9 @@ func (c *Compute) run(ctx context.Context, e *cli.Env, work cli.Work) error {
 		return err
 	}
 	if !c.FallsBack(ctx, err) {
-		return fmt.Errorf("%w; -backend cpu computes without the GPU", err)
+		return fmt.Errorf("%w; use -backend cpu to compute without the GPU", err)
 	}
-	e.Warn("the GPU failed, restarting on the CPU: %v", err)
+	e.Warn("restarting on the CPU, because the GPU failed: %v", err)
 	_ = c.close() // an error is ignored, because the device isn't used again
 	c.Backend, c.gpu.why = "cpu", "the GPU failed"
 	debug.FreeOSMemory() // frees the memory of the first attempt

@@ -41,8 +41,8 @@ type Limits struct {
 func (l *Limits) DeclareMemory(f *cli.Flags) {
 	l.bounds = sync.OnceValues(bounds)
 	f.Group("Computing", topic)
-	f.Var(&l.Memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB "+
-		"(default: three quarters of the free memory)")
+	f.Var(&l.Memory, "m", "memory limit `SIZE`, such as 500M or 4G; a plain number is in MB "+
+		"(default: 75% of the free memory)")
 	f.Check(func() error {
 		if l.Memory > 0 && l.Memory < RuntimeBytes {
 			return l.Fits("any command", RuntimeBytes)
@@ -54,10 +54,10 @@ func (l *Limits) DeclareMemory(f *cli.Flags) {
 // DeclareWorkers declares -workers.
 func (l *Limits) DeclareWorkers(f *cli.Flags) {
 	f.Group("Computing", topic)
-	f.IntVar(&l.Workers, "workers", 0, "compute with `N` goroutines (default: one per CPU)")
+	f.IntVar(&l.Workers, "workers", 0, "number `N` of worker goroutines (default: one per CPU)")
 	f.Check(func() error {
 		if l.Workers < 0 {
-			return cli.Usagef("-workers %d is below 0", l.Workers)
+			return cli.Usagef("-workers must not be negative, got %d", l.Workers)
 		}
 		return nil
 	})
@@ -90,8 +90,8 @@ func startable() error {
 	if b.By == "" || b.Bytes >= RuntimeBytes {
 		return nil
 	}
-	return fmt.Errorf("%s allows %s, the program needs %s, mostly for Go's runtime", b.By,
-		report.Bytes(b.Limit), report.Bytes(b.Limit-b.Bytes+RuntimeBytes))
+	return fmt.Errorf("the program needs %s, mostly for Go's runtime, but %s allows %s",
+		report.Bytes(b.Limit-b.Bytes+RuntimeBytes), b.By, report.Bytes(b.Limit))
 }
 
 // bound returns the command's memory limit in bytes (0 for none) and a description of it: -m, if
@@ -111,11 +111,11 @@ func (l *Limits) bound() (int64, string) {
 		return 0, ""
 	}
 	limit := max(all.Bytes/4*3, 1)
-	what := "three quarters of the free memory are " + report.Bytes(limit)
+	what := "75% of the free memory is " + report.Bytes(limit)
 	if all.Limit > 0 {
-		what = fmt.Sprintf("three quarters of what %s leaves are %s", all.By, report.Bytes(limit))
+		what = fmt.Sprintf("75%% of the memory that %s leaves is %s", all.By, report.Bytes(limit))
 	}
-	return limit, what + " (set -m to go on)"
+	return limit, what + " (use -m to override)"
 }
 
 // Budget returns the command's memory limit in bytes: -m, else three quarters of the memory that

@@ -23,13 +23,13 @@ func TestBudget(t *testing.T) {
 		says         string
 	}{
 		"nothing known":        {0, none, none, 0, ""},
-		"the machine":          {0, machine, none, 3000 << 20, "three quarters of the free memory are 2.93 GiB (set -m"},
-		"a group":              {0, group, none, 300 << 20, "what memory.max of a control group leaves are 300 MiB (set -m"},
-		"a limit":              {0, process, process, 150 << 20, "three quarters of what ulimit -v leaves are 150 MiB"},
+		"the machine":          {0, machine, none, 3000 << 20, "75% of the free memory is 2.93 GiB (use -m"},
+		"a group":              {0, group, none, 300 << 20, "memory.max of a control group leaves is 300 MiB (use -m"},
+		"a limit":              {0, process, process, 150 << 20, "75% of the memory that ulimit -v leaves is 150 MiB"},
 		"-m":                   {1 << 30, group, none, 1 << 30, "-m allows 1 GiB"},
 		"-m within a limit":    {100 << 20, process, process, 100 << 20, "-m allows 100 MiB"},
 		"-m beyond a limit":    {1 << 30, process, process, 200 << 20, "ulimit -v leaves 200 MiB"},
-		"a limit of nothing":   {0, short, short, 1, "three quarters of what ulimit -v leaves are 1 B"},
+		"a limit of nothing":   {0, short, short, 1, "75% of the memory that ulimit -v leaves is 1 B"},
 		"-m, and nothing":      {1 << 30, short, short, 1, "ulimit -v leaves 0 B"},
 		"-m, nothing is known": {1 << 30, none, none, 1 << 30, "-m allows 1 GiB"},
 	} {

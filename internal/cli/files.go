@@ -64,7 +64,7 @@ func (f *Flags) Draws(path *string, name, usage string) {
 
 // Pages declares -report, the file of the report's HTML page.
 func (f *Flags) Pages() {
-	f.Writes(&f.Page, "report", "write a page to `FILE`, an .html")
+	f.Writes(&f.Page, "report", "write an HTML report to `FILE` (.html)")
 	f.checkEnding(&f.Page, "report", ".html")
 }
 
@@ -80,7 +80,7 @@ func (f *Flags) WritePage(r report.Report) error {
 func (f *Flags) checkEnding(path *string, name string, endings ...string) {
 	f.Check(func() error {
 		if *path != "" && !slices.Contains(endings, strings.ToLower(filepath.Ext(*path))) {
-			return Usagef("-%s %s, expected a name that ends in %s", name, *path, strings.Join(endings, " or "))
+			return Usagef("-%s %s: the file name must end in %s", name, *path, strings.Join(endings, " or "))
 		}
 		return nil
 	})
@@ -100,7 +100,7 @@ func CheckTable(flag, path, others string, written ...string) error {
 	if slices.Contains(written, ending) || !slices.Contains(tables, ending) {
 		return nil
 	}
-	return Usagef("%s %s: no .%s is written, expected a name that ends in .%s%s", flag, path, ending,
+	return Usagef("%s %s: .%s is not supported; use a name that ends in .%s%s", flag, path, ending,
 		strings.Join(written, " or ."), others)
 }
 
@@ -173,7 +173,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 			e.reports = io.Discard
 		}
 		if o.binary != nil && o.binary() != "" && e.isTerminal(*o.value) {
-			return Usagef("%s %s is a terminal, and %s is binary: expected a file or a pipe", o.flag, *o.value,
+			return Usagef("%s %s is a terminal, but %s is binary; use a file or a pipe", o.flag, *o.value,
 				o.binary())
 		}
 		if !matrixio.IsStdout(*o.value) {
@@ -181,7 +181,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 			continue
 		}
 		if stdout != nil {
-			return Usagef("%s and %s are both standard output, expected one of them", stdout.flag, o.flag)
+			return Usagef("%s and %s cannot both write to standard output", stdout.flag, o.flag)
 		}
 		if stdout = o; e.reports == e.Stdout {
 			e.reports = e.Stderr
@@ -193,7 +193,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 			continue
 		}
 		if stdin != "" {
-			return Usagef("%s and %s are both standard input, expected one of them", stdin, in.flag)
+			return Usagef("%s and %s cannot both read standard input", stdin, in.flag)
 		}
 		stdin = in.flag
 	}
@@ -323,7 +323,7 @@ func (o *output) overwrites(written, file, which string) error {
 			name += " (" + written + ")"
 		}
 	}
-	return Usagef("%s would overwrite %s, %s, expected another file", name, file, which)
+	return Usagef("%s would overwrite %s, %s", name, file, which)
 }
 
 // writable checks that a file can be written, so that a missing or read-only folder is noticed

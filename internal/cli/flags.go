@@ -60,9 +60,9 @@ func newFlags(name string, hasJSON bool) *Flags {
 	f.around = func(ctx context.Context, e *Env, work Work) error { return work(ctx, e) }
 	f.Group("Output", "")
 	if hasJSON {
-		f.BoolVar(&f.JSON, "json", false, "print one JSON object instead of text")
+		f.BoolVar(&f.JSON, "json", false, "print the report as a JSON object")
 	}
-	f.BoolVar(&f.Quiet, "q", false, "print only errors, and no report of what -o writes")
+	f.BoolVar(&f.Quiet, "q", false, "print only errors, without progress, warnings and the report of -o")
 	return f
 }
 
@@ -92,7 +92,7 @@ func (f *Flags) Choose(value *string, name, fallback, usage string, choices []st
 			return nil
 		}
 		last := len(choices) - 1
-		return Usagef("-%s %q, expected %s or %s", name, *value, report.Join(choices[:last]), choices[last])
+		return Usagef("-%s must be %s or %s, got %q", name, report.Join(choices[:last]), choices[last], *value)
 	})
 }
 
@@ -119,7 +119,7 @@ func (f *Flags) takeArgs() error {
 		}
 		at := f.places[place]
 		if f.IsSet(at.Flag) {
-			return Usagef("-%s %s and the argument %q both name a %s, expected one of them", at.Flag,
+			return Usagef("-%s %s and the argument %q both name a %s", at.Flag,
 				f.Lookup(at.Flag).Value, f.Args[i], at.What)
 		}
 		if err := f.Set(at.Flag, f.Args[i]); err != nil {
@@ -170,7 +170,7 @@ func (f *Flags) parseArgs(args []string) error {
 		case f.NArg() == 0:
 			return nil
 		case f.MaxArgs == 0:
-			return Usagef("unexpected argument %q, expected flags only", f.Arg(0))
+			return Usagef("unexpected argument %q; the command takes only flags", f.Arg(0))
 		case len(f.Args) == f.MaxArgs:
 			return Usagef("unexpected argument %q after %s", f.Arg(0), report.Join(f.Args))
 		}
@@ -192,11 +192,11 @@ func (f *Flags) explain(err error) error {
 		}
 		return Usagef("%w%s", err, meant(text[len(unknown)-1:], names))
 	} else if plain, is := strings.CutSuffix(text, ": parse error"); is {
-		expected := "a number"
+		wanted := "a number"
 		if strings.Contains(plain, "boolean") {
-			expected = "true or false"
+			wanted = "true or false"
 		}
-		return Usagef("%s, expected %s", plain, expected)
+		return Usagef("%s: must be %s", plain, wanted)
 	}
 	return UsageError{err}
 }

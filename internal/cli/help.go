@@ -120,10 +120,10 @@ func (p *Program) overview(w io.Writer) {
 	for _, c := range p.Commands {
 		fmt.Fprintf(w, "  %-10s %s\n", c.Name, c.Summary)
 	}
-	fmt.Fprintf(w, "  %-10s %s\n", "completion", "shell completion for bash, zsh or fish")
-	fmt.Fprintf(w, "  %-10s %s\n", "man", "all help texts as a manual page")
-	fmt.Fprintf(w, "  %-10s this text, or that of a command or a topic: %s help %s\n", "help", p.Name, p.Commands[0].Name)
-	fmt.Fprint(w, "\nTopics of the help:\n")
+	fmt.Fprintf(w, "  %-10s %s\n", "completion", "print a completion script for bash, zsh or fish")
+	fmt.Fprintf(w, "  %-10s %s\n", "man", "print all help texts as a manual page")
+	fmt.Fprintf(w, "  %-10s show help on a command or topic, such as %s help %s\n", "help", p.Name, p.Commands[0].Name)
+	fmt.Fprint(w, "\nHelp topics:\n")
 	for _, t := range p.Topics {
 		if t.Summary != "" {
 			fmt.Fprintf(w, "  %-10s %s\n", t.Name, t.Summary)

@@ -56,7 +56,7 @@ func interruptible(stderr io.Writer, program string) (ctx context.Context, stop 
 
 // statusOf prints that the program who was interrupted, and returns the exit status.
 func statusOf(ctx context.Context, stderr io.Writer, who string) int {
-	fmt.Fprintf(stderr, "%s: interrupted, nothing half-written was left behind\n", who)
+	fmt.Fprintf(stderr, "%s: interrupted; incomplete output files were removed\n", who)
 	if by, ok := context.Cause(ctx).(interruption); ok {
 		return Signalled + int(by.signal)
 	}

@@ -160,7 +160,7 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 			known = append(known, t.Name)
 		}
 	}
-	e.Say("unknown %s %q, expected one of %s%s", what, name, strings.Join(known, ", "), meant(name, known))
+	e.Say("unknown %s %q; valid names are %s%s", what, name, strings.Join(known, ", "), meant(name, known))
 	return Misuse
 }
 
@@ -180,8 +180,7 @@ type closed struct{}
 func (closed) Write(b []byte) (int, error) { return len(b), nil }
 
 // errClosed is the error for a result that would be lost.
-var errClosed = errors.New("standard output is closed, or the null device opened for reading, too: " +
-	"expected -o FILE, a pipe or >/dev/null")
+var errClosed = errors.New("standard output is closed; use -o FILE, a pipe or >/dev/null")
 
 // print writes a text at once. It returns Failed if the write fails, such as on a full disk.
 func (e *Env) print(write func(io.Writer)) int {

@@ -41,7 +41,7 @@ func (b *ByteSize) Set(s string) error {
 	}
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || !ok || !(v > 0) || !(math.Ldexp(v, shift) < math.MaxInt64) {
-		return fmt.Errorf("%q is not a size, expected a positive number with K, M, G or T, such as 4G", s)
+		return fmt.Errorf("%q is not a size such as 500M or 4G", s)
 	}
 	*b = ByteSize(math.Ldexp(v, shift))
 	return nil
@@ -61,7 +61,7 @@ func (z *ZeroOne) String() string {
 func (z *ZeroOne) Set(v string) error {
 	b, err := strconv.ParseBool(v)
 	if err != nil {
-		return fmt.Errorf("expected 0 or 1")
+		return fmt.Errorf("must be 0 or 1")
 	}
 	*z = ZeroOne(b)
 	return nil

@@ -56,8 +56,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			digest, err = m.jobs[i].digest(ctx)
 		}
 		if after := hex(digest); err == nil && after != row.Digest {
-			err = fmt.Errorf("%s: the digest is %s after the rounds and was %s before them: expected the same bits; "+
-				"soak looks for the core", row, after, row.Digest)
+			err = fmt.Errorf("%s: digest changed during the rounds, from %s to %s; run grambench soak to find the faulty core",
+				row, row.Digest, after)
 		}
 	}
 	if ctx.Err() != nil {
@@ -118,8 +118,8 @@ func (m *measuring) prepare(ctx context.Context, o *Options) error {
 		want, have := KnownDigests[DigestName(w, o.ISA)]
 		have = have && runtime.GOARCH == "amd64" // on other architectures the compiler may fuse multiply-adds
 		if err == nil && have && known != want {
-			err = fmt.Errorf("the digest on %s is %s, expected %s as on other machines; "+
-				"soak looks for the core", o.ISA, known, want)
+			err = fmt.Errorf("digest on %s is %s, but must be %s as on other computers; "+
+				"run grambench soak to find the faulty core", o.ISA, known, want)
 		}
 		for _, workers := range o.Workers {
 			row := &Row{Workload: w.Name, Version: w.Version, Workers: workers, Unit: w.Unit, Known: have}
@@ -147,12 +147,12 @@ func (m *measuring) add(ctx context.Context, d *documents, w *Workload, row *Row
 		return err
 	}
 	if !(worst.Part <= 1) {
-		return fmt.Errorf("a value of %d differs from the reference by %.3g times the tolerance", worst.Values, worst.Part)
+		return fmt.Errorf("the largest error of %d values is %.3g times the tolerance", worst.Values, worst.Part)
 	}
 	row.Units, row.Error, row.Digest = j.units, worst, hex(digest)
 	for _, other := range m.result.Rows {
 		if other.Workload == row.Workload && other.Digest != row.Digest {
-			return fmt.Errorf("digest %s with %d workers, %s with %d, expected the same bits", other.Digest, other.Workers,
+			return fmt.Errorf("results depend on -workers: digest %s with %d, but %s with %d", other.Digest, other.Workers,
 				row.Digest, row.Workers)
 		}
 	}

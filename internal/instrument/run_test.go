@@ -114,7 +114,7 @@ func TestWrongResults(t *testing.T) {
 	t.Cleanup(func() { KnownDigests[name] = own })
 	KnownDigests[name] = "0"
 	_, err := Run(t.Context(), Options{Workers: []int{1}, Workloads: []*Workload{w}})
-	if (err == nil || !strings.Contains(err.Error(), "as on other machines")) && runtime.GOARCH == "amd64" {
+	if (err == nil || !strings.Contains(err.Error(), "as on other computers")) && runtime.GOARCH == "amd64" {
 		t.Errorf("a wrong digest: %v", err)
 	}
 }

@@ -241,14 +241,13 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 	filled := float64(values) / float64(c.Documents.Rows()) / float64(len(columns))
 	if why == sparse.Fractions && len(columns) >= wideColumns && filled <= sparseShare && 2*common < values {
 		return &Vectors{WeightsKernel, sparse.Embedding{Norm: sparse.NormL2},
-			fmt.Sprintf("non-negative fractions in %d columns, %.2g%% filled, look like term weights such as tf-idf: "+
-				"the default is the text kernel %s; use -kernel %s for "+
+			fmt.Sprintf("non-negative fractions in %d columns, %.2g%% nonzero, look like term weights such as tf-idf, "+
+				"so the default is the text kernel %s; use -kernel %s for "+
 				"measurements", len(columns), 100*filled, WeightsKernel, VectorKernel),
 			true}
 	}
-	v := &Vectors{Kernel: VectorKernel, Why: why + ", not term counts: the default is a kernel of " +
-		"vectors on columns " +
-		"scaled to mean 0 and variance 1 (-scale standard)"}
+	v := &Vectors{Kernel: VectorKernel, Why: why + " are not term counts, so the default is a kernel for " +
+		"vectors, with columns scaled to mean 0 and variance 1 (-scale standard)"}
 	if c.Documents.Unscaled() != "" {
 		v.Embedding.Weighting = sparse.Standard
 	}

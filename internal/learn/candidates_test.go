@@ -145,9 +145,9 @@ func TestVectorsOf(t *testing.T) {
 		{"tf-idf", vectors(500, 8, 1, fraction), WeightsKernel, "non-negative fractions in "},
 		{"counts", vectors(500, 8, 1, func(i int) float32 { return float32(1 + i%3) }), "", ""},
 		{"text", words, "", ""},
-		{"narrow", vectors(60, 4, 0, fraction), VectorKernel, "fractions, not term counts"},
-		{"dense", vectors(200, 40, 0, fraction), VectorKernel, "fractions, not term counts"},
-		{"measurements and indicators", vectors(500, 8, 5, fraction), VectorKernel, "fractions, not term counts"},
+		{"narrow", vectors(60, 4, 0, fraction), VectorKernel, "fractions are not term counts"},
+		{"dense", vectors(200, 40, 0, fraction), VectorKernel, "fractions are not term counts"},
+		{"measurements and indicators", vectors(500, 8, 5, fraction), VectorKernel, "fractions are not term counts"},
 		{"negative", vectors(500, 8, 0, func(i int) float32 { return fraction(i) - 0.1 }), VectorKernel, sparse.Negative},
 	} {
 		v := VectorsOf(q.corpus)

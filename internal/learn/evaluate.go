@@ -138,7 +138,7 @@ func Evaluate(
 		return nil, err
 	}
 	if e.Terms < 0 {
-		return nil, fmt.Errorf("learn: number of terms is %d, expected at least 0 (0 = default)", e.Terms)
+		return nil, fmt.Errorf("learn: number of terms must not be negative, got %d", e.Terms)
 	}
 	a := m.About()
 	score, err := a.Score(p, c)
@@ -147,11 +147,11 @@ func Evaluate(
 	}
 	if known := func(name string) bool { return slices.Contains(a.Classes, name) }; len(c.Labels.IDs) == 0 ||
 		score.Documents == 0 || a.Classes != nil && !slices.ContainsFunc(c.Classes, known) {
-		found := "no labels for comparison"
+		found := "no labels"
 		if len(c.Labels.IDs) > 0 && len(c.Classes) > 0 {
 			found = fmt.Sprintf("labels such as %q", c.Classes[0])
 		}
-		return nil, fmt.Errorf("learn: %s has %s, expected some of the model's labels: %.60q", c.Source, found,
+		return nil, fmt.Errorf("learn: %s has %s, but none of the model's labels: %.60q", c.Source, found,
 			a.Classes[:min(len(a.Classes), 3)])
 	}
 	v := &Evaluation{Score: score, Outcomes: outcomesOf(&a, p, c, rows, score), Mistakes: []Mistake{}}
@@ -363,12 +363,13 @@ func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o O
 			need += 2 * m.Bytes()
 		}
 	}
-	if err := run.Fits(need, o.MemoryBytes, "learn: near copies of documents of %s", training.Source); err != nil {
+	err := run.Fits(need, o.MemoryBytes, "learn: the search for near-duplicates in %s", training.Source)
+	if err != nil {
 		return err
 	}
 	s, err := corpus.NewSpace(sparse.Sphere, both[1], both[0], true)
 	if err != nil {
-		return fmt.Errorf("learn: near copies: %w", err)
+		return fmt.Errorf("learn: near-duplicates: %w", err)
 	}
 	x, err := s.Embedder.TransformRows(ctx, s.Columns, nil, o.Workers)
 	if err != nil {

@@ -48,7 +48,7 @@ type TermWeight struct {
 }
 
 // explained describes models with weights.
-const explained flagtext.Words = "a model with weights, such as -type linear or an SVM with -kernel linear"
+const explained flagtext.Words = "use a model with weights, such as -type linear or an SVM with -kernel linear"
 
 // Explain returns the n most positive and the n most negative terms of each class; ties are broken
 // by column. In one-vs-one, the function of a class is the mean over its binary classifiers; if
@@ -59,7 +59,7 @@ const explained flagtext.Words = "a model with weights, such as -type linear or 
 // It fails if n < 1 or class is unknown, if m has neither terms nor documents, or if Predict fails.
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
 	if n < 1 {
-		return nil, fmt.Errorf("learn: number of terms is %d, expected at least 1", n)
+		return nil, fmt.Errorf("learn: number of terms must be at least 1, got %d", n)
 	}
 	machines, ok := m.(KernelMachine)
 	if !ok || machines.linear() || machines.Kernel == model.Precomputed {
@@ -108,7 +108,7 @@ func functionsOf(machines []weightsOfMachine, class string) (out []function, err
 		}
 		if len(out) == 0 {
 			known := classesOf(machines)
-			return nil, flagtext.Errorf("-class %s: unknown to the model, expected one of %s%s", class,
+			return nil, flagtext.Errorf("-class %s is not a class of the model; its classes are %s%s", class,
 				strings.Join(known[:min(len(known), 20)], ", "), map[bool]string{true: ", …"}[len(known) > 20])
 		}
 		return out, nil
@@ -167,7 +167,7 @@ func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, err
 	weighted, ok := m.(Weighted)
 	if !ok {
 		name, _, _ := strings.Cut(a.Type, ":")
-		return nil, "", flagtext.Errorf("a model of -type %s has no term weights, expected %s", name, explained)
+		return nil, "", flagtext.Errorf("a model of -type %s has no term weights; %s", name, explained)
 	}
 	all, columns, of := weighted.Weights()
 	t, kind := &weights{vocabulary: a.Vocabulary, tokenizer: a.Tokenizer, columns: columns}, a.Type+", "+a.Embedding
@@ -202,7 +202,7 @@ func (m KernelMachine) linear() bool {
 // weightsOfMachines converts the weights own of an SVM, which it computes if own is nil.
 func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
 	if !(KernelMachine{Model: m}).linear() {
-		return nil, "", flagtext.Errorf("the kernel %s has no term weights, expected %s", m.Kernel, explained)
+		return nil, "", flagtext.Errorf("the kernel %s has no term weights; %s", m.Kernel, explained)
 	}
 	k, err := kernel.Parse(m.Kernel)
 	if err == nil && own == nil {

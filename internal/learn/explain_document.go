@@ -63,9 +63,9 @@ func ExplainDocument(
 ) (*DocumentExplanation, error) {
 	switch {
 	case i < 0 || i >= docs.Rows():
-		return nil, fmt.Errorf("learn: document index %d, expected 0 to %d", i, docs.Rows()-1)
+		return nil, fmt.Errorf("learn: document index must be between 0 and %d, got %d", docs.Rows()-1, i)
 	case n < 1:
-		return nil, fmt.Errorf("learn: number of terms is %d, expected at least 1", n)
+		return nil, fmt.Errorf("learn: number of terms must be at least 1, got %d", n)
 	}
 	return explainTerms(ctx, m, docs, i, n, -1, o)
 }
@@ -242,7 +242,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		f.first = greatest(-1)
 		f.name = a.Classes[f.first]
 	case len(a.Classes) < 2:
-		return nil, fmt.Errorf("learn: cannot explain predictions of a model with one class, %s", a.Classes)
+		return nil, fmt.Errorf("learn: cannot explain predictions of a model with only one class, %s", a.Classes)
 	case ok && a.Scheme == solver.OneVsOne:
 		votes := make([]float64, len(a.Classes))
 		for k, pair := range solver.Pairs(len(a.Classes)) {

@@ -37,11 +37,11 @@ func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {
 	if n < 1 {
-		return nil, nil, fmt.Errorf("learn: number of words is %d, expected at least 1", n)
+		return nil, nil, fmt.Errorf("learn: number of words must be at least 1, got %d", n)
 	}
 	a := m.About()
 	if a.Vocabulary == nil {
-		return nil, nil, errors.New("learn: the model was trained on vectors, expected a model trained on texts")
+		return nil, nil, errors.New("learn: explaining words requires a model trained on texts, not on vectors")
 	}
 	counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
 	if err != nil {

@@ -112,7 +112,7 @@ func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, erro
 		case list.Name == "embed" || list.Name == "scheme" || list.Name == "ngrams":
 			return nil, flagtext.Errorf("-grid %s does not apply to -type %s", list.Name, l.Name)
 		case list.Name == "c":
-			return nil, flagtext.Errorf("-grid c: no such parameter (did you mean C?)")
+			return nil, flagtext.Errorf("-grid c: unknown parameter (did you mean C?)")
 		case list.Name == "C" && g.C == nil:
 			return nil, flagtext.Errorf("-grid C: -type %s has no C", l.Name)
 		case list.Name == "C":
@@ -138,7 +138,7 @@ func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, erro
 		trainers = more
 	}
 	if n := len(g.C); n > 0 && !(g.C[0] > 0 && g.C[n-1] < 1e300) {
-		return nil, flagtext.Errorf("-grid C: %v, expected numbers above 0, below 1e300", g.C)
+		return nil, flagtext.Errorf("-grid C: values must be positive and below 1e300, got %v", g.C)
 	}
 	for _, t := range trainers {
 		if err := t.Check(o); err != nil {
@@ -154,7 +154,7 @@ func (w *Words) numbers() (values []float64, err error) {
 	for _, text := range w.Values {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || v != v {
-			return nil, flagtext.Errorf("-grid %s: %s, expected numbers", w.Name, strings.Join(w.Values, ","))
+			return nil, flagtext.Errorf("-grid %s: values must be numbers, got %s", w.Name, strings.Join(w.Values, ","))
 		}
 		values = append(values, v)
 	}
@@ -164,7 +164,7 @@ func (w *Words) numbers() (values []float64, err error) {
 // grid makes a grid for support vector machines.
 func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 	if t.Type == model.OneClass {
-		return nil, flagtext.Errorf("-type %s: search needs labels to compare predictions with", t.Type)
+		return nil, flagtext.Errorf("-type %s cannot be searched, because it has no labels to validate with", t.Type)
 	}
 	g := &Grid{machines: t}
 	var kernels []string
@@ -189,7 +189,7 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 			for _, name := range list.Values {
 				one, err := params.With(t, map[string]any{"scheme": name})
 				if err == nil && one.Scheme == solver.Labels {
-					err = errors.New("scheme \"labels\" can't be searched, expected one-vs-one or one-vs-rest")
+					err = errors.New("scheme \"labels\" cannot be searched; use one-vs-one or one-vs-rest")
 				}
 				if err != nil {
 					return nil, flagtext.Errorf("-grid scheme with -type %s: %w", t.Type, err)
@@ -199,9 +199,8 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 		default:
 			values, err := list.numbers()
 			if err != nil && HasParameter(list.Name) {
-				err = flagtext.Errorf("-grid %s=%s: parameter of other learners, set with -type (see gram help "+
-					"learners)", list.Name,
-					strings.Join(list.Values, ","))
+				err = flagtext.Errorf("-grid %s=%s: the parameter requires another learner, set by -type (see "+
+					"gram help learners)", list.Name, strings.Join(list.Values, ","))
 			}
 			if err != nil {
 				return nil, err
@@ -286,8 +285,8 @@ func (g *Grid) vary(t *machines, kernels []kernel.Kernel, lists []kernel.List) e
 		if unused[0] == "c" {
 			meant = " (did you mean C?)"
 		}
-		return flagtext.Errorf("-grid %s: no such parameter of %s, expected C, nu, epsilon, kernel, embed, scheme or a "+
-			"parameter of a base kernel%s", unused[0], strings.Join(names, ", "), meant)
+		return flagtext.Errorf("-grid %s: unknown parameter of %s%s; valid names are C, nu, epsilon, kernel, embed, scheme "+
+			"and parameters of the base kernel", unused[0], strings.Join(names, ", "), meant)
 	}
 	for i, k := range all {
 		if slices.ContainsFunc(all[:i], func(other kernel.Kernel) bool { return kernel.Equal(other, k) }) {

@@ -14,7 +14,7 @@ import (
 )
 
 var neighboursLearner = &Learner{
-	Name: "knn", Summary: "k nearest neighbours, weighted by the value of -kernel (default: bhattacharyya)",
+	Name: "knn", Summary: "k nearest neighbours, weighted by kernel value (default: -kernel bhattacharyya)",
 	Holds: true,
 	Form:  knn.Form.Name, Read: Reads(&knn.Form, func(m *knn.Model) Model { return neighboursModel{m} }),
 	New: func() Trainer { return &nearest{} },

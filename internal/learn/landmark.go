@@ -75,7 +75,7 @@ func (t *landmarks) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 		return c, nil
 	}
 	if t.Scheme == solver.Labels {
-		return nil, flagtext.Errorf("-weight with -type landmark requires one class per document, found -scheme labels")
+		return nil, flagtext.Errorf("-weight and -scheme labels cannot be combined for -type landmark")
 	}
 	var rows []int
 	for i := range c.Documents.Rows() {

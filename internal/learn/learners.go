@@ -171,7 +171,8 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 		}
 	}
 	if n > 0 {
-		warn("%d of %d values are in columns unknown to the model, first in %s", n, c.Documents.NNZ(), c.DocumentName(first))
+		warn("%d of %d values are ignored, because their columns are unknown to the model (first in %s)", n,
+			c.Documents.NNZ(), c.DocumentName(first))
 	}
 }
 
@@ -242,7 +243,7 @@ func Parse(spec string) (*Learner, Trainer, error) {
 		for _, l := range machineLearners {
 			types = append(types, l.Name)
 		}
-		return nil, nil, flagtext.Errorf("-type %q, expected an SVM type (%s) or another learner (%s)", spec,
+		return nil, nil, flagtext.Errorf("unknown learner -type %q; valid types are %s (SVMs), %s", spec,
 			strings.Join(types, ", "), strings.Join(Names(), ", "))
 	}
 	l := All[at]
@@ -260,8 +261,8 @@ func CheckTargets(c *corpus.Corpus) error {
 	if n <= 20 || 4*n <= docs {
 		return nil
 	}
-	return flagtext.Errorf("the labels of %s are numbers, %d distinct values in %d documents: use -type epsilon_svr for "+
-		"regression, or -type c_svc to treat each value as a class", c.Source, n, docs)
+	return flagtext.Errorf("the labels of %s are numbers with %d distinct values in %d documents; use -type epsilon_svr "+
+		"for regression, or -type c_svc to treat each value as a class", c.Source, n, docs)
 }
 
 // Help lists the learners other than support vector machines, with their parameters.

@@ -60,7 +60,7 @@ func (l *lines) Check(o Options) error {
 // checkLine returns an error unless the embedding is for dot products.
 func checkLine(e Embedding) error {
 	if e.Embedding != nil && e.Pairing != sparse.Dot {
-		return flagtext.Errorf("-embed %s, expected an embedding of dot products", e)
+		return flagtext.Errorf("-embed %s is not an embedding for dot products", e)
 	}
 	return nil
 }

@@ -61,8 +61,8 @@ func (m KernelMachine) About() About {
 	}
 	if t := m.Trained; t != nil {
 		if a.Tried = t.Tried; a.Tried != nil && a.Tried.Chosen.Why != "" {
-			a.Notes = append(a.Notes, fmt.Sprintf("parameters were not selected: %s; using %s with C = %v", a.Tried.Chosen.Why,
-				t.Settings.Kernel, t.Settings.C))
+			a.Notes = append(a.Notes, fmt.Sprintf("parameters were not selected, because %s; using %s with C = %v",
+				a.Tried.Chosen.Why, t.Settings.Kernel, t.Settings.C))
 		}
 		a.Notes, a.Ended = append(a.Notes, t.Warnings...), Convergence{Functions: t.Functions, Unfinished: t.Unfinished}
 	}

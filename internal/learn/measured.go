@@ -49,7 +49,7 @@ func WithVectors(
 		opt.Tokenizer, opt.MinDF = values, 0
 		return c.Retokenize(ctx, nil, opt)
 	case ok && c.Inferred:
-		return nil, flagtext.Errorf("%s: kernels of vectors need the rows of the table, which were not stored", c.Source)
+		return nil, flagtext.Errorf("%s: kernels for vectors require the rows of the table, which were not stored", c.Source)
 	case embedding == "":
 		return c, nil
 	}
@@ -62,10 +62,10 @@ func WithVectors(
 	}
 	switch {
 	case others == nil && !columns.HasNumbers():
-		return nil, flagtext.Errorf("-embed %s: %s has only categories (%s), expected a column of numbers to scale",
+		return nil, flagtext.Errorf("-embed %s requires a column of numbers to scale, but %s has only categories (%s)",
 			embedding, c.Source, strings.Join(columns.Names(), ", "))
 	case others == nil:
-		return nil, flagtext.Errorf("-embed %s: %s has the views %s, expected value columns such as -views x,y=values",
+		return nil, flagtext.Errorf("-embed %s requires value columns, such as -views x,y=values, but %s has the views %s",
 			embedding, c.Source, c.Tokenizer.Brief())
 	}
 	return nil, flagtext.Errorf("-embed %s: %s has columns of text or vectors (%s), "+

@@ -137,7 +137,7 @@ func (l *Learner) Suit(t Trainer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		if n := len(c.Labels.Of(i)); n > 1 && !t.Given("scheme") && (l.Type == "" || l.Type.Classifies()) {
 			if params.Assume(t, "scheme", solver.Labels.String()) != nil {
-				return flagtext.Errorf("-type %s requires one class per document, found %d for %s", l.Name, n, c.DocumentName(i))
+				return flagtext.Errorf("-type %s requires one class per document, but got %d for %s", l.Name, n, c.DocumentName(i))
 			}
 			break
 		}
@@ -149,14 +149,14 @@ func (l *Learner) Suit(t Trainer, c *corpus.Corpus) error {
 			own = strconv.FormatFloat(v+0, 'g', -1, 64)
 		}
 		if !slices.Contains(c.Classes, own) {
-			return flagtext.Errorf("-weight: %q isn't a class of %s, expected one of %s", name, c.Source,
+			return flagtext.Errorf("-weight: %q is not a class of %s; its classes are %s", name, c.Source,
 				strings.Join(c.Classes[:min(len(c.Classes), 20)], ", "))
 		}
 		delete(weights, name)
 		weights[own] = w
 	}
 	if tune, _ := params.Get(t, "thresholds").(bool); tune && SchemeOf(t) != solver.Labels {
-		return flagtext.Errorf("-thresholds 1 requires -scheme labels, found %s", SchemeOf(t))
+		return flagtext.Errorf("-thresholds 1 requires -scheme labels, got %s", SchemeOf(t))
 	}
 	if l.Type == "" || l.Type.Classifies() {
 		return c.CheckClasses()

@@ -126,7 +126,7 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 		l = All[at]
 	} else if rest, is := strings.CutPrefix(string(begin), "gram "); is {
 		kind, _, _ := strings.Cut(rest, " ")
-		return nil, fmt.Errorf("%w: file type %.20q isn't a model of this program", archive.ErrFormat, kind)
+		return nil, fmt.Errorf("%w: %.20q is not a model type of this program", archive.ErrFormat, kind)
 	}
 	return l.Read(ctx, b, size, early)
 }
@@ -142,8 +142,8 @@ func (a *About) Score(p *model.Prediction, truth *corpus.Corpus) (*score.Score, 
 	}
 	const insider, stranger = "1", "-1"
 	if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
-		return nil, fmt.Errorf("learn: the labels of %s don't suit a one-class model, expected %s for documents "+
-			"like the training documents and %s for others", truth.Source, insider, stranger)
+		return nil, fmt.Errorf("learn: for a one-class model, labels of %s must be %s (inliers) or %s (outliers)",
+			truth.Source, insider, stranger)
 	}
 	class := make([]int, len(p.Value))
 	for i, v := range p.Value {

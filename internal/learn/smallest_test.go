@@ -118,8 +118,8 @@ func TestLoadErrors(t *testing.T) {
 	other := filepath.Join(dir, "other")
 	musttest.Do(t, os.WriteFile(other, []byte("gram metric 1\n"), 0o600))
 	for path, want := range map[string]string{dir: "is a directory", filepath.Join(dir, "none"): "no such file",
-		text:  text + `: wrong file format: file begins with "svm_typo`,
-		other: other + `: wrong file format: file type "metric" isn't a model of this program`} {
+		text:  text + `: wrong file format: file must begin with "gram model 1\n", got "svm_typo`,
+		other: other + `: wrong file format: "metric" is not a model type of this program`} {
 		if _, err := learn.Load(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", path, err, want)
 		}

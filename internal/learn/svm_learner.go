@@ -32,10 +32,10 @@ func machinesOf(t model.Type, summary string) *Learner {
 
 var machineLearners = []*Learner{
 	machinesOf(model.CSVC, "C-support vector classification, multiclass or multilabel"),
-	machinesOf(model.NuSVC, "ν-support vector classification, with ν bounding the fraction of margin errors"),
+	machinesOf(model.NuSVC, "ν-support vector classification; ν bounds the fraction of margin errors"),
 	machinesOf(model.OneClass, "one-class SVM for novelty detection"),
 	machinesOf(model.EpsilonSVR, "ε-support vector regression"),
-	machinesOf(model.NuSVR, "ν-support vector regression, with ν bounding the fraction of errors above ε"),
+	machinesOf(model.NuSVR, "ν-support vector regression; ν bounds the fraction of errors above ε"),
 }
 
 // machines trains support vector machines of one type.
@@ -94,7 +94,7 @@ func (t *machines) settings(o *Options) (svm.Settings, error) {
 	rejects := s.Reject != svm.RejectionTarget{}
 	s.Calibrated = s.Calibrated || rejects
 	if rejects && s.Scheme == solver.Labels {
-		return s, flagtext.Errorf("-reject %s requires c_svc or nu_svc with one class per document, found %s, %s", s.Reject,
+		return s, flagtext.Errorf("-reject %s requires c_svc or nu_svc with one class per document, got %s, %s", s.Reject,
 			t.Type, s.Scheme)
 	}
 	err := params.Resolve(&s)
@@ -108,7 +108,7 @@ func (t *machines) settings(o *Options) (svm.Settings, error) {
 func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
 	own, ok := t.(*machines)
 	if !ok {
-		return svm.Settings{}, errors.New("learn: model isn't a support vector machine")
+		return svm.Settings{}, errors.New("learn: model is not a support vector machine")
 	}
 	return own.settings(&o)
 }
@@ -116,8 +116,8 @@ func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
 // checkReject returns an error if a class has the name of rejected documents.
 func (t *machines) checkReject(c *corpus.Corpus) error {
 	if t.Given("reject") && slices.Contains(c.Classes, NoAnswer) {
-		return flagtext.Errorf("-reject %s: %s has a class %s, which is reserved for rejected documents; "+
-			"rename it", t.Reject, c.Source, NoAnswer)
+		return flagtext.Errorf("-reject %s: rename the class %[3]s of %[2]s, because it denotes rejected "+
+			"documents", t.Reject, c.Source, NoAnswer)
 	}
 	return nil
 }
@@ -298,7 +298,7 @@ func (t *machines) chosenProblem(
 			return nil, err
 		}
 		if v := trained.Linear; v != nil {
-			o.Report("-type linear reaches %s %s on the same folds with far less time and memory", v.Measure,
+			o.Report("-type linear reaches %s %s on the same folds and needs much less time and memory", v.Measure,
 				v.Measure.Format(v.Mean))
 		}
 	}
@@ -399,8 +399,8 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	trained.Report = *report
 	if n := int(m.Documents); t.Type == model.EpsilonSVR && n > 0 && trained.Tried == nil {
 		if bounded := m.Classifier.Functions[0].Bounded; bounded >= n-n/10 {
-			o.Warning("%d of %d documents are at the bound C = %g, which may be too small for the range of these values; "+
-				"search over larger C and epsilon with grid", bounded, n, s.C)
+			o.Warning("C = %[3]g may be too small, because %[1]d of %[2]d documents are at this bound; "+
+				"try larger values of C and epsilon", bounded, n, s.C)
 		}
 	}
 	return KernelMachine{m, trained}, nil

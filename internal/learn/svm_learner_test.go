@@ -39,7 +39,7 @@ func TestRegressionAtItsBound(t *testing.T) {
 		said := ""
 		o := Options{Warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
 		musttest.Get((&machines{Settings: svm.Settings{Type: model.EpsilonSVR, C: price}}).Train(t.Context(), c, o))(t)
-		if warns != strings.Contains(said, "documents are at the bound C =") {
+		if warns != strings.Contains(said, "documents are at this bound") {
 			t.Errorf("C = %g: %q", price, said)
 		}
 	}

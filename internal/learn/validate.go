@@ -305,7 +305,7 @@ func (v *folding) known(classes []string, p *model.Prediction) error {
 		return nil
 	}
 	if p.Class == nil && p.Labels == nil {
-		return errors.New("learn: a learning curve requires classes, found regression or one class")
+		return errors.New("learn: learning curves are not supported for regression and one-class models")
 	}
 	p.Probabilities = nil
 	at := make([]int, len(classes))

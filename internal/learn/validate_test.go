@@ -70,8 +70,8 @@ func TestSearchRefuses(t *testing.T) {
 		g    *Grid
 		says string
 	}{
-		"one fold": {of(1), "2 to 20"}, "too many folds": {of(21), "2 to 20"},
-		"folds below 0": {of(-1), "2 to 20"},
+		"one fold": {of(1), "between 2 and 20"}, "too many folds": {of(21), "between 2 and 20"},
+		"folds below 0": {of(-1), "between 2 and 20"},
 	} {
 		_, err := Search(t.Context(), c, q.g, Options{})
 		if err == nil || !strings.Contains(err.Error(), q.says) {

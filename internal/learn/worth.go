@@ -88,7 +88,7 @@ func (f *Found) point() (p Point, ok bool) {
 func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (_ Model, err error) {
 	p, ok := f.point()
 	if !ok {
-		return nil, errors.New("learn: the search found no best point to train")
+		return nil, errors.New("learn: the search found no settings to train with")
 	}
 	if p.Terms > 0 && c != nil && c.Documents != nil { // the old documents stay in memory
 		o.HeldBytes += c.Documents.Bytes() + c.Raw.Bytes()

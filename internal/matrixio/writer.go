@@ -44,11 +44,11 @@ func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
 		return &libsvm{w: w, labels: h.Labels}, nil
 	case "mm":
 		if h.Cols > 0 {
-			return nil, fmt.Errorf("format mm requires a symmetric matrix, expected npy or libsvm")
+			return nil, fmt.Errorf("format mm supports only symmetric matrices; use npy or libsvm")
 		}
 		return newMatrixMarket(w, h.Rows, h.Comment)
 	}
-	return nil, fmt.Errorf("format %q is unknown, expected one of %s", format, strings.Join(Formats(), ", "))
+	return nil, fmt.Errorf("unknown format %q; valid formats are %s", format, strings.Join(Formats(), ", "))
 }
 
 // FormatOf returns the format for a file name's extension, or "".

@@ -47,7 +47,7 @@ func (r *Record) note(name string) { r.set = append(slices.Clip(r.set), name) }
 type ValueError struct{ Name, Text, Wanted string }
 
 func (e *ValueError) Error() string {
-	return fmt.Sprintf("found %s=%s, expected %s", e.Name, e.Text, e.Wanted)
+	return fmt.Sprintf("%s must be %s, got %s", e.Name, e.Wanted, e.Text)
 }
 
 // fieldsOf returns the parameters of a struct or a pointer to a struct.
@@ -112,7 +112,7 @@ func Assume(to any, name, text string) error {
 		if all := Names(to); len(all) > 0 {
 			names = strings.Join(all, ", ")
 		}
-		return fmt.Errorf("found parameter %q, expected one of %s", name, names)
+		return fmt.Errorf("unknown parameter %q; valid parameters are %s", name, names)
 	}
 	err := f.parse(text)
 	if err != nil || f.check() != nil || f.text() == "auto" && text != "auto" {
@@ -223,10 +223,10 @@ func Split(list string) (all []Setting, err error) {
 		name, value, ok := strings.Cut(one, "=")
 		name = strings.TrimSpace(name)
 		if !ok {
-			return nil, fmt.Errorf("found %q, expected parameter=value", one)
+			return nil, fmt.Errorf("%q is not of the form parameter=value", one)
 		}
 		if slices.ContainsFunc(all, func(s Setting) bool { return s.Name == name }) {
-			return nil, fmt.Errorf("found %s twice, expected each parameter once", name)
+			return nil, fmt.Errorf("parameter %s is given twice", name)
 		}
 		value = strings.TrimSpace(value)
 		if whole, _ := cut(value); whole == value && strings.Contains(value, ",") && value[0] == '(' {
@@ -418,7 +418,7 @@ func (f *field) check() error {
 	if auto := f.tag.Get("auto") != "" && f.text() == "auto"; auto || f.allows(v) {
 		return nil
 	}
-	return fmt.Errorf("%s=%s, expected %s", f.name, f.text(), f.wanted())
+	return fmt.Errorf("%s must be %s, got %s", f.name, f.wanted(), f.text())
 }
 
 // allows reports whether a number is within the bounds.
@@ -437,9 +437,9 @@ func (f *field) wanted() string {
 	if text := f.tag.Get("wants"); text != "" {
 		return text
 	}
-	text := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "a whole number",
-		reflect.Uint64: "a whole number of at least 0", reflect.Float64: "a number",
-		reflect.String: "a text"}[f.value.Kind()]
+	text := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "an integer",
+		reflect.Uint64: "a non-negative integer", reflect.Float64: "a number",
+		reflect.String: "a string"}[f.value.Kind()]
 	if f.enumeration() {
 		words := f.words()
 		last := len(words) - 1

@@ -34,18 +34,18 @@ func TestParse(t *testing.T) {
 		{"k=5,m=4096,loss=square,tolerance=0.001,chosen=auto", "", ""},
 		{"k=7, uniform=true ,loss=hinge", ":k=7,loss=hinge,uniform=true", ""},
 		{"m=auto,chosen=2,c=3", ":m=auto,chosen=2", ""},
-		{"k=0", "", "found k=0, expected a whole number of at least 1"},
-		{"k=1.5", "", "found k=1.5, expected a whole number of at least 1"},
-		{"m=5001", "", "found m=5001, expected a whole number from 1 to 5000, or auto"},
-		{"m=-1", "", "found m=-1, expected a whole number from 1 to 5000, or auto"},
-		{"loss=log", "", "found loss=log, expected square or hinge"},
-		{"tolerance=NaN", "", "found tolerance=NaN, expected a number above 0 and below 1"},
-		{"tolerance=1", "", "found tolerance=1, expected a number above 0 and below 1"},
-		{"uniform=maybe", "", "found uniform=maybe, expected true or false"},
-		{"c=101", "", "found c=101, expected a number above 0 and at most 100"},
-		{"k", "", `found "k", expected parameter=value`},
-		{"k=1,k=2", "", "found k twice, expected each parameter once"},
-		{"Other=1", "", `found parameter "Other", expected one of c, seed, k, m, loss, tolerance, uniform, chosen`},
+		{"k=0", "", "k must be an integer of at least 1, got 0"},
+		{"k=1.5", "", "k must be an integer of at least 1, got 1.5"},
+		{"m=5001", "", "m must be an integer from 1 to 5000, or auto, got 5001"},
+		{"m=-1", "", "m must be an integer from 1 to 5000, or auto, got -1"},
+		{"loss=log", "", "loss must be square or hinge, got log"},
+		{"tolerance=NaN", "", "tolerance must be a number above 0 and below 1, got NaN"},
+		{"tolerance=1", "", "tolerance must be a number above 0 and below 1, got 1"},
+		{"uniform=maybe", "", "uniform must be true or false, got maybe"},
+		{"c=101", "", "c must be a number above 0 and at most 100, got 101"},
+		{"k", "", `"k" is not of the form parameter=value`},
+		{"k=1,k=2", "", "parameter k is given twice"},
+		{"Other=1", "", `unknown parameter "Other"; valid parameters are c, seed, k, m, loss, tolerance, uniform, chosen`},
 	} {
 		var s settings
 		err := Parse(&s, q.list)
@@ -85,7 +85,7 @@ type hiding struct{ settings }
 func (hiding) Hidden() []string { return []string{"k"} }
 
 func TestHelp(t *testing.T) {
-	first := Row{"k", "neighbours: a whole number of at least 1", "5"}
+	first := Row{"k", "neighbours: an integer of at least 1", "5"}
 	if rows := Help(&settings{K: 9}); len(rows) != 6 || rows[0] != first || rows[1].Default != "4096" {
 		t.Errorf("%q", fmt.Sprint(rows))
 	}

@@ -18,7 +18,7 @@ type MemoryError struct {
 
 // Error names the computation, its need and the limit.
 func (e *MemoryError) Error() string {
-	limit, more := "expected at most "+FormatBytes(e.Limit), ""
+	limit, more := "the limit is "+FormatBytes(e.Limit), ""
 	switch {
 	case e.By != "":
 		if limit = e.By; e.Source != "" && !e.Enough {
@@ -27,7 +27,7 @@ func (e *MemoryError) Error() string {
 	case e.Machine:
 		limit = "the system leaves " + FormatBytes(e.Limit)
 	}
-	return fmt.Sprintf("%s needs %s%s of memory, %s", e.What, more, FormatNeed(e.Need), limit)
+	return fmt.Sprintf("%s needs %s%s of memory, but %s", e.What, more, FormatNeed(e.Need), limit)
 }
 
 // Fits returns a MemoryError if need, which suffices for the whole work, exceeds limit. A limit of

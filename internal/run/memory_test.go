@@ -28,11 +28,11 @@ func TestBounds(t *testing.T) {
 		t.Errorf("sums %d and %d", sum, AddBytes(2, 3))
 	}
 	for want, err := range map[string]error{
-		"work on 3 needs 2.01 KiB of memory, expected at most 1 KiB": Fits(2<<10, 1<<10, "work on %d", 3),
-		"x needs 2.01 KiB of memory, the system leaves 1 KiB": &MemoryError{
+		"work on 3 needs 2.01 KiB of memory, but the limit is 1 KiB": Fits(2<<10, 1<<10, "work on %d", 3),
+		"x needs 2.01 KiB of memory, but the system leaves 1 KiB": &MemoryError{
 			What: "x", Need: 2 << 10, Limit: 1 << 10, Machine: true,
 		},
-		"x needs 2.01 KiB of memory, expected at most 1 KiB": &MemoryError{What: "x", Need: 2 << 10, Limit: 1 << 10},
+		"x needs 2.01 KiB of memory, but the limit is 1 KiB": &MemoryError{What: "x", Need: 2 << 10, Limit: 1 << 10},
 	} {
 		if short := (*MemoryError)(nil); !errors.As(err, &short) || err.Error() != want {
 			t.Errorf("error %v, expected %s", err, want)

@@ -16,7 +16,7 @@ import (
 // error, never a panic or a background context.
 func CheckContext(ctx context.Context, name string) error {
 	if ctx == nil {
-		return fmt.Errorf("%s: a nil context, expected one", name)
+		return fmt.Errorf("%s: context is nil", name)
 	}
 	return context.Cause(ctx)
 }

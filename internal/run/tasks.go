@@ -22,7 +22,7 @@ import (
 // Each goroutine first calls the function added by [OnWorker].
 func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {
 	if workers < 1 {
-		return fmt.Errorf("run: Tasks: %d workers, expected at least 1", workers)
+		return fmt.Errorf("run: Tasks: number of workers must be at least 1, got %d", workers)
 	}
 	begin, _ := ctx.Value(onWorker{}).(func(worker int) (end func()))
 	if begin != nil {

@@ -14,5 +14,5 @@ func allowed() ([]int, error) { return run.Numbers(0, runtime.NumCPU()), nil }
 
 // pin returns an error, because pinning needs Linux.
 func pin(int) (release func(), err error) {
-	return func() {}, errors.New("soak: pinning to processors needs Linux")
+	return func() {}, errors.New("soak: pinning threads to CPUs requires Linux")
 }

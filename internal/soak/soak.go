@@ -159,7 +159,7 @@ func (s *state) choose() error {
 	}
 	for _, id := range s.o.Cores {
 		if !slices.Contains(all, id) {
-			return fmt.Errorf("soak: the process may not use processor %d, expected processors of %v", id, all)
+			return fmt.Errorf("soak: CPU %d is not available to the process; available CPUs are %v", id, all)
 		}
 	}
 	release, err := pin(s.cores[0].ID)

@@ -22,9 +22,9 @@ func (k *Kernels) Declare(f *cli.Flags, fallback string) {
 	f.Var(
 		&k.Specs,
 		"kernel",
-		"compute the kernel `SPEC`, or several (default: "+fallback+")",
+		"kernel `SPEC`, see gram kernels; repeatable (default: "+fallback+")",
 	)
-	k.DeclareEmbedding(f, "embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's own)")
+	k.DeclareEmbedding(f, "embed documents with `EMBEDDING`, such as tfidf-l2 (default: the kernel's own)")
 }
 
 // DeclareEmbedding only declares -embed.
@@ -105,7 +105,7 @@ func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 	if kernel.UsesNorms(k) {
 		norms = fmt.Sprintf(", of norms from %.4g to %.4g", min, max)
 	}
-	e.Warn("%s: k(x, x) underflows to 0 for %s of %s%s: next to nothing can be learnt from them", k,
+	e.Warn("%s: k(x, x) underflows to 0 for %s of %s%s, so they have almost no influence", k,
 		report.Count(zeros), report.Documents(eng.Len()), norms)
 	return nil
 }

@@ -53,7 +53,7 @@ const topic = "sources"
 var Argument = cli.Argument{Flag: "in", What: "source"}
 
 // Topic is the help topic about sources.
-var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: forms,
+var Topic = cli.Topic{Name: topic, Summary: "input formats of -in", Text: forms,
 	Declare: func(f *cli.Flags) { (&Documents{}).Declare(f, "", &backend.Limits{}) }}
 
 const forms = `
@@ -68,9 +68,8 @@ Sources for -in (files may be compressed by gzip or zstd):
   synthetic:...   docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word
                   frequencies; copies=50,changed=2: 50 in 1,000 are copies with up to
                   2 words changed
-Several labels of a document are separated by commas, in a column of CSV as well, or as
--label-separator says: none where commas are part of names. JSON lines have them in an array, where
-a label may hold commas.`
+Several labels of a document are separated by commas, or by the separator of -label-separator (none
+if names contain commas). JSON lines have them in an array.`
 
 // Declare declares the flags, with fallback as default source. limits bounds the memory for
 // reading.
@@ -80,17 +79,17 @@ func (d *Documents) Declare(f *cli.Flags, fallback string, limits *backend.Limit
 		&d.MinDF,
 		"min-df",
 		0,
-		"leave out terms that fewer than `N` documents have (default: 2 for text, 1 for vectors)",
+		"ignore terms with a document frequency below `N` (default: 2 for text, 1 for vectors)",
 	)
-	f.IntVar(&d.MaxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")
+	f.IntVar(&d.MaxDF, "max-df", 0, "ignore terms with a document frequency above `N` (default: no limit)")
 	f.BoolVar(&d.Signed, "signed", false, "accept negative values")
 	d.text.declareTokenizer(f)
 	f.Check(func() error {
 		if d.MinDF < 0 || d.MaxDF < 0 {
-			return cli.Usagef("-min-df and -max-df can't be negative")
+			return cli.Usagef("-min-df and -max-df must not be negative")
 		}
 		if d.MaxDF > 0 && d.MaxDF < d.MinDF {
-			return cli.Usagef("-max-df %d is below -min-df %d: no term could stay", d.MaxDF, d.MinDF)
+			return cli.Usagef("-max-df must be at least -min-df, got %d and %d", d.MaxDF, d.MinDF)
 		}
 		return nil
 	})
@@ -103,12 +102,12 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	f.StringVar(&d.In, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
 	f.ReadsFiles(&d.In, "in", d.Files(&d.In))
 	f.Arguments(Argument)
-	f.Choose(&d.Format, "format", "", "`FORMAT`: of a file, "+strings.Join(corpus.Formats(), ", ")+
-		" (default: from the name and the first bytes)", corpus.Formats(), "auto", "libsvm")
-	f.Choose(&d.ZeroBased, "zero-based", "", "`BOOL`: true if indices of svmlight files start from 0, false if from 1 "+
-		"(default: as in the model's training, else false)", []string{"true", "false"})
+	f.Choose(&d.Format, "format", "", "file `FORMAT`: "+strings.Join(corpus.Formats(), ", ")+
+		" (default: detected from name and content)", corpus.Formats(), "auto", "libsvm")
+	f.Choose(&d.ZeroBased, "zero-based", "", "`BOOL`: true if svmlight indices start from 0, false if from 1 "+
+		"(default: as in training, else false)", []string{"true", "false"})
 	d.text.declare(f)
-	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
+	f.Var(&d.MaxLine, "max-line", "maximum length `SIZE` of a line (default: 64M, or less if -m requires it)")
 	f.Check(func() error {
 		if parameters, ok := strings.CutPrefix(d.In, "synthetic:"); ok {
 			if _, err := synthetic.Parse(parameters); err != nil {
@@ -150,8 +149,8 @@ func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 // Missing returns the error for a missing source. what names the purpose, such as "train on".
 func Missing(what string) error {
 	return cli.Usagef(
-		"no documents to %s: name a source, such as -in mail/, a folder with a sub-folder for each class, "+
-			"or -in train.svm, a file; -in goroot takes Go's own source files",
+		"no documents to %s: set -in to a file such as train.svm, a folder with one subfolder per class "+
+			"such as mail/, or goroot (the source files of Go)",
 		what,
 	)
 }
@@ -402,7 +401,7 @@ func EmbedTogether(
 // WarnEmptied warns about documents that have no terms after embedding.
 func WarnEmptied(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
 	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
-		e.Warn("%s leaves %s without terms: orthogonal to all others, identical to each other", x.Embedder,
+		e.Warn("%s leaves %s without terms; they are orthogonal to all other documents", x.Embedder,
 			report.Documents(n))
 	}
 }

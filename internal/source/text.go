@@ -26,7 +26,7 @@ type textFlags struct {
 }
 
 // TextTopic is the help topic "text".
-var TextTopic = cli.Topic{Name: "text", Summary: "how text is read and split into terms", Text: `
+var TextTopic = cli.Topic{Name: "text", Summary: "text encoding and tokenization", Text: `
 Text is UTF-8, or UTF-16 by its byte order mark; -encoding names another encoding. Bytes that are
 not text separate terms and are counted in a warning, files of binary data in a folder are left
 out, and -strict refuses both.
@@ -48,22 +48,21 @@ than scikit-learn's. Models keep these settings, and predict splits text as trai
 func (t *textFlags) declare(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
-	f.StringVar(&t.form.Encoding, "encoding", "", "`NAME` of the text encoding: utf-8, utf-16, latin-1, windows-1252 "+
-		"or any other web encoding (default: UTF-8, or UTF-16 if there is a byte order mark)")
-	f.BoolVar(&t.strict, "strict", false, "fail on invalid bytes and binary files; by default both are skipped "+
-		"and counted")
-	f.StringVar(&t.form.LabelColumn, "label-column", "", "label `COLUMN` of a table: a name "+
-		"in its first line, a key of JSON objects, or a number from 1 (default: label, class, ..., or the first of two)")
+	f.StringVar(&t.form.Encoding, "encoding", "", "text encoding `NAME`: utf-8, utf-16, latin-1, windows-1252 "+
+		"or any other web encoding (default: UTF-8, or UTF-16 with a byte order mark)")
+	f.BoolVar(&t.strict, "strict", false, "fail on invalid bytes and binary files (default: skip them with a warning)")
+	f.StringVar(&t.form.LabelColumn, "label-column", "", "`COLUMN` of the labels: a name in the header "+
+		"line, a key of JSON objects, or a number from 1 (default: label, class, ..., or the first of two)")
 	f.StringVar(&t.form.TextColumn, "text-column", "",
-		"the texts are in this `COLUMN`, and other columns are ignored (default: all columns, by their kinds)")
-	f.StringVar(&t.form.Columns, "columns", "", "the `KINDS` of columns of a table: text, number, category, vector, "+
-		"label, id, group, weight or ignore, as in 'zip=category, notes=ignore', or an .npy file of vectors, "+
-		"one for each row, as in 'embedding=e.npy' (default: from names and values)")
-	f.StringVar(&t.form.IDColumn, "id-column", "", "the names of documents are in this `COLUMN` (default: id, name, ..., "+
-		"if all values differ)")
-	f.StringVar(&t.form.LabelSeparator, "label-separator", "", "the separator of several labels, or none: each field "+
-		"is one `LABEL` (default: a comma, with a warning where it may be part of a name)")
-	f.Reads(&t.labels, "labels", "read the labels from `FILE`, one line per document")
+		"read texts only from `COLUMN`, and ignore other columns (default: use all columns by kind)")
+	f.StringVar(&t.form.Columns, "columns", "", "`KINDS` of table columns: text, number, category, vector, label, id, "+
+		"group, weight or ignore, as in 'zip=category, notes=ignore', or an .npy file with a vector per row, as in "+
+		"'embedding=e.npy' (default: inferred)")
+	f.StringVar(&t.form.IDColumn, "id-column", "", "`COLUMN` of the document names (default: id, name, ..., "+
+		"if its values are unique)")
+	f.StringVar(&t.form.LabelSeparator, "label-separator", "", "`SEP` between the labels of a document, "+
+		"or none (default: a comma)")
+	f.Reads(&t.labels, "labels", "read labels from `FILE`, one line per document")
 	f.Check(func() error {
 		if err := (corpus.Form{Columns: t.form.Columns}).Validate(); err != nil {
 			return cli.UsageError{Err: fmt.Errorf("-columns: %w", err)}
@@ -83,19 +82,19 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
 	f.Choose(&t.analyzer, "analyzer", "word",
-		"make terms by the `ANALYZER` word, char or char_wb (characters within words)",
+		"split text by `ANALYZER` word, char or char_wb (characters within words)",
 		[]string{"word", "char", "char_wb"})
-	f.StringVar(&t.ngrams, "ngrams", "", "count n-grams, such as 1..2 for words and pairs of them; `N` or FROM..TO "+
+	f.StringVar(&t.ngrams, "ngrams", "", "n-gram range, `N` or FROM..TO, such as 1..2 for words and word pairs "+
 		"(default: 1)")
-	f.StringVar(&t.views, "views", "", "cut text into several sets of `TERMS` with + between, each with its share of a "+
-		"document, such as words:1..2 + chars:2..5, or of columns: title=words + country=categories + price=numbers")
+	f.StringVar(&t.views, "views", "", "combine several sets of `TERMS` with equal weight, such as words:1..2 + "+
+		"chars:2..5, or sets per column, such as title=words + country=categories + price=numbers")
 	f.BoolVar(&t.digits, "digits", false, "keep digits in words")
 	f.BoolVar(&t.keepCase, "case", false, "keep capitals")
-	f.StringVar(&t.pattern, "token-pattern", "", "words are what matches the regular expression `RE`, as in "+
+	f.StringVar(&t.pattern, "token-pattern", "", "regular expression `RE` of a word, such as "+
 		`[\pL\pN_]{2,}`)
-	f.Reads(&t.stopWords, "stop-words", "leave out the words in `FILE`, white space between them, or those of a "+
+	f.Reads(&t.stopWords, "stop-words", "ignore the words in `FILE` (separated by white space), or the stop words of a "+
 		"language: "+strings.Join(token.StopLists(), ", "))
-	f.Choose(&t.normalize, "normalize", "", "bring text into the Unicode `FORM` NFC, NFD, NFKC or NFKD",
+	f.Choose(&t.normalize, "normalize", "", "normalize text to Unicode `FORM` NFC, NFD, NFKC or NFKD",
 		[]string{"NFC", "NFD", "NFKC", "NFKD"})
 	f.BoolVar(&t.stripAccents, "strip-accents", false, "remove accents from letters")
 	f.Check(func() error {
@@ -104,7 +103,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 				continue
 			}
 			if t.views != "" && f.IsSet(name) {
-				return cli.Usagef("-%s with -views, expected it in each view that it is for, as in words:1..2,digits", name)
+				return cli.Usagef("-%s and -views cannot be combined; set it in each view, as in words:1..2,digits", name)
 			}
 		}
 		_, err := t.withoutStopWords()
@@ -119,7 +118,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 func (d *Documents) DefaultDigits(f *cli.Flags) {
 	d.text.near, d.text.digits = true, true
 	digits := f.Lookup("digits")
-	digits.DefValue, digits.Usage = "true", "keep digits in words; -digits=false drops them"
+	digits.DefValue, digits.Usage = "true", "keep digits in words (-digits=false removes them)"
 }
 
 func (t *textFlags) withoutStopWords() (corpus.Tokenizer, error) {
@@ -142,7 +141,7 @@ func (t *textFlags) withoutStopWords() (corpus.Tokenizer, error) {
 	}
 	var ok bool
 	if out.MinN, out.MaxN, ok = token.ParseRange(cmp.Or(t.ngrams, "1")); !ok {
-		return out, fmt.Errorf("-ngrams %q, expected a range within 1 to 100, such as 1..2 or 3", t.ngrams)
+		return out, fmt.Errorf("-ngrams must be a range in [1, 100], such as 1..2 or 3, got %q", t.ngrams)
 	}
 	return out, out.Validate()
 }
@@ -162,7 +161,7 @@ func (t *textFlags) tokenizer() (corpus.Tokenizer, error) {
 	}
 	file, err := os.Open(t.stopWords)
 	if err != nil {
-		return out, fmt.Errorf("-stop-words: %w, expected a file of words or one of %s", err,
+		return out, fmt.Errorf("-stop-words: %w; use a file of words or a language, one of %s", err,
 			strings.Join(token.StopLists(), ", "))
 	}
 	defer file.Close()
@@ -171,9 +170,9 @@ func (t *textFlags) tokenizer() (corpus.Tokenizer, error) {
 	case err != nil:
 		return out, err
 	case len(words) > maxStopWords:
-		return out, fmt.Errorf("-stop-words %s: more than 16 MiB, expected a list of words", t.stopWords)
+		return out, fmt.Errorf("-stop-words %s: the file exceeds 16 MiB", t.stopWords)
 	case len(strings.Fields(string(words))) == 0:
-		return out, fmt.Errorf("-stop-words %s: no words", t.stopWords)
+		return out, fmt.Errorf("-stop-words %s: the file has no words", t.stopWords)
 	}
 	out.StopWords = string(words)
 	return out.Canonical(), out.Validate()

@@ -20,7 +20,7 @@ func ParseValues(s string) (kernel.List, error) {
 	name, values, ok := strings.Cut(s, "=")
 	name = strings.TrimSpace(name)
 	if !ok || name == "" {
-		return kernel.List{}, fmt.Errorf("%q, expected NAME=VALUE,VALUE,…, such as t=0.1,0.5,1 or C=1..1000*10", s)
+		return kernel.List{}, fmt.Errorf("%q is not of the form NAME=VALUE,VALUE,…, such as t=0.1,0.5,1 or C=1..1000*10", s)
 	}
 	for _, own := range []string{"C", "nu", "epsilon"} {
 		if strings.EqualFold(name, own) {
@@ -62,7 +62,7 @@ func parseRange(s string) ([]float64, error) {
 		at = stepSign(rest)
 	}
 	if at < 0 {
-		return nil, fmt.Errorf("%q has no step, expected FROM..TO*FACTOR or FROM..TO+STEP, such as 1..1000*10", s)
+		return nil, fmt.Errorf("%q has no step; use FROM..TO*FACTOR or FROM..TO+STEP, such as 1..1000*10", s)
 	}
 	last, err := ParseNumber(rest[:at])
 	if err != nil {
@@ -75,12 +75,12 @@ func parseRange(s string) ([]float64, error) {
 	count := (last - first) / step
 	if factor {
 		if !(first > 0 && last > 0 && step > 0 && step != 1) {
-			return nil, fmt.Errorf("%q, expected numbers above 0 and a factor other than 1", s)
+			return nil, fmt.Errorf("%q: numbers must be positive and the factor must not be 1", s)
 		}
 		count = math.Log(last/first) / math.Log(step)
 	}
 	if !(count >= 0 && count < MaxValues) {
-		return nil, fmt.Errorf("%q, expected a step that leads from %v to %v in at most %d values", s, first, last,
+		return nil, fmt.Errorf("%q: the step must lead from %v to %v in at most %d values", s, first, last,
 			MaxValues)
 	}
 	return steps(int(count+1e-9)+1, func(i float64) float64 {
@@ -139,14 +139,14 @@ func Alternatives(spec string) ([]string, error) {
 	var out []string
 	for value := range strings.SplitSeq(spec[from:to], "|") {
 		if value == "" {
-			return nil, fmt.Errorf("-kernel %q, column %d: an empty value in %q", spec, from+1, spec[from:to])
+			return nil, fmt.Errorf("-kernel %q, column %d: %q has an empty value", spec, from+1, spec[from:to])
 		}
 		some, err := Alternatives(spec[:from] + value + spec[to:])
 		if err != nil {
 			return nil, err
 		}
 		if out = append(out, some...); len(out) > MaxValues {
-			return nil, fmt.Errorf("-kernel %q stands for more than %d kernels", spec, MaxValues)
+			return nil, fmt.Errorf("-kernel %q expands to more than %d kernels", spec, MaxValues)
 		}
 	}
 	return out, nil

@@ -31,9 +31,9 @@ func TestValues(t *testing.T) {
 	}
 	for s, want := range map[string]string{
 		"C": "NAME=VALUE", "=1": "NAME=VALUE", "C=": "not a number", "C=1,,2": "not a number",
-		"C=x": `"x" is not a number`, "C=1..10": "no step", "C=1..10*1": "other than 1",
-		"C=1..10*-2": "factor other", "C=0..10*2": "above 0", "C=10..1*10": "leads from 10 to 1", "C=1..2+0": "leads",
-		"C=1..2+-1": "leads", "C=0..1+1e-9": "at most 1000", "C=1,1": "twice",
+		"C=x": `"x" is not a number`, "C=1..10": "no step", "C=1..10*1": "must not be 1",
+		"C=1..10*-2": "must be positive", "C=0..10*2": "must be positive", "C=10..1*10": "lead from 10 to 1",
+		"C=1..2+0": "lead from 1 to 2", "C=1..2+-1": "lead from 1 to 2", "C=0..1+1e-9": "at most 1000", "C=1,1": "twice",
 		"C=NaN": "not a number", "C=inf": "not a number", "C=1..2*x": "not a number", "C=x..2*2": "not a number",
 		"C=1..x*2": "not a number",
 	} {

@@ -30,7 +30,7 @@ import (
 // Command is the command bench.
 var Command = &cli.Command{
 	Name:    "bench",
-	Summary: "pairs/s by instruction set and kernel, against sorted lists and the peak of the machine",
+	Summary: "measure pairs/s by instruction set and kernel",
 	Help: `
 Measures how many pairs of documents the engine computes per second, against a merge of their sorted
 lists on one core, LIBSVM's way. Every round runs the merge, then every instruction set, kernel
@@ -52,12 +52,12 @@ grambench bench -kernel arccos:n=0.5 -kernel ngd -isa avx2`,
 		b.Kernels.Declare(f, "tiles, neighbours, c and diffusion:t=0.5")
 		f.Group("Measuring", "")
 		f.Var(&b.workers, "workers",
-			"compute with `N` goroutines, 0 or all for all; 1,2 gives a row for each, 1,2,...,all doubles")
+			"number `N` of workers, or a list such as 1,2 or 1,2,4,...,all; all (or 0) = one per CPU")
 		f.IntVar(&b.count, "count", 5, "take the median of `N` rounds")
-		f.IntVar(&b.docs, "docs", 0, "take `N` of the documents, chosen at random (default: all)")
-		f.Uint64Var(&b.seed, "seed", 1, "`SEED` of the choice of documents and pairs")
+		f.IntVar(&b.docs, "docs", 0, "use `N` documents, chosen at random (default: all)")
+		f.Uint64Var(&b.seed, "seed", 1, "random `SEED` for sampling documents and pairs")
 		f.Group("Other reports", "")
-		f.BoolVar(&b.explain, "explain", false, "times for a range of head sizes, measured and predicted by the cost model")
+		f.BoolVar(&b.explain, "explain", false, "compare measured times with the cost model for a range of head sizes")
 		b.suite.declare(f)
 		b.DeclareBackend(f)
 		f.Check(b.check)
@@ -131,15 +131,15 @@ func (b *bench) check() (err error) {
 	}
 	switch {
 	case b.count < 1:
-		return cli.Usagef("-count %d is below 1", b.count)
+		return cli.Usagef("-count must be at least 1, got %d", b.count)
 	case b.docs < 0:
-		return cli.Usagef("-docs %d is below 0", b.docs)
+		return cli.Usagef("-docs must not be negative, got %d", b.docs)
 	case b.explain && b.OnGPU():
-		return cli.Usagef("-explain measures the CPU: use -backend cpu")
+		return cli.Usagef("-explain requires -backend cpu")
 	case b.explain && !slices.Equal(b.workers, workerList{1}):
-		return cli.Usagef("-explain measures a single worker: use -workers 1")
+		return cli.Usagef("-explain requires -workers 1")
 	case b.explain && len(b.Specs) > 0:
-		return cli.Usagef("-explain takes no -kernel")
+		return cli.Usagef("-explain and -kernel cannot be combined")
 	}
 	b.specs, err = b.parse()
 	return err
@@ -147,8 +147,7 @@ func (b *bench) check() (err error) {
 
 func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	if most, have := slices.Max(b.workers), runtime.GOMAXPROCS(0); most > have {
-		e.Warn("-workers %d: the program may use %s, so that workers wait for one another", most,
-			report.Counted(have, "processor", "processors"))
+		e.Warn("-workers %d exceeds the %s available, so timings are unreliable", most, report.Counted(have, "CPU", "CPUs"))
 	}
 	if b.suite.size != "" {
 		return b.runSuite(ctx, e)
@@ -166,7 +165,7 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 		n = b.docs
 	}
 	if n < 2 {
-		return fmt.Errorf("%s holds %s, expected 2 or more", b.corpus.Source, report.Documents(n))
+		return fmt.Errorf("%s has %s, but at least 2 are required", b.corpus.Source, report.Documents(n))
 	}
 	b.held = backend.RuntimeBytes + b.corpus.Documents.Bytes()
 	b.embedded, b.engines = map[sparse.Embedding]*sparse.Embedded{}, map[setting]*engine.Engine{}
@@ -277,7 +276,7 @@ func (b *bench) memory(what string, floats int) ([]float32, error) {
 func (b *bench) take(what string, bytes int64) error {
 	b.held += bytes
 	if err := b.Fits(what, b.held); err != nil {
-		return fmt.Errorf("%w; -docs takes a part of them", err)
+		return fmt.Errorf("%w; -docs N uses fewer documents", err)
 	}
 	return nil
 }
@@ -297,7 +296,7 @@ func (l *workerList) Set(s string) error {
 			n, err = 0, nil
 		}
 		if err != nil || n < 0 {
-			return fmt.Errorf("%q is not a list of numbers of goroutines, expected such as 1,2", s)
+			return fmt.Errorf("%q is not a list of worker counts, such as 1,2", s)
 		}
 		if n == 0 {
 			n = runtime.GOMAXPROCS(0)
@@ -305,7 +304,7 @@ func (l *workerList) Set(s string) error {
 		if named := strings.Contains(s, "all"); slices.Contains(list, n) && named {
 			continue // the computer has fewer CPUs
 		} else if slices.Contains(list, n) {
-			return fmt.Errorf("%q names %d goroutines twice", s, n)
+			return fmt.Errorf("%q contains %d twice", s, n)
 		}
 		list = append(list, n)
 	}

@@ -265,8 +265,8 @@ func (r *pairsReport) Describe(d *report.Document) {
 
 	// cuda/check.sh measures the GPU.
 	onProcessor := slices.DeleteFunc(slices.Clone(r.Rows), func(row *pairsRow) bool { return row.table == nil })
-	const against = "Against the machine: multiply-adds/s of the head stage, bytes as counted"
-	table("Against the machine", against, onProcessor, func(row *pairsRow) []string {
+	const against = "Hardware utilisation: multiply-adds/s of the head stage, and memory traffic"
+	table("Hardware utilisation", against, onProcessor, func(row *pairsRow) []string {
 		return []string{
 			report.Count(row.HeadTerms), report.Count(row.Panel), report.Rate(row.PeakPerS), report.Rate(row.HeadPerS),
 			report.Percent(row.HeadShare), report.Percent(row.UsefulShare), report.Rate(float64(row.Bytes)),
@@ -278,7 +278,7 @@ func (r *pairsReport) Describe(d *report.Document) {
 	for _, m := range r.Memory {
 		t.Add(report.Count(m.Workers), report.Rate(m.Read), report.Rate(m.Copy), report.Rate(m.L2), report.Rate(m.L1))
 	}
-	d.Table("Bandwidth", fmt.Sprintf("Bandwidth in bytes/s: a buffer of %s, and half of each cache",
+	d.Table("Bandwidth", fmt.Sprintf("Memory bandwidth in bytes/s, measured on a buffer of %s and on half of each cache",
 		report.Bytes(r.Memory[0].Buffer)), t)
 
 	table("Where the time goes", "Where the time goes", onProcessor, func(row *pairsRow) (cells []string) {

@@ -56,20 +56,20 @@ var sizes = map[string]struct {
 
 func (s *suite) declare(f *cli.Flags) {
 	f.Group("Suite", suiteTopic)
-	f.Choose(&s.size, "suite", "", "run the named workloads at `SIZE`: quick (30 s, 1 worker), normal (5 min, "+
-		"1 and all workers) or full (20 min, 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
-	f.Writes(&s.out, "o", "write the rounds of -suite to `FILE`, for benchstat")
+	f.Choose(&s.size, "suite", "", "run the standard workloads at `SIZE` quick (30 s, 1 worker), normal (5 min, "+
+		"1 and all workers) or full (20 min; 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
+	f.Writes(&s.out, "o", "write the results of -suite to `FILE` in the format of benchstat")
 }
 
 // checkSuite checks the combination of the suite's flags with other flags.
 func (b *bench) checkSuite() error {
 	switch {
 	case b.suite.size == "" && b.suite.out != "":
-		return cli.Usagef("-o is for -suite")
+		return cli.Usagef("-o requires -suite")
 	case b.suite.size == "":
 		return nil
 	case b.OnGPU():
-		return cli.Usagef("-suite measures the CPU: use -backend cpu")
+		return cli.Usagef("-suite requires -backend cpu")
 	}
 	wrong := ""
 	b.f.Visit(func(fl *flag.Flag) {
@@ -117,7 +117,7 @@ func (s *suiteReport) Describe(d *report.Document) {
 	d.Title = "Suite on " + report.Known(s.CPU)
 	d.Line(s.line())
 	if s.Partial {
-		d.Fact("incomplete", "the run was interrupted; its results were not checked after the rounds")
+		d.Fact("incomplete", "the run was interrupted, so its results were not verified")
 	}
 	d.Line("")
 	t := report.NewTable("workload", ">workers", "unit", ">per second", ">min", ">max", ">±", ">speed-up", ">error",
@@ -139,7 +139,7 @@ func (s *suiteReport) Describe(d *report.Document) {
 			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
 	}
 	d.Table("Workloads", "", t)
-	d.Fact("wide", "%d of %s above 2%% at the time limit", wide,
+	d.Fact("wide", "%d of %s still wider than 2%% at the time limit", wide,
 		report.Counted(len(s.Rows), "interval", "intervals"))
 }
 

@@ -18,7 +18,7 @@ const roundedSlope = 1e-9
 
 // Terms returns a table of terms in the same order, with slopes if they are known.
 func Terms(terms []learn.TermEffect) *report.Table {
-	titles := []string{"term", ">count", ">effect", "speaks for", ">slope"}
+	titles := []string{"term", ">count", ">effect", "favours", ">slope"}
 	if !slices.ContainsFunc(terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
 		titles = titles[:4]
 	}
@@ -44,7 +44,7 @@ func Terms(terms []learn.TermEffect) *report.Table {
 
 // Columns returns a table of a row's columns and their effects.
 func Columns(columns []learn.ColumnEffect) *report.Table {
-	t := report.NewTable("column", ">effect", "speaks for")
+	t := report.NewTable("column", ">effect", "favours")
 	for _, c := range columns {
 		t.Add(ColumnName(c, 60), fmt.Sprintf("%+.4g", c.Effect+0), c.For) // + 0 turns -0 into 0
 	}
@@ -73,7 +73,7 @@ func Value(value string, most int) string {
 // contains the beginning of each text.
 func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
 	classes := slices.ContainsFunc(x.Support, func(s learn.SupportEffect) bool { return s.Class != "" })
-	titles := []string{">document", "class", ">kernel", ">share", "speaks for", "text"}
+	titles := []string{">document", "class", ">kernel", ">share", "favours", "text"}
 	if texts == nil {
 		titles = titles[:5]
 	}

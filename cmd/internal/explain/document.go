@@ -78,8 +78,8 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About) (*corpus.Corpus, int, error) {
 	if r.document == 0 {
 		if a.Vocabulary == nil {
-			return nil, 0, fmt.Errorf("-text with %s, which was trained on vectors, expected -in SOURCE "+
-				"-document N", r.model)
+			return nil, 0, fmt.Errorf("-text requires a model trained on texts, but %s was trained on vectors; "+
+				"use -in SOURCE -document N", r.model)
 		}
 		counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
 		if err != nil {
@@ -101,7 +101,7 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 	r.TokenizerLater = func() (corpus.Tokenizer, error) { return a.Tokenizer, nil }
 	r.VocabularyLater = func() ([]string, error) {
 		if a.Vocabulary == nil {
-			return nil, fmt.Errorf("%s holds text, expected vectors: %s was trained on vectors",
+			return nil, fmt.Errorf("%s contains text, but %s was trained on vectors",
 				r.In, r.model)
 		}
 		return a.Vocabulary, nil
@@ -111,9 +111,10 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 	case err != nil:
 		return nil, 0, err
 	case c.Vocabulary == nil && a.Vocabulary != nil:
-		return nil, 0, fmt.Errorf("%s holds vectors, expected text: %s was trained on text", r.In, r.model)
+		return nil, 0, fmt.Errorf("%s contains vectors, but %s was trained on text", r.In, r.model)
 	case r.document > c.Documents.Rows():
-		return nil, 0, fmt.Errorf("-document %d: %s has %s", r.document, r.In, report.Documents(c.Documents.Rows()))
+		return nil, 0, fmt.Errorf("-document is %d, but %s has only %s", r.document, r.In,
+			report.Documents(c.Documents.Rows()))
 	}
 	return c, r.document - 1, nil
 }
@@ -155,7 +156,7 @@ func (x *documentReport) Describe(d *report.Document) {
 	if x.Against != "" {
 		against = " against " + x.Against
 	}
-	d.Linef("%s: %s, by %s\ndecision value %.4g%s; the model knows %s of the document", x.Document, x.Label,
+	d.Linef("%s: %s, predicted by %s\ndecision value %.4g%s; %s of the document known to the model", x.Document, x.Label,
 		x.Model, x.Value+0, against, report.Counted(x.Known, "term", "terms")) // + 0 turns -0 into 0
 	if x.Known == 0 {
 		d.Linef("%s: the prediction is the same as for an empty document", learn.NoKnownTerm)

@@ -17,7 +17,7 @@ import (
 // Command is the command explain.
 var Command = &cli.Command{
 	Name:    "explain",
-	Summary: "the terms by which a model decides: overall, or for one document",
+	Summary: "show the terms with the largest effect, in a model or on one prediction",
 	Help: `
 Prints the terms with the largest effects for and against each class. Logistic regression, linear
 machines and linear kernels have weights: the effect of one unit of the embedded document. Other
@@ -41,7 +41,7 @@ gram train -type logistic mail/ && gram explain mail.model`,
 		r := &run{f: f}
 		f.Group("Model", "")
 		f.Reads(&r.model, "model", "explain the model in `FILE`, - for standard input")
-		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it; for a document, N in all")
+		f.IntVar(&r.n, "n", 10, "show the top `N` terms for and against each class, or N terms of a document")
 		f.StringVar(&r.class, "class", "", "show only the decision functions of `CLASS` (default: all classes)")
 		f.StringVar(&r.text, "text", "", "explain the prediction for `TEXT`")
 		f.IntVar(&r.document, "document", 0, "explain the prediction for document `N` of -in, counted from 1")
@@ -50,7 +50,7 @@ gram train -type logistic mail/ && gram explain mail.model`,
 		r.limits.DeclareMemory(f)
 		r.limits.DeclareWorkers(f)
 		f.Group("Output", "")
-		f.Draws(&r.plot, "plot", "plot the weights to `FILE`, an .svg file")
+		f.Draws(&r.plot, "plot", "plot the weights to `FILE` (.svg)")
 		f.Check(r.check)
 		return r.run
 	},
@@ -68,21 +68,21 @@ type run struct {
 func (r *run) check() error {
 	switch {
 	case r.model == "":
-		return cli.Usagef("-model FILE is missing")
+		return cli.Usagef("-model FILE is required")
 	case r.model == "-" && r.In == "-":
-		return cli.Usagef("-in - and -model -, both from standard input, expected a file for one of them")
+		return cli.Usagef("-in - and -model - cannot both read standard input")
 	case r.n < 1 || r.n > 1000:
-		return cli.Usagef("-n %d, expected 1 to 1000", r.n)
+		return cli.Usagef("-n must be between 1 and 1000, got %d", r.n)
 	case r.f.IsSet("text") && r.In != "":
-		return cli.Usagef("-text and -in %s, expected one of them", r.In)
+		return cli.Usagef("-text and -in cannot be combined")
 	case r.f.IsSet("text") && r.document != 0:
-		return cli.Usagef("-text and -document %d, expected one of them", r.document)
+		return cli.Usagef("-text and -document cannot be combined")
 	case (r.document != 0) != (r.In != ""):
-		return cli.Usagef("-document N is the number of a document of -in SOURCE, expected both or none")
+		return cli.Usagef("-document N and -in SOURCE require each other")
 	case r.document < 0:
-		return cli.Usagef("-document %d, expected 1 or more", r.document)
+		return cli.Usagef("-document must be at least 1, got %d", r.document)
 	case (r.document > 0 || r.f.IsSet("text")) && (r.class != "" || r.plot != ""):
-		return cli.Usagef("-class and -plot apply to a whole model, expected neither with -text or -document")
+		return cli.Usagef("-class and -plot cannot be combined with -text or -document")
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 		err = errors.Join(err, o.Ready.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("-model %s: %w; any model can explain one document, -text TEXT or -in SOURCE -document N",
+		return fmt.Errorf("-model %s: %w; to explain a single prediction, use -text TEXT or -in SOURCE -document N",
 			r.model, err)
 	}
 	p.Clear()
@@ -149,7 +149,7 @@ func (x *explanation) Describe(d *report.Document) {
 	d.Linef("%s: %s", x.Model, x.Kind)
 	what := x.what()
 	if x.Documents > 0 {
-		d.Linef("mean effect: change of the decision value by a term, averaged over %s of the %s "+
+		d.Linef("mean effect: change of the decision value due to a term, averaged over %s of the %s "+
 			"training documents in the model", report.Count(x.Documents), report.Count(x.Held))
 	}
 	for _, r := range x.Rows {

@@ -19,7 +19,7 @@ import (
 // Info is the command info, which describes the computer.
 var Info = &cli.Command{
 	Name:    "info",
-	Summary: "this machine: processor, instruction sets, the one chosen and why",
+	Summary: "print CPU, instruction sets, caches, memory and GPU of this computer",
 	Help: `
 Prints the version, the processor's features and the instruction set that the engine uses, how much
 memory is free and what limits it, and the GPU with its driver, or why there is none.`,
@@ -102,15 +102,15 @@ func newInfo() *info {
 		r.Rows = append(r.Rows, infoRow{string(isa), needs[isa], panel[isa], panel[isa] > 0, string(isa) == r.Chosen})
 	}
 	if d, err := cuda.Probe(); err != nil {
-		r.GPU, r.Backend = err.Error(), "cpu: there is no other"
+		r.GPU, r.Backend = err.Error(), "cpu, because no GPU is available"
 	} else {
 		r.GPU, r.Device = d.Name, &d
-		r.Backend = fmt.Sprintf("cuda for matrices and predictions that would keep the processor busy for "+
-			"more than %g s, else cpu (-backend auto); the reports say which and why", backend.AutoSeconds)
+		r.Backend = fmt.Sprintf("cuda for computations estimated to take more than %g s on the CPU, "+
+			"otherwise cpu (-backend auto)", backend.AutoSeconds)
 	}
-	r.Reason = "the best of those that this build holds and this processor can run"
+	r.Reason = "the fastest instruction set that this build and CPU support"
 	if len(panel) == 1 {
-		r.Reason = "the only one that this build holds and this processor can run"
+		r.Reason = "the only instruction set that this build and CPU support"
 	}
 	return r
 }
@@ -118,7 +118,7 @@ func newInfo() *info {
 func (r *info) Describe(d *report.Document) {
 	line := func(name, value string) { d.Linef("%-16s  %s", name, value) }
 	line("grambench", r.Version+", "+r.Go+", "+r.OS+"/"+r.Arch)
-	line("processor", report.Known(r.CPU))
+	line("CPU", report.Known(r.CPU))
 	line("features", report.Known(strings.Join(r.Features, " ")))
 	line("cores", fmt.Sprintf("%d logical, %d workers by default", r.Cores, r.Workers))
 	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", size(int64(r.L1D)), size(int64(r.L2)), size(int64(r.L3))))
@@ -126,7 +126,7 @@ func (r *info) Describe(d *report.Document) {
 	line("GPU", r.gpuText())
 	line("back end", r.Backend)
 	line("chosen", r.Chosen+": "+r.Reason)
-	line("cost model", r.CostOrigin+"; the choice of the head depends on ratios alone")
+	line("cost model", r.CostOrigin+"; the choice of head terms depends only on ratios")
 	d.Line("")
 	t := report.NewTable("instruction set", "needs", ">panel", "available", "chosen")
 	for _, row := range r.Rows {

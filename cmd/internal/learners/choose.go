@@ -25,11 +25,11 @@ func (m *machine) declareChoice(work float64, usage string) {
 	}
 	kernel := m.f.Lookup("kernel")
 	kernel.Usage = strings.Replace(kernel.Usage, "(default: ", "(default: chosen for text, else ", 1)
-	kernel.Usage = strings.Replace(kernel.Usage, "the kernel ", "", 1) // so that the flag's help fits on one line
+	kernel.Usage = strings.Replace(kernel.Usage, ", see gram kernels", "", 1) // so that the flag's help fits on one line
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
 	m.f.Check(func() error {
 		if !(m.chooseTime >= 0 && m.chooseTime <= maxChooseTime) {
-			return cli.Usagef("-choose-time %v, expected a number from 0 to %v", m.chooseTime, maxChooseTime)
+			return cli.Usagef("-choose-time must be between 0 and %v, got %v", maxChooseTime, m.chooseTime)
 		}
 		return nil
 	})
@@ -94,7 +94,7 @@ func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 	for _, w := range cut {
 		words = append(words, quoted(w))
 	}
-	r.Hint = fmt.Sprintf("a linear SVM has %s %s on the same folds, with much less time and memory: %s",
+	r.Hint = fmt.Sprintf("a linear SVM reaches %s %s on the same folds and needs much less time and memory: %s",
 		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
@@ -133,7 +133,7 @@ func (m *machine) oneAnswer(s *score.Score) string {
 	if m.f.IsSet("weight") {
 		ways = "-scheme labels may help"
 	}
-	return fmt.Sprintf("the best settings predict %s for all documents: %s", s.Classes[i].Name, ways)
+	return fmt.Sprintf("the best settings predict %s for all documents; %s", s.Classes[i].Name, ways)
 }
 
 // choiceReport describes an automatic selection in the reports of train and grid.
@@ -155,7 +155,7 @@ const shownRows, shownOfRound = 10, 5
 // Describe adds the best points of each round and the train command.
 func (r *choiceReport) Describe(d *report.Document) {
 	if r.Why != "" {
-		d.Linef("nothing was compared: %s; chosen by default:", r.Why)
+		d.Linef("no candidates were compared, because %s; default settings:", r.Why)
 		if r.Train != "" {
 			d.Line(r.Train)
 		}
@@ -165,7 +165,7 @@ func (r *choiceReport) Describe(d *report.Document) {
 	if n := len(r.Rows); n > 0 && r.Rows[n-1].Folds != r.Rows[0].Folds {
 		folds += fmt.Sprintf(", then %d", r.Rows[n-1].Folds)
 	}
-	d.Linef("chosen by %s in %s, %s folds of samples, %.2f s; the best of each round, * marks the choice:",
+	d.Linef("chosen by %s in %s, %s folds of samples, %.2f s; best candidates of each round (* = chosen):",
 		r.Measure,
 		report.Counted(r.Fits, "fit", "fits"), folds, r.Seconds)
 	s := report.Section{Title: "Points", Table: pointsTable(byFigure(r.Rows, r.Measure), r.Measure)}

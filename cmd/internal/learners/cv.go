@@ -35,7 +35,7 @@ gram cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 		v.declare(f)
 		v.declareFolds(f)
 		f.Group("Training", "")
-		f.BoolVar(&v.curve, "learning-curve", false, "also validate with 1/8, 1/4 and 1/2 of the training documents")
+		f.BoolVar(&v.curve, "learning-curve", false, "also cross-validate on 1/8, 1/4 and 1/2 of the training documents")
 		f.Check(v.check)
 		f.Check(v.named)
 		return v.run
@@ -53,8 +53,8 @@ func (v *validation) declareFolds(f *cli.Flags) {
 	f.Group("Output", "")
 	f.Pages()
 	f.Group("Training", "")
-	f.IntVar(&v.folds, "folds", tune.DefaultFolds, "divide the documents into `N` folds")
-	f.StringVar(&v.GroupColumn, "groups", "", "keep documents with the same value in `COLUMN` in one fold")
+	f.IntVar(&v.folds, "folds", tune.DefaultFolds, "number `N` of folds")
+	f.StringVar(&v.GroupColumn, "groups", "", "assign documents with equal values in `COLUMN` to the same fold")
 	f.Group("As in svm-train", topic)
 	f.IntVar(&v.folds, "v", tune.DefaultFolds, "`N`: same as -folds")
 }
@@ -73,10 +73,10 @@ func (v *validation) check() error {
 func (v *validation) checkFolds() error {
 	switch {
 	case v.folds < 2:
-		return cli.Usagef("-folds %d, expected at least 2", v.folds)
+		return cli.Usagef("-folds must be at least 2, got %d", v.folds)
 	case v.learner.Type == model.OneClass:
-		return cli.Usagef("-type one_class has no labels to validate with, " +
-			"expected c_svc, nu_svc, epsilon_svr or nu_svr")
+		return cli.Usagef("-type one_class cannot be cross-validated, because it has no labels; " +
+			"use c_svc, nu_svc, epsilon_svr or nu_svr")
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	if name, n := j.corpus.SmallestClass(); n > 0 && n < v.folds && !regression {
-		e.Warn("class %q has %d documents, but there are %d folds: some folds contain none of them", name, n, v.folds)
+		e.Warn("class %q has only %d documents for %d folds, so some folds contain none", name, n, v.folds)
 	}
 	begin, c := time.Now(), j.corpus
 	r := &cvReport{Corpus: source.NewLine(c), rows: &corpus.Corpus{Format: c.Format, Names: c.Names, Raw: c.Raw}}

@@ -27,7 +27,7 @@ import (
 // Evaluate is the command evaluate, which scores a model on labelled documents.
 var Evaluate = &cli.Command{
 	Name:    "evaluate",
-	Summary: "score a model on labelled documents and explain its mistakes, as text or a page",
+	Summary: "score a model on labelled documents, and explain its mistakes",
 	Args:    "[SOURCE MODEL]",
 	Help: `
 Predicts labelled documents and scores the predictions: accuracy with a 95% confidence interval,
@@ -47,12 +47,12 @@ gram evaluate -o predicted.csv -json test.tsv.gz news.model`,
 		r := &evaluate{predict: predict{f: f, output: "labels"}}
 		r.declare("Evaluation", "evaluate")
 		f.StringVar(&r.training, "training", "",
-			"report test documents that nearly duplicate a training document of `SOURCE`")
+			"report test documents that are near-duplicates of training documents in `SOURCE`")
 		f.ReadsFiles(&r.training, "training", r.Files(&r.training))
 		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
-		f.IntVar(&r.permutations, "permutations", 5, "permute each column of a table `N` times for its importance; 0 = off")
+		f.IntVar(&r.permutations, "permutations", 5, "permute each column `N` times to measure its importance; 0 = off")
 		f.Group("Output", "")
-		f.Writes(&r.out, "o", "write a line for each document to `FILE`: .csv, .tsv, .jsonl or .parquet")
+		f.Writes(&r.out, "o", "write a row per document to `FILE` (.csv, .tsv, .jsonl or .parquet)")
 		f.Pages()
 		f.Check(r.check)
 		return r.run
@@ -76,11 +76,11 @@ func (r *evaluate) check() error {
 	r.to, r.Reread = cli.Ending(r.out), append(r.Reread, &r.training)
 	switch {
 	case r.out != "" && !slices.Contains(table.Formats, r.to):
-		return cli.Usagef("-o %s, expected a name that ends in .csv, .tsv, .jsonl or .parquet", r.out)
+		return cli.Usagef("-o %s: the file name must end in .csv, .tsv, .jsonl or .parquet", r.out)
 	case r.mistakes < 0 || r.mistakes > 1000:
-		return cli.Usagef("-mistakes %d, expected 0 to 1000", r.mistakes)
+		return cli.Usagef("-mistakes must be between 0 and 1000, got %d", r.mistakes)
 	case r.permutations < 0 || r.permutations > 1000:
-		return cli.Usagef("-permutations %d, expected 0 to 1000", r.permutations)
+		return cli.Usagef("-permutations must be between 0 and 1000, got %d", r.permutations)
 	}
 	return nil
 }
@@ -159,8 +159,7 @@ func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 	if c.Kept() || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
 		return
 	}
-	e.Warn("the texts of %s exceed their share of -m: no words are marked, and mistakes are explained by terms",
-		r.In)
+	e.Warn("the texts of %s do not fit in a quarter of -m, so mistakes are explained without their text", r.In)
 }
 
 // write writes the files of -o and -report.
@@ -187,13 +186,13 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 // readTraining reads the documents of -training with the model's tokenizer.
 func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*corpus.Corpus, error) {
 	if x.about.Kernel == model.Precomputed {
-		return nil, cli.Usagef("-training requires a model of documents; %s was trained on kernel values", r.model)
+		return nil, cli.Usagef("-training requires a model of documents, but %s was trained on kernel values", r.model)
 	}
 	d := r.Like(r.training, x.corpus)
 	d.TokenizerLater = func() (corpus.Tokenizer, error) { return x.about.Tokenizer, nil }
 	c, err := d.Read(ctx, e, p)
 	if err == nil && (c.Vocabulary == nil) != (x.corpus.Vocabulary == nil) {
-		err = fmt.Errorf("-training %s and %s: one contains text, the other vectors; expected the same kind",
+		err = fmt.Errorf("-training %s and %s cannot be compared: one contains text, the other vectors",
 			r.training, r.In)
 	}
 	return c, err
@@ -201,13 +200,13 @@ func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress
 
 func (r *evaluateReport) Describe(d *report.Document) {
 	d.Title = fmt.Sprintf("%s on %s", filepath.Base(r.Model), filepath.Base(r.Corpus.Source))
-	d.Lead = fmt.Sprintf("%s: %s, %s. Each prediction was compared with the label.", report.Documents(r.Scored),
+	d.Lead = fmt.Sprintf("%s: %s, %s. Predictions were compared with the labels.", report.Documents(r.Scored),
 		r.Type, strings.Trim(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", "))
 	r.addFigures(d)
 	r.predictReport.Describe(d)
 	if a := r.Answered; len(a) == 4 {
 		d.Linef("coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s "+
-			"(threshold tuned on these documents)",
+			"(thresholds tuned on the test documents)",
 			report.Percent(a[0].Documents), report.Percent(a[1].Documents), report.Percent(a[2].Documents),
 			report.Percent(a[3].Documents))
 	}
@@ -220,14 +219,14 @@ func (r *evaluateReport) Describe(d *report.Document) {
 			c[0].AveragePrecision, precision)
 	}
 	if r.NonDuplicates != nil {
-		d.Linef("%s with near copies in training; of %s others %s correct, %s", report.Documents(len(r.Copies)),
-			report.Count(r.NonDuplicates.Documents), report.Count(r.NonDuplicates.Correct),
+		d.Linef("%s with near-duplicates in training; of the other %s, %s correct (%s)",
+			report.Documents(len(r.Copies)), report.Count(r.NonDuplicates.Documents), report.Count(r.NonDuplicates.Correct),
 			report.Percent(report.Ratio(float64(r.NonDuplicates.Correct), float64(r.NonDuplicates.Documents))))
 	}
 	if r.Coverage != nil {
-		s := report.Section{Title: "Confidence", Charts: r.charts(), Text: "Error rate if only the most " +
-			"confident predictions are answered. If the model has probabilities: the share of correct predictions by " +
-			"probability."}
+		s := report.Section{Title: "Confidence", Charts: r.charts(), Text: "Error rate as a function " +
+			"of coverage, the share of documents that are answered, most confident first. For models with " +
+			"probabilities, accuracy by predicted probability."}
 		d.Page(s)
 	}
 	if r.Regression != nil {
@@ -237,10 +236,10 @@ func (r *evaluateReport) Describe(d *report.Document) {
 		d.Page(curvesSection(r.Curves))
 	}
 	if r.Novel != nil {
-		d.Add(report.Section{Title: "Novelty", Heading: "Novelty: documents by rank among training documents",
-			Text: "Each document's largest kernel value to a training document, ranked among the training documents' " +
-				"largest kernel values to each other. If documents are like the training documents, the shares equal " +
-				"the expected ones.",
+		d.Add(report.Section{Title: "Novelty", Heading: "Novelty: rank of the test documents among the training documents",
+			Text: "The kernel value of each document with its nearest training document is ranked among the same " +
+				"values of the training documents. If both come from the same distribution, the shares match " +
+				"the expected shares.",
 			Table: r.noveltyTable()})
 		d.Page(r.maxNovelSection())
 	}
@@ -262,10 +261,10 @@ func (r *evaluateReport) Describe(d *report.Document) {
 }
 
 func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
-	title = "The worst mistakes and the terms that decided them"
+	title = "Worst mistakes, and the terms with the largest effect"
 	columns := []string{"document", "class", "predicted", ">confidence", "by"}
 	if r.MSE != nil {
-		title, columns[1], columns[3] = "The largest errors and the terms that raise the prediction", "value", ">error"
+		title, columns[1], columns[3] = "Largest errors, and the terms with the largest effect", "value", ">error"
 	}
 	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
 	if several { // confidence and deciding terms would refer to a wrong label

@@ -51,22 +51,22 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 	}
 	scoreFigures(d, r.Score)
 	if r.Hamming != nil {
-		d.Figure("Hamming loss", fmt.Sprintf("%.4f", *r.Hamming), "labels that are wrong")
+		d.Figure("Hamming loss", fmt.Sprintf("%.4f", *r.Hamming), "share of wrong labels")
 	}
 	if r.ECE != nil {
 		d.Figure("Calibration error", fmt.Sprintf("%.4f", *r.ECE), fmt.Sprintf("log loss %.4f", *r.LogLoss))
 	}
 	if a := r.Rejection; a != nil {
 		d.Figure("Answered", percent(a.Coverage),
-			fmt.Sprintf("by the model's threshold, %s of these correctly; the accuracy counts rejected documents, ?, by "+
-				"their most probable class",
+			fmt.Sprintf("accuracy %s on answered documents; the overall accuracy uses the most probable class of "+
+				"rejected documents",
 				percent(1-a.Error)))
 	}
 	if len(r.Answered) > 1 {
-		d.Figure("Coverage with 2% errors", percent(r.Answered[1].Documents), "threshold tuned on these documents")
+		d.Figure("Coverage with 2% errors", percent(r.Answered[1].Documents), "threshold tuned on the test documents")
 	}
 	if r.NonDuplicates != nil {
-		d.Figure("Near copies in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s others right",
+		d.Figure("Near-duplicates in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s other documents correct",
 			report.Count(r.NonDuplicates.Correct), report.Count(r.NonDuplicates.Documents)))
 	}
 }
@@ -75,7 +75,7 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 func scoreFigures(d *report.Document, s *score.Score) {
 	low, high := s.Interval()
 	d.Figure("Accuracy", percent(s.Accuracy), fmt.Sprintf("95%% interval %.2f to %s", 100*low, percent(high)))
-	d.Figure("Right", report.Count(s.Correct), "of "+report.Documents(s.Documents))
+	d.Figure("Correct", report.Count(s.Correct), "of "+report.Documents(s.Documents))
 	d.Figure("Macro F1", fmt.Sprintf("%.4f", s.MacroF1), fmt.Sprintf("micro %.4f", s.MicroF1))
 }
 
@@ -88,8 +88,8 @@ func newMatrix(s *score.Score) *report.Matrix {
 	return m
 }
 
-const readMatrix = "Rows are true classes, columns are predicted classes, by number. A darker cell has a " +
-	"larger share of its row."
+const readMatrix = "Rows are true classes, columns are predicted classes. Cells are shaded by their share " +
+	"of the row."
 
 // pageMatrix returns the confusion matrix with the documents of each cell.
 func (r *evaluateReport) pageMatrix() *report.Matrix {
@@ -124,9 +124,9 @@ func (r *evaluateReport) sure(x *learn.Outcome) string {
 func curvesSection(curves []learn.Curve) report.Section {
 	worst := slices.Clone(curves[1:])
 	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
-	s := report.Section{Title: "Curves", Text: "How well the probability or decision value of a class separates its " +
-		"documents from others, over all thresholds: for all classes together (micro) and for the classes with the " +
-		"smallest area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
+	s := report.Section{Title: "Curves", Text: "ROC and precision-recall curves of the class probabilities or decision " +
+		"values: the micro-average over all classes, and the classes with the smallest area under the " +
+		"ROC curve.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
 	roc := chart.New("ROC", "false positive rate, %", "true positive rate, %")
 	precision := chart.New("Precision and recall", "recall, %", "precision, %")
 	roc.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
@@ -178,7 +178,7 @@ func (r *evaluateReport) noveltyTable() *report.Table {
 // maxNovelSection returns a table of the documents with the lowest ranks.
 func (r *evaluateReport) maxNovelSection() report.Section {
 	s := report.Section{Title: "The most novel documents",
-		Text: fmt.Sprintf("The documents with the lowest ranks, at most %d.", maxNovel)}
+		Text: fmt.Sprintf("Up to %d documents with the lowest ranks.", maxNovel)}
 	order := run.Numbers(0, len(r.Outcomes))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
 	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
@@ -212,7 +212,8 @@ func (r *evaluateReport) charts() []report.Chart {
 	p.Y.Max = max(p.Y.Max, 1)
 	var parts []string
 	for _, a := range r.Answered {
-		parts = append(parts, fmt.Sprintf("error rate %s on the most confident %s", percent(a.Error), percent(a.Documents)))
+		parts = append(parts, fmt.Sprintf("error rate %s on the most confident %s of the documents", percent(a.Error),
+			percent(a.Documents)))
 	}
 	parts = append(parts, "on all documents "+percent(1-r.Score.Accuracy))
 	out := []report.Chart{{Chart: p, Description: strings.Join(parts, "; ")}}
@@ -255,7 +256,7 @@ func (r *evaluateReport) importanceSection() report.Section {
 		at := float64(k)
 		p.Curve("", chart.Gray, []chart.Point{{X: at, Y: x.Drop - x.SE}, {X: at, Y: x.Drop + x.SE}}, false)
 	}
-	s.Charts = []report.Chart{{Chart: p, Description: "drops as in the table"}}
+	s.Charts = []report.Chart{{Chart: p, Description: "values as in the table"}}
 	return s
 }
 
@@ -270,9 +271,9 @@ func (r *evaluateReport) mistakesSection() report.Section {
 	if r.Mistakes[0].Columns != nil {
 		part = "column"
 	} else {
-		s.Text += fmt.Sprintf("Words with a solid line favour %s, words with a dashed line speak against it. ", favoured)
+		s.Text += fmt.Sprintf("Words with a solid underline favour %s; words with a dashed underline oppose it. ", favoured)
 	}
-	s.Text += fmt.Sprintf("The effect of a %s is the %s minus the %s without the %s.", part, value, value, part)
+	s.Text += fmt.Sprintf("The effect of a %s is the change of the %s when the %s is added.", part, value, part)
 	for i := range r.Mistakes {
 		m := &r.Mistakes[i]
 		d := report.Marked{
@@ -358,7 +359,7 @@ func joinTerms(terms []learn.TermWeight) string {
 
 // copiesSection returns a table of the documents with near copies in the training set.
 func (r *evaluateReport) copiesSection() report.Section {
-	s := report.Section{Title: "Near copies in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
+	s := report.Section{Title: "Near-duplicates in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
 		"training document, in the embedding tf-l1-sqrt. At most %d are listed:",
 		report.Counted(len(r.Copies), "document is", "documents are"), maxCopies)}
 	s.Table = report.NewTable("document", "class", "predicted", "training document", "its class", ">c", "text")

@@ -46,17 +46,17 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Group("Problem", "")
 	m.Kernels.Declare(f, svm.DefaultKernel)
 	if k := f.Lookup("kernel"); f.Name() != "grid" {
-		k.Usage = strings.Replace(k.Usage, ", or several", "", 1)
+		k.Usage = strings.Replace(k.Usage, "; repeatable", "", 1)
 	}
-	f.StringVar(&m.scale, "scale", "", "scale columns to `RANGE`, such as 0..1, or standard, as an embedding")
+	f.StringVar(&m.scale, "scale", "", "scale columns to `RANGE`, such as 0..1, or standard (zero mean, unit variance)")
 	f.StringVar(&m.kind, "type", "",
-		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or another learner")
+		"learner `TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, knn, ...")
 	m.declareParameters("scheme", "c", "nu", "epsilon", "weight", "probabilities")
 	f.Offer("scheme", "one-vs-one", "one-vs-rest", "labels")
-	f.Var(set{m}, "set", "`NAME=VALUE`: set a parameter of the learner, see help learners; repeatable")
+	f.Var(set{m}, "set", "set a parameter of the learner, `NAME=VALUE` (see help learners); repeatable")
 	f.Group("Training", "")
 	m.declareParameters("thresholds")
-	f.Uint64Var(&m.seed, "seed", 1, "`SEED`: seed of the folds")
+	f.Uint64Var(&m.seed, "seed", 1, "random `SEED` for splitting folds")
 	m.declareLetters(f)
 	m.Compute.Declare(f)
 	f.Group("Output", "")
@@ -81,14 +81,14 @@ func (m *machine) check() error {
 			}
 		}
 		if n := len(m.Specs); n > 1 && m.f.Lookup("grid") == nil {
-			return cli.Usagef("%d kernels, expected one (gram grid compares several)", n)
+			return cli.Usagef("-kernel gives %d kernels, but only one is allowed (gram grid compares several)", n)
 		}
 		_, err := m.options(nil)
 		return err
 	}
 	m.kind = m.learner.Name
 	if !(m.gamma >= 0) || math.IsInf(m.gamma, 0) {
-		return cli.Usagef("-g %v, expected a number above 0, or 0 for one divided by the number of columns", m.gamma)
+		return cli.Usagef("-g must be positive, or 0 for 1/columns, got %v", m.gamma)
 	}
 	if err := m.checkLetters(); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 		return nil, err
 	}
 	if len(kernels) > 1 {
-		return nil, cli.Usagef("%d kernels, expected one (gram grid compares several)", len(kernels))
+		return nil, cli.Usagef("-kernel gives %d kernels, but only one is allowed (gram grid compares several)", len(kernels))
 	}
 	return kernels[0], nil
 }

@@ -35,21 +35,21 @@ gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 		g := &grid{validation: validation{machine: &machine{}}}
 		g.declare(f)
 		g.declareFolds(f)
-		f.Var(log2Flag{&g.lists, "C"}, "log2c", "-grid C, powers of 2 from `BEGIN,END,STEP`")
+		f.Var(log2Flag{&g.lists, "C"}, "log2c", "try C = 2^k for k in `BEGIN,END,STEP`")
 		f.Var(
 			log2Flag{&g.lists, "gamma"},
 			"log2g",
-			"-grid gamma, powers of 2 from `BEGIN,END,STEP`; alone it means -t 2",
+			"try gamma = 2^k for k in `BEGIN,END,STEP` (implies -t 2)",
 		)
 		f.Group("Problem", "")
-		f.Var(&g.lists, "grid", "`NAME=LIST`: values to try, such as ngrams=1,1..2 or C=1..1000*10; repeatable")
+		f.Var(&g.lists, "grid", "values to try, `NAME=LIST`, such as ngrams=1,1..2 or C=1..1000*10; repeatable")
 		f.Group("Training", "")
-		g.declareChoice(learn.SearchWork, "`X`: time without lists, in multiples of a training run; 0 = off")
-		f.BoolVar(&g.oneSE, "one-se", false, "take the smallest C within one standard error of the best")
+		g.declareChoice(learn.SearchWork, "time budget for automatic selection, `X` training runs; 0 = off")
+		f.BoolVar(&g.oneSE, "one-se", false, "select the smallest C within one standard error of the best score")
 		f.Group("Output", "")
-		f.WritesBinary(&g.out, "o", "train the best settings on all documents, and write the model to `FILE`",
+		f.WritesBinary(&g.out, "o", "train with the best settings on all documents, and write the model to `FILE`",
 			func() string { return "a model" })
-		f.Draws(&g.plot, "plot", "plot the errors to `FILE`, an .svg file")
+		f.Draws(&g.plot, "plot", "plot the scores to `FILE` (.svg)")
 		f.Check(g.check)
 		f.Check(g.named)
 		return g.run
@@ -127,7 +127,7 @@ func sets(spec, name string) bool {
 func (g *grid) checkNGrams() error {
 	l := &g.lists
 	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {
-		return cli.Usagef("-grid ngrams reads %s several times, which requires a file or a folder", g.In)
+		return cli.Usagef("-grid ngrams reads %s several times, so it must be a file or folder", g.In)
 	}
 	for i := len(l.ngramList) - 1; i >= 0; i-- {
 		if err := g.SetNGrams(l.ngramList[i]); err != nil {

@@ -53,7 +53,7 @@ func (r *gridReport) writeParts(d *report.Document) {
 		t.Add(p.Part, r.Measure.Format(p.With.Mean), r.Measure.Format(p.Without.Mean), signed(r.Measure, p.Mean),
 			strings.TrimSuffix(r.Measure.Format(p.SE), "%"))
 	}
-	d.Table("Gain from each part of the terms", "", t)
+	d.Table("Gain from each set of terms", "", t)
 }
 
 func signed(m tune.Measure, difference float64) string {

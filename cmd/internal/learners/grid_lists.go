@@ -36,7 +36,7 @@ func (g *gridLists) Set(v string) error {
 		return g.add(list, err)
 	}
 	if g.has(name) {
-		return fmt.Errorf("%s is repeated, expected all its values in one list", name)
+		return fmt.Errorf("%s is given twice; put all values in one list", name)
 	}
 	words := learn.Words{Name: name}
 	err = addTexts(&words.Values, name, values)
@@ -47,7 +47,7 @@ func (g *gridLists) Set(v string) error {
 // addTexts splits values at commas and appends them to list.
 func addTexts(list *[]string, name, values string) error {
 	if *list != nil {
-		return fmt.Errorf("%s is repeated, expected all its values in one list", name)
+		return fmt.Errorf("%s is given twice; put all values in one list", name)
 	}
 	for value := range strings.SplitSeq(values, ",") {
 		value = strings.TrimSpace(value)
@@ -67,7 +67,7 @@ func (g *gridLists) add(list kernel.List, err error) error {
 	case err != nil:
 		return err
 	case g.has(list.Name):
-		return fmt.Errorf("%s is repeated, expected all its values in one list", list.Name)
+		return fmt.Errorf("%s is given twice; put all values in one list", list.Name)
 	}
 	g.numbers = append(g.numbers, list)
 	return nil
@@ -117,11 +117,11 @@ func log2List(name, s string) (kernel.List, error) {
 		numbers = append(numbers, v)
 	}
 	if len(numbers) != 3 {
-		return kernel.List{}, fmt.Errorf("%q, expected BEGIN,END,STEP, exponents of 2 such as -5,15,2", s)
+		return kernel.List{}, fmt.Errorf("%q is not of the form BEGIN,END,STEP, such as -5,15,2", s)
 	}
 	count := (numbers[1] - numbers[0]) / numbers[2]
 	if !(count >= 0 && count < source.MaxValues) {
-		return kernel.List{}, fmt.Errorf("%q, expected a step that reaches %[3]v from %[2]v in at most %[4]d values", s,
+		return kernel.List{}, fmt.Errorf("%q: the step must lead from %[2]v to %[3]v in at most %[4]d values", s,
 			numbers[0], numbers[1], source.MaxValues)
 	}
 	list := kernel.List{Name: name}

@@ -215,7 +215,7 @@ func edges(lists []kernel.List, best *gridRow) []string {
 		if len(list.Values) < 2 {
 			continue
 		}
-		hint := "the best point has the %s %s of the search, %v: a better value may lie %s"
+		hint := "the best candidate has the %s %s of the search, %v; a better value may lie %s"
 		switch v {
 		case slices.Min(list.Values):
 			hints = append(hints, fmt.Sprintf(hint, "smallest", list.Name, v, "below"))
@@ -240,7 +240,7 @@ func (r *gridReport) Describe(d *report.Document) {
 	d.Line(kernels + r.text(foldsText(r.Folds, r.Groups, r.Seed)))
 	d.Add(r.pointsSection())
 	if !r.Complete {
-		d.Linef("incomplete: %s of %s", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
+		d.Linef("incomplete: %s of %s", report.Count(len(r.Rows)), report.Counted(r.Points, "candidate", "candidates"))
 	}
 	if r.Best != nil {
 		r.writeBest(d, describe(r.Best.what(), r.Best.C, r.Best.Nu, r.Best.Epsilon))
@@ -252,7 +252,7 @@ func (r *gridReport) Describe(d *report.Document) {
 	r.writeModel(d)
 	var matrix string
 	if r.searchedLine != nil {
-		d.Linef("%s, %s saved: %s without sharing would have needed %s",
+		d.Linef("%s, %s saved by sharing: %s would have needed %s",
 			report.Counted(r.DotProducts, "dot product", "dot products"), report.Count(r.Saved),
 			report.Counted(r.Fits, "fit", "fits"), report.Count(r.DotProducts+r.Saved))
 		matrix = fmt.Sprintf("matrix %.2f s, ", r.SecondsGram)
@@ -322,7 +322,7 @@ func (r *gridReport) pointsSection() report.Section {
 	rows := byFigure(r.Rows, r.Measure)
 	s := report.Section{Title: "Points", Table: pointsTable(rows, r.Measure), Brief: pointsTable(rows, r.Measure)}
 	if len(rows) > maxPoints {
-		s.Heading = fmt.Sprintf("the %d best of %s points; -json lists all", maxPoints, report.Count(len(rows)))
+		s.Heading = fmt.Sprintf("the %d best of %s candidates; -json lists all", maxPoints, report.Count(len(rows)))
 		s.Brief = pointsTable(rows[:maxPoints], r.Measure)
 	}
 	for _, c := range r.charts() {

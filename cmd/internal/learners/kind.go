@@ -18,7 +18,7 @@ func (r *predict) ready(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *readDocuments, held int64,
 ) (learn.Predictor, error) {
 	if r.OnGPU() && m.About().Kernel == model.Precomputed {
-		return nil, cli.Usagef("-backend cuda does not apply to a precomputed kernel, expected cpu")
+		return nil, cli.Usagef("-backend cuda does not support precomputed kernels; use -backend cpu")
 	}
 	o := learn.Options{
 		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,

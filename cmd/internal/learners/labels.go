@@ -28,7 +28,7 @@ func warnLabels(e *cli.Env, c *corpus.Corpus) {
 				continue
 			}
 			if warned++; warned <= most {
-				e.Warn("label %q of %s may be a typing error for %q, of %s", rare, report.Documents(count[i]), frequent,
+				e.Warn("label %q (%s) may be a misspelling of %q (%s)", rare, report.Documents(count[i]), frequent,
 					report.Documents(count[k]))
 			}
 			break

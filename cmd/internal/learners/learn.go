@@ -17,7 +17,7 @@ import (
 
 // LearnersTopic returns the help topic on all registered learners.
 func LearnersTopic() cli.Topic {
-	return cli.Topic{Name: "learners", Summary: "learners for -type other than support vector machines", Text: `
+	return cli.Topic{Name: "learners", Summary: "learners for -type, in addition to support vector machines", Text: `
 In train, cv and grid, -type can also be one of the following learners. Parameters follow a colon,
 -type NAME:parameter=value,parameter=value, or are set by -set parameter=value. predict reads their
 models, too. -grid accepts lists for their parameters and for C.
@@ -67,15 +67,15 @@ func (several) Several() {}
 // flag of svm-train, if any.
 var parameterFlags = []struct{ name, letter, of, value, usage string }{
 	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels (a classifier per label)"},
-	{"c", "", "c_svc", "C", "regularization; larger fits training data more closely"},
+	{"c", "", "c_svc", "C", "regularization; larger values fit the data more closely"},
 	{"nu", "n", "nu_svc", "NU", "bound on the fraction of errors, for nu_svc, one_class, nu_svr"},
 	{"epsilon", "p", "epsilon_svr", "WIDTH", "width of the epsilon-tube, for epsilon_svr"},
-	{"weight", "", "", "CLASS=W", "multiply C by W for a class, or balanced, by class size; repeatable"},
-	{"probabilities", "b", "", "0|1", "train probability estimates, with five more training runs per classifier"},
+	{"weight", "", "", "CLASS=W", "weight of a class, a factor of C, or balanced by class size; repeatable"},
+	{"probabilities", "b", "", "0|1", "calibrate probabilities by 5-fold cross-validation"},
 	{"thresholds", "", "", "0|1", "tune label thresholds by cross-validation (default: 1 if C is selected)"},
-	{"tolerance", "e", "c_svc", "E", "stop when optimality conditions are violated by at most E"},
+	{"tolerance", "e", "c_svc", "E", "stop when the KKT conditions are violated by at most E"},
 	{"shrinking", "h", "c_svc", "0|1", "use the shrinking heuristics"},
-	{"reject", "", "", "TARGET", "predict ? when unsure; threshold tuned for error=2% or coverage=90%"},
+	{"reject", "", "", "TARGET", "reject unsure predictions (?) to reach TARGET, such as error=2% or coverage=90%"},
 }
 
 func (m *machine) declareParameters(names ...string) {
@@ -110,7 +110,7 @@ func (set) Several()       {}
 func (s set) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		return errors.New("expected NAME=VALUE")
+		return errors.New("must be of the form NAME=VALUE")
 	}
 	s.m.assign("set", strings.TrimSpace(name), value, "-set "+text)
 	return nil
@@ -153,7 +153,7 @@ func (m *machine) setOnce() error {
 
 // setTwice returns an error for a parameter that is set in two places.
 func setTwice(name, one, other string) error {
-	return cli.Usagef("%s is set by %s and by %s, expected one of them", name, one, other)
+	return cli.Usagef("%s is set by both %s and %s", name, one, other)
 }
 
 func (m *machine) setParameters() error {
@@ -171,12 +171,12 @@ func (m *machine) setParameters() error {
 			flag += " " + a.name
 		}
 		if !params.Has(t, a.name) {
-			return cli.Usagef("-%s does not apply to -type %s, which takes %s", flag, m.learner.Name,
+			return cli.Usagef("-%s does not apply to -type %s; its parameters are %s", flag, m.learner.Name,
 				report.Join(params.Names(t)))
 		}
 		var wrong *params.ValueError
 		if err := params.Set(t, a.name, a.text); errors.As(err, &wrong) {
-			return cli.Usagef("-%s %s, expected %s", flag, a.text, wrong.Wanted)
+			return cli.Usagef("-%s must be %s, got %s", flag, wrong.Wanted, a.text)
 		} else if err != nil {
 			return cli.Usagef("-%s: %w", flag, err)
 		}

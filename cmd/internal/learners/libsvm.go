@@ -26,7 +26,7 @@ var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", model.Preco
 const topic = "svm-train"
 
 // Topic is the help topic on svm-train's flags.
-var Topic = cli.Topic{Name: topic, Summary: "the one-letter flags that train, cv and grid share with LIBSVM", Text: `
+var Topic = cli.Topic{Name: topic, Summary: "one-letter flags of train, cv and grid, as in LIBSVM", Text: `
 svm-train's one-letter flags have the same meaning in train, cv and grid; -wCLASS W is -weight
 CLASS=W. Source and model follow the flags. -m limits the memory of the whole command instead of the
 cache. The default kernel is diffusion:t=0.5 for text and counts, bhattacharyya for tf-idf vectors,
@@ -39,13 +39,13 @@ func (m *machine) declareLetters(f *cli.Flags) {
 	f.Group("As in svm-train", topic)
 	m.number = -1
 	f.Var(&choice{set: func(n int) { m.kind = string(model.Types[n]) }, n: len(model.Types)}, "s",
-		"`NUMBER`: type: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
+		"SVM type `NUMBER`: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
 	f.Var(&choice{set: func(n int) { m.number = n }, n: len(kernelNames)}, "t",
-		"`NUMBER`: kernel: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, all on unscaled values, which may be "+
-			"negative; 4 precomputed: documents are rows of kernel values")
-	f.Float64Var(&m.gamma, "g", 0, "`GAMMA`: gamma of -t 1, 2 and 3; implies -t 2 (default: 1/columns)")
-	f.IntVar(&m.degree, "d", 3, "`DEGREE`: degree of -t 1")
-	f.Float64Var(&m.offset, "r", 0, "`COEF0`: constant of -t 1 and 3")
+		"kernel `NUMBER`: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid (on raw values, possibly negative), "+
+			"4 precomputed (each document is a row of kernel values)")
+	f.Float64Var(&m.gamma, "g", 0, "`GAMMA` in kernels -t 1, 2 and 3; implies -t 2 (default: 1/columns)")
+	f.IntVar(&m.degree, "d", 3, "`DEGREE` of kernel -t 1")
+	f.Float64Var(&m.offset, "r", 0, "constant `COEF0` in kernels -t 1 and 3")
 	m.declareParameters("tolerance", "shrinking")
 	for _, p := range parameterFlags {
 		if p.letter != "" {
@@ -72,7 +72,7 @@ func (c *choice) Set(v string) error {
 		for i := range c.n - 1 {
 			all = append(all, strconv.Itoa(i))
 		}
-		return fmt.Errorf("expected %s or %d", report.Join(all), c.n-1)
+		return fmt.Errorf("must be %s or %d", report.Join(all), c.n-1)
 	}
 	c.text = v
 	c.set(n)
@@ -87,7 +87,7 @@ func (m *machine) checkLetters() error {
 	for _, letter := range []string{"g", "d", "r"} {
 		if m.f.IsSet(letter) && m.number < 0 {
 			return cli.Usagef(
-				"-%s applies to -t; parameters of -kernel follow a colon, as in -kernel rbf:gamma=0.5",
+				"-%s requires -t; with -kernel, parameters follow a colon, as in -kernel rbf:gamma=0.5",
 				letter,
 			)
 		}
@@ -152,7 +152,7 @@ func (m *machine) rewrite(args []string) ([]string, error) {
 			out = append(out, "-weight", strings.TrimLeft(arg, "-")[1:])
 		case isWeight && class != "":
 			if i++; i == len(args) {
-				return nil, cli.Usagef("%s without a weight, expected -wCLASS WEIGHT", arg)
+				return nil, cli.Usagef("%s requires a weight, as in -wCLASS WEIGHT", arg)
 			}
 			out = append(out, "-weight", class+"="+next)
 		default:

@@ -101,18 +101,16 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	case out.err != nil:
 		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
 	case errors.Is(readErr, errKind) && out.about.Kernel == model.Precomputed:
-		return nil, nil, fmt.Errorf("%s contains text, expected rows of kernel values: "+
-			"%s was trained on a precomputed kernel", r.In, r.model)
+		return nil, nil, fmt.Errorf("%s contains text, but %s was trained on a precomputed "+
+			"kernel and needs rows of kernel values", r.In, r.model)
 	case errors.Is(readErr, errKind):
-		return nil, nil, fmt.Errorf("%s contains text, expected vectors as in svmlight files: %s was trained on vectors",
-			r.In, r.model)
+		return nil, nil, fmt.Errorf("%s contains text, but %s was trained on vectors", r.In, r.model)
 	case readErr != nil:
 		return nil, nil, readErr
 	case c.Vocabulary == nil && out.about.Vocabulary != nil:
-		return nil, nil, fmt.Errorf("%s contains vectors, expected text: %s was trained on text", r.In, r.model)
+		return nil, nil, fmt.Errorf("%s contains vectors, but %s was trained on text", r.In, r.model)
 	case r.ZeroBased == "true" && out.about.Form.ZeroBased == "false":
-		return nil, nil, fmt.Errorf("-zero-based true: the indices of the LIBSVM model %s start from 1, because no support "+
-			"vector has index 0", r.model)
+		return nil, nil, fmt.Errorf("-zero-based true contradicts the LIBSVM model %s, whose indices start from 1", r.model)
 	case out.predictor != nil:
 		out.predictor = out.predictor.Holding(heldBesides(&out.about) + c.Bytes())
 	default:

@@ -24,7 +24,7 @@ func (m *machine) checkPrecomputed() error {
 		"max-df": m.MaxDF > 0, "backend cuda": m.OnGPU(),
 	} {
 		if given {
-			return cli.Usagef("-%s does not apply to a precomputed kernel", flag)
+			return cli.Usagef("-%s and a precomputed kernel cannot be combined", flag)
 		}
 	}
 	return nil
@@ -39,7 +39,7 @@ func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpu
 	c, err := documents.Read(ctx, e, p)
 	switch {
 	case err != nil && m.learner.Type != "" && strings.Contains(err.Error(), "-signed"):
-		return nil, fmt.Errorf("%w; the kernel -t 2 accepts negative values", err)
+		return nil, fmt.Errorf("%w; the RBF kernel (-t 2) accepts negative values", err)
 	case err != nil || !m.precomputed():
 		return c, err
 	}
@@ -49,7 +49,8 @@ func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpu
 // kernelRows converts the documents of a corpus to rows of kernel values.
 func kernelRows(c *corpus.Corpus) (err error) {
 	if c.Vocabulary != nil {
-		return fmt.Errorf("%s contains text, expected the rows of a Gram matrix: lines of svm-train -t 4, or .npy", c.Source)
+		return fmt.Errorf("%s contains text, but a precomputed kernel requires a Gram matrix (svm-train -t 4 or .npy)",
+			c.Source)
 	}
 	c.Documents, err = c.KernelRows()
 	return err

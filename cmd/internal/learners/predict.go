@@ -26,7 +26,7 @@ import (
 // Predict is the command predict.
 var Predict = &cli.Command{
 	Name:    "predict",
-	Summary: "predict documents with a model; score the predictions if labels are known",
+	Summary: "predict documents with a model, and score the predictions if labels are known",
 	Args:    "[SOURCE MODEL [FILE]]",
 	Help: `
 Predicts documents with a model from gram train or svm-train, and writes a line per document in the
@@ -51,15 +51,15 @@ printf 'the engine stalls at idle\n' | gram predict -in - news.model`,
 		r := &predict{f: f}
 		f.Prints = true
 		r.declare("Prediction", "predict with", cli.Argument{Flag: "o", What: "file"})
-		f.Choose(&r.output, "output", "", "`WHAT`: labels, probabilities or decisions (default: labels)", outputs)
+		f.Choose(&r.output, "output", "", "predict `WHAT`: labels, probabilities or decisions (default: labels)", outputs)
 		f.Var(&r.prob, "b", "`0|1`: same as -output probabilities")
 		f.Group("Output", "")
 		f.Writes(&r.out, "o", "write the predictions to `FILE` (default: standard output)")
 		f.Choose(&r.to, "to", "",
-			"`FORMAT`: lines, csv, tsv, jsonl or parquet (default: from the name of -o, or lines)",
+			"output `FORMAT`: lines, csv, tsv, jsonl or parquet (default: from -o, or lines)",
 			append([]string{"lines"}, table.Formats...))
-		f.BoolVar(&r.texts, "texts", false, "add the text of each document to a table")
-		f.BoolVar(&r.names, "names", false, "begin each line with the file or number of the document, and a TAB")
+		f.BoolVar(&r.texts, "texts", false, "add the text of each document to the table")
+		f.BoolVar(&r.names, "names", false, "prefix each line with the file or number of the document and a TAB")
 		f.Check(r.check)
 		return r.run
 	},
@@ -94,7 +94,7 @@ func (r *predict) named(what string) error {
 	case r.In == "":
 		return source.Missing(what)
 	case r.model == "":
-		return cli.Usagef("-model FILE is missing")
+		return cli.Usagef("-model FILE is required")
 	case r.model == "-":
 		r.model = "/dev/stdin"
 	}
@@ -115,7 +115,7 @@ func (r *predict) check() error {
 	}
 	switch {
 	case bool(r.prob) && r.output != "" && r.output != "probabilities":
-		return cli.Usagef("-b 1 and -output %s, expected one of them", r.output)
+		return cli.Usagef("-b 1 and -output %s cannot be combined", r.output)
 	case bool(r.prob):
 		r.output = "probabilities"
 	}
@@ -135,12 +135,11 @@ func (r *predict) check() error {
 	case r.to == "lines":
 		r.to = ""
 	case r.to != "" && r.output != "":
-		return cli.Usagef("-to %s and -output %s, expected one of them", r.to,
-			r.output)
+		return cli.Usagef("-to %s and -output %s cannot be combined", r.to, r.output)
 	}
 	if r.texts && r.to == "" {
-		return cli.Usagef("-texts requires a table: -to csv, tsv, jsonl or parquet, or -o with such an extension, " +
-			"without -b 1 and -output")
+		return cli.Usagef("-texts requires a table format: set -to or the extension of -o to csv, tsv, jsonl or parquet, " +
+			"without -b 1 or -output")
 	}
 	r.output = cmp.Or(r.output, "labels")
 	return nil
@@ -174,8 +173,8 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		SecondsRead: time.Since(begin).Seconds(),
 	}}
 	if r.output == "probabilities" && !loaded.about.Probabilities {
-		return nil, fmt.Errorf("%s has no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
-			"or -type landmark:loss=logistic, or use -output decisions", r.model)
+		return nil, fmt.Errorf("%s has no probabilities; train with -probabilities 1 (-b 1) or "+
+			"-type landmark:loss=logistic, or use -output decisions", r.model)
 	}
 	p.Stage("predicting")
 	predicting := time.Now()
@@ -195,7 +194,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		loaded.about.WarnUnknown(corpus, e.Warn)
 	}
 	if unknown > 0 {
-		e.Warn("%s: %s of %s; their predictions are the same as for an empty document", learn.NoKnownTerm,
+		e.Warn("%s: %s of %s are predicted like an empty document", learn.NoKnownTerm,
 			report.Documents(unknown), r.In)
 	}
 	x.report.SecondsPredict = time.Since(predicting).Seconds()

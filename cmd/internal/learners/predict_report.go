@@ -82,7 +82,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 	r.Rows = []score.ClassScore{}
 	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
 		if len(c.Labels.IDs) > 0 {
-			e.Warn("the model has no class with a label of %s, such as %s: predictions aren't scored", c.Source, c.Classes[0])
+			e.Warn("predictions are not scored, because the model has no label of %s, such as %s", c.Source, c.Classes[0])
 		}
 		return
 	}
@@ -91,7 +91,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 	}
 	s, err := of.Score(p, c)
 	if err != nil {
-		e.Warn("not scored: %v", err)
+		e.Warn("predictions are not scored: %v", err)
 		return
 	}
 	r.scored(e, s, of, c)
@@ -105,7 +105,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 		for _, k := range s.Classes[known:] {
 			documents += k.Documents
 		}
-		e.Warn("%s of %s unknown to the model, of %s, such as %s: never predicted, ignored in the log loss",
+		e.Warn("%s of %s (%s), such as %s, unknown to the model; the log loss ignores these documents",
 			report.Counted(len(s.Classes)-known, "class", "classes"), c.Source,
 			report.Counted(documents, "document", "documents"), s.Classes[known].Name)
 	}
@@ -204,14 +204,14 @@ func (r *predictReport) writeScore(d *report.Document) {
 	}
 	d.Linef("Accuracy = %g%% (%d/%d) (classification)", run.Round(100**r.Accuracy, 6), r.Right, r.Scored)
 	if a := r.Rejection; a != nil {
-		d.Fact("Answered by the model's threshold", "%.2f%% (%d/%d), of these wrong: %.2f%%, correct: %.2f%%; "+
-			"the accuracy above counts rejected documents by their most probable class",
+		d.Fact("Coverage", "%.2f%% answered (%d/%d), of these %.2f%% wrong, %.2f%% correct; "+
+			"the accuracy above uses the most probable class of rejected documents",
 			100*a.Coverage, a.Answered, r.Scored, 100*a.Error, 100*(1-a.Error))
 	}
 	d.Fact("95% confidence interval of the accuracy", "%.2f to %.2f%%", 100*r.Interval[0], 100*r.Interval[1])
 	hamming := ""
 	if r.Hamming != nil {
-		hamming = fmt.Sprintf("; Hamming loss %.4f (accuracy: all labels of the document correct)",
+		hamming = fmt.Sprintf("; Hamming loss %.4f (accuracy requires all labels of a document to be correct)",
 			*r.Hamming)
 	}
 	d.Fact("F1", "micro %.4f, macro %.4f%s", *r.MicroF1, *r.MacroF1, hamming)
@@ -221,7 +221,7 @@ func (r *predictReport) writeScore(d *report.Document) {
 	classes := report.Section{Title: "Classes", Table: classTable(r.Rows)}
 	rows := r.Rows
 	if len(rows) > widestMatrix {
-		classes.Heading = fmt.Sprintf("The %d of %d classes with the smallest F1; -json lists all", widestMatrix, len(rows))
+		classes.Heading = fmt.Sprintf("The %d of %d classes with the lowest F1; -json lists all", widestMatrix, len(rows))
 		rows = slices.Clone(rows)
 		slices.SortStableFunc(rows, func(a, b score.ClassScore) int { return cmp.Compare(a.F1, b.F1) })
 		rows = rows[:widestMatrix]
@@ -239,8 +239,8 @@ func (r *predictReport) writeScore(d *report.Document) {
 	d.Add(classes)
 	if r.Matrix != nil {
 		d.Add(report.Section{Title: "Confusion", Matrix: r.matrix, Brief: r.matrixTable(),
-			Heading: "Confusion matrix: rows are true classes, columns are predicted classes, by number",
-			Text: readMatrix + " A click on a cell lists its documents: mistakes by descending, others by ascending " +
+			Heading: "Confusion matrix: rows are true classes, columns are predicted classes",
+			Text: readMatrix + " Click a cell to list its documents: mistakes by decreasing, others by increasing " +
 				"confidence."})
 	}
 	if len(r.confusions) > 0 {

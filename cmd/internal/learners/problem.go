@@ -134,15 +134,15 @@ func (j *job) named(err error) error { return j.names.NameValue(err) }
 func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Scheme) error {
 	switch {
 	case t != "" && c.Vocabulary != nil && c.Documents.NNZ() == 0:
-		return fmt.Errorf("%s has no terms to learn from (-digits keeps numbers, -min-df 1 keeps words of one "+
-			"document)", c.Source)
+		return fmt.Errorf("%s has no terms to learn from; -digits keeps numbers, -min-df 1 keeps words that occur in only "+
+			"one document", c.Source)
 	case t == model.OneClass:
 		return nil // one_class ignores labels
 	case t == "" || t.Classifies():
 		return checkClasses(e, c, scheme)
 	}
 	if n, first := unlabelled(c); n > 0 {
-		return fmt.Errorf("%s of %s has no label: regression requires a number for each document",
+		return fmt.Errorf("%s of %s has no label, but regression requires a number for each document",
 			c.DocumentName(first), c.Source)
 	}
 	return nil
@@ -158,28 +158,28 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	if len(c.Classes) == 0 {
 		line := "" // hint on the syntax of a label in a line of text
 		if c.Vocabulary != nil {
-			line = "lines label<TAB>text have labels, "
+			line = "use lines label<TAB>text or "
 			if c.Table != nil {
-				line = "-label-column names the label column, "
+				line = "use -label-column NAME or "
 			}
 		}
-		return fmt.Errorf("%s has no labels, expected at least 2 classes (%s-labels FILE reads labels, "+
-			"-type one_class needs none)", c.Source, line)
+		return fmt.Errorf("%s has no labels, but at least 2 classes are required (%s-labels FILE; "+
+			"-type one_class needs no labels)", c.Source, line)
 	}
 	if len(c.Classes) < least {
 		return fmt.Errorf(
-			"%s has %s, expected at least %d (-type one_class learns without labels)",
+			"%s has only %s, but at least %d are required (-type one_class needs no labels)",
 			c.Source,
 			report.Counted(len(c.Classes), "class", "classes"),
 			least,
 		)
 	}
 	if c.Targets() {
-		e.Warn("the labels of %s are numbers, most of them unique: -type epsilon_svr is for regression", c.Source)
+		e.Warn("most labels of %s are distinct numbers; for regression, use -type epsilon_svr", c.Source)
 	}
 	warnLabels(e, c)
 	if n, first := unlabelled(c); n > 0 && scheme != solver.Labels {
-		e.Warn("no label, left out of training (%s), first at %s", report.Documents(n), c.DocumentName(first))
+		e.Warn("ignoring %s without a label, the first is %s", report.Documents(n), c.DocumentName(first))
 	}
 	warnNone(e, c, scheme)
 	return nil
@@ -189,7 +189,7 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 // negative examples for all labels. Other schemes ignore such documents.
 func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
 	if n, first := unlabelled(c); n > 0 && scheme == solver.Labels {
-		e.Warn("no label (%s), first at %s: used as negative examples for all labels",
+		e.Warn("using %s without a label as negative examples for all labels, the first is %s",
 			report.Documents(n), c.DocumentName(first))
 	}
 }

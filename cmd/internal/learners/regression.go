@@ -29,9 +29,9 @@ func errorsTable(r *score.Regression) *report.Table {
 }
 
 func describeErrors(d *report.Document, r *score.Regression) {
-	s := report.Section{Title: "Errors", Table: errorsTable(r), Text: "R² is 1 for estimates without errors and 0 " +
-		"for the mean of these targets. MAE is the mean absolute error, RMSE the root mean squared error. Training " +
-		"mean: the same figures if each estimate is the mean of the training targets."}
+	s := report.Section{Title: "Errors", Table: errorsTable(r), Text: "R² is 1 for perfect predictions and 0 " +
+		"for predicting the mean of the test targets. MAE is the mean absolute error, RMSE the root mean squared " +
+		"error. \"Training mean\" is the baseline that always predicts the mean of the training targets."}
 	d.Line("")
 	d.Add(s)
 	d.Line("")
@@ -55,9 +55,9 @@ func errorFigures(d *report.Document, r *score.Regression) {
 func estimatesSection(r *score.Regression, documents int) report.Section {
 	points := "Each point is a document."
 	if len(r.Sample) < documents {
-		points = fmt.Sprintf("The points are a sample of %s documents.", report.Count(len(r.Sample)))
+		points = fmt.Sprintf("The points are a random sample of %s documents.", report.Count(len(r.Sample)))
 	}
-	s := report.Section{Title: "Estimates", Text: points + " Estimates without error are on the gray line."}
+	s := report.Section{Title: "Estimates", Text: points + " Perfect predictions lie on the gray line."}
 	against := chart.New("Predicted against actual", "actual", "predicted")
 	residuals := chart.New("Errors by prediction", "predicted", "predicted minus actual")
 	var estimates, errors []chart.Point
@@ -93,7 +93,7 @@ func worstSection(r *score.Regression, c *corpus.Corpus) report.Section {
 		titles = append(titles, "text")
 	}
 	s := report.Section{Title: "Largest errors", Table: report.NewTable(titles...),
-		Text: "Each estimate is from a model that was trained without the document's fold."}
+		Text: "Each document is predicted by a model trained on the other folds."}
 	for _, x := range r.Worst {
 		cells := []string{c.DocumentName(x.Document), fmt.Sprintf("%.6g", x.Target), fmt.Sprintf("%.6g", x.Value),
 			fmt.Sprintf("%.4g", x.Value-x.Target)}

@@ -83,9 +83,9 @@ func (j *job) solverLine(gram time.Duration) *solverLine {
 // describe adds a line about dot products and the cache.
 func (l *solverLine) describe(d *report.Document) {
 	c := l.Cache
-	kept := "the whole matrix in " + report.Bytes(c.Bytes)
+	kept := "matrix stored in " + report.Bytes(c.Bytes)
 	if !c.Whole {
-		kept = fmt.Sprintf("tile cache of %s, hit rate %s", report.Bytes(c.Bytes),
+		kept = fmt.Sprintf("tile cache %s, hit rate %s", report.Bytes(c.Bytes),
 			report.Percent(report.Ratio(float64(c.Hits), float64(c.Hits+c.Misses))))
 	}
 	d.Linef("%s, %s", report.Counted(l.DotProducts, "dot product", "dot products"), kept)
@@ -130,9 +130,9 @@ func describeThresholds(d *report.Document, t *solver.Thresholds) {
 		what = fmt.Sprintf("one threshold, %.3g", t.Above[0])
 	}
 	if t.AtLeastOne {
-		what += " and at least one label"
+		what += ", at least one label per document"
 	}
-	d.Linef("%s: cross-validated micro F1 %s; %s with threshold 0", what,
+	d.Linef("%s: cross-validated micro F1 %s (%s with threshold 0)", what,
 		tune.MicroF1.Format(t.F1), tune.MicroF1.Format(t.Sign))
 }
 
@@ -148,7 +148,7 @@ func describeCalibration(d *report.Document, r *svm.Report) {
 	}
 	d.Linef("probabilities %s; cross-validated log loss %.4f, expected calibration error %.4f", how, c.LogLoss, c.ECE)
 	if j := r.Rejection; j != nil {
-		d.Linef("predicts %s below a probability of %.3g; cross-validated coverage %s, error rate %s",
+		d.Linef("predicts %s if the probability is below %.3g; cross-validated coverage %s, error rate %s",
 			learn.NoAnswer, j.MinProbability, report.Percent(j.Coverage), report.Percent(j.Error))
 	}
 	if o := r.Alternatives; o != nil {

@@ -37,18 +37,18 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 		t.declare(f)
 		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
 		f.Group("Training", "")
-		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as gram cv does, and write no model")
-		t.declareChoice(1, "`X`: time for automatic selection in multiples of a training run; 0 = off")
+		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds like gram cv, without writing a model")
+		t.declareChoice(1, "time budget for automatic selection, `X` training runs; 0 = off")
 		t.declareParameters("reject")
 		f.Group("Output", "")
 		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
 			func() string {
 				if t.to == "gram" {
-					return "a model in the format gram"
+					return "the gram format"
 				}
 				return ""
 			})
-		f.Choose(&t.to, "to", "gram", "`FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
+		f.Choose(&t.to, "to", "gram", "model `FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
 		f.Check(t.check)
 		f.Check(t.named)
 		return t.run
@@ -73,9 +73,9 @@ func (t *train) check() error {
 	}
 	switch {
 	case t.f.IsSet("reject") && t.to != "gram":
-		return cli.Usagef("-reject with -to %s, whose format has no threshold, expected -to gram", t.to)
+		return cli.Usagef("-reject and -to %s cannot be combined, because the format has no threshold; use -to gram", t.to)
 	case t.out == "" && t.In == "-":
-		return cli.Usagef("-o FILE is missing: -in - has no name for the model file")
+		return cli.Usagef("-o FILE is required with -in -")
 	case t.out == "":
 		t.out = defaultModel(t.In)
 	}
@@ -99,15 +99,15 @@ func (t *train) checkKernel() error {
 	}
 	if !kernel.IsPrecomputed(k) && !slices.Contains(kernelNames, kernel.Family(k)) {
 		return cli.Usagef(
-			"-to libsvm: LIBSVM doesn't support the kernel %s, expected linear, polynomial, rbf or sigmoid, "+
-				"or -to libsvm-precomputed",
+			"-to libsvm supports the kernels linear, polynomial, rbf and sigmoid, got %s; "+
+				"-to libsvm-precomputed supports all kernels",
 			k,
 		)
 	}
 	if e := k.Embedding(); e != (sparse.Embedding{}) {
-		return cli.Usagef("-to libsvm: a LIBSVM model can't contain the embedding %s, expected -embed tf or "+
-			"-to libsvm-precomputed; gram corpus -embed %s -o FILE embeds documents before training, "+
-			"and with -like TRAINING before prediction", e, e)
+		return cli.Usagef("-to libsvm does not support the embedding %s; use -embed tf or -to libsvm-precomputed, "+
+			"or embed the documents with gram corpus -embed %s -o FILE before training "+
+			"(before prediction with -like TRAINING)", e, e)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (t *train) checkFormat(j *job) error {
 	}
 	classes, scheme := j.corpus.Classes, learn.SchemeOf(t.learner.trainer)
 	if scheme != solver.OneVsOne && !(scheme == solver.OneVsRest && len(classes) == 2) {
-		return fmt.Errorf("-to %s: LIBSVM's models are one-vs-one, but this model would be %s for %s", t.to,
+		return fmt.Errorf("-to %s supports only one-vs-one models, but this model is %s with %s", t.to,
 			scheme, report.Counted(len(classes), "class", "classes"))
 	}
 	if _, err := model.Labels(classes); err != nil {

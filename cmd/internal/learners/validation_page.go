@@ -45,8 +45,8 @@ func (r *cvReport) curveSection() report.Section {
 		parts = append(parts, fmt.Sprintf("%s with %s", r.Measure.Format(x.Mean), report.Documents(x.Documents)))
 	}
 	s := report.Section{Title: "Learning curve", Heading: "Learning curve", Table: t,
-		Text: "Each fold is predicted by models that were trained on a part of the other folds. " +
-			"A curve that still rises suggests that more documents would help."}
+		Text: "Each fold is predicted by models trained on a fraction of the other folds. " +
+			"If the curve still rises, more training documents are likely to help."}
 	if r.Measure != tune.MeanSquaredError {
 		p.Curve("", chart.Gray, low, false)
 		p.Curve("", chart.Gray, high, false)

@@ -22,7 +22,7 @@ func (m *machine) takeScale() error {
 		e, err = sparse.ParseEmbedding("scale" + m.scale)
 	}
 	if err != nil {
-		return cli.Usagef("-scale %s, expected standard or a range of ascending numbers such as 0..1", m.scale)
+		return cli.Usagef("-scale must be standard or an increasing range such as 0..1, got %s", m.scale)
 	}
 	m.Embedding = e.String()
 	return nil
@@ -82,7 +82,7 @@ func (m *machine) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embed
 		return
 	}
 	if why := c.Documents.Unscaled(); why != "" {
-		e.Warn("columns are not scaled, %s: -scale standard or -scale 0..1 scales them", why)
+		e.Warn("columns are not scaled, %s; use -scale standard or -scale 0..1", why)
 	}
 }
 

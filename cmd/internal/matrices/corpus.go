@@ -18,7 +18,7 @@ import (
 // Corpus is the command corpus, which describes documents and writes them as vectors.
 var Corpus = &cli.Command{
 	Name:    "corpus",
-	Summary: "describe documents: classes, terms, values, document frequencies",
+	Summary: "summarize documents: classes, terms, values, document frequencies",
 	Help: `
 Reads a corpus and prints its classes, the number of values per document, and the mean number of
 terms that two documents share. The SHA-256 digest is the same on every platform.
@@ -40,19 +40,19 @@ gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 		c.DeclareWorkers(f)
 		c.DeclareMemory(f)
 		f.Group("Output", "")
-		f.IntVar(&c.listed, "classes", 20, "list the `N` largest classes; -1 lists all, -json always does")
+		f.IntVar(&c.listed, "classes", 20, "list the `N` largest classes; -1 = all (-json always lists all)")
 		f.Writes(&c.out, "o", "write the documents as svmlight vectors to `FILE`")
-		c.DeclareEmbedding(f, "embed the written vectors by `EMBEDDING`, such as tf-l1-sqrt (default: none)")
-		f.StringVar(&c.like, "like", "", "use vocabulary, weights and class numbers of the training `SOURCE`")
+		c.DeclareEmbedding(f, "apply `EMBEDDING` to the written vectors, such as tf-l1-sqrt (default: none)")
+		f.StringVar(&c.like, "like", "", "use the vocabulary, weights and class numbers of the training data in `SOURCE`")
 		f.ReadsFiles(&c.like, "like", c.Files(&c.like))
 		f.Check(func() error {
 			if c.Embedding != "" && c.out == "" {
-				return cli.Usagef("-embed %s requires -o, because it applies to written vectors", c.Embedding)
+				return cli.Usagef("-embed requires -o")
 			}
 			ending := strings.ToLower(filepath.Ext(c.out))
 			if slices.Contains([]string{".jsonl", ".json", ".csv", ".tsv"}, ending) {
-				return cli.Usagef("-o %s: found %s, expected a name for svmlight vectors, such as x.svm (duplicates -keep "+
-					"writes texts and their names as JSON lines)", c.out, ending)
+				return cli.Usagef("-o %s: svmlight vectors cannot be written to a %s file; use a name such as x.svm "+
+					"(duplicates -keep writes texts as JSON lines)", c.out, ending)
 			}
 			return nil
 		})
@@ -184,7 +184,7 @@ func (r *corpusReport) Describe(d *report.Document) {
 	d.Linef("\nvalues per document: min %s, 25%% %s, median %s, 75%% %s, 95%% %s, max %s, mean %.1f",
 		report.Count(l.Min), report.Count(l.Q25), report.Count(l.Median), report.Count(l.Q75), report.Count(l.Q95),
 		report.Count(l.Max), l.Mean)
-	d.Linef("common terms: %s over all pairs, %.2f per pair", report.Count(r.Matches), r.MatchesAPair)
+	d.Linef("common terms of two documents: %s over all pairs, %.2f per pair", report.Count(r.Matches), r.MatchesAPair)
 	r.writeClasses(d)
 	if v := r.Vectors; v != nil {
 		what := "values as read"

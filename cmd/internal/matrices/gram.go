@@ -42,7 +42,7 @@ gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 trai
 		g := &gram{f: f}
 		g.StartsOver, g.Reread = true, []*string{&g.In}
 		g.Documents.Declare(f, "goroot", &g.Limits)
-		f.StringVar(&g.test, "test", "", "compare the documents of `SOURCE` with those of -in")
+		f.StringVar(&g.test, "test", "", "compute rows for the documents of `SOURCE`, and columns for those of -in")
 		f.ReadsFiles(&g.test, "test", g.Files(&g.test))
 		f.Group("Kernel", "")
 		g.Kernels.Declare(f, "diffusion:t=0.5")
@@ -50,12 +50,12 @@ gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 trai
 		f.Group("Output", "")
 		binary := func() string {
 			if g.format == "npy" {
-				return "a matrix in the format npy"
+				return "the npy format"
 			}
 			return ""
 		}
-		f.WritesBinary(&g.out, "o", "write to `FILE`, - for standard output (required)", binary)
-		f.Writes(&g.labels, "o-labels", "write the labels of the rows of -o to `FILE`: label, TAB, document")
+		f.WritesBinary(&g.out, "o", "write the matrix to `FILE`, - for standard output (required)", binary)
+		f.Writes(&g.labels, "o-labels", "write the label and name of each row of -o to `FILE`, separated by a TAB")
 		f.StringVar(&g.format, "to", "", "`FORMAT`: npy, libsvm or mm "+
 			"(default: from the extension .npy, .svm, .libsvm, .mtx or .mm)")
 		f.Check(g.check)
@@ -115,14 +115,14 @@ type gram struct {
 // check checks combinations of flags. If -to isn't set, the file name determines the format.
 func (g *gram) check() error {
 	if g.out == "" {
-		return cli.Usagef("-o FILE is missing")
+		return cli.Usagef("-o FILE is required")
 	}
 	if g.test != "" {
 		g.Reread = append(g.Reread, &g.test)
 	}
 	if g.format == "" {
 		if g.format = matrixio.FormatOf(g.out); g.format == "" {
-			return cli.Usagef("-o %s: unknown file name extension, expected .npy, .svm, .libsvm, .mtx or .mm, or -to",
+			return cli.Usagef("-o %s: unknown file name extension; use .npy, .svm, .libsvm, .mtx or .mm, or set -to",
 				g.out)
 		}
 	}
@@ -139,7 +139,7 @@ func (g *gram) check() error {
 		return err
 	}
 	if g.kernel = kernels[0]; len(kernels) > 1 {
-		return cli.Usagef("%d kernels, expected one kernel per file", len(kernels))
+		return cli.Usagef("-kernel gives %d kernels, but a file holds one matrix", len(kernels))
 	}
 	return nil
 }

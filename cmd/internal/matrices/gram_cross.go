@@ -38,7 +38,7 @@ func (g *gram) readTest(
 	}
 	if text := test.Vocabulary != nil; text != (train.Vocabulary != nil) {
 		kinds := map[bool]string{true: "text", false: "vectors"}
-		return nil, fmt.Errorf("%s contains %s, expected %s, as in %s", test.Source, kinds[text], kinds[!text], train.Source)
+		return nil, fmt.Errorf("%s contains %s, but %s contains %s", test.Source, kinds[text], train.Source, kinds[!text])
 	}
 	return test, nil
 }
@@ -71,7 +71,7 @@ func (g *gram) file(e *cli.Env, k kernel.Kernel, train, test *corpus.Corpus) (*m
 func (g *gram) room(path string, h matrixio.Header) error {
 	need := h.MinBytes(g.format)
 	if free, ok := matrixio.Room(path); ok && need > free {
-		return fmt.Errorf("%s needs %s of disk space, %s free", path, report.Bytes(need), report.Bytes(free))
+		return fmt.Errorf("%s needs %s of disk space, but only %s are free", path, report.Bytes(need), report.Bytes(free))
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // Kernels is the command kernels, which lists the kernels.
 var Kernels = &cli.Command{
 	Name:    "kernels",
-	Summary: "list the kernels with formula, parameters, definiteness and source",
+	Summary: "list all kernels with formula, parameters, definiteness and literature reference",
 	Args:    "[NAME or SPEC]",
 	Help: `
 Lists the kernels for -kernel, each with its formula (c = 1 - cosine of the two embedded documents),

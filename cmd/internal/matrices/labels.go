@@ -55,7 +55,7 @@ func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error
 		case len(of) == 0 && none != "":
 			labels[i] = none
 		default:
-			return nil, fmt.Errorf("%s has %s, expected 1, because the libsvm format has one label per row",
+			return nil, fmt.Errorf("%s has %s, but the libsvm format allows only one label per row",
 				c.DocumentName(i), report.Counted(len(of), "class", "classes"))
 		}
 	}

@@ -28,7 +28,7 @@ import (
 // Duplicates is the command duplicates, which finds groups of nearly equal documents.
 var Duplicates = &cli.Command{
 	Name:    "duplicates",
-	Summary: "find groups of near-duplicate documents, and choose one document per group to keep",
+	Summary: "find groups of near-duplicate documents, and keep one document per group",
 	Help: `
 Scans the documents in order, and drops each document whose distance c = 1 - cosine to a previously
 kept document is at most a bound. The search is exact. A group is a kept document with the documents
@@ -53,18 +53,18 @@ gram duplicates -within 0 -embed tf -in train.svm`,
 		d.Reread = []*string{&d.In}
 		d.declare(f)
 		d.DefaultDigits(f)
-		f.StringVar(&d.of, "of", "", "find documents of -in that are near a document of `SOURCE`")
+		f.StringVar(&d.of, "of", "", "find documents of -in that are near-duplicates of a document in `SOURCE`")
 		f.ReadsFiles(&d.of, "of", d.Files(&d.of))
 		f.Group("Duplicates", "")
-		f.Float64Var(&d.within, "within", 0.02, "maximum distance c = 1 - cosine of duplicates is `C`")
-		d.DeclareEmbedding(f, "embed documents by `EMBEDDING` (default: tf-l1-sqrt)")
+		f.Float64Var(&d.within, "within", 0.02, "maximum cosine distance `C` of two duplicates")
+		d.DeclareEmbedding(f, "embed documents with `EMBEDDING` (default: tf-l1-sqrt)")
 		d.Compute.Declare(f)
 		f.Group("Output", "")
-		f.Writes(&d.out, "o", "write to `FILE` (default: -, standard output)")
-		f.Choose(&d.format, "to", "", "`FORMAT`: csv, tsv, jsonl or parquet (default: from the name, else tsv)",
+		f.Writes(&d.out, "o", "write the table to `FILE` (default: standard output)")
+		f.Choose(&d.format, "to", "", "output `FORMAT`: csv, tsv, jsonl or parquet (default: from -o, else tsv)",
 			table.Formats)
 		d.declareTexts(f)
-		f.Writes(&d.keep, "keep", "write the kept documents to `FILE`")
+		f.Writes(&d.keep, "keep", "write the documents without duplicates to `FILE`")
 		f.Check(d.check)
 		return d.run
 	},
@@ -114,7 +114,7 @@ type largestGroup struct {
 func (r *duplicatesReport) Describe(d *report.Document) {
 	defer r.describePage(d)
 	d.Line(r.Corpus)
-	d.Linef("%s within c = %v of each other, %s at c = 0, %s, %s",
+	d.Linef("%s at a distance of at most %v, %s of them at 0; %s, %s",
 		report.Counted(r.Pairs, "pair", "pairs"), r.Within, report.Count(r.Same), r.Embedding, backend.WithWhy(r.ISA, r.Why))
 	d.Line(planned(r.Plan))
 	if r.Of != nil {
@@ -149,16 +149,16 @@ func (d *duplicates) check() (err error) {
 		return err
 	}
 	if !(d.within >= 0 && d.within < 1) {
-		return cli.Usagef("-within %v, expected a number from 0 to below 1", d.within)
+		return cli.Usagef("-within must be in [0, 1), got %v", d.within)
 	}
 	if d.of != "" && d.keep != "" {
-		return cli.Usagef("-keep does not apply with -of, because no document is dropped")
+		return cli.Usagef("-keep and -of cannot be combined")
 	}
 	if err := cli.CheckTable("-keep", d.keep, "", "jsonl"); err != nil {
 		return err
 	}
 	if d.In == "-" && d.of == "-" {
-		return cli.Usagef("-in - and -of - are both standard input, expected one of them")
+		return cli.Usagef("-in - and -of - cannot both read standard input")
 	}
 	d.embedding = sparse.Sphere
 	if d.Embedding != "" {
@@ -189,15 +189,15 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	switch vectors := c.Vocabulary == nil; {
 	case d.keep == "":
 	case c.Kept() && slices.Contains(notTexts, strings.ToLower(filepath.Ext(d.keep))):
-		return fmt.Errorf("-keep %s: %s contains texts, expected the extension .jsonl", d.keep, c.Source)
+		return fmt.Errorf("-keep %s: %s contains texts, so the file name must end in .jsonl", d.keep, c.Source)
 	case c.Kept():
 	case !vectors:
 		return fmt.Errorf("-keep: %s contains no text", c.Source)
 	case slices.ContainsFunc(c.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
-		return fmt.Errorf("-keep %s: a class of %s has a blank, a comma, a colon or #, which svmlight files can't contain",
+		return fmt.Errorf("-keep %s: svmlight files cannot represent a class of %s with a space, comma, colon or #",
 			d.keep, c.Source)
 	case strings.EqualFold(filepath.Ext(d.keep), ".jsonl"):
-		return fmt.Errorf("-keep %s: %s contains vectors, expected the extension .svm", d.keep, c.Source)
+		return fmt.Errorf("-keep %s: %s contains vectors, so the file name must end in .svm", d.keep, c.Source)
 	}
 	if others != nil {
 		return d.leaks(ctx, e, p, c, others)

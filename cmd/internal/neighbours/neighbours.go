@@ -29,7 +29,7 @@ import (
 // Neighbours is the command neighbours, which finds the exact nearest neighbours of documents.
 var Neighbours = &cli.Command{
 	Name:    "neighbours",
-	Summary: "find the exact k nearest neighbours of each document, as a table or a sparse matrix",
+	Summary: "find the exact k nearest neighbours of each document; write a table or sparse matrix",
 	Help: `
 Finds the k documents with the largest kernel values for each document. The search is exact, over
 all pairs, and stores no matrix. A table (csv, tsv, jsonl, parquet) has a line for each neighbour,
@@ -50,23 +50,24 @@ gram neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 		n := &neighbours{}
 		n.Reread = []*string{&n.In, &n.of}
 		n.declare(f)
-		f.StringVar(&n.of, "of", "", "find neighbours among the documents of `SOURCE` (default: those of -in)")
+		f.StringVar(&n.of, "of", "", "find neighbours among the documents of `SOURCE` (default: -in)")
 		f.ReadsFiles(&n.of, "of", n.Files(&n.of))
 		f.Group("Neighbours", "")
 		n.Kernels.Declare(f, "bhattacharyya, the cosine of √θ")
 		f.IntVar(&n.k, "k", 10, "find `N` neighbours of each document")
-		f.StringVar(&n.least, "min", "", "omit neighbours with a kernel value below `VALUE`")
+		f.StringVar(&n.least, "min", "", "omit neighbours with kernel values below `VALUE`")
 		n.Compute.Declare(f)
 		f.Group("Output", "")
-		f.WritesBinary(&n.out, "o", "write to `FILE` (default: -, standard output)", func() string {
+		f.WritesBinary(&n.out, "o", "write the table or matrix to `FILE` (default: standard output)", func() string {
 			if n.format == "npz" {
-				return "a matrix in the format npz"
+				return "the npz format"
 			}
 			return ""
 		})
-		f.Choose(&n.format, "to", "", "`FORMAT`: csv, tsv, jsonl, parquet or npz (default: from the name, else tsv)", formats)
+		f.Choose(&n.format, "to", "", "output `FORMAT`: csv, tsv, jsonl, parquet or npz (default: from -o, else tsv)",
+			formats)
 		n.declareTexts(f)
-		f.Draws(&n.plot, "plot", "plot the distribution of the nearest neighbours' values to `FILE`, an .svg file")
+		f.Draws(&n.plot, "plot", "plot the distribution of nearest-neighbour kernel values to `FILE` (.svg)")
 		f.Check(n.check)
 		return n.run
 	},
@@ -141,19 +142,19 @@ func (n *neighbours) check() error {
 		return err
 	}
 	if n.k < 1 {
-		return cli.Usagef("-k %d, expected at least 1", n.k)
+		return cli.Usagef("-k must be at least 1, got %d", n.k)
 	}
 	if n.In == "-" && n.of == "-" {
-		return cli.Usagef("-in - and -of - are both standard input, expected one of them")
+		return cli.Usagef("-in - and -of - cannot both read standard input")
 	}
 	if n.texts && n.format == "npz" {
-		return cli.Usagef("-texts with -to npz, expected one of %s", report.Join(table.Formats))
+		return cli.Usagef("-texts and -to npz cannot be combined; use -to %s", report.Join(table.Formats))
 	}
 	n.opt.Count = n.k
 	if n.least != "" {
 		v, err := source.ParseNumber(n.least)
 		if err != nil {
-			return cli.Usagef("-min %q, expected a number", n.least)
+			return cli.Usagef("-min must be a number, got %q", n.least)
 		}
 		n.opt.Min = &v
 	}
@@ -162,7 +163,7 @@ func (n *neighbours) check() error {
 		return err
 	}
 	if len(kernels) > 1 {
-		return cli.Usagef("%d kernels, expected one", len(kernels))
+		return cli.Usagef("-kernel gives %d kernels, but only one is allowed", len(kernels))
 	}
 	n.kernel = kernels[0]
 	return nil
@@ -215,7 +216,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		most-- // a document isn't its own neighbour
 	}
 	if n.k > most {
-		e.Warn("-k %d, but each document has only %s", n.k, report.Counted(most, "neighbour", "neighbours"))
+		e.Warn("-k is %d, but each document has only %s", n.k, report.Counted(most, "neighbour", "neighbours"))
 	}
 	if r.near, err = n.find(ctx, p, x, test, k, r); err != nil {
 		return err

@@ -33,7 +33,7 @@ type search struct {
 func (s *search) declare(f *cli.Flags) {
 	s.f = f
 	s.Documents.Declare(f, "goroot", &s.Limits)
-	f.Lookup("min-df").Usage = "leave out terms that fewer than `N` documents have (default: 1)"
+	f.Lookup("min-df").Usage = "ignore terms with a document frequency below `N` (default: 1)"
 }
 
 // formats lists the formats for tables, and npz for a matrix.
@@ -66,7 +66,7 @@ func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of str
 }
 
 func (s *search) declareTexts(f *cli.Flags) {
-	f.BoolVar(&s.texts, "texts", false, "add the start of each text")
+	f.BoolVar(&s.texts, "texts", false, "add the beginning of each text to the output")
 	f.Pages()
 }
 
@@ -126,7 +126,7 @@ func (s *search) newOutcome(c, of *corpus.Corpus) outcome {
 // blank records the number of texts without terms, and warns if there are any.
 func (o *outcome) blank(e *cli.Env, n int) {
 	if o.Blank = n; n > 0 {
-		e.Warn("%s without terms: only equal texts are near them", report.Documents(n))
+		e.Warn("%s without terms: each is near only to identical texts", report.Documents(n))
 	}
 }
 

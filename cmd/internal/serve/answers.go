@@ -43,20 +43,21 @@ func decode(contentType string, body []byte, columns corpus.Columns) (*request, 
 	case !utf8.Valid(body):
 		return nil, failed(http.StatusUnsupportedMediaType, "the body is not UTF-8")
 	case contentType != "" && err != nil || charset != "" && charset != "utf-8" && charset != "us-ascii":
-		return nil, failed(http.StatusUnsupportedMediaType, "content type %q, expected application/json or text/plain, "+
-			"in UTF-8", contentType)
+		return nil, failed(http.StatusUnsupportedMediaType, "content type must be application/json or text/plain in UTF-8, "+
+			"got %q", contentType)
 	case kind == "application/json" && columns != nil:
 		return q, q.parseRows(body, columns)
 	case kind == "application/json":
 		return q, q.parse(body)
 	case columns != nil:
-		return nil, failed(http.StatusUnsupportedMediaType, "content type %q, expected application/json with the keys %s",
-			contentType, report.Join(columns.Names()))
+		return nil, failed(http.StatusUnsupportedMediaType, "content type must be application/json with the keys %s, got %q",
+			report.Join(columns.Names()), contentType)
 	case kind == "" || kind == "text/plain":
 		q.Texts = []string{string(body)}
 		return q, nil
 	}
-	return nil, failed(http.StatusUnsupportedMediaType, "content type %s, expected application/json or text/plain", kind)
+	return nil, failed(http.StatusUnsupportedMediaType, "content type must be application/json or text/plain, got %s",
+		kind)
 }
 
 // parse parses a JSON body with texts.
@@ -67,7 +68,7 @@ func (q *request) parse(body []byte) error {
 	var fields map[string]json.RawMessage
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(body, &fields); errors.As(err, &syntax) {
-		return bad("no JSON: %v at byte %d", syntax, syntax.Offset)
+		return bad("invalid JSON: %v at byte %d", syntax, syntax.Offset)
 	} else if err != nil || fields == nil {
 		return bad("%s", jsonType(body))
 	}
@@ -77,19 +78,19 @@ func (q *request) parse(body []byte) error {
 		case "text":
 			var text *string
 			if json.Unmarshal(value, &text) != nil || text == nil {
-				return bad(`"text" that is %s`, jsonType(value))
+				return bad(`%s for "text"`, jsonType(value))
 			}
 			q.Texts = []string{*text}
 		case "texts":
 			var texts []*string
 			var wrong *json.UnmarshalTypeError
 			if err := json.Unmarshal(value, &texts); errors.As(err, &wrong) && value[0] == '[' {
-				return bad(`"texts" with a value of type %s`, wrong.Value)
+				return bad(`a value of type %s in "texts"`, wrong.Value)
 			} else if err != nil || texts == nil {
-				return bad(`"texts" that is %s`, jsonType(value))
+				return bad(`%s for "texts"`, jsonType(value))
 			}
 			if len(texts) < 1 || len(texts) > maxTexts {
-				return failed(http.StatusBadRequest, "%d texts, expected 1 to %d", len(texts), maxTexts)
+				return failed(http.StatusBadRequest, "number of texts must be between 1 and %d, got %d", maxTexts, len(texts))
 			}
 			if at := slices.Index(texts, nil); at >= 0 {
 				return bad(`null at %d of "texts"`, at)
@@ -106,7 +107,7 @@ func (q *request) parse(body []byte) error {
 		}
 	}
 	if (fields["text"] != nil) == (fields["texts"] != nil) {
-		return failed(http.StatusBadRequest, `expected either "text" or "texts"`)
+		return failed(http.StatusBadRequest, `either "text" or "texts" is required, but not both`)
 	}
 	return nil
 }
@@ -115,9 +116,9 @@ func (q *request) parse(body []byte) error {
 func (q *request) parseN(value []byte) error {
 	var n *float64
 	if json.Unmarshal(value, &n) != nil || n == nil {
-		return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, jsonType(value), maxNamed)
+		return failed(http.StatusBadRequest, `"n" must be an integer between 1 and %d, got %s`, maxNamed, jsonType(value))
 	} else if !(*n >= 1 && *n <= maxNamed) || *n != math.Trunc(*n) {
-		return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, value, maxNamed)
+		return failed(http.StatusBadRequest, `"n" must be an integer between 1 and %d, got %s`, maxNamed, value)
 	}
 	q.n = int(*n)
 	return nil
@@ -127,11 +128,11 @@ func (q *request) parseN(value []byte) error {
 // objects, or {"rows": [...], "n": 10}.
 func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 	bad := func(format string, args ...any) error {
-		return failed(http.StatusBadRequest, "%s, expected an object with the keys %s, or an array of such objects",
-			fmt.Sprintf(format, args...), report.Join(columns.Names()))
+		return failed(http.StatusBadRequest, "expected an object with the keys %s, or an array of objects, found %s",
+			report.Join(columns.Names()), fmt.Sprintf(format, args...))
 	}
 	if syntax := json.Unmarshal(body, new(any)); syntax != nil {
-		return bad("no JSON: %v", syntax)
+		return bad("invalid JSON: %v", syntax)
 	}
 	list := []json.RawMessage{body}
 	switch jsonType(body) {
@@ -145,7 +146,7 @@ func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 			break
 		}
 		if jsonType(rows) != "an array" {
-			return bad(`"rows" that is %s`, jsonType(rows))
+			return bad(`%s for "rows"`, jsonType(rows))
 		}
 		json.Unmarshal(rows, &list)
 		for key, value := range fields {
@@ -156,14 +157,14 @@ func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 					return err
 				}
 			default:
-				return bad(`the key %q beside "rows"`, key)
+				return bad(`the key %q in addition to "rows"`, key)
 			}
 		}
 	default:
 		return bad("%s", jsonType(body))
 	}
 	if len(list) < 1 || len(list) > maxTexts {
-		return failed(http.StatusBadRequest, "%d rows, expected 1 to %d", len(list), maxTexts)
+		return failed(http.StatusBadRequest, "number of rows must be between 1 and %d, got %d", maxTexts, len(list))
 	}
 	q.Columns = columns.Names()
 	for i, row := range list {
@@ -306,17 +307,16 @@ func (p *prediction) refusal() string {
 	if p.Threshold == 0 || p.Probability == nil {
 		return ""
 	}
-	return fmt.Sprintf("No answer; closest: %s (%.2f), below the threshold %.4g", report.Short(p.Second),
+	return fmt.Sprintf("No answer: %s is most probable (%.2f), but below the threshold %.4g", report.Short(p.Second),
 		math.Floor(100**p.Probability)/100, math.Ceil(1000*p.Threshold)/1000)
 }
 
 func explain(ctx context.Context, l *loaded, q *request, out *output) error {
 	if q.Len() != 1 {
-		return failed(http.StatusBadRequest, "%d texts to explain, expected 1", q.Len())
+		return failed(http.StatusBadRequest, "only one text can be explained per request, got %d", q.Len())
 	}
 	if n := len(q.Text(0)); n > maxExplained {
-		return failed(http.StatusRequestEntityTooLarge, "a text of %d bytes to explain, expected %d at most", n,
-			maxExplained)
+		return failed(http.StatusRequestEntityTooLarge, "texts to explain are limited to %d bytes, got %d", maxExplained, n)
 	}
 	why, err := l.explain(ctx, q.Raw, q.n)
 	if err != nil {
@@ -334,7 +334,7 @@ type neighbour struct {
 
 func neighbours(ctx context.Context, l *loaded, q *request, out *output) error {
 	if l.index == nil {
-		return failed(http.StatusNotFound, "no documents to search: start the server with serve -of SOURCE")
+		return failed(http.StatusNotFound, "neighbour search is disabled; start the server with -of SOURCE to enable it")
 	}
 	before := `{"neighbours":[[`
 	for i := range q.Len() {

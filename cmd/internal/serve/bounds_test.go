@@ -183,7 +183,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}
 	}
 	if refused := dial(); isOpen(refused) || !strings.Contains(said.String(),
-		"4 connections are open, expected at most 3") {
+		"4 connections open, but at most 3 are allowed; 1 closed") {
 		t.Errorf("a new connection besides active ones is open: %v; log %q", isOpen(refused), said.String())
 	}
 	for _, c := range all {

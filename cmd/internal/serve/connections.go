@@ -60,7 +60,7 @@ func (s *service) connection(conn net.Conn, state http.ConnState) {
 		_ = longest.Close()
 		s.set.GetOrCreateCounter("gram_connections_closed_total").Inc()
 		if c.closed++; time.Since(c.said) >= crowdedEvery {
-			s.errors.Printf("%s are open, expected at most %d: closed %s that waited longest for a request",
+			s.errors.Printf("%s open, but at most %d are allowed; %s closed, longest idle first",
 				report.Counted(c.n, "connection", "connections"), most, report.Count(c.closed))
 			c.closed, c.said = 0, time.Now()
 		}

@@ -15,7 +15,7 @@ type share struct {
 	n  int64
 }
 
-var errBusy = failed(http.StatusServiceUnavailable, "too many requests at a time")
+var errBusy = failed(http.StatusServiceUnavailable, "too many concurrent requests")
 
 // take adds n bytes to the share, or fails with errBusy.
 func (h *share) take(n int64) error {

@@ -86,13 +86,13 @@ func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) erro
 		return s.show(h, s.current.Load(), &shown{}, out)
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != formType {
-		return failed(http.StatusUnsupportedMediaType, "content type %q, expected %s", r.Header.Get("Content-Type"),
-			formType)
+		return failed(http.StatusUnsupportedMediaType, "content type must be %s, got %q", formType,
+			r.Header.Get("Content-Type"))
 	}
 	return s.compute(w, r, true, func(ctx context.Context, body []byte, l *loaded) error {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return failed(http.StatusBadRequest, "the body is not a form")
+			return failed(http.StatusBadRequest, "the body is not a valid form")
 		}
 		raw, p := l.filled(form)
 		var refused error
@@ -168,15 +168,15 @@ func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err
 		t.Add(map[bool]string{true: "closest", false: "second"}[p.Threshold > 0], p.Second)
 	}
 	t.Add("words", fmt.Sprint(p.Words))
-	t.Add("of these known", fmt.Sprint(p.Known))
+	t.Add("known words", fmt.Sprint(p.Known))
 	first := answer{Title: title, Table: t}
 	if found.Empty[0] {
-		first.Note = "No known word: the prediction is the same as for an empty text."
+		first.Note = "The model knows none of the words, so it predicts the same as for an empty text."
 	} else if 2*p.Known < p.Words || p.Words == 0 {
 		first.Note = "The model knows less than half of the words, so the prediction is unreliable."
 	}
 	if len(raw.Text(0)) > maxExplained {
-		first.Note += fmt.Sprintf(" A text of more than %s is shown cut and isn't explained.", report.Bytes(maxExplained))
+		first.Note += fmt.Sprintf(" Texts of more than %s are truncated and not explained.", report.Bytes(maxExplained))
 		return append(out, first), nil
 	}
 	out = append(out, first)

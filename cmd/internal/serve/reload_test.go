@@ -103,14 +103,14 @@ func TestReload(t *testing.T) {
 	}
 	for _, bad := range []string{"", string(files[0][:len(files[0])/2]), "svm_type c_svc\n"} {
 		musttest.Do(t, os.WriteFile(model, []byte(bad), 0o600))
-		next("still serving what was read at ")
+		next("still serving the model loaded at ")
 		predict(answers[current])
 	}
 	musttest.Do(t, os.Remove(model))
-	next("no such file or directory; still serving what was read at ")
+	next("no such file or directory; still serving the model loaded at ")
 	for range 2 {
 		hangUp()
-		next("still serving what was read at ")
+		next("still serving the model loaded at ")
 	}
 	musttest.Do(t, os.WriteFile(model, files[current], 0o600))
 	next("read " + model + " again, linear")
@@ -129,7 +129,7 @@ func TestReload(t *testing.T) {
 func TestServesOthersWithAWarning(t *testing.T) {
 	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
 	lines, cancel, ended := running(t, &run{model: model, addr: "0.0.0.0:0"})
-	if lines.Scan(); !strings.Contains(lines.Text(), "whoever reaches this machine can use the model") {
+	if lines.Scan(); !strings.Contains(lines.Text(), "the model is accessible from the network") {
 		t.Errorf("it says %q", lines.Text())
 	}
 	if lines.Scan(); !strings.Contains(lines.Text(), "serving "+model) {

@@ -27,7 +27,7 @@ import (
 // Command is the command serve.
 var Command = &cli.Command{
 	Name:    "serve",
-	Summary: "serve a model over HTTP: classes, reasons, neighbours; a page to try it",
+	Summary: "serve a model over HTTP: predictions, explanations, neighbours, and a web page",
 	NoJSON:  true,
 	Help: `
 Answers requests with any model of texts, until ^C or SIGTERM:
@@ -50,18 +50,17 @@ gram train train.tsv.gz news.model      serve notices the new file`,
 		r := &run{}
 		f.Group("Model", "")
 		f.Reads(&r.model, "model", "serve the model in `FILE`")
-		f.StringVar(&r.of, "of", "", "find neighbours among the texts of `SOURCE` (default: none)")
+		f.StringVar(&r.of, "of", "", "search neighbours among the texts of `SOURCE` (default: none)")
 		f.ReadsFiles(&r.of, "of", func(ctx context.Context) []string {
 			files, _ := corpus.Files(ctx, r.of) // a listing error occurs again when the texts are read
 			return files
 		})
 		f.Arguments(cli.Argument{Flag: "model", What: "model"})
 		f.Group("Service", "")
-		f.StringVar(&r.addr, "addr", "localhost:8080", "listen at `HOST:PORT`; port 0 takes a free one")
+		f.StringVar(&r.addr, "addr", "localhost:8080", "listen on `HOST:PORT`; port 0 = any free port")
 		r.body = 1 << 20
-		f.Var(&r.body, "max-body", "refuse requests of more than `SIZE`")
-		f.DurationVar(&r.timeout, "timeout", 10*time.Second, "end a request that takes longer to arrive, or to answer, "+
-			"than `DURATION`")
+		f.Var(&r.body, "max-body", "maximum `SIZE` of a request")
+		f.DurationVar(&r.timeout, "timeout", 10*time.Second, "maximum `DURATION` of receiving a request, and of answering it")
 		r.limits.DeclareMemory(f)
 		r.limits.DeclareWorkers(f)
 		f.Check(r.check)
@@ -81,13 +80,13 @@ func (r *run) check() error {
 	_, _, err := net.SplitHostPort(r.addr)
 	switch {
 	case r.model == "":
-		return cli.Usagef("-model FILE is missing")
+		return cli.Usagef("-model FILE is required")
 	case err != nil:
-		return cli.Usagef("-addr %s, expected HOST:PORT such as localhost:8080", r.addr)
+		return cli.Usagef("-addr must be HOST:PORT, such as localhost:8080, got %s", r.addr)
 	case r.body > 1<<30:
-		return cli.Usagef("-max-body %s, expected 1G or less", &r.body)
+		return cli.Usagef("-max-body must be at most 1G, got %s", &r.body)
 	case r.timeout < time.Millisecond || r.timeout > time.Hour:
-		return cli.Usagef("-timeout %v, expected 1ms to 1h", r.timeout)
+		return cli.Usagef("-timeout must be between 1ms and 1h, got %v", r.timeout)
 	}
 	return nil
 }
@@ -125,7 +124,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
 		s.local = true
 	} else {
-		e.Warn("-addr %s: whoever reaches this machine can use the model, without a password or encryption", r.addr)
+		e.Warn("-addr %s: the model is accessible from the network without authentication or encryption", r.addr)
 	}
 	tell := func(format string, args ...any) { // e.Say would print a repeated text only once
 		if !e.Quiet {
@@ -142,7 +141,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 		done <- func() {
 			if err != nil {
 				s.reloads("failed")
-				tell("%v; still serving what was read at %s", err, s.current.Load().read.Format(time.TimeOnly))
+				tell("%v; still serving the model loaded at %s", err, s.current.Load().read.Format(time.TimeOnly))
 				return
 			}
 			s.use(next)
@@ -264,7 +263,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	out := &loaded{name: r.model, model: m.With(o), classes: map[string]int{}, read: time.Now()}
 	a := m.About()
 	if a.Vocabulary == nil {
-		return nil, fmt.Errorf("-model %s was trained on vectors, expected a model of texts", r.model)
+		return nil, fmt.Errorf("-model %s was trained on vectors, but serve requires a model trained on texts", r.model)
 	}
 	for i, class := range a.Classes {
 		out.classes[class] = i
@@ -283,7 +282,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	}
 	out.texts, err = corpus.Read(ctx, r.of, read)
 	if err == nil && !out.texts.Kept() {
-		err = errors.New("vectors, or more text than fits, expected texts")
+		err = errors.New("the source contains vectors, or more text than fits in memory")
 	}
 	if err == nil {
 		texts := make([]string, out.texts.Len())

@@ -155,7 +155,7 @@ func TestInternalErrors(t *testing.T) {
 		t.Errorf("a word of two is less than half:\n%s", half)
 	}
 	long := bodyOf(t, ask(s, "POST", "/", formType, "text="+strings.Repeat("red+", 20_000)))
-	if !strings.Contains(long, "A text of more than 64 KiB is shown cut and isn&#39;t explained.") {
+	if !strings.Contains(long, "Texts of more than 64 KiB are truncated and not explained.") {
 		t.Errorf("nothing of a long text's terms:\n%.3000s", long)
 	}
 	var said strings.Builder

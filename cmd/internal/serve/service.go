@@ -160,12 +160,12 @@ func (s *service) answer(w http.ResponseWriter, r *http.Request, out *output) er
 	at, known := routes[r.URL.Path]
 	switch {
 	case s.local && !isLocal(r.Host):
-		return failed(http.StatusForbidden, "host %q, expected localhost: -addr names this machine alone", r.Host)
+		return failed(http.StatusForbidden, "host %q is not allowed, because -addr restricts the server to localhost", r.Host)
 	case !known:
-		return failed(http.StatusNotFound, "path %s, expected one of %s", r.URL.Path, report.Join(paths))
+		return failed(http.StatusNotFound, "unknown path %s; valid paths are %s", r.URL.Path, report.Join(paths))
 	case !slices.Contains(at.methods, r.Method):
 		w.Header().Set("Allow", strings.Join(at.methods, ", "))
-		return failed(http.StatusMethodNotAllowed, "method %s not allowed for %s, expected %s", r.Method, r.URL.Path,
+		return failed(http.StatusMethodNotAllowed, "method %s is not allowed for %s; use %s", r.Method, r.URL.Path,
 			strings.Join(at.methods, " or "))
 	}
 	if err := s.origins.Check(r); err != nil {
@@ -192,15 +192,15 @@ func failureOf(err error) *failure {
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &tooLarge):
-		return failed(http.StatusRequestEntityTooLarge, "a body of more than %d bytes", tooLarge.Limit)
+		return failed(http.StatusRequestEntityTooLarge, "the body exceeds the limit of %d bytes", tooLarge.Limit)
 	case errors.As(err, &row):
-		return failed(http.StatusBadRequest, "%s: %s, expected %s", row.File, row.Found, row.Expected)
+		return failed(http.StatusBadRequest, "%s: found %s, expected %s", row.File, row.Found, row.Expected)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return failed(http.StatusRequestTimeout, "the request didn't arrive in time")
+		return failed(http.StatusRequestTimeout, "the request was not received in time")
 	case errors.Is(err, context.DeadlineExceeded):
 		return failed(http.StatusServiceUnavailable, "the answer took too long")
 	case errors.Is(err, context.Canceled), errors.Is(err, io.ErrUnexpectedEOF):
-		return failed(http.StatusBadRequest, "the request broke off")
+		return failed(http.StatusBadRequest, "the request was aborted by the client")
 	}
 	return failed(http.StatusInternalServerError, "internal error") // details could be confidential
 }
@@ -214,7 +214,7 @@ func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 		return &http.MaxBytesError{Limit: s.body}
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return failed(http.StatusUnsupportedMediaType, "content encoding %s, expected none", e)
+		return failed(http.StatusUnsupportedMediaType, "content encoding %s is not supported", e)
 	}
 	in := &bodyReader{http.MaxBytesReader(w, r.Body, s.body), share{of: &s.memory}}
 	defer in.held.free()
@@ -250,7 +250,7 @@ func unread(err error) error {
 	if f := failureOf(err); f.status != http.StatusInternalServerError {
 		return f
 	}
-	return failed(http.StatusBadRequest, "the body can't be read: %v", err)
+	return failed(http.StatusBadRequest, "cannot read the body: %v", err)
 }
 
 // bodyReader reads a body and counts its memory.

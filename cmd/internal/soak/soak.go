@@ -20,7 +20,7 @@ import (
 // Command is the command soak.
 var Command = &cli.Command{
 	Name:    "soak",
-	Summary: "a burn-in: every core computes known bits, and one that errs is named",
+	Summary: "stress-test all cores, and report any core that computes wrong results",
 	Help: `
 Makes all cores compute at once, and for a tenth of the time (-alone) one core at a time: tiles of
 c, maps of kernels and panels of dot products, of changing size and on every instruction set. One
@@ -37,12 +37,12 @@ grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 		s := &work{f: f}
 		f.Pages()
 		f.Group("Running", "")
-		f.DurationVar(&s.o.For, "for", time.Minute, "compute for `TIME`, such as 30s, 20m or 8h, and each task once at least")
-		f.Float64Var(&s.o.Alone, "alone", 0.1, "compute on one core at a time for this `PART` of the time, the others idle")
-		f.Func("cores", "compute on the logical processors `LIST`, such as 0-3,8 (default: all)", s.setCores)
-		f.StringVar(&s.isa, "isa", "", "use the instruction set `ISA` alone: generic, avx2 or avx512 (default: "+
-			"each in turn)")
-		f.Uint64Var(&s.o.Seed, "seed", 1, "`SEED` of what is computed")
+		f.DurationVar(&s.o.For, "for", time.Minute, "run for `TIME`, such as 30s, 20m or 8h, and each task at least once")
+		f.Float64Var(&s.o.Alone, "alone", 0.1, "`FRACTION` of the time in which all cores but one are idle")
+		f.Func("cores", "use the logical CPUs in `LIST`, such as 0-3,8 (default: all)", s.setCores)
+		f.StringVar(&s.isa, "isa", "", "use only the instruction set `ISA`: generic, avx2 or avx512 (default: "+
+			"all in turn)")
+		f.Uint64Var(&s.o.Seed, "seed", 1, "random `SEED` for the test data")
 		f.Check(s.check)
 		return s.run
 	},
@@ -57,10 +57,10 @@ type work struct {
 
 func (s *work) check() error {
 	if s.o.For <= 0 {
-		return cli.Usagef("-for %s, expected a time above 0", s.o.For)
+		return cli.Usagef("-for must be positive, got %s", s.o.For)
 	}
 	if !(s.o.Alone >= 0 && s.o.Alone < 1) {
-		return cli.Usagef("-alone %g, expected a part of at least 0 and below 1", s.o.Alone)
+		return cli.Usagef("-alone must be in [0, 1), got %g", s.o.Alone)
 	}
 	if s.isa != "" {
 		if _, err := asm.For(asm.ISA(s.isa)); err != nil {
@@ -108,9 +108,9 @@ func (r *soakReport) Describe(d *report.Document) {
 		end = "was interrupted"
 	}
 	d.Title = "Soak of " + r.Began
-	d.Linef("soak %s after %s, %s begun; pinned to processors: %t", end,
+	d.Linef("soak %s after %s, %s started; threads pinned to CPUs: %t", end,
 		time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), report.Counted(r.Turns, "turn", "turns"), r.Pinned)
-	d.Linef("all cores at once %s of the time; one alone %s", report.Percent(1-r.Alone), report.Percent(r.Alone))
+	d.Linef("all cores busy for %s of the time, one core for %s", report.Percent(1-r.Alone), report.Percent(r.Alone))
 	cache := "last-level cache unknown"
 	if r.Cache > 0 {
 		cache = "last-level cache " + report.Bytes(r.Cache)
@@ -123,7 +123,7 @@ func (r *soakReport) Describe(d *report.Document) {
 	}
 	d.Table("Cores", "", t)
 	r.writeDifferences(d)
-	verdict := "passed: every value had the bits of the first time"
+	verdict := "passed: all values were bit-identical to the first run"
 	switch {
 	case r.Found > 0:
 		verdict = "failed"
@@ -147,7 +147,7 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 			strconv.Itoa(x.Again), fmt.Sprintf("%d on %d", x.Elsewhere, x.Other))
 	}
 	d.Table("Differences", report.Counted(r.Found, "difference", "differences")+
-		"; again: how many of 3 tries differ there, and on another core", t)
+		"; again = number of 3 retries that differ, on the same core and elsewhere", t)
 }
 
 // setCores parses -cores: numbers and ranges such as 0-3,8.
@@ -161,7 +161,7 @@ func (s *work) setCores(text string) error {
 			last, err = strconv.ParseUint(high, 10, 14)
 		}
 		if err != nil || last < first {
-			return fmt.Errorf("%q isn't a list of processors, expected such as 0-3,8", text)
+			return fmt.Errorf("%q is not a list of CPUs, such as 0-3,8", text)
 		}
 		s.o.Cores = append(s.o.Cores, run.Numbers(int(first), int(last)+1)...)
 	}

@@ -26,7 +26,7 @@ import (
 // PCA is the command pca, kernel principal component analysis.
 var PCA = &cli.Command{
 	Name:    "pca",
-	Summary: "kernel principal component analysis, with projections of other documents",
+	Summary: "compute kernel principal components, and project other documents",
 	Help: `
 Computes kernel principal components from the leading eigenpairs of the centred Gram matrix, and
 writes the coordinates of each document: to .csv, .tsv, .jsonl or .parquet as a table with the
@@ -47,24 +47,24 @@ gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 		c := &components{f: f}
 		c.StartsOver, c.Reread = true, []*string{&c.In}
 		c.Documents.Declare(f, "goroot", &c.Limits)
-		f.StringVar(&c.test, "test", "", "also project the documents of `SOURCE`")
+		f.StringVar(&c.test, "test", "", "also project the documents of `SOURCE` onto the components")
 		f.ReadsFiles(&c.test, "test", c.Files(&c.test))
 		f.Group("Components", "")
 		c.Kernels.Declare(f, "diffusion:t=0.5")
 		f.IntVar(&c.count, "components", 2, "compute the `P` leading components")
-		f.Float64Var(&c.tolerance, "tolerance", 1e-4, "stop when each residual is at most `E` times the eigenvalue")
+		f.Float64Var(&c.tolerance, "tolerance", 1e-4, "stop when each residual is at most `E` times its eigenvalue")
 		f.IntVar(&c.landmarks, "landmarks", 0, "approximate with `M` landmarks; 0 = use all documents")
-		f.Uint64Var(&c.seed, "seed", 1, "`SEED` for initial vectors and landmarks")
+		f.Uint64Var(&c.seed, "seed", 1, "random `SEED` for initial vectors and landmarks")
 		c.Compute.Declare(f)
 		f.Group("Output", "")
 		npy := func(path *string) func() string {
 			return func() string {
-				return map[bool]string{true: "a matrix in the format npy"}[formatOf(*path) == "npy"]
+				return map[bool]string{true: "the npy format"}[formatOf(*path) == "npy"]
 			}
 		}
-		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`, - for npy on standard output", npy(&c.out))
+		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`; - = npy on standard output", npy(&c.out))
 		f.WritesBinary(&c.testOut, "test-o", "write the coordinates of -test to `FILE`", npy(&c.testOut))
-		f.Draws(&c.plot, "plot", "plot two components by class, and the explained variance, to `FILE`, an .svg file")
+		f.Draws(&c.plot, "plot", "plot the first two components by class, and the explained variance, to `FILE` (.svg)")
 		f.Pages()
 		f.Check(c.check)
 		return c.run
@@ -92,15 +92,15 @@ func (c *components) check() error {
 	}
 	switch {
 	case c.count < 1:
-		return cli.Usagef("-components %d is below 1", c.count)
+		return cli.Usagef("-components must be at least 1, got %d", c.count)
 	case c.landmarks < 0 || c.landmarks > landmark.MaxLandmarks:
-		return cli.Usagef("-landmarks %d, expected a number from 1 to %d, or 0", c.landmarks, landmark.MaxLandmarks)
+		return cli.Usagef("-landmarks must be between 0 and %d, got %d", landmark.MaxLandmarks, c.landmarks)
 	case !(c.tolerance > 0):
-		return cli.Usagef("-tolerance %v, expected a number above 0", c.tolerance)
+		return cli.Usagef("-tolerance must be positive, got %v", c.tolerance)
 	case (c.test == "") != (c.testOut == ""):
 		return cli.Usagef("-test and -test-o require each other")
 	case c.out == "" && c.plot == "" && c.testOut == "" && c.f.Page == "":
-		return cli.Usagef("-o FILE, -test-o FILE, -plot FILE or -report FILE is missing")
+		return cli.Usagef("-o FILE, -test-o FILE, -plot FILE or -report FILE is required")
 	}
 	if c.test != "" {
 		c.Reread = append(c.Reread, &c.test)
@@ -111,7 +111,7 @@ func (c *components) check() error {
 		return err
 	}
 	if len(kernels) > 1 {
-		return cli.Usagef("%d kernels, expected one", len(kernels))
+		return cli.Usagef("-kernel gives %d kernels, but only one is allowed", len(kernels))
 	}
 	c.kernel = kernels[0]
 	return nil
@@ -157,12 +157,12 @@ func (r *componentsReport) Describe(d *report.Document) {
 	if r.Test != nil {
 		d.Line(r.Test)
 	}
-	kept := "matrix recomputed for each product"
+	kept := "kernel matrix recomputed in each iteration"
 	if r.Kept {
-		kept = "matrix stored"
+		kept = "kernel matrix stored"
 	}
 	if r.Landmarks > 0 {
-		kept = fmt.Sprintf("%s of the variance missed by %s", report.Percent(r.Left),
+		kept = fmt.Sprintf("%s of the variance lost by using %s", report.Percent(r.Left),
 			report.Counted(r.Landmarks, "landmark", "landmarks"))
 	}
 	d.Linef("%s: %s, %d converged, from %s, %s, %s\n", r.Kernel,
@@ -203,17 +203,17 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 		if (test.Vocabulary == nil) != (docs.Vocabulary == nil) {
-			return fmt.Errorf("-in %s and -test %s: one contains text, the other vectors; expected the same kind", c.In,
+			return fmt.Errorf("-in %s and -test %s cannot be combined: one contains text, the other vectors", c.In,
 				c.test)
 		}
 		r.Test = new(source.NewLine(test))
 	}
 	if n := docs.Documents.Rows(); n < 2 {
-		return fmt.Errorf("%s contains %s, expected at least 2", docs.Source,
+		return fmt.Errorf("%s has %s, but at least 2 are required", docs.Source,
 			report.Documents(n))
 	}
 	if r.Corpus.Terms == 0 {
-		return fmt.Errorf("%s: none of %s has terms", docs.Source,
+		return fmt.Errorf("%s: all %s are empty", docs.Source,
 			report.Documents(docs.Documents.Rows()))
 	}
 	begin := time.Now()
@@ -230,14 +230,14 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 	r.take(found.Components)
 	p.Clear()
 	if r.Converged < len(r.Rows) {
-		e.Warn("%d of %s haven't converged", len(r.Rows)-r.Converged, report.Counted(len(r.Rows), "component", "components"))
+		e.Warn("%d of %s did not converge", len(r.Rows)-r.Converged, report.Counted(len(r.Rows), "component", "components"))
 	}
 	if len(r.Rows) < min(c.count, docs.Documents.Rows()) {
 		have := "documents"
 		if r.Landmarks > 0 {
 			have = "landmarks"
 		}
-		e.Warn("-components %d, but the %s have only %d", c.count, have, len(r.Rows))
+		e.Warn("-components is %d, but the %s have only %d components", c.count, have, len(r.Rows))
 	}
 	own := c.ofDocuments(found, docs)
 	if z := found.Coordinates(); z != nil {

@@ -27,7 +27,7 @@ const maxWhole = 1000
 // Command is the command spectrum.
 var Command = &cli.Command{
 	Name:    "spectrum",
-	Summary: "eigenvalues of a Gram matrix, and whether it is positive semidefinite",
+	Summary: "compute eigenvalues of a Gram matrix, and test if it is positive semidefinite",
 	Help: `
 Prints the largest and smallest eigenvalues of Gram matrices, and whether each matrix is positive
 semidefinite beyond rounding. For up to ` + report.Count(maxWhole) + ` documents it computes all eigenvalues; for more,
@@ -49,7 +49,7 @@ gram spectrum -in large.svm -kernel arccos:n=1 -kernel linear -k 20 -json`,
 		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest eigenvalues")
 		f.BoolVar(&c.centre, "centre", false, "centre the matrix by subtracting row and column means, "+
 			"as required for kernels such as ngd")
-		f.BoolVar(&c.all, "all", false, "compute all eigenvalues, for any number of documents")
+		f.BoolVar(&c.all, "all", false, "compute all eigenvalues, whatever the number of documents")
 		f.IntVar(&c.steps, "steps", 600, "maximum number `N` of Lanczos steps")
 		c.Compute.Declare(f)
 		f.Check(c.check)
@@ -71,9 +71,9 @@ type call struct {
 func (c *call) check() (err error) {
 	switch {
 	case c.k < 1:
-		return cli.Usagef("-k %d is below 1", c.k)
+		return cli.Usagef("-k must be at least 1, got %d", c.k)
 	case c.steps < 1:
-		return cli.Usagef("-steps %d is below 1", c.steps)
+		return cli.Usagef("-steps must be at least 1, got %d", c.steps)
 	}
 	c.asked, err = c.Parse("diffusion:t=0.5")
 	return err
@@ -120,7 +120,7 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 	}
 	n := docs.Documents.Rows()
 	if n < 1 {
-		return fmt.Errorf("%s contains no documents, expected 1 or more", docs.Source)
+		return fmt.Errorf("%s contains no documents", docs.Source)
 	}
 	later := backend.RuntimeBytes + c.Need(docs.Size())
 	r := &spectra{Corpus: source.NewLine(docs), Centred: c.centre}
@@ -303,7 +303,7 @@ func (a *product) Apply(ctx context.Context, dst, src *mat.Dense) (err error) {
 func (r *spectra) Describe(d *report.Document) {
 	d.Line(r.Corpus)
 	if r.Centred {
-		d.Line("centred: means are subtracted from rows and columns, so one eigenvalue is 0")
+		d.Line("row and column means were subtracted (-centre), so one eigenvalue is 0")
 	}
 	d.Line("")
 	ends := report.NewTable(
@@ -317,7 +317,7 @@ func (r *spectra) Describe(d *report.Document) {
 			report.Error(row.Rounding), row.Verdict, method, fmt.Sprintf("%.2f", row.Seconds))
 	}
 	d.Table("Spectra", "", ends)
-	d.Line("\nrounding: n·2⁻²⁴·|λ|max; rounding may decide the sign of an eigenvalue nearer to 0")
+	d.Line("\nrounding = n·2⁻²⁴·|λ|max; eigenvalues of smaller magnitude may have the wrong sign")
 	for _, row := range r.Rows {
 		row.writeValues(d)
 	}

@@ -102,7 +102,7 @@ func (r *verification) Describe(d *report.Document) {
 	d.Figure("Failed", report.Count(r.NumFailed), "")
 	d.Line(r.Corpus)
 	for _, e := range r.Embeddings {
-		d.Fact(e.Embedding, "%s in %s, including the %s closest (c up to %.2g), %s",
+		d.Fact(e.Embedding, "%s in %s, including the %s closest (c <= %.2g) and %s",
 			report.Counted(e.Pairs, "pair", "pairs"), report.Counted(e.SampledRows, "row", "rows"),
 			report.Count(e.ClosestPairs), e.GreatestC,
 			report.Counted(e.Identical, "identical pair", "identical pairs"))
@@ -159,7 +159,7 @@ func (r *verification) writeWorst(d *report.Document) {
 	share := -1.0
 	for _, row := range r.Rows {
 		if p := row.FailedAt; p != nil {
-			d.Linef("FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n"+
+			d.Linef("FAILED %s %s: %s out of tolerance, first at (%d, %d):\n"+
 				"  got %v, expected %v (%s, %s)", row.ISA, row.shown,
 				report.Counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want,
 				report.Shorten(p.NameI, 50), report.Shorten(p.NameJ, 50))
@@ -169,7 +169,7 @@ func (r *verification) writeWorst(d *report.Document) {
 		}
 	}
 	if at := nearest.AbsAt; share >= 0 {
-		d.Fact("Nearest to it", "%s %s with %.0f%%, at (%d, %d), %s and %s", nearest.ISA, nearest.shown,
+		d.Fact("Largest share of the tolerance", "%s %s with %.0f%% at (%d, %d), %s and %s", nearest.ISA, nearest.shown,
 			100*share, at.I, at.J, report.Shorten(at.NameI, 40), report.Shorten(at.NameJ, 40))
 	}
 }

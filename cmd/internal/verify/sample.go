@@ -96,7 +96,7 @@ func (v *verifier) choose(
 	}
 	s.closest = closest.sorted()
 	s.rows = chooseRows(s.n, s.closest, v.pairs, v.seed)
-	return s, v.Fits("comparing with the float64 reference", v.held+s.bytes(x, backends, v.NumWorkers()))
+	return s, v.Fits("the comparison with the float64 reference", v.held+s.bytes(x, backends, v.NumWorkers()))
 }
 
 // chooseRows returns all rows of a small corpus, otherwise enough random rows for the number of

@@ -27,7 +27,7 @@ import (
 // Command is the command verify.
 var Command = &cli.Command{
 	Name:    "verify",
-	Summary: "every back end and kernel against the float64 reference; fails when out of tolerance",
+	Summary: "compare every back end and kernel with a float64 reference",
 	Help: `
 Compares what the engine computes in float32, on every instruction set and device of this machine
 and for every kernel, with the float64 reference. Exit status 1: a value is out of tolerance.
@@ -52,8 +52,8 @@ grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
 		f.Pages()
 		v.Documents.Declare(f, "goroot", &v.Limits)
 		f.Group("Kernels", "")
-		v.Kernels.Declare(f, "one or more of every kernel")
-		f.Uint64Var(&v.seed, "seed", 1, "`SEED` of the choice of rows")
+		v.Kernels.Declare(f, "at least one of every kernel family")
+		f.Uint64Var(&v.seed, "seed", 1, "random `SEED` for sampling rows")
 		v.Compute.Declare(f)
 		f.Check(func() (err error) {
 			v.kernels, err = v.Parse(source.Examples()...)
@@ -104,7 +104,7 @@ func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 		return err
 	}
 	if v.corpus.Documents.Rows() == 0 {
-		return fmt.Errorf("%s holds no document, so there is nothing to verify", v.corpus.Source)
+		return fmt.Errorf("%s contains no documents to verify", v.corpus.Source)
 	}
 	byDefault := len(v.Specs) == 0
 	if byDefault {
@@ -188,7 +188,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 	emb := kernels[0].Embedding()
 	embedded, inEngine := source.WorkBytes(v.corpus.Size())
 	v.held = backend.RuntimeBytes + v.corpus.Documents.Bytes()
-	if err := v.Fits("embedding the documents and making an engine", v.held+inEngine); err != nil {
+	if err := v.Fits("the embedding of the documents", v.held+inEngine); err != nil {
 		return err
 	}
 	x, err := source.Embed(ctx, v.corpus, emb, v.Workers)
@@ -255,7 +255,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 		}
 	}
 	for _, b := range backends {
-		v.check(b.isa, emb, "(i, j) and (j, i) have the same bits", b.asymmetric == 0, "%s of %s, %s differ",
+		v.check(b.isa, emb, "(i, j) and (j, i) are bit-identical", b.asymmetric == 0, "%s of %s, %s differ",
 			report.Counted(mirrored, "pair", "pairs"), report.Counted(len(kernels), "kernel", "kernels"),
 			report.Count(b.asymmetric))
 	}

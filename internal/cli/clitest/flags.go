@@ -19,13 +19,13 @@ func FilesDeclared(t *testing.T, command string, f *cli.Flags) (seen int) {
 	known := f.Guarded()
 	f.VisitAll(func(fl *flag.Flag) {
 		if fl.Usage == "" {
-			t.Errorf("%s: -%s has no text for the help", command, fl.Name)
+			t.Errorf("%s: -%s has no help text", command, fl.Name)
 		}
 		switch kind, _ := flag.UnquoteUsage(fl); kind {
 		case "FILE", "DIR", "SOURCE", "SETS":
 			seen++
 			if !slices.Contains(known, "-"+fl.Name) {
-				t.Errorf("%s: -%s names a %s and isn't declared as an input or an output", command, fl.Name, kind)
+				t.Errorf("%s: -%s names a %s but is not declared as input or output", command, fl.Name, kind)
 			}
 		}
 	})
@@ -47,11 +47,11 @@ func FitsOnAScreen(t *testing.T, name, text string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) > 40 {
-		t.Errorf("%s: %d lines, expected 40 at most", name, len(lines))
+		t.Errorf("%s: help must have at most 40 lines, got %d", name, len(lines))
 	}
 	for _, line := range lines {
 		if n := utf8.RuneCountInString(line); n > 100 {
-			t.Errorf("%s: %d columns, expected 100 at most: %s", name, n, line)
+			t.Errorf("%s: line has %d columns, but at most 100 are allowed: %s", name, n, line)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 	}
 	if got != want {
-		ts.Fatalf("exit status %d, expected %d", got, want)
+		ts.Fatalf("exit status is %d, want %d", got, want)
 	}
 }
 
@@ -64,7 +64,7 @@ func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 	rows, _ := strconv.Atoi(m[1])
 	cols, _ := strconv.Atoi(m[2])
 	if length != 10+len(m[0]) || len(data) != length+4*rows*cols {
-		ts.Fatalf("%s: header of %d bytes, said to be %d; %d bytes in all for %d x %d", args[0], 10+len(m[0]), length,
+		ts.Fatalf("%s: header has %d bytes, but declares %d; %d bytes for %d x %d values", args[0], 10+len(m[0]), length,
 			len(data), rows, cols)
 	}
 	var b strings.Builder
@@ -102,7 +102,7 @@ func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	if len(args) > 2 && fmt.Sprint(v) != args[2] {
-		ts.Fatalf("%s is %v, expected %s", args[1], v, args[2])
+		ts.Fatalf("%s is %v, want %s", args[1], v, args[2])
 	}
 }
 
@@ -115,7 +115,7 @@ func only(ts *testscript.TestScript, _ bool, args []string) {
 		names = append(names, e.Name())
 	}
 	if got, want := strings.Join(names, " "), strings.Join(args[1:], " "); got != want {
-		ts.Fatalf("%s holds %q, expected %q", args[0], got, want)
+		ts.Fatalf("%s contains %q, want %q", args[0], got, want)
 	}
 }
 
@@ -130,7 +130,7 @@ func jsonPositive(ts *testscript.TestScript, _ bool, args []string) {
 	for i, row := range report.Rows {
 		for _, key := range args[1:] {
 			if v, ok := row[key].(float64); !ok || !(v > 0 && v < math.MaxFloat64) {
-				ts.Fatalf("row %d (%v %v): %s is %v, expected a number above 0", i, row["isa"], row["kernel"], key,
+				ts.Fatalf("row %d (%v %v): %s must be a positive number, got %v", i, row["isa"], row["kernel"], key,
 					row[key])
 			}
 		}
@@ -167,6 +167,6 @@ func jsonBelow(ts *testscript.TestScript, _ bool, args []string) {
 	x, _ := v[args[1]].(float64)
 	bound, _ := v[args[2]].(float64)
 	if !(x > 0 && x <= bound) {
-		ts.Fatalf("%s is %v, expected at most %s, %v", args[1], v[args[1]], args[2], v[args[2]])
+		ts.Fatalf("%s is %v, but must be at most %s, %v", args[1], v[args[1]], args[2], v[args[2]])
 	}
 }

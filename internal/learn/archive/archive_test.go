@@ -122,7 +122,7 @@ func TestShape(t *testing.T) {
 	m.Weights = m.Weights[1:]
 	var b bytes.Buffer
 	err := form.Write(t.Context(), &b, m)
-	if err == nil || !strings.Contains(err.Error(), "3 values, expected a shape of [2 2 1]") {
+	if err == nil || !strings.Contains(err.Error(), "3 values do not match the shape [2 2 1]") {
 		t.Errorf("%v, expected an error with the shape", err)
 	}
 	if b.Len() > 0 {
@@ -143,25 +143,25 @@ func TestContents(t *testing.T) {
 		}
 	}
 	for want, change := range map[string][2]string{
-		`key "more" is unknown`:          {`"power":1`, `"power":1,"more":1`},
-		`key "deeper" is unknown`:        {`"deep":2`, `"deep":2,"deeper":1`},
-		`unknown field "words"`:          {`{"terms":2,`, `{"words":1,"terms":2,`},
-		`key "power": json`:              {`"power":1`, `"power":"1"`},
-		`key "inside": json`:             {`{"deep":2}`, `2`},
-		"too deep":                       {`"deep":2`, `"deep":7`},
-		"expected 64 hexadecimal":        {`"corpus":"00`, `"corpus":"`},
-		"-3 rows, expected 0 to":         {`"rows":3`, `"rows":-3`},
-		"rows: 2305843009213693952 elem": {`"rows":3`, `"rows":2305843009213693952`},
-		"rows: 70368744177664 elem":      {`"rows":3`, `"rows":70368744177664`},
-		"4611686018427387905 rows, exp":  {`"rows":3`, `"rows":4611686018427387905`},
-		"weights: -1 elements of 4":      {`"power":1`, `"power":-1`},
-		"weights: -1 elements of 4 b":    {`"power":1`, `"power":4611686018427387904`},
-		`kind "" is unknown`:             {`"kind":"odd",`, ``},
-		"3 decision functions for 2 cla": {`"machines":[`, `"machines":[{},`},
-		"decision function 0 is null":    {`"machines":[{"Steps":7,"Bias":-0.5,"Odd":true}`, `"machines":[null`},
-		"1 of 6 values belong to no row": {`"total":5`, `"total":6`},
-		"row 2 has 3 values, but only 2": {`"total":5`, `"total":4`},
-		`embedding "tfidg" is unknown`:   {`"tfidf"`, `"tfidg"`},
+		`unknown key "more"`:                   {`"power":1`, `"power":1,"more":1`},
+		`unknown key "deeper"`:                 {`"deep":2`, `"deep":2,"deeper":1`},
+		`unknown field "words"`:                {`{"terms":2,`, `{"words":1,"terms":2,`},
+		`key "power": json`:                    {`"power":1`, `"power":"1"`},
+		`key "inside": json`:                   {`{"deep":2}`, `2`},
+		"too deep":                             {`"deep":2`, `"deep":7`},
+		"must have 64 hexadecimal":             {`"corpus":"00`, `"corpus":"`},
+		"rows must be between 0":               {`"rows":3`, `"rows":-3`},
+		"rows: 2305843009213693952 elem":       {`"rows":3`, `"rows":2305843009213693952`},
+		"rows: 70368744177664 elem":            {`"rows":3`, `"rows":70368744177664`},
+		"got 4611686018427387905":              {`"rows":3`, `"rows":4611686018427387905`},
+		"weights: -1 elements of 4":            {`"power":1`, `"power":-1`},
+		"weights: -1 elements of 4 b":          {`"power":1`, `"power":4611686018427387904`},
+		`unknown kind ""`:                      {`"kind":"odd",`, ``},
+		"got 3 decision functions for 2":       {`"machines":[`, `"machines":[{},`},
+		"decision function 0 is null":          {`"machines":[{"Steps":7,"Bias":-0.5,"Odd":true}`, `"machines":[null`},
+		"1 of 6 values do not belong to a row": {`"total":5`, `"total":6`},
+		"row 2 has 3 values, but only 2":       {`"total":5`, `"total":4`},
+		`embedding "tfidg" is unknown`:         {`"tfidf"`, `"tfidg"`},
 	} {
 		if !bytes.Contains(file, []byte(change[0])) {
 			t.Fatalf("no %s in the file", change[0])
@@ -228,7 +228,7 @@ func TestValidate(t *testing.T) {
 		"none":     {nil, ""},
 		"enough":   {[]string{"c", "ab"}, ""},
 		"too few":  {[]string{"ab"}, "the embedding has term 1, but the vocabulary has 1 terms"},
-		"repeated": {[]string{"c", "ab", "c"}, `term "c" is in the vocabulary twice`},
+		"repeated": {[]string{"c", "ab", "c"}, `term "c" occurs twice in the vocabulary`},
 	} {
 		err := archive.Validate(c.vocabulary, corpus.Tokenizer{}, m.Embedder)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -18,7 +18,7 @@ type part struct {
 // read in the order of the calls. Errors for a truncated file contain the name.
 func (f *File) Part(name string, each, n int64, write func(*Writer), take func([]byte) error) {
 	if f.err == nil && (n < 0 || n > MaxBytes/each || n*each > MaxBytes-f.total) {
-		f.fail("%s: %d elements of %d bytes, expected at most %d bytes in total", name, n, each, int64(MaxBytes))
+		f.fail("%s: %d elements of %d bytes exceed the limit of %d bytes in total", name, n, each, int64(MaxBytes))
 	}
 	if f.err == nil {
 		f.total += each * n
@@ -42,7 +42,7 @@ func product(shape []int) int64 {
 func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 	n, v := product(shape), *values
 	if f.writing && int64(len(v)) != n {
-		f.fail("%s: %d values, expected a shape of %d", name, len(v), shape)
+		f.fail("%s: %d values do not match the shape %d", name, len(v), shape)
 	}
 	f.Part(name, int64(unsafe.Sizeof(*new(T))), n, func(w *Writer) { Numbers(w, v) }, func(b []byte) error {
 		*values = Values[T](b)
@@ -81,13 +81,13 @@ func (f *File) Offsets(name string, offsets *[]int64, n int, total int64) {
 		out, end := []int64{0}, int64(0)
 		for i, n := range Values[int64](b) {
 			if n < 0 || n > total-end {
-				return fmt.Errorf("row %d has %d values, but only %d of %d are left", i, n, total-end, total)
+				return fmt.Errorf("row %d has %d values, but only %d of %d remain", i, n, total-end, total)
 			}
 			end += n
 			out = append(out, end)
 		}
 		if end != total {
-			return fmt.Errorf("%d of %d values belong to no row", total-end, total)
+			return fmt.Errorf("%d of %d values do not belong to a row", total-end, total)
 		}
 		*offsets = out
 		return nil

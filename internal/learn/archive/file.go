@@ -97,7 +97,7 @@ func (f *File) object() string { return "{" + strings.Join(f.written, ",") + "}"
 // unknown fails if the header has keys that no statement has read.
 func (f *File) unknown() {
 	for _, key := range slices.Sorted(maps.Keys(f.keys)) {
-		f.fail("key %q is unknown", key)
+		f.fail("unknown key %q", key)
 	}
 }
 
@@ -106,7 +106,7 @@ func Count[T int | int64](f *File, key string, n *T, most int64) {
 	wide := int64(*n) // int may have only 32 bits
 	f.Key(key, &wide)
 	if most = min(most, math.MaxInt); f.err == nil && (wide < 0 || wide > most) {
-		f.fail("%d %s, expected 0 to %d", wide, key, most)
+		f.fail("%s must be between 0 and %d, got %d", key, most, wide)
 	}
 	if *n = 0; f.err == nil {
 		*n = T(wide)
@@ -125,7 +125,7 @@ func Named[T interface {
 	}
 	at := slices.IndexFunc(all, func(v T) bool { return v.String() == name })
 	if at < 0 {
-		f.fail("%s %q is unknown", key, name)
+		f.fail("unknown %s %q", key, name)
 		return
 	}
 	*value = all[at]
@@ -148,7 +148,7 @@ func (f *File) Corpus(source *string, digest *[32]byte) {
 	}
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(digest) {
-		f.fail("corpus %q, expected %d hexadecimal digits", text, 2*len(digest))
+		f.fail("corpus must have %d hexadecimal digits, got %q", 2*len(digest), text)
 		return
 	}
 	*source, *digest = string(name), [32]byte(b)

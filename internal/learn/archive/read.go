@@ -20,7 +20,7 @@ var (
 	// ErrFormat reports that the file has another format.
 	ErrFormat = errors.New("wrong file format")
 	// ErrVersion reports that another version of the program wrote the file.
-	ErrVersion = errors.New("file was written by another version of this program")
+	ErrVersion = errors.New("file was written by a different version of this program")
 	// ErrDamaged reports a wrong checksum, invalid contents or a truncated file.
 	ErrDamaged = errors.New("damaged")
 	// ErrTruncated reports that the file ends too early. It wraps ErrDamaged.
@@ -80,16 +80,15 @@ func readArrays(
 	}
 	switch have += int64(len(end)); {
 	case have < total:
-		return nil, fmt.Errorf("%w: file ends in its %s: %d bytes, expected "+
-			"%d", ErrTruncated, where(parts, begin, have), have,
-			total)
+		return nil, fmt.Errorf("%w: file ends in its %s: got %d of %d bytes", ErrTruncated, where(parts, begin, have),
+			have, total)
 	case have > total:
-		return nil, damaged("trailing bytes: %d bytes, expected %d", have, total)
+		return nil, damaged("trailing data: file must have %d bytes, got %d", total, have)
 	}
-	if expected := sum.Sum(nil); !bytes.Equal(end, expected) {
+	if computed := sum.Sum(nil); !bytes.Equal(end, computed) {
 		return nil, damaged(
-			"checksum mismatch: found %x, expected %x; header, arrays or checksum were changed",
-			end[:8], expected[:8],
+			"checksum mismatch: file has %x, but its contents have %x",
+			end[:8], computed[:8],
 		)
 	}
 	return arrays, nil
@@ -136,10 +135,10 @@ func firstLine(in *bufio.Reader, name string) ([]byte, error) {
 	}
 	found, ok := strings.CutPrefix(strings.TrimSuffix(string(line), "\n"), name)
 	if err != nil || !ok || found == "" || strings.Trim(found, "0123456789") != "" {
-		return nil, fmt.Errorf("%w: file begins with %q, expected %q", ErrFormat, shown, name+Version+"\n")
+		return nil, fmt.Errorf("%w: file must begin with %q, got %q", ErrFormat, name+Version+"\n", shown)
 	}
 	if found != Version {
-		return nil, fmt.Errorf("format version %q, expected %q: %w", found, Version, ErrVersion)
+		return nil, fmt.Errorf("format version must be %q, got %q: %w", Version, found, ErrVersion)
 	}
 	return line, nil
 }
@@ -153,11 +152,11 @@ func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 		case err == nil:
 			return line, nil
 		case errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("%w: file ends in its header, after %d bytes of a line", ErrTruncated, len(line))
+			return nil, fmt.Errorf("%w: file ends in its header, %d bytes into a line", ErrTruncated, len(line))
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		case len(line) > most:
-			return nil, damaged("header: no line end within %d bytes", len(line))
+			return nil, damaged("header: line is longer than %d bytes", len(line))
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (f *File) Origin(o *Origin) {
 // must have unique terms and include all terms of e.
 func (o *Origin) Validate(e *sparse.Embedder) error {
 	if name, twice := Repeated(o.Classes); twice {
-		return fmt.Errorf("two classes are named %q", name)
+		return fmt.Errorf("class names must be unique, but %q occurs twice", name)
 	}
 	return Validate(o.Vocabulary, o.Tokenizer, e)
 }
@@ -51,7 +51,8 @@ func (o *Origin) ValidateWeights(e *sparse.Embedder, weights ...[]float64) error
 		return err
 	}
 	if e.Pairing != sparse.Dot || len(o.Classes) == 0 {
-		return fmt.Errorf("embedding %s and %d classes, expected dot products and at least one class", e, len(o.Classes))
+		return fmt.Errorf("linear models require dot products and a class, got embedding %s and %d classes", e,
+			len(o.Classes))
 	}
 	for k, own := range weights {
 		if err := Finite(own); err != nil {
@@ -64,7 +65,7 @@ func (o *Origin) ValidateWeights(e *sparse.Embedder, weights ...[]float64) error
 // Finite returns an error for the first value that isn't a finite number.
 func Finite(values []float64) error {
 	if i := slices.IndexFunc(values, func(v float64) bool { return v-v != 0 }); i >= 0 {
-		return fmt.Errorf("value %d is %v, expected a finite number", i, values[i])
+		return fmt.Errorf("value %d must be finite, got %v", i, values[i])
 	}
 	return nil
 }
@@ -117,7 +118,7 @@ func Functions[M any](f *File, machines *[]*M, n int) {
 	switch {
 	case f.err != nil:
 	case len(*machines) != n:
-		f.fail("%d decision functions for %d classes, expected one per class", len(*machines), n)
+		f.fail("got %d decision functions for %d classes", len(*machines), n)
 	case at >= 0:
 		f.fail("decision function %d is null", at)
 	}
@@ -131,7 +132,7 @@ func (f *File) Text(vocabulary *[]string, tokenizer *corpus.Tokenizer, form *cor
 		size = &textSize{Terms: int64(len(terms))}
 		for t, term := range terms {
 			if int64(len(term)) > math.MaxUint32 {
-				f.fail("term %d has %d bytes, expected at most %d", t, len(term), int64(math.MaxUint32))
+				f.fail("term %d has %d bytes, which exceeds the limit of %d", t, len(term), int64(math.MaxUint32))
 			}
 			size.Bytes += int64(len(term))
 		}
@@ -183,12 +184,12 @@ func (f *File) terms(vocabulary *[]string, size textSize) {
 		terms = make([]string, len(lengths))
 		for t, n := range lengths {
 			if uint64(n) > uint64(len(text)) {
-				return fmt.Errorf("term %d has %d bytes, but only %d of %d are left", t, n, len(text), size.Bytes)
+				return fmt.Errorf("term %d has %d bytes, but only %d of %d remain", t, n, len(text), size.Bytes)
 			}
 			terms[t], text = text[:n], text[n:]
 		}
 		if len(text) > 0 {
-			return fmt.Errorf("%d of %d bytes belong to no term", len(text), size.Bytes)
+			return fmt.Errorf("%d of %d bytes do not belong to a term", len(text), size.Bytes)
 		}
 		*vocabulary = terms
 		return nil
@@ -244,13 +245,13 @@ func Validate(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error
 		return err
 	}
 	if e == nil {
-		return fmt.Errorf("no embedding")
+		return fmt.Errorf("embedding is missing")
 	}
 	if err := e.Validate(); err != nil || vocabulary == nil {
 		return err
 	}
 	if term, twice := Repeated(vocabulary); twice {
-		return fmt.Errorf("term %q is in the vocabulary twice", term)
+		return fmt.Errorf("term %q occurs twice in the vocabulary", term)
 	}
 	if n := len(e.Terms); n > 0 && int64(e.Terms[n-1]) >= int64(len(vocabulary)) {
 		return fmt.Errorf("the embedding has term %d, but the vocabulary has %d terms", e.Terms[n-1], len(vocabulary))

@@ -165,8 +165,8 @@ func TestRefused(t *testing.T) {
 			_, err := Train(signed, Settings{})
 			return err
 		},
-		"has 2 classes": func() error { _, err := Train(texts(20, 1, true), Settings{}); return err },
-		"with a class":  func() error { _, err := Train(c.Select(nil), Settings{}); return err },
+		"has 2 classes":         func() error { _, err := Train(texts(20, 1, true), Settings{}); return err },
+		"no labelled documents": func() error { _, err := Train(c.Select(nil), Settings{}); return err },
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected an error with %q", err, want)

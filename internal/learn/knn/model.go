@@ -25,7 +25,7 @@ import (
 
 // Settings are the parameters of the classifier.
 type Settings struct {
-	K      int    `param:"k" default:"5" min:"1" max:"1048576" help:"neighbours that vote"`
+	K      int    `param:"k" default:"5" min:"1" max:"1048576" help:"number of neighbours"`
 	Kernel string `param:"kernel" default:"bhattacharyya" flag:""` // specification for kernel.Parse
 
 	// Uniform gives each neighbour one vote instead of its kernel value. Kernels such as ngd need
@@ -53,7 +53,7 @@ func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 }
 
 func nobody(k kernel.Kernel, where string) error {
-	return fmt.Errorf("knn: kernel %s has no positive values%s, so no neighbour has a vote; use another kernel, "+
+	return fmt.Errorf("knn: kernel %s has no positive values%s, so all neighbours have zero weight; use another kernel "+
 		"or equal weights (Uniform)", k, where)
 }
 
@@ -106,12 +106,12 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 		return nil, err
 	}
 	if c = labelled(c, s.Scheme); c.Documents.Rows() == 0 {
-		return nil, fmt.Errorf("knn: %s has no documents with a class, expected at least one", c.Source)
+		return nil, fmt.Errorf("knn: %s has no labelled documents", c.Source)
 	}
 	m.Documents, m.Labels = c.Documents, c.Labels
 	for i := range m.Documents.Rows() {
 		if n := len(m.Labels.Of(i)); n > 1 && s.Scheme != solver.Labels {
-			return nil, fmt.Errorf("knn: %s has %d classes, expected one", c.DocumentName(i), n)
+			return nil, fmt.Errorf("knn: %s has %d classes, but the scheme allows only one", c.DocumentName(i), n)
 		}
 	}
 	return m, nil
@@ -183,13 +183,12 @@ func (m *Model) Validate() error {
 		return err
 	}
 	if name, twice := archive.Repeated(m.Classes); twice || len(m.Classes) == 0 || m.Documents.Rows() == 0 {
-		return fmt.Errorf("%d documents of %d classes, repeated name %q; expected documents and unique "+
-			"names", m.Documents.Rows(),
-			len(m.Classes), name)
+		return fmt.Errorf("model requires documents and unique class names, got %d documents, %d classes, repeated name %q",
+			m.Documents.Rows(), len(m.Classes), name)
 	}
 	for i := range m.Documents.Rows() {
 		if n := len(m.Labels.Of(i)); n != 1 && s.Scheme != solver.Labels {
-			return fmt.Errorf("document %d has %d classes, expected 1", i, n)
+			return fmt.Errorf("document %d has %d classes, but the scheme requires one", i, n)
 		}
 	}
 	return nil

@@ -46,15 +46,15 @@ func TestRefused(t *testing.T) {
 		return func() error { _, err := Train(t.Context(), c, Settings{}, Options{}); return err }
 	}
 	for want, call := range map[string]func() error{
-		"expected at least 2":                     refused(one),
-		"no labelled documents":                   refused(none),
-		"expected one class or":                   refused(several),
-		"is only conditionally positive definite": func() error { return Settings{Kernel: "ngd"}.Validate() },
+		"at least 2 are required":    refused(one),
+		"no labelled documents":      refused(none),
+		"requires the scheme labels": refused(several),
+		"is only conditionally so":   func() error { return Settings{Kernel: "ngd"}.Validate() },
 		"values of C": func() error {
 			_, err := TrainPath(t.Context(), c, Settings{}, []float64{2, 1}, Options{})
 			return err
 		},
-		"expected at most": func() error {
+		"the limit is 1 MiB": func() error {
 			_, err := Train(t.Context(), c, Settings{}, Options{MemoryBytes: 1 << 20})
 			return err
 		},

@@ -60,15 +60,15 @@ func (m *Model) Validate() error {
 		return err
 	}
 	if want := k.Embedding(); m.Embedder.Embedding != want {
-		return fmt.Errorf("embedding %s, expected %s as in kernel %s", m.Embedder, want, k)
+		return fmt.Errorf("embedding must be %s for kernel %s, got %s", want, k, m.Embedder)
 	}
 	if err := m.Landmarks.Validate(); err != nil {
 		return fmt.Errorf("landmarks: %w", err)
 	}
 	n := m.Landmarks.Rows()
 	if n == 0 || len(m.Classes) == 0 || m.Vocabulary != nil && m.Landmarks.Cols > len(m.Vocabulary) {
-		return fmt.Errorf("%d landmarks of %d columns, %d classes and %d terms; expected landmarks, classes and a "+
-			"term per column",
+		return fmt.Errorf("model requires landmarks, classes and a term per column, got %d landmarks, %d columns, "+
+			"%d classes, %d terms",
 			n, m.Landmarks.Cols, len(m.Classes), len(m.Vocabulary))
 	}
 	for c, machine := range m.Functions {

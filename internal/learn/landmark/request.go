@@ -66,24 +66,24 @@ func (q *Request) vectors() (p, sums int) {
 // Check returns an error if s can't be the sums of this block of the request.
 func (q *Request) Check(block int, s *Sums) error {
 	if block < 0 || block >= q.Blocks() {
-		return fmt.Errorf("landmark: block %d, expected 0 to %d", block, q.Blocks()-1)
+		return fmt.Errorf("landmark: block must be between 0 and %d, got %d", q.Blocks()-1, block)
 	}
 	p, width := q.vectors()
 	if s == nil || len(s.Products) != p*len(q.Landmarks) {
-		return fmt.Errorf("landmark: sums of block %d: expected %d products for each of %d "+
-			"landmarks", block, p, len(q.Landmarks))
+		return fmt.Errorf("landmark: sums of block %d must have %d products for each of %d landmarks", block, p,
+			len(q.Landmarks))
 	}
 	next := block * PassRows
 	for i, part := range s.Parts {
 		if part.First < next || i == 0 && part.First != next || part.First >= min((block+1)*PassRows, q.Rows) ||
 			len(part.Sums) != width {
-			return fmt.Errorf("landmark: sums of block %d: part %d begins at row %d and has %d sums, expected %d sums "+
-				"for a row of the block", block, i, part.First, len(part.Sums), width)
+			return fmt.Errorf("landmark: sums of block %d: part %d must have %d sums and begin at a row of the block, "+
+				"got %d sums at row %d", block, i, width, len(part.Sums), part.First)
 		}
 		next = part.First + 1
 	}
 	if len(s.Parts) == 0 {
-		return fmt.Errorf("landmark: sums of block %d: no parts, expected at least one", block)
+		return fmt.Errorf("landmark: sums of block %d have no parts", block)
 	}
 	return nil
 }
@@ -96,20 +96,18 @@ func (q *Request) validate(c *corpus.Corpus, rows int) error {
 	}
 	switch {
 	case q.Rows != rows:
-		return fmt.Errorf("landmark: request for %d training documents, but %s has %d", q.Rows, c.Source, rows)
+		return fmt.Errorf("landmark: request is for %d training documents, but %s has %d", q.Rows, c.Source, rows)
 	case m == 0 || m > MaxLandmarks || outside(q.Landmarks, c.Documents.Rows()):
-		return fmt.Errorf("landmark: request with %d landmarks, expected 1 to %d indices of %d documents", m,
-			MaxLandmarks, c.Documents.Rows())
+		return fmt.Errorf("landmark: request must have 1 to %d landmarks among %d documents, got %d", MaxLandmarks,
+			c.Documents.Rows(), m)
 	case outside(q.Classes, classes) || len(q.At) != m*len(q.Classes):
-		return fmt.Errorf("landmark: request with %d coefficients for %d classes, expected %d for each of at most %d classes",
-			len(q.At), len(q.Classes), m, classes)
+		return fmt.Errorf("landmark: request must have %d coefficients for each of at most %d classes, got %d for %d classes",
+			m, classes, len(q.At), len(q.Classes))
 	case len(q.Step)%m != 0 || len(q.Step)+len(q.At) == 0:
-		return fmt.Errorf("landmark: request with a step of %d numbers, expected a multiple of %d landmarks",
-			len(q.Step), m)
+		return fmt.Errorf("landmark: size of a step must be a multiple of %d landmarks, got %d", m, len(q.Step))
 	case len(q.At) > 0 && len(q.Of) != len(q.Step)/m || len(q.At) == 0 && len(q.Of) > 0 || outside(q.Of, len(q.Classes)):
-		return fmt.Errorf("landmark: request whose step has class indices of %d vectors, expected %d indices below "+
-			"%d", len(q.Of), len(q.Step)/m,
-			len(q.Classes))
+		return fmt.Errorf("landmark: step must have %d class indices below %d, got %d", len(q.Step)/m, len(q.Classes),
+			len(q.Of))
 	}
 	if err := errors.Join(archive.Finite(q.At), archive.Finite(q.Step)); err != nil {
 		return fmt.Errorf("landmark: request: %w", err)
@@ -162,7 +160,7 @@ func (p *Passing) Close() error { return p.t.e.Close() }
 func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
 	q, t, m := p.q, p.t, len(p.q.Landmarks)
 	if block < 0 || block >= q.Blocks() {
-		return nil, fmt.Errorf("landmark: block %d, expected 0 to %d", block, q.Blocks()-1)
+		return nil, fmt.Errorf("landmark: block must be between 0 and %d, got %d", q.Blocks()-1, block)
 	}
 	lo := block * PassRows
 	hi := min(lo+PassRows, q.Rows)
@@ -247,8 +245,7 @@ func (t *training) elsewhere(ctx context.Context, q *Request) (total *Sums, err 
 	next := 0
 	add := func(block int, s *Sums) error {
 		if block != next || next >= q.Blocks() {
-			return fmt.Errorf("landmark: Options.Pass added the sums of block %d, expected block %d of %d", block, next,
-				q.Blocks())
+			return fmt.Errorf("landmark: Options.Pass must add block %d of %d next, got %d", next, q.Blocks(), block)
 		}
 		if err := q.Check(block, s); err != nil {
 			return err
@@ -262,7 +259,7 @@ func (t *training) elsewhere(ctx context.Context, q *Request) (total *Sums, err 
 	}
 	err = run.Guard("landmark: Options.Pass", func() error { return t.opt.Pass(ctx, q, add) })
 	if err == nil && next < q.Blocks() {
-		err = fmt.Errorf("landmark: Options.Pass added the sums of %d blocks, expected %d", next, q.Blocks())
+		err = fmt.Errorf("landmark: Options.Pass added only %d of %d blocks", next, q.Blocks())
 	}
 	return total, err
 }

@@ -34,7 +34,7 @@ const MaxLandmarks = 1 << 17
 
 // Settings are the parameters of training. The zero value works.
 type Settings struct {
-	Landmarks int           `param:"m" default:"4096" min:"1" max:"131072" help:"landmarks"`
+	Landmarks int           `param:"m" default:"4096" min:"1" max:"131072" help:"number of landmarks"`
 	Loss      Loss          `param:"loss" max:"2" help:"loss; logistic gives probabilities"`
 	Kernel    string        `param:"kernel" default:"diffusion:t=0.5" flag:""` // specification for kernel.Parse
 	C         float64       `param:"c" default:"1" above:"0" flag:""`          // regularization parameter
@@ -57,8 +57,7 @@ func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 		return s, nil, fmt.Errorf("landmark: kernel: %w", err)
 	}
 	if kernel.PropertiesOf(k).Definite == kernel.ConditionallyPositive {
-		return s, nil, fmt.Errorf("landmark: kernel %s is only conditionally positive definite, expected a positive "+
-			"definite kernel", k)
+		return s, nil, fmt.Errorf("landmark: kernel must be positive definite, but %s is only conditionally so", k)
 	}
 	s.Kernel = k.String()
 	return s, k, nil

@@ -96,7 +96,7 @@ func newTraining(
 	}
 	for _, i := range t.rows {
 		if own := len(c.Labels.Of(i)); own > 1 && s.Scheme != solver.Labels {
-			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, expected one class or the scheme labels",
+			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, which requires the scheme labels",
 				c.Number(i), c.Source, own)
 		}
 	}
@@ -222,8 +222,8 @@ func (t *training) ready(ctx context.Context) error {
 		return err
 	}
 	if len(kept) == 0 {
-		return fmt.Errorf("landmark: kernel %s has no positive value k(x, x) + 1 on the landmarks, expected a "+
-			"positive definite kernel", t.k)
+		return fmt.Errorf("landmark: kernel must be positive definite, but %s has no positive k(x, x) + 1 on the landmarks",
+			t.k)
 	}
 	if len(kept) < len(chosen) {
 		some := make([]int, len(kept))

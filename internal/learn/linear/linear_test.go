@@ -146,13 +146,13 @@ func TestRefused(t *testing.T) {
 		want string
 		f    func() error
 	}{
-		{"-1 workers", func() error { _, err := Train(ctx, c, tfidf, Settings{}, Options{Workers: -1}); return err }},
-		{"c=-1, expected", func() error { _, err := Train(ctx, c, tfidf, Settings{C: -1}, Options{}); return err }},
-		{"expected at most 1 B", func() error {
+		{"at least 1, got -1", func() error { _, err := Train(ctx, c, tfidf, Settings{}, Options{Workers: -1}); return err }},
+		{"and at most 1e12, got -1", func() error { _, err := Train(ctx, c, tfidf, Settings{C: -1}, Options{}); return err }},
+		{"the limit is 1 B", func() error {
 			_, err := Train(ctx, c, tfidf, Settings{}, Options{MemoryBytes: 1})
 			return err
 		}},
-		{"the largest weight 1e+13", func() error {
+		{"the largest weight must be at most 1e+12, got 1 * 1e+13", func() error {
 			_, err := Train(ctx, c, tfidf, Settings{Weights: map[string]float64{"class0": 1e13}}, Options{})
 			return err
 		}},

@@ -26,7 +26,7 @@ func (l Loss) String() string {
 
 // Settings are the parameters of training. The zero value works.
 type Settings struct {
-	Loss   Loss          `param:"loss" max:"1" help:"loss of a margin"`
+	Loss   Loss          `param:"loss" max:"1" help:"loss function"`
 	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // the maximum keeps sums finite
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
@@ -39,7 +39,7 @@ type Settings struct {
 
 	// Intercept is B, the value of an additional term of every document; b is its weight times B.
 	// Default 1, as with LIBLINEAR -B 1 and in scikit-learn's intercept_scaling.
-	Intercept float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the constant feature"`
+	Intercept float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the bias feature"`
 	NoBias    bool    `param:"origin" help:"fit no intercept"` // as LIBLINEAR -B -1
 
 	// Tolerance stops training when P - D is at most Tolerance times P.
@@ -58,7 +58,7 @@ func (s Settings) resolve() (Settings, error) {
 	case err != nil:
 		return s, fmt.Errorf("linear: %w", err)
 	case s.NoBias && given != 0:
-		return s, fmt.Errorf("linear: bias=%v and origin=true exclude each other", given)
+		return s, fmt.Errorf("linear: bias=%v and origin=true cannot be combined", given)
 	}
 	return s, nil
 }

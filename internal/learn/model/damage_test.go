@@ -83,14 +83,14 @@ func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 func TestContentsAreChecked(t *testing.T) {
 	first := func(h map[string]any) map[string]any { return h["machines"].([]any)[1].(map[string]any) }
 	for want, change := range map[string]func(h map[string]any){
-		"expected for one_class":      func(h map[string]any) { h["type"] = "one_class" },
-		"expected the embedding tf":   func(h map[string]any) { h["open"] = true },
-		`scheme "none" is`:            func(h map[string]any) { h["scheme"] = "none" },
-		"2 classes, expected 1":       func(h map[string]any) { h["classes"] = []string{"a", "b"} },
-		"binary classifier 1 is null": func(h map[string]any) { h["machines"].([]any)[1] = nil },
-		"-1 iterations":               func(h map[string]any) { first(h)["Iterations"] = -1 },
-		"-1 terms, expected 0 to":     func(h map[string]any) { h["terms"] = -1 },
-		`parameters": json`:           func(h map[string]any) { h["parameters"] = 1 },
+		"one_class requires one decision function": func(h map[string]any) { h["type"] = "one_class" },
+		"expected the embedding tf":                func(h map[string]any) { h["open"] = true },
+		`unknown scheme "none"`:                    func(h map[string]any) { h["scheme"] = "none" },
+		"2 classes, expected 1":                    func(h map[string]any) { h["classes"] = []string{"a", "b"} },
+		"binary classifier 1 is null":              func(h map[string]any) { h["machines"].([]any)[1] = nil },
+		"-1 iterations":                            func(h map[string]any) { first(h)["Iterations"] = -1 },
+		"terms must be between 0":                  func(h map[string]any) { h["terms"] = -1 },
+		`parameters": json`:                        func(h map[string]any) { h["parameters"] = 1 },
 	} {
 		if _, err := Read(
 			ctx, bytes.NewReader(withHeader(t, tiny(), change)),

@@ -66,7 +66,7 @@ func describeMachines(f *archive.File, machines *[]*solver.DecisionFunction) {
 			first, end := offsets[i], offsets[i+1]
 			switch {
 			case m == nil && first < end:
-				return fmt.Errorf("binary classifier %d is null but has %d coefficients", i, end-first)
+				return fmt.Errorf("binary classifier %d is null, but has %d coefficients", i, end-first)
 			case m != nil:
 				m.Support, m.Coef = all[first:end:end], coef[first:end:end]
 			}

@@ -59,9 +59,8 @@ func parseKernel(spec string) (libsvmKernel, error) {
 	k := libsvmKernel{typ: strings.TrimSpace(typ), degree: 3}
 	known, ok := kernelKeys[k.typ]
 	if !ok {
-		return k, fmt.Errorf("kernel %s isn't supported by LIBSVM, expected one of %s; any kernel can be written as "+
-			"a precomputed kernel",
-			spec, strings.Join(kernelNames[:len(kernelNames)-1], ", "))
+		return k, fmt.Errorf("LIBSVM does not support kernel %s; use %s, or write a precomputed kernel", spec,
+			strings.Join(kernelNames[:len(kernelNames)-1], ", "))
 	}
 	gamma := false
 	for pair := range strings.SplitSeq(list, ",") {
@@ -79,10 +78,10 @@ func parseKernel(spec string) (libsvmKernel, error) {
 		}
 		switch {
 		case !slices.Contains(known, key):
-			return k, fmt.Errorf("kernel %s: LIBSVM's kernel has no parameter %q", spec, key)
+			return k, fmt.Errorf("kernel %s: LIBSVM does not support the parameter %q", spec, key)
 		case err != nil || !finite(v) || key == "degree" && (v != math.Trunc(v) || v < 0 || v > math.MaxInt32):
-			return k, fmt.Errorf("kernel %s: %s is %q, expected a finite number, or an integer from 0 for "+
-				"degree", spec, key, value)
+			return k, fmt.Errorf("kernel %s: %s must be a finite number (degree: a non-negative integer), got %q", spec,
+				key, value)
 		case key == "degree":
 			k.degree = int(v)
 		case key == "gamma":
@@ -135,7 +134,7 @@ func Labels(classes []string) ([]int32, error) {
 			break
 		}
 		if v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
-			bad = cmp.Or(bad, fmt.Errorf("class %q isn't a 32-bit integer, as LIBSVM's labels must be", name))
+			bad = cmp.Or(bad, fmt.Errorf("class %q is not a 32-bit integer, as required for LIBSVM labels", name))
 			continue
 		}
 		labels[i] = int32(v)

@@ -90,7 +90,7 @@ func (l *libsvmReader) readHeader() error {
 	for {
 		text, err := l.next()
 		if errors.Is(err, io.EOF) {
-			return l.fail(l.line, "the end of the file", "the header of a LIBSVM model down to the line SV")
+			return l.fail(l.line, "the end of the file", "a LIBSVM header that ends with the line SV")
 		}
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (l *libsvmReader) readHeader() error {
 			return l.fail(l.line, quote(key), "one of %s", strings.Join(keywords, ", "))
 		}
 		if before := l.lines[key]; before > 0 {
-			return l.fail(l.line, "repeated key "+key, "it only in line %d", before)
+			return l.fail(l.line, "repeated key "+key, "each key once (first in line %d)", before)
 		}
 		l.header[key], l.lines[key] = words[1:], l.line
 		if key == "SV" {
@@ -123,7 +123,7 @@ func (l *libsvmReader) understand() error {
 		switch key {
 		case "degree":
 			if v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
-				return l.fail(l.lines[key], l.header[key][0], "an integer of at least 0")
+				return l.fail(l.lines[key], l.header[key][0], "a non-negative integer")
 			}
 			k.degree = int(v)
 		case "gamma":
@@ -142,7 +142,7 @@ func (l *libsvmReader) understand() error {
 	}
 	for _, key := range []string{"label", "nr_sv", "probB", "probA"} {
 		if l.lines[key] > 0 && !(key == "probA" && typ != OneClass) {
-			return l.fail(l.lines[key], key, "no such line for %s", typ)
+			return l.fail(l.lines[key], key, "no line %s for type %s", key, typ)
 		}
 	}
 	l.int("nr_class", 2, 2)
@@ -160,12 +160,12 @@ func (l *libsvmReader) understandClasses() error {
 		l.m.Classes = append(l.m.Classes, strconv.Itoa(label))
 	}
 	if name, twice := archive.Repeated(l.m.Classes); twice {
-		return l.fail(l.lines["label"], "label "+name+" twice", "labels that differ")
+		return l.fail(l.lines["label"], "label "+name+" twice", "unique labels")
 	}
 	l.sizes = l.ints("nr_sv", k, 0, math.MaxInt32)
 	if all := sum(l.sizes); l.err == nil && all != l.total {
 		return l.fail(l.lines["nr_sv"], fmt.Sprintf("%d support vectors in total", all),
-			"%d, from total_sv in line %d", l.total, l.lines["total_sv"])
+			"%d as in total_sv (line %d)", l.total, l.lines["total_sv"])
 	}
 	rho := l.floats("rho", pairs(k))
 	l.m.Classifier = solver.Classifier{Classes: k, Functions: make([]*solver.DecisionFunction, len(rho))}
@@ -191,9 +191,9 @@ func (l *libsvmReader) values(key string, n int) []string {
 	switch have := len(l.header[key]); {
 	case l.err != nil:
 	case l.lines[key] == 0:
-		l.err = l.fail(l.lines["SV"], "no line "+key+" above", "one")
+		l.err = l.fail(l.lines["SV"], "SV", "a line %s before SV", key)
 	case have != n:
-		l.err = l.fail(l.lines[key], fmt.Sprintf("%s with %d values", key, have), "%d", n)
+		l.err = l.fail(l.lines[key], fmt.Sprintf("%s with %d values", key, have), "%d values", n)
 	default:
 		return l.header[key]
 	}
@@ -301,7 +301,7 @@ func (l *libsvmReader) vector(machines []*solver.DecisionFunction) error {
 	text, err := l.next()
 	if errors.Is(err, io.EOF) {
 		return l.fail(
-			l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d, from total_sv", l.total,
+			l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d as in total_sv", l.total,
 		)
 	}
 	if err != nil {
@@ -341,7 +341,7 @@ func (l *libsvmReader) serial(text string) (int64, error) {
 	if rest = strings.TrimSpace(rest); !ok || err != nil || n < 1 || n > math.MaxInt32 || rest != "" {
 		return 0, l.fail(
 			l.line, quote(strings.TrimSpace(text)),
-			"0:n, where n >= 1 numbers a training document, for a precomputed kernel",
+			"0:n with the number n >= 1 of a training document (precomputed kernel)",
 		)
 	}
 	return int64(n) - 1, nil

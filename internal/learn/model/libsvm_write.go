@@ -45,13 +45,13 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) 
 	}
 	if !precomputed {
 		if m.Embedder.Views != nil {
-			return fail(fmt.Errorf("views aren't supported, expected documents without views or a precomputed kernel"))
+			return fail(fmt.Errorf("views are not supported; use documents without views or a precomputed kernel"))
 		}
 		if l.kernel, err = parseKernel(m.Kernel); err != nil {
 			return fail(err)
 		}
 		if e := m.Embedder.Embedding; e != (sparse.Embedding{}) {
-			return fail(fmt.Errorf("embedding %s isn't supported, expected tf or a precomputed kernel", e))
+			return fail(fmt.Errorf("embedding %s is not supported; use tf or a precomputed kernel", e))
 		}
 	}
 	if err := l.choose(); err != nil {
@@ -108,7 +108,7 @@ func (l *libsvmWriter) choose() error {
 	case c.Scheme == solver.OneVsRest && c.Classes == 2:
 		l.classes, l.pairs = []int{0, 1}, c.Functions[:1]
 	default:
-		return fmt.Errorf("scheme %s with %d classes isn't supported, expected one-vs-one", c.Scheme, c.Classes)
+		return fmt.Errorf("scheme %s with %d classes is not supported; use one-vs-one", c.Scheme, c.Classes)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (l *libsvmWriter) turn() error {
 					row = a
 				default:
 					return fmt.Errorf(
-						"support vector %d of the binary classifier for classes %q and %q has another class", s,
+						"support vector %d of the binary classifier for classes %q and %q belongs to another class", s,
 						l.m.Classes[l.classes[a]], l.m.Classes[l.classes[b]],
 					)
 				}
@@ -257,7 +257,8 @@ func (l *libsvmWriter) serial(s int) error {
 	doc := l.m.SupportDoc[s]
 	if doc < 0 || doc >= math.MaxInt32 {
 		return fmt.Errorf(
-			"support vector %d is document %d, expected 0 to %d for a precomputed kernel", s, doc, math.MaxInt32-1,
+			"support vector %d: document must be between 0 and %d for a precomputed kernel, got %d", s,
+			math.MaxInt32-1, doc,
 		)
 	}
 	l.buf = append(l.buf, "0:"...)
@@ -279,7 +280,7 @@ func (l *libsvmWriter) values(s int) error {
 		}
 		index := int64(columns[k]) + first
 		if index > math.MaxInt32 {
-			return fmt.Errorf("support vector %d has index %d, expected at most %d", s, index, math.MaxInt32)
+			return fmt.Errorf("support vector %d has index %d, which exceeds the limit of %d", s, index, math.MaxInt32)
 		}
 		l.buf = strconv.AppendInt(l.buf, index, 10)
 		l.buf = append(l.buf, ':')

@@ -32,21 +32,20 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 		{recipe{typ: CSVC, kernel: "linear", scheme: solver.Labels}.train(t), false, "scheme labels"},
 		{
 			tiny(), false,
-			"kernel diffusion:t=0.5,embed=tfidf-l1-sqrt isn't supported by LIBSVM, expected one of linear, polynomial, " +
-				"rbf, sigmoid",
+			"LIBSVM does not support kernel diffusion:t=0.5,embed=tfidf-l1-sqrt; use linear, polynomial, rbf, sigmoid",
 		},
 		{one(func(m *Model) { m.Kernel = "rbf" }), false, "gamma is missing"},
-		{one(func(m *Model) { m.Kernel = "rbf:gamma=x" }), false, `gamma is "x"`},
-		{one(func(m *Model) { m.Kernel = "rbf:gamma=1,r=2" }), false, `no parameter "coef0"`},
-		{one(func(m *Model) { m.Kernel = "polynomial:gamma=1,degree=1.5" }), false, `degree is "1.5"`},
-		{one(func(m *Model) { m.Classes = []string{"1", "2", "2.5"} }), false, `class "2.5" isn't a 32-bit integer`},
-		{one(func(m *Model) { m.Classes = []string{"1", "2", "1e20"} }), false, `class "1e20" isn't a 32-bit integer`},
+		{one(func(m *Model) { m.Kernel = "rbf:gamma=x" }), false, `got "x"`},
+		{one(func(m *Model) { m.Kernel = "rbf:gamma=1,r=2" }), false, `the parameter "coef0"`},
+		{one(func(m *Model) { m.Kernel = "polynomial:gamma=1,degree=1.5" }), false, `got "1.5"`},
+		{one(func(m *Model) { m.Classes = []string{"1", "2", "2.5"} }), false, `class "2.5" is not a 32-bit integer`},
+		{one(func(m *Model) { m.Classes = []string{"1", "2", "1e20"} }), false, `class "1e20" is not a 32-bit integer`},
 		{one(func(m *Model) { m.Classes = []string{"1", "2", "1.0"} }), false, `classes "1" and "1.0" are the same`},
-		{one(func(m *Model) { m.SupportClass[0] = (m.SupportClass[0] + 1) % 3 }), false, "has another class"},
-		{one(func(m *Model) { m.SupportDoc[0] = -1 }), true, "support vector 0 is document -1"},
+		{one(func(m *Model) { m.SupportClass[0] = (m.SupportClass[0] + 1) % 3 }), false, "belongs to another class"},
+		{one(func(m *Model) { m.SupportDoc[0] = -1 }), true, "support vector 0: document must be between 0 and 2147483646"},
 		{
 			one(func(m *Model) { m.Embedder.Norm, m.Embedder.Pairing = sparse.NormL1, sparse.ChiSquare }), false,
-			"embedding tf-l1-chi2 isn't supported, expected tf",
+			"embedding tf-l1-chi2 is not supported; use tf",
 		},
 	} {
 		var b strings.Builder

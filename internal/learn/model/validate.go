@@ -13,7 +13,7 @@ import (
 // of each classifier's support vectors increase, and that numbers are finite.
 func (m *Model) Validate() error {
 	if !slices.Contains(Types, m.Type) {
-		return fmt.Errorf("type %q, expected one of %q", m.Type, Types)
+		return fmt.Errorf("type must be one of %q, got %q", Types, m.Type)
 	}
 	if m.Kernel == "" {
 		return fmt.Errorf("kernel is missing")
@@ -46,17 +46,16 @@ func (m *Model) validateClasses() error {
 	k, have := c.Classes, len(c.Functions)
 	if !m.Type.Classifies() {
 		if c.Scheme != solver.OneVsRest || k != 1 || have != 1 || c.Functions[0] == nil || len(m.Classes) != 0 {
-			return fmt.Errorf("%d decision functions (%s) for %d classes with %d names, expected for %s 1 function (%s) for "+
-				"1 class without a name",
-				have, c.Scheme, k, len(m.Classes), m.Type, solver.OneVsRest)
+			return fmt.Errorf("%s requires one decision function (%s) for an unnamed class, got %d (%s) for %d classes with "+
+				"%d names", m.Type, solver.OneVsRest, have, c.Scheme, k, len(m.Classes))
 		}
 		return nil
 	}
 	if len(m.Classes) != k || k < 1 {
-		return fmt.Errorf("%d classes with %d names, expected a name per class", k, len(m.Classes))
+		return fmt.Errorf("got %d classes, but %d class names", k, len(m.Classes))
 	}
 	if c.AtLeastOne && c.Scheme != solver.Labels {
-		return fmt.Errorf("at least one label is set for the scheme %s, expected %s", c.Scheme, solver.Labels)
+		return fmt.Errorf("at least one label per document requires the scheme %s, got %s", solver.Labels, c.Scheme)
 	}
 	return c.Validate()
 }
@@ -79,12 +78,12 @@ func (m *Model) validateSupport() error {
 	}
 	for s, doc := range m.SupportDoc {
 		if doc < -1 || m.Documents > 0 && doc >= int64(m.Documents) {
-			return fmt.Errorf("support vector %d has document index %d, expected below %d", s, doc, m.Documents)
+			return fmt.Errorf("support vector %d has document index %d, but there are only %d documents", s, doc, m.Documents)
 		}
 	}
 	for s, class := range m.SupportClass {
 		if class < -1 || int64(class) >= int64(len(m.Classes)) {
-			return fmt.Errorf("support vector %d has class index %d, expected below %d", s, class, len(m.Classes))
+			return fmt.Errorf("support vector %d has class index %d, but there are only %d classes", s, class, len(m.Classes))
 		}
 	}
 	return nil

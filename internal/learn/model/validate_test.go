@@ -20,24 +20,24 @@ func TestValidate(t *testing.T) {
 		model func() *Model
 		spoil func(m *Model)
 	}{
-		{`type "svc", expected one of ["c_svc"`, tiny, func(m *Model) { m.Type = "svc" }},
+		{`"epsilon_svr" "nu_svr"], got "svc"`, tiny, func(m *Model) { m.Type = "svc" }},
 		{"kernel is missing", tiny, func(m *Model) { m.Kernel = "" }},
 		{"at least one label", tiny, func(m *Model) { m.Classifier.AtLeastOne = true }},
 
 		{
-			"0 decision functions (one-vs-rest) for 1 classes with 0 names", regression,
+			"got 0 (one-vs-rest) for 1 classes with 0 names", regression,
 			func(m *Model) { m.Classifier.Functions = nil },
 		},
 		{
-			"1 decision functions (one-vs-rest) for 1 classes", regression,
+			"got 1 (one-vs-rest) for 1 classes", regression,
 			func(m *Model) { m.Classifier.Functions = []*solver.DecisionFunction{nil} },
 		},
-		{"with 1 names, expected for nu_svr 1 function", regression, func(m *Model) { m.Classes = []string{"a"} }},
+		{"with 1 names", regression, func(m *Model) { m.Classes = []string{"a"} }},
 		{"(one-vs-one) for 1 classes", regression, func(m *Model) { m.Classifier.Scheme = solver.OneVsOne }},
 		{"for 2 classes", regression, func(m *Model) { m.Classifier.Classes = 2 }},
-		{"3 classes with 2 names", tiny, func(m *Model) { m.Classes = m.Classes[:2] }},
-		{"0 classes with 0 names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
-		{`two classes are named "a"`, tiny, func(m *Model) { m.Classes[1] = "a" }},
+		{"got 3 classes, but 2 class names", tiny, func(m *Model) { m.Classes = m.Classes[:2] }},
+		{"got 0 classes, but 0 class names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
+		{`class names must be unique, but "a" occurs twice`, tiny, func(m *Model) { m.Classes[1] = "a" }},
 		{
 			"2 decision functions (one-vs-one) for 3 classes, expected 3", tiny,
 			func(m *Model) { m.Classifier.Functions = m.Classifier.Functions[:2] },
@@ -58,18 +58,18 @@ func TestValidate(t *testing.T) {
 			e.Terms = []uint32{3, 2}
 			m.Embedder = &e
 		}},
-		{`term "one" is in the vocabulary twice`, tiny, func(m *Model) { m.Vocabulary[1] = "one" }},
+		{`term "one" occurs twice in the vocabulary`, tiny, func(m *Model) { m.Vocabulary[1] = "one" }},
 		{"has term 2, but the vocabulary has 2 terms", tiny, func(m *Model) { m.Vocabulary = m.Vocabulary[:2] }},
 
 		{"-1 columns", tiny, func(m *Model) { m.Support = &sparse.CSR{Cols: -1, Offsets: []int64{0}} }},
 		{"4 columns, but the vocabulary has 3", tiny, func(m *Model) { m.Support.Cols = 4 }},
 		{"row 0: index 2 is not above 2", tiny, func(m *Model) { m.Support.Terms[0] = 2 }},
 		{"row 2, term 1: found NaN", tiny, func(m *Model) { m.Support.Values[2] = float32(math.NaN()) }},
-		{"support vector 1 has document index 9, expected below 9", tiny, func(m *Model) { m.SupportDoc[1] = 9 }},
+		{"document index 9, but there are only 9 documents", tiny, func(m *Model) { m.SupportDoc[1] = 9 }},
 		{"support vector 1 has document index -2", tiny, func(m *Model) { m.SupportDoc[1] = -2 }},
-		{"support vector 2 has class index 3, expected below 3", tiny, func(m *Model) { m.SupportClass[2] = 3 }},
+		{"support vector 2 has class index 3, but", tiny, func(m *Model) { m.SupportClass[2] = 3 }},
 		{"support vector 2 has class index -2", tiny, func(m *Model) { m.SupportClass[2] = -2 }},
-		{"support vector 0 has class index 0, expected below 0", regression, func(m *Model) { m.SupportClass[0] = 0 }},
+		{"support vector 0 has class index 0, but", regression, func(m *Model) { m.SupportClass[0] = 0 }},
 
 		{
 			"decision function 1: solver: 2 support vectors and 1 coef", tiny,

@@ -61,11 +61,11 @@ func FitLandmarks(
 		return nil, err
 	}
 	if kernel.PropertiesOf(k).Definite == kernel.ConditionallyPositive {
-		return nil, fmt.Errorf("pca: kernel %s is only conditionally positive definite, but landmarks require a positive "+
-			"definite kernel", k)
+		return nil, fmt.Errorf("pca: landmarks require a positive definite kernel, but %s is only conditionally positive "+
+			"definite", k)
 	}
 	if need := LandmarkBytes(eng, opt); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, fmt.Errorf("pca: %d components from %d landmarks need %s of memory, expected at most %s", o.K,
+		return nil, fmt.Errorf("pca: %d components from %d landmarks need %s of memory, but the limit is %s", o.K,
 			eng.Len(), run.FormatBytes(need), run.FormatBytes(opt.MemoryBytes))
 	}
 	about := eng.Info()
@@ -127,8 +127,7 @@ func (s *sketch) factorise(ctx context.Context) error {
 		return err
 	}
 	if len(s.kept) == 0 {
-		return fmt.Errorf("pca: kernel %s has no positive value k(z, z) on the landmarks, expected a positive "+
-			"definite kernel",
+		return fmt.Errorf("pca: kernel must be positive definite, but %s has no positive k(z, z) on the landmarks",
 			s.kernel)
 	}
 	return nil

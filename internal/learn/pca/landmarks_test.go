@@ -262,9 +262,9 @@ func TestLandmarksRefused(t *testing.T) {
 	}
 	for want, f := range map[string]func() error{
 		"":                            call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
-		"expected at most 1":          call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
+		"the limit is":                call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
 		"only conditionally":          call(t.Context(), kernel.MustParse("ngd"), s.csr, Options{}),
-		"-1 components":               call(t.Context(), s.k, s.csr, Options{Components: -1}),
+		"must not be negative":        call(t.Context(), s.k, s.csr, Options{Components: -1}),
 		"context canceled":            call(gone, s.k, s.csr, Options{}),
 		"Options.Passed panicked: no": call(t.Context(), s.k, s.csr, Options{Passed: func(int, int) { panic("no") }}),
 	} {

@@ -46,7 +46,7 @@ type Options struct {
 
 func (o Options) leading(n int) (spectrum.Options, error) {
 	if o.Components < 0 || o.MemoryBytes < 0 {
-		return spectrum.Options{}, fmt.Errorf("pca: %d components and a limit of %d bytes, expected no negative number",
+		return spectrum.Options{}, fmt.Errorf("pca: components and memory limit must not be negative, got %d and %d",
 			o.Components, o.MemoryBytes)
 	}
 	if o.Components == 0 {
@@ -178,7 +178,7 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 	n := a.eng.Len()
 	least, most := Bytes(a.eng, opt)
 	if opt.MemoryBytes > 0 && least > opt.MemoryBytes {
-		return fmt.Errorf("pca: %d components of %d documents need %s of memory, expected at most %s", o.K, n,
+		return fmt.Errorf("pca: %d components of %d documents need %s of memory, but the limit is %s", o.K, n,
 			run.FormatBytes(least), run.FormatBytes(opt.MemoryBytes))
 	}
 	all, err := a.eng.Rectangle(a.kernel, x, math.MaxInt64/4)

@@ -44,8 +44,8 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 		return known, nil
 	}
 	if s.Probabilities && !calibrated {
-		return known, fmt.Errorf("svm: probabilities on the supervised embedding %s require calibration on held-out parts: "+
-			"two classes of at least two documents, five documents, and at most 2^27 decision values", p.Embedding())
+		return known, fmt.Errorf("svm: probabilities with the supervised embedding %s require calibration, which needs five "+
+			"documents, two classes of two documents, and at most 2^27 decision values", p.Embedding())
 	}
 	if s.Thresholds && s.Scheme == solver.Labels {
 		_, out, err := p.heldOut(ctx, s, tune.Division{Folds: thresholdFolds, Seed: s.Seed})

@@ -157,12 +157,12 @@ func TestWarnings(t *testing.T) {
 		want []string
 	}{
 		"nothing":   {docs, Settings{Kernel: kernel.MustParse("rbf:gamma=1")}, nil},
-		"labels":    {&bare, Settings{}, []string{"3 documents without a label are ignored"}},
+		"labels":    {&bare, Settings{}, []string{"3 documents without labels are ignored"}},
 		"no labels": {&bare, Settings{Scheme: solver.Labels}, nil},
 		"empty":     {&empty, Settings{}, []string{"1 documents are empty after embedding"}},
 		"indefinite": {
 			docs, Settings{Kernel: kernel.MustParse("sigmoid:gamma=1,r=-1")},
-			[]string{"need not be positive definite"},
+			[]string{"may not be positive definite"},
 		},
 		"conditional": {
 			docs, Settings{Kernel: kernel.MustParse("ngd")},
@@ -172,7 +172,7 @@ func TestWarnings(t *testing.T) {
 			docs, Settings{Tolerance: 1e-18}, []string{"1 of 1 decision functions did not converge"},
 		},
 		"one class": {
-			docs, Settings{Type: model.OneClass, Kernel: kernel.MustParse("ngd")}, []string{"don't sum to 0"},
+			docs, Settings{Type: model.OneClass, Kernel: kernel.MustParse("ngd")}, []string{"one-class training may not reach"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

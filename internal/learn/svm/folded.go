@@ -59,8 +59,7 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 	var err error
 	switch {
 	case s.Type == model.OneClass:
-		err = fmt.Errorf("svm: cross-validation isn't possible with type %s, because its documents have "+
-			"no labels to compare predictions with", s.Type)
+		err = fmt.Errorf("svm: type %s cannot be cross-validated, because it has no labels to validate with", s.Type)
 	case !s.Type.Classifies():
 		f.targets, err = p.targets()
 	case separate:

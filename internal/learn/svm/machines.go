@@ -56,8 +56,7 @@ func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int
 	if s.Calibrated && p.calibrates(&s) {
 		groups, err := p.groups(&s)
 		if err == nil && !slices.Equal(groups[0], slices.Sorted(slices.Values(machines))) {
-			err = fmt.Errorf("svm: %d of %d binary classifiers, expected all, because they are calibrated "+
-				"together", len(machines),
+			err = fmt.Errorf("svm: calibration requires all binary classifiers, got %d of %d", len(machines),
 				len(groups[0]))
 		}
 		if err != nil {
@@ -87,25 +86,25 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 	}
 	for i, part := range parts {
 		if part == nil || part.Scheme != whole.Scheme || part.Classes != whole.Classes {
-			return nil, nil, fmt.Errorf("svm: part %d isn't from a training with %d classes and scheme %s", i, whole.Classes,
+			return nil, nil, fmt.Errorf("svm: part %d must have %d classes and scheme %s", i, whole.Classes,
 				whole.Scheme)
 		}
 		if whole.Functions == nil {
 			whole.Functions = make([]*solver.DecisionFunction, len(part.Functions))
 		}
 		if len(part.Functions) != len(whole.Functions) {
-			return nil, nil, fmt.Errorf("svm: part %d has %d binary classifiers, expected %d", i, len(part.Functions),
-				len(whole.Functions))
+			return nil, nil, fmt.Errorf("svm: part %d must have %d binary classifiers, got %d", i, len(whole.Functions),
+				len(part.Functions))
 		}
 		for k, machine := range part.Functions {
 			if machine == nil {
 				continue
 			}
 			if whole.Functions[k] != nil {
-				return nil, nil, fmt.Errorf("svm: binary classifier %d of part %d is already in another part", k, i)
+				return nil, nil, fmt.Errorf("svm: binary classifier %d of part %d also occurs in another part", k, i)
 			}
 			if err := machine.Validate(p.Len()); err != nil {
-				return nil, nil, fmt.Errorf("svm: machine %d of part %d: %w", k, i, err)
+				return nil, nil, fmt.Errorf("svm: binary classifier %d of part %d: %w", k, i, err)
 			}
 			whole.Functions[k] = machine
 		}
@@ -122,7 +121,7 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 	for _, group := range groups {
 		for _, k := range group {
 			if k >= len(whole.Functions) || whole.Functions[k] == nil {
-				return nil, nil, fmt.Errorf("svm: machine %d is missing", k)
+				return nil, nil, fmt.Errorf("svm: binary classifier %d is missing", k)
 			}
 		}
 	}

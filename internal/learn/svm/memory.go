@@ -263,7 +263,7 @@ func (p *Problem) tooLarge(more ...Task) error {
 		}
 	}
 	if p.opt.MemoryBytes == 0 {
-		return fmt.Errorf("svm: %s needs %s of memory for tiles and rows, expected at most %s", what,
+		return fmt.Errorf("svm: %s needs %s of memory for tiles and rows, but the limit is %s", what,
 			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
 	need := z.need(&p.opt, tasks)

@@ -179,9 +179,8 @@ func (f *folded) check(own *FoldOutcome, fold int) error {
 		slices.ContainsFunc(own.Values, func(v float64) bool { return math.IsNaN(v - v) }) ||
 		slices.ContainsFunc(own.Decisions, func(d []float64) bool { return len(d) != machines }) ||
 		slices.ContainsFunc(own.Labels, set) || min(own.Support, own.Unfinished) < 0 || own.Iterations < 0 {
-		return fmt.Errorf("predictions don't match the fold, expected %d documents, %d classes and %d binary "+
-			"classifiers", n, classes,
-			machines)
+		return fmt.Errorf("predictions do not match the fold of %d documents, %d classes and %d binary classifiers", n,
+			classes, machines)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ import (
 func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Problem, error) {
 	n, m := c.Documents.Rows(), c.Documents
 	if m.Cols != n {
-		return nil, fmt.Errorf("svm: Gram matrix has %d rows and %d columns, expected a square matrix", n, m.Cols)
+		return nil, fmt.Errorf("svm: Gram matrix must be square, got %d rows and %d columns", n, m.Cols)
 	}
 	opt.Device, opt.CacheBytes = nil, 0
 	opt.least = opt.HeldBytes + m.Bytes() + mappedBytes(int64(n))
@@ -96,7 +96,7 @@ func skew(i, j int, ij, ji float32) error {
 	if i > j {
 		i, j, ij, ji = j, i, ji, ij
 	}
-	return fmt.Errorf("svm: Gram matrix isn't symmetric: %v in row %d, column %d, but %v in row %d, column %d",
+	return fmt.Errorf("svm: Gram matrix is not symmetric: %v in row %d, column %d, but %v in row %d, column %d",
 		ij, i+1, j+1, ji, j+1, i+1)
 }
 
@@ -104,8 +104,8 @@ func skew(i, j int, ij, ji float32) error {
 func (p *Predictor) precomputed(loops *asm.Kernels) error {
 	for s, doc := range p.m.SupportDoc {
 		if doc < 0 || doc >= math.MaxUint32 {
-			return fmt.Errorf("svm: the model's support vector %d is training document %d, expected 0 to %d", s, doc,
-				uint32(math.MaxUint32-1))
+			return fmt.Errorf("svm: support vector %d: training document must be between 0 and %d, got %d", s,
+				uint32(math.MaxUint32-1), doc)
 		}
 		p.columns = max(p.columns, int(doc)+1)
 	}
@@ -123,8 +123,8 @@ func (p *Predictor) hasColumns(docs *sparse.CSR) error {
 		if known {
 			atLeast = ""
 		}
-		return fmt.Errorf("svm: rows of %d kernel values, expected %s%d, one per training document of the model",
-			docs.Cols, atLeast, p.columns)
+		return fmt.Errorf("svm: rows must have %s%d kernel values, one per training document, got %d", atLeast,
+			p.columns, docs.Cols)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (p *Predictor) kernel() (kernel.Kernel, error) {
 	}
 	k, err := kernel.Parse(spec, p.opt.Kernels...)
 	if name, _, _ := strings.Cut(spec, ":"); err != nil && !slices.Contains(kernel.Names(), name) {
-		return nil, flagtext.Errorf("svm: the model's kernel %q is unknown, set it by Options.Kernels", spec)
+		return nil, flagtext.Errorf("svm: the model's kernel %q is unknown; set it by Options.Kernels", spec)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's kernel: %w", err)

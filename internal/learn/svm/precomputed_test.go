@@ -203,7 +203,7 @@ func TestPrecomputedErrors(t *testing.T) {
 	}
 	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{}))(t)
 	if _, err := predictor.Predict(ctx, docs(1, 3, 1, 1, 1).Documents); err == nil ||
-		!strings.Contains(err.Error(), "rows of 3 kernel values, expected 2") {
+		!strings.Contains(err.Error(), "rows must have 2 kernel values, one per training document, got 3") {
 		t.Errorf("%v for a row of 3 values", err)
 	}
 }

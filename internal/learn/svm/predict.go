@@ -54,7 +54,7 @@ func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor,
 	}
 	if want, have := k.Embedding(), m.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf(
-			"svm: kernel %s requires documents embedded as %s, but the model's documents are embedded as %s", k, want,
+			"svm: kernel %s requires the embedding %s, but the model has the embedding %s", k, want,
 			have)
 	}
 	if len(columns) == 0 {

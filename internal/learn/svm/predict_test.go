@@ -97,7 +97,7 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=600,terms=500,length=20,classes=2,seed=4", corpus.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})
 	if _, err := NewPredictor(t.Context(), m, Options{MemoryBytes: 1000}); err == nil ||
-		!strings.Contains(err.Error(), "expected at most") {
+		!strings.Contains(err.Error(), "the limit is") {
 		t.Errorf("error %v, want one that says what it needs", err)
 	}
 	p, err := NewPredictor(t.Context(), m, Options{MemoryBytes: 1 << 20, HeldBytes: 600 << 10})
@@ -105,7 +105,7 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := p.Predict(context.Background(), test.Documents); err == nil ||
-		!strings.Contains(err.Error(), "expected at most 1 MiB") {
+		!strings.Contains(err.Error(), "the limit is 1 MiB") {
 		t.Errorf("error %v, want one that says what it needs", err)
 	}
 	p, err = NewPredictor(t.Context(), m, Options{MemoryBytes: 64 << 20, HeldBytes: 60 << 20})
@@ -113,7 +113,7 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := p.Holding(64<<20).Predict(context.Background(), test.Documents); err == nil ||
-		!strings.Contains(err.Error(), "expected at most 64 MiB") {
+		!strings.Contains(err.Error(), "the limit is 64 MiB") {
 		t.Errorf("error %v, want one that says what it needs", err)
 	}
 	if _, err := p.Holding(0).Predict(context.Background(), test.Documents); err != nil {

@@ -58,10 +58,10 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 		return nil, err
 	}
 	if c.Documents.Rows() == 0 {
-		return nil, errors.New("svm: the corpus has no documents, expected at least one")
+		return nil, errors.New("svm: the corpus has no documents")
 	}
 	if name, twice := archive.Repeated(c.Classes); twice {
-		return nil, fmt.Errorf("svm: two classes of %s are named %q, expected unique names", c.Source, name)
+		return nil, fmt.Errorf("svm: class names of %s must be unique, but %q occurs twice", c.Source, name)
 	}
 	p := &Problem{opt: opt}
 	p.bound = opt.sizes(c, embedder, c.Documents.Rows(), c.Documents.NNZ()+int64(c.Documents.EmptyRows()))
@@ -198,7 +198,7 @@ func (p *Problem) single() ([]int, error) {
 		case 1:
 			labels[i] = int(ids[0])
 		default:
-			return nil, fmt.Errorf("svm: document %d of %s has %d labels, expected one label or the scheme labels",
+			return nil, fmt.Errorf("svm: document %d of %s has %d labels, which requires the scheme labels",
 				p.corpus.order[i]+p.corpus.first, p.corpus.Source, len(ids))
 		}
 	}
@@ -220,13 +220,13 @@ func (p *Problem) several() [][]int {
 // targets returns the label of each document as a number, for regression.
 func (p *Problem) targets() ([]float64, error) {
 	if e := p.Embedding(); e.Supervised() {
-		return nil, fmt.Errorf("svm: regression with the embedding %s, expected an unsupervised embedding", e)
+		return nil, fmt.Errorf("svm: regression requires an unsupervised embedding, got %s", e)
 	}
 	values := make([]float64, len(p.corpus.Classes))
 	for c, name := range p.corpus.Classes {
 		v, err := strconv.ParseFloat(name, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("svm: label %q of %s, expected a finite number for regression",
+			return nil, fmt.Errorf("svm: regression requires finite numbers as labels, got %q in %s",
 				name, p.corpus.Source)
 		}
 		values[c] = v
@@ -239,7 +239,7 @@ func (p *Problem) targets() ([]float64, error) {
 	for i, c := range labels {
 		if c < 0 {
 			return nil, fmt.Errorf(
-				"svm: document %d of %s has no label, expected a number for regression",
+				"svm: document %d of %s has no label, but regression requires a number",
 				p.corpus.order[i]+p.corpus.first, p.corpus.Source)
 		}
 		targets[i] = values[c]

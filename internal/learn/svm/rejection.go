@@ -47,7 +47,7 @@ func (t RejectionTarget) String() string {
 // Validate returns an error unless exactly one share is above 0 and both are in range.
 func (t RejectionTarget) Validate() error {
 	if !(t.Error >= 0 && t.Error < 1 && t.Coverage >= 0 && t.Coverage <= 1) || (t.Error > 0) == (t.Coverage > 0) {
-		return fmt.Errorf("svm: error %v and coverage %v, expected exactly one of them above 0 and at most 1", t.Error,
+		return fmt.Errorf("svm: either error or coverage must be set, to a number in (0, 1], got %v and %v", t.Error,
 			t.Coverage)
 	}
 	return nil
@@ -105,7 +105,7 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	parts := map[int]*answered{}
 	for i, a := range answers {
 		if !(a.Probability >= 0 && a.Probability <= most) {
-			return nil, nil, fmt.Errorf("svm: answer %d has probability %v, expected a number from 0 to 1", i, a.Probability)
+			return nil, nil, fmt.Errorf("svm: probability of prediction %d must be in [0, 1], got %v", i, a.Probability)
 		}
 		if parts[a.Part] == nil {
 			parts[a.Part] = &answered{}
@@ -113,7 +113,7 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 		parts[a.Part].add(a)
 	}
 	if len(parts) < 2 {
-		return nil, nil, fmt.Errorf("svm: answers of %d parts, expected at least 2", len(parts))
+		return nil, nil, fmt.Errorf("svm: predictions of at least 2 folds are required, got %d", len(parts))
 	}
 	answers = slices.Clone(answers)
 	slices.SortStableFunc(answers, func(a, b answer) int { return cmp.Compare(b.Probability, a.Probability) })
@@ -139,12 +139,12 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	if best != nil {
 		return best, others, nil
 	}
-	could := fmt.Sprintf("no other error up to 50%% can be guaranteed with %d answers", len(answers))
+	could := fmt.Sprintf("no error rate up to 50%% can be guaranteed with %d predictions", len(answers))
 	if len(others.Targets) > 0 {
 		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.Targets[0].Error, 100*others.Targets[0].Coverage)
 	}
-	return nil, nil, fmt.Errorf("svm: no threshold guarantees an error of %.6g%%: the error without a threshold is "+
-		"%.1f%%; %s",
+	return nil, nil, fmt.Errorf("svm: no threshold guarantees an error rate of %.6g%%; without rejection it is "+
+		"%.1f%%, and %s",
 		100*target.Error, 100*others.ErrorOfAll, could)
 }
 

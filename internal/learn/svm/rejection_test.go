@@ -46,13 +46,13 @@ func TestTuneRejection(t *testing.T) {
 		answers []answer
 		target  RejectionTarget
 	}{
-		"expected exactly one of them": {wrong, RejectionTarget{}},
-		"error 0.1 and cov":            {wrong, RejectionTarget{0.1, 0.5}},
-		"answers of 1 parts":           {wrong[:1], RejectionTarget{Error: 0.1}},
-		"answer 0 has":                 {[]answer{{math.NaN(), true, 0}}, RejectionTarget{Error: 0.1}},
-		"an error of 10%: the error without a threshold is 50": {wrong, RejectionTarget{Error: 0.1}},
-		"up to 50% can be guaranteed with 2 answers":           {wrong, RejectionTarget{Error: 0.1}},
-		"0.1%: the error without a threshold is 5.0%; error=5% would answer": {answersOf(1, 1, 1, 1, 1),
+		"got 0 and 0":                 {wrong, RejectionTarget{}},
+		"got 0.1 and 0.5":             {wrong, RejectionTarget{0.1, 0.5}},
+		"of at least 2 folds":         {wrong[:1], RejectionTarget{Error: 0.1}},
+		"probability of prediction 0": {[]answer{{math.NaN(), true, 0}}, RejectionTarget{Error: 0.1}},
+		"an error rate of 10%; without rejection it is 50": {wrong, RejectionTarget{Error: 0.1}},
+		"up to 50% can be guaranteed with 2 predictions":   {wrong, RejectionTarget{Error: 0.1}},
+		"0.1%; without rejection it is 5.0%, and error=5% would answer": {answersOf(1, 1, 1, 1, 1),
 			RejectionTarget{Error: 0.001}},
 	} {
 		if _, _, err := tuneRejection(c.answers, c.target); err == nil || !strings.Contains(err.Error(), what) {

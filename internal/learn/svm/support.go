@@ -31,7 +31,7 @@ func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	}
 	x, err := m.Embedder.TransformRows(ctx, m.Support, nil, opt.Workers)
 	if err != nil {
-		return nil, fmt.Errorf("svm: the model's support vectors: %w", err)
+		return nil, fmt.Errorf("svm: support vectors: %w", err)
 	}
 	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers, Device: opt.Device, KeptBytes: keptBytes}
 	if opt.MemoryBytes > 0 {

@@ -126,12 +126,12 @@ func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, k
 			}
 			other := func(fits []*FoldOutcome) bool { return len(fits) != len(own.cells) || slices.Contains(fits, nil) }
 			if len(out.Fits) != len(own.kernels) || slices.ContainsFunc(out.Fits, other) {
-				return fmt.Errorf("svm: the outcome of task %d doesn't have %d kernels with %d fits each", *tasks,
+				return fmt.Errorf("svm: the outcome of task %d must have %d kernels with %d fits each", *tasks,
 					len(own.kernels), len(own.cells))
 			}
 			if found = append(found, out); out.Sorted != found[0].Sorted {
-				return fmt.Errorf("svm: documents of task %d are in another order than in earlier tasks, "+
-					"because memory differed between the tasks", *tasks)
+				return fmt.Errorf("svm: documents of task %d are ordered differently than in earlier tasks, "+
+					"because the tasks had different memory limits", *tasks)
 			}
 			*tasks++
 		}

@@ -161,8 +161,8 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	}
 	calibrated := s.Calibrated && only == nil && p.calibrates(s)
 	if s.rejects() && !calibrated {
-		return nil, fmt.Errorf("svm: rejection requires training of all binary classifiers, two classes of at least two " +
-			"documents, five documents, and at most 2^27 decision values")
+		return nil, fmt.Errorf("svm: rejection requires all binary classifiers, five documents, two classes of two " +
+			"documents, and at most 2^27 decision values")
 	}
 	begin := time.Now()
 	known, err := p.supervised(ctx, s, calibrated) // before the matrix of all documents takes the memory
@@ -298,7 +298,7 @@ func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	for name, w := range weights {
 		c := slices.Index(p.corpus.Classes, name)
 		if c < 0 {
-			return par, fmt.Errorf("svm: weight of class %q, which %s doesn't have", name, p.corpus.Source)
+			return par, fmt.Errorf("svm: class %q has a weight, but is not a class of %s", name, p.corpus.Source)
 		}
 		par.Weights[c] = w
 	}
@@ -400,29 +400,29 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 		switch {
 		case known.Definite != kernel.ConditionallyPositive:
 			warn(
-				"the kernel %s need not be positive definite (%s): training may not reach the optimum",
+				"kernel %s may not be positive definite (%s), so training may not reach the optimum",
 				s.Kernel, known.Doubtful())
 		case s.Type == model.OneClass:
 			warn(
-				"the kernel %s is only conditionally positive definite, and one-class coefficients "+
-					"don't sum to 0: training may not reach the optimum",
+				"kernel %s is only conditionally positive definite, so one-class training may not reach "+
+					"the optimum",
 				s.Kernel,
 			)
 		default:
 			warn(
-				"the kernel %s is only conditionally positive definite, which suffices because the "+
-					"coefficients of a decision function sum to 0",
+				"kernel %s is only conditionally positive definite, which suffices for classification and "+
+					"regression",
 				s.Kernel,
 			)
 		}
 	}
 	if s.Type != model.OneClass && s.Scheme != solver.Labels {
 		if n := p.unlabelled(); n > 0 {
-			warn("%d documents without a label are ignored", n)
+			warn("%d documents without labels are ignored", n)
 		}
 	}
 	if n := p.Empty(); n > 0 && p.values == nil {
-		warn("%d documents are empty after embedding, so the kernel can't distinguish them", n)
+		warn("%d documents are empty after embedding and cannot be distinguished", n)
 	}
 	return warnings
 }

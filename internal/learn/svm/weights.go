@@ -84,7 +84,7 @@ func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int
 	}
 	for first := 0; first < m.Support.Rows(); first += weightRows {
 		if err := s.add(ctx, run.Numbers(first, min(first+weightRows, m.Support.Rows()))); err != nil {
-			return nil, fmt.Errorf("svm: the model's support vectors: %w", err)
+			return nil, fmt.Errorf("svm: support vectors: %w", err)
 		}
 	}
 	return s.w, nil

@@ -32,20 +32,20 @@ import (
 // classes, or if the embedding isn't compared by dot products.
 func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
 	if c.Documents.Rows() == 0 {
-		return nil, errors.New("the corpus has no documents, expected at least one")
+		return nil, errors.New("the corpus has no documents")
 	}
 	if name, twice := archive.Repeated(c.Classes); twice {
-		return nil, fmt.Errorf("two classes of %s are named %q, expected unique names", c.Source, name)
+		return nil, fmt.Errorf("class names of %s must be unique, but %q occurs twice", c.Source, name)
 	}
 	least := 2
 	if scheme == solver.Labels {
 		least = 1
 	}
 	if len(c.Classes) < least {
-		return nil, fmt.Errorf("%s has %d classes, expected at least %d", c.Source, len(c.Classes), least)
+		return nil, fmt.Errorf("%s has %d classes, but at least %d are required", c.Source, len(c.Classes), least)
 	}
 	if e.Pairing != sparse.Dot {
-		return nil, fmt.Errorf("embedding %s, expected an embedding for dot products", e)
+		return nil, fmt.Errorf("embedding %s is not supported, because it is not for dot products", e)
 	}
 	var rows []int
 	for i := range c.Documents.Rows() {
@@ -54,7 +54,7 @@ func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme sol
 		}
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("%s has no labelled documents, expected at least one", c.Source)
+		return nil, fmt.Errorf("%s has no labelled documents", c.Source)
 	}
 	return rows, nil
 }
@@ -85,7 +85,7 @@ func Weights(
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		k, w := slices.Index(c.Classes, name), given[name]
 		if k < 0 || !(w > 0) || math.IsInf(w, 0) {
-			return nil, fmt.Errorf("weight %v of class %q, expected a positive number and a class of %s", w, name, c.Source)
+			return nil, fmt.Errorf("weights must be positive numbers for classes of %s, got %v for %q", c.Source, w, name)
 		}
 		out[k] = w
 	}
@@ -96,7 +96,7 @@ func Weights(
 func CheckCs(values []float64) error {
 	for i, c := range values {
 		if !(c > 0) || i > 0 && !(c > values[i-1]) {
-			return fmt.Errorf("values of C are %v, expected positive and strictly increasing numbers", values)
+			return fmt.Errorf("values of C must be positive and strictly increasing, got %v", values)
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 	none.Documents = &sparse.CSR{Cols: 2, Offsets: []int64{0}}
 	for want, f := range map[string]func() ([]int, error){
 		"has no documents": func() ([]int, error) { return Check(t.Context(), none, sparse.Embedding{}, 0) },
-		"are named":        func() ([]int, error) { return Check(t.Context(), twice, sparse.Embedding{}, 0) },
+		"occurs twice":     func() ([]int, error) { return Check(t.Context(), twice, sparse.Embedding{}, 0) },
 		"1 classes": func() ([]int, error) {
 			return Check(t.Context(), one, sparse.Embedding{}, solver.OneVsRest)
 		},

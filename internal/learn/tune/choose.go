@@ -136,7 +136,7 @@ func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) 
 	}
 	other := func(id int32) bool { return id != c.Labels.IDs[0] }
 	if from.Measure == Accuracy && !slices.ContainsFunc(c.Labels.IDs, other) {
-		return nil, fmt.Errorf("tune: %s: all documents have 1 class, expected at least 2 classes", c.Source)
+		return nil, fmt.Errorf("tune: %s has only 1 class, but at least 2 are required", c.Source)
 	}
 	from.Terms = max(from.Terms, 1)
 	h := &choosing{c: c, from: from, on: on, cuts: map[int]*corpus.Corpus{}}
@@ -214,7 +214,7 @@ func (h *choosing) sample() (why string) {
 	}
 	slices.SortStableFunc(h.order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
 	if h.most = h.on.Room(h.order); h.most < min(n, minSample) {
-		return "not enough memory for samples"
+		return "memory is insufficient for samples"
 	}
 	return ""
 }

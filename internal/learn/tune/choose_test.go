@@ -73,7 +73,7 @@ func TestChooseSample(t *testing.T) {
 			}
 		}
 	}
-	for room, want := range map[int]string{2000: "", 100: "not enough memory for samples"} {
+	for room, want := range map[int]string{2000: "", 100: "memory is insufficient for samples"} {
 		on.room, h.order = room, nil
 		if why := h.sample(); why != want || h.most != room {
 			t.Errorf("%q, %d documents of %d", why, h.most, room)

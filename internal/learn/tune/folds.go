@@ -68,9 +68,10 @@ func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds 
 	}
 	switch {
 	case usable < 2:
-		err = fmt.Errorf("tune: %s: number of %s is %d, expected at least 2", c.Source, what, usable)
+		err = fmt.Errorf("tune: %s: number of %s must be at least 2, got %d", c.Source, what, usable)
 	case d.Folds < 2 || d.Folds > usable:
-		err = fmt.Errorf("tune: %s: %d folds of %d %s, expected 2 to %d", c.Source, d.Folds, usable, what, usable)
+		err = fmt.Errorf("tune: %s: number of folds must be between 2 and %d, the number of %s, got %d", c.Source,
+			usable, what, d.Folds)
 	default:
 		fold = Grouped(classes, c.Groups, d.Folds, d.Seed)
 	}

@@ -36,13 +36,13 @@ func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 		got, err := form.ReadSized(t.Context(), bytes.NewReader(data), int64(len(data)),
 			func(corpus.Tokenizer, corpus.Form) { early = true })
 		if err != nil || !early {
-			t.Fatalf("model %d: error %v, early called %v; expected no error and true", i, err, early)
+			t.Fatalf("model %d: error %v, early called: %v, want no error and true", i, err, early)
 		}
 		if !reflect.DeepEqual(got, m) {
-			t.Errorf("model %d: read\n%+v, expected\n%+v", i, got, m)
+			t.Errorf("model %d: read\n%+v, want\n%+v", i, got, m)
 		}
 		if !bytes.Equal(Bytes(t, form, got), data) {
-			t.Errorf("model %d: bytes differ when it is written again", i)
+			t.Errorf("model %d: bytes differ after writing it again", i)
 		}
 		damage(t, form, data)
 	}
@@ -57,7 +57,7 @@ func damage[M any](t *testing.T, form archive.Format[M], data []byte) {
 			first := at <= len(form.Name+archive.Version) &&
 				(errors.Is(err, archive.ErrFormat) || errors.Is(err, archive.ErrVersion))
 			if m != nil || !first && !errors.Is(err, archive.ErrDamaged) {
-				t.Fatalf("%s %d of %d: %v, expected ErrDamaged", what, at, len(data), err)
+				t.Fatalf("%s %d of %d: %v, want ErrDamaged", what, at, len(data), err)
 			}
 		}
 	}
