@@ -198,7 +198,7 @@ func TestEvaluateCopies(t *testing.T) {
 	}
 	unlabelled := gram.Must(gram.Texts(t.Context(), texts, nil, gram.ReadOptions{}))
 	if _, err := m.Evaluate(t.Context(), unlabelled, gram.EvaluateOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "has no labels for comparison") {
+		!strings.Contains(err.Error(), "has no labels, but none of the model's labels") {
 		t.Errorf("no labels: %v", err)
 	}
 }

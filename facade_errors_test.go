@@ -183,7 +183,7 @@ func TestErrorsCountFromZero(t *testing.T) {
 		"gram: rows: document 1, column 1: found -4, expected a":             trained,
 		pair + "document 2 is +Inf, expected a finite number":                machine,
 		pair + "document 2 is +Inf, expected":                                beyond,
-		"gram: the labels of rows are numbers, 30 distinct":                  asked,
+		"gram: the labels of rows are numbers with 30 distinct":              asked,
 		pair + "column 2 is +Inf, expected":                                  across,
 		steep + "0 and document 0 is +Inf":                                   nearest,
 		steep + "0 and document 1 is +Inf":                                   near,
@@ -240,7 +240,7 @@ func TestKernelOfModelUnknown(t *testing.T) {
 	o := gram.Options{Kernels: []kernel.Kernel{own}}
 	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Options: o, Kernel: "cauchy-3"}))
 	_, err := m.With(gram.Options{}).PredictTexts(t.Context(), fewTexts)
-	const want = `gram: the model's kernel "cauchy-3" is unknown, set it by Model.With(Options{Kernels: ...})`
+	const want = `gram: the model's kernel "cauchy-3" is unknown; set it by Model.With(Options{Kernels: ...})`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}

@@ -291,7 +291,8 @@ func TestPredictUnseenColumns(t *testing.T) {
 		m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Type: kind, Kernel: "rbf:gamma=1,embed=tf"}))
 		m = m.With(gram.Options{Warn: func(text string) { warned += text }}).WithNovelty(nil)
 		p := gram.Must(m.Predict(t.Context(), test))
-		if want := "1 of 3 values are in columns unknown to the model, first in document 1"; warned != want {
+		const want = "1 of 3 values are ignored, because their columns are unknown to the model (first in document 1)"
+		if warned != want {
 			t.Errorf("%q: warning %q, expected %q", kind, warned, want)
 		}
 		if one := p.Scores[1][0]; kind == "landmark:m=4" && math.Abs(one) > 0.1 {

@@ -34,7 +34,7 @@ func TestMachineMemory(t *testing.T) {
 		err := compute()
 		if !errors.As(err, &short) || !short.Machine || short.Limit != left || short.Need < MatrixBytes(n, n) {
 			t.Errorf("%s: error %v, expected a MemoryError of %d bytes", way, err, int64(left))
-		} else if asked != 2 || !strings.HasSuffix(err.Error(), " of memory, the system leaves 64 MiB") {
+		} else if asked != 2 || !strings.HasSuffix(err.Error(), " of memory, but the system leaves 64 MiB") {
 			t.Errorf("%s: the machine was asked %d times: %v", way, asked, err)
 		}
 	}

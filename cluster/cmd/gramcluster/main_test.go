@@ -175,7 +175,7 @@ func TestRefusals(t *testing.T) {
 		want        string
 	}{
 		{"", "", cli.Misuse, "Commands:"},
-		{"", "nonsense", cli.Misuse, `command "nonsense", expected one of plan, drive, work`},
+		{"", "nonsense", cli.Misuse, `unknown command "nonsense"; valid names are plan, drive, work`},
 		{"", "plan", cli.Misuse, "expected plan KIND, one of gram"},
 		{"", "plan nonsense", cli.Misuse, "expected one of gram"},
 		{"", "plan landmarks", cli.Misuse, "expected drive landmarks"},
@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 		{"", drive + " -o x -signed", cli.Failed, "has no labels, expected classes"},
 		{"", "plan train -signed -store " + dir + " -in " + file, cli.Failed, "has no labels, expected classes"},
 		{"", "plan train -type nu_svr -kernel linear -signed -store " + dir + " -in " + file, cli.Failed,
-			"has no label, expected a number"},
+			"has no label, but regression requires a number"},
 		{"", "plan gram -store " + dir + " -in " + file, cli.Failed, "(-signed accepts others)"},
 		{"", "plan gram -m 50 -store " + dir + " -in " + file, cli.Failed, "65 MiB of memory, -m allows 50 MiB"},
 		{"", "gather -m 50 -o x -store " + dir, cli.Failed, "65 MiB of memory, -m allows 50 MiB"},

@@ -76,7 +76,7 @@ func TestRefused(t *testing.T) {
 		"-c 0":                      "-c 0, expected",
 		"-kernel diffusion:t=1|1":   "is in the search twice",
 		"-kernel diffusion:t=1|":    "an empty value",
-		"-nu 0.1":                   "-nu does not apply to -type c_svc, which takes scheme, c, ",
+		"-nu 0.1":                   "-nu does not apply to -type c_svc; its parameters are scheme, c, ",
 		"-scheme labels,one-vs-one": "or only labels",
 		"-epsilon 0.1":              "-epsilon does not apply",
 		"-type nu_svc -c 1":         "-c does not apply to -type nu_svc",
