@@ -22,7 +22,7 @@ type columns struct {
 	own   side
 	head  uint64 // address of a Head
 	tiles tiles
-	other rowSide // row documents of the last request that aren't columns
+	other rowSide // row documents of the last request, unless they are the columns
 }
 
 // side is a set of documents in device memory.
@@ -131,7 +131,7 @@ func send[T any](u *uploader, values []T) uint64 {
 	return at
 }
 
-// sideOf returns the side of the row documents: the columns, or other documents. Other documents
+// sideOf returns the row documents on the device: the columns, or other documents. Other documents
 // stay on the device until a request uses different documents.
 func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) {
 	if x == nil || x == c.x {

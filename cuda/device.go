@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 )
 
-// Device attributes that gorgonia.org/cu doesn't name.
+// These device attributes aren't defined in gorgonia.org/cu.
 const sharedPerBlockOptin cu.DeviceAttribute = 97
 
 // Built reports whether this program contains the back end.

@@ -29,19 +29,19 @@
 //     smoothed layers below others, engine maps the device's c on the CPU;
 //   - closePairs, which recomputes c below 0.1 in float64, one warp per pair, and runs the program.
 //
-// Histograms have the same kernels for χ² and Jensen-Shannon, whose terms are rounded to units of
-// 2^-62. internal/timemodel divides the terms between head and tail. It counts operations and
+// Histograms have separate kernels for χ² and Jensen-Shannon, in which terms are rounded to units
+// of 2^-62. internal/timemodel divides the terms between head and tail. It counts operations and
 // multiplies them by costs, which are measured on an H100, or derived for histograms. A tile has up
 // to 2,048 rows, and two tiles alternate. A tile is copied to the host in pieces, or reduced on the
 // device (kernels/reduce.h): to the smallest values of each row, products with vectors, or a digest
 // (device.Reducer).
 //
 // Accuracy of the dot product, for unit vectors a and b with m common terms in the tail and h
-// chunks: A word has a relative error of 2^-32, or 2^-31 near 1, which changes Σ a b by √(len a)
-// 2^-32, and likewise for b. Each product in the tail is rounded with an error of 2^-31. If a and b
-// both have more than 1,024 values in the tail, only the sum of these products is rounded. A chunk
-// has an error of 2^-31. So the error of c is 2^-31 (min(m, 1024) + h) + 2^-32 (√len a + √len b),
-// at most 5·10^-7, plus the rounding of values and of c to float32.
+// chunks: The words of a have a relative error of 2^-32, or 2^-31 near 1, which changes Σ a b by
+// √(len a) 2^-32. The same holds for b. Each product in the tail is rounded with an error of 2^-31.
+// If a and b both have more than 1,024 values in the tail, only the sum of these products is
+// rounded. A chunk has an error of 2^-31. So the error of c is 2^-31 (min(m, 1024) + h) + 2^-32
+// (√len a + √len b), at most 5·10^-7, plus the rounding of values and of c to float32.
 //
 // BENCHMARKS.md has the measurements, and LEASE.md describes how to measure on a GPU.
 package cuda

@@ -15,7 +15,7 @@ import (
 
 // The functions below require the device's context as the current context, see Device.do.
 
-// errLimit returns an error for the memory limit, which wraps the driver's OutOfMemory.
+// errLimit returns the error of an exceeded memory limit. It wraps the driver's OutOfMemory.
 func (d *Device) errLimit(bytes int64) error {
 	return &Failure{fmt.Errorf("can't allocate %s of GPU memory with %s in use, expected at most %s in total: %w",
 		run.FormatBytes(bytes), run.FormatBytes(d.held), run.FormatBytes(d.limit), cu.OutOfMemory)}

@@ -34,7 +34,7 @@ func readModule(file string) (string, error) {
 	return string(image), nil
 }
 
-// checkModule checks that a kernel file is complete and for the given compute capability. The
+// checkModule checks that a kernel file is complete and suits the given compute capability. The
 // driver gets no length, and reads past the end of a truncated file.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
@@ -70,7 +70,7 @@ func checkPTX(image, _ string) error {
 
 func checkCubin(image, capability string) error {
 	plain := image
-	if len(image) > 64 { // debug/elf requires ELF version 1, which NVIDIA replaces
+	if len(image) > 64 { // debug/elf requires ELF version 1, but NVIDIA writes the toolkit's version
 		plain = image[:20] + "\x01\x00\x00\x00" + image[24:]
 	}
 	f, err := elf.NewFile(strings.NewReader(plain))

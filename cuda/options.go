@@ -8,7 +8,7 @@ type Options struct {
 
 	// Tensor computes the products of up to 1,024 of the most frequent terms on tensor cores, if
 	// the model of internal/timemodel predicts a gain. Images usually gain, text rarely, and
-	// histogram similarities never. It takes 4 bytes of device memory per such term and document.
+	// histogram similarities never. This takes 4 bytes of device memory per such term and document.
 	// Default: off.
 	Tensor bool
 }

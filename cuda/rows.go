@@ -21,8 +21,8 @@ const maxParts = 1<<16 - 1
 // Rows implements device.Backend. It calls visit from one goroutine. Meanwhile, the next tile is
 // computed and the tile after it is copied.
 //
-// visit must not use the device, which waits for it. If visit panics, all work in progress ends
-// first.
+// visit must not use the device, which waits for it. If visit panics, Rows waits for all work in
+// progress before it panics.
 func (c *columns) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	return c.request(ctx, r, true, func(j *job) error { return j.stream(ctx, visit) })
 }
@@ -328,8 +328,8 @@ func (j *job) compute(k int) error {
 }
 
 // heightOfBlocks returns the number of rows per block of threads, and the number of blocks per
-// panel. It minimises the predicted time if a multiprocessor runs up to blocks blocks at a time,
-// and filling a panel takes as long as fillRows rows.
+// panel. It minimises the predicted time if a multiprocessor runs at most blocks thread blocks at a
+// time, and filling a panel takes as long as fillRows rows.
 func heightOfBlocks(info *Info, rows, panels, shared, blocks int) (height, parts int) {
 	const minHeight, maxRounds, fillRows, systemBytes = 64, 8, 48, 1024
 	atOnce := info.Multiprocessors * max(min((info.SharedBytes+systemBytes)/(shared+systemBytes), blocks), 1)

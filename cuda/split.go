@@ -18,8 +18,8 @@ const maxChunks = 16
 
 // layout divides the terms into dense terms, head and tail. Terms are ranked in descending order of
 // document frequency. The first ranks are the dense terms (see timemodel), if any. The head
-// follows, divided into chunks, of which the first chunk has the rarest terms. There is at least
-// one chunk, but it may be empty.
+// follows, divided into chunks, of which the first has the rarest terms. There is at least one
+// chunk, but it may be empty.
 type layout struct {
 	pairing sparse.Pairing
 	rank    []uint32 // rank of each column

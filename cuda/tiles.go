@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// defaultTileBytes is the default size of a copy. A copy takes a millisecond, much longer than its
-// start, and has rows for all workers. Page-locking two buffers takes less than 0.1 s.
+// defaultTileBytes is the default size of a copy. A copy takes a millisecond, much longer than
+// starting it, and has enough rows for all workers. Page-locking two buffers takes less than 0.1 s.
 const defaultTileBytes = 64 << 20
 
 // computedRows is the maximum height of a tile, a multiple of the panel width. At this height,

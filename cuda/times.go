@@ -50,7 +50,7 @@ func (t *times) around(name string, stream cu.Stream, start func() error) error 
 	return nil
 }
 
-// record records an unused event, or a new event.
+// record records an event on a stream. It creates an event if none is unused.
 func (t *times) record(stream cu.Stream) (cu.Event, error) {
 	if len(t.spare) == 0 {
 		e, err := cu.MakeEvent(cu.DefaultEvent)

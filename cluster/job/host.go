@@ -64,7 +64,7 @@ func (h *Host) get(ctx context.Context, name string) ([]byte, error) {
 	return b, nil
 }
 
-// unread is an error while reading an input from the store.
+// unread wraps an error of reading an input from the store.
 type unread struct{ error }
 
 func (u *unread) Unwrap() error { return u.error }
@@ -76,7 +76,7 @@ func Unread(err error) bool {
 	return errors.As(err, &u)
 }
 
-// planAgain adds a hint to the error of a missing or damaged input: plan rewrites the input.
+// planAgain adds a hint to the error of a missing or damaged input: plan writes the input again.
 func planAgain(err error) error {
 	if Missing(err) {
 		return fmt.Errorf("%w (gramcluster plan with the same documents and flags writes it again)", err)

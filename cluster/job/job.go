@@ -32,7 +32,7 @@ type Description struct {
 	Corpus  string          `json:"corpus,omitempty"` // digest of the documents; empty if there are none
 	ISA     string          `json:"isa"`              // instruction set; results depend on it
 	Caches  asm.Caches      `json:"caches"`           // cache sizes; results depend on them
-	Tasks   int             `json:"tasks"`            // number of tasks, numbered from 0
+	Tasks   int             `json:"tasks"`            // number of tasks
 	Spec    json.RawMessage `json:"spec"`             // kind-specific part, such as kernel and options
 }
 
@@ -110,7 +110,7 @@ func Decode(b []byte, to any) error {
 	return nil
 }
 
-// SetSpec encodes the spec of a [Planner] as JSON and sets Spec.
+// SetSpec sets Spec to the spec of a [Planner], encoded as JSON.
 func (d *Description) SetSpec(spec any) (err error) {
 	if d.Spec, err = json.Marshal(spec); err != nil {
 		return fmt.Errorf("job: spec of kind %s: %w", d.Kind, err)

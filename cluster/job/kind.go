@@ -21,7 +21,7 @@ type Kind struct {
 	// options, -isa, -workers, -m). It returns a Planner that receives their values.
 	Declare func(f *flag.FlagSet) Planner
 
-	// Open prepares what the tasks of a job share, such as an engine, from the description.
+	// Open creates the worker of a job, with everything that tasks share, such as an engine.
 	Open func(ctx context.Context, j *Job) (Worker, error)
 
 	// Gather combines all results into the output. If a result is missing or damaged, it returns an
@@ -43,11 +43,11 @@ type Reader interface {
 	Reading(ctx context.Context, opt *corpus.Options) error
 }
 
-// Divider is implemented by a [Planner] that stores the documents of each task itself, such as
-// predict. Planning.Corpus then isn't stored, and the description has no corpus.
+// Divider is implemented by a [Planner], such as predict, that stores the documents of each task
+// itself. Planning.Corpus then isn't stored, and the description has no corpus.
 type Divider interface{ Divided() }
 
-// Driver is implemented by a [Planner] that runs several jobs in turn, such as landmarks. Each job
+// Driver is implemented by a [Planner], such as landmarks, that runs several jobs in turn. Each job
 // depends on earlier results. Plan then only checks the flags, and `gramcluster drive` calls Drive.
 type Driver interface {
 	Drive(ctx context.Context, d *Driving) error
@@ -68,7 +68,7 @@ type Planning struct {
 	Host   *Host
 	Source string         // value of -in; empty if it isn't set
 	Corpus *corpus.Corpus // documents, stored unless the planner is a [Divider]; nil without -in
-	Digest string         // digest of Corpus, only for a [Driver], because Plan runs before storing
+	Digest string         // digest of Corpus; only for a [Driver], because Plan runs before Corpus is stored
 	Warn   func(format string, args ...any)
 }
 
@@ -83,7 +83,7 @@ type Worker interface {
 // Output describes the output of Gather.
 type Output struct {
 	Path string // file, or folder if the kind supports it
-	To   string // format; empty for the default by file name or kind
+	To   string // format; if empty, determined by the file name or the kind
 	Say  func(format string, args ...any)
 
 	// Progress is called from time to time.

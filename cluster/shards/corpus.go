@@ -31,7 +31,7 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Prefix is the prefix of the names of all corpora's objects.
+// Prefix is the common prefix of the object names of all corpora.
 const Prefix = "corpora/"
 
 // ShardBytes is the size of each shard except the last.
@@ -140,8 +140,8 @@ func (m *meta) held() int64 {
 	return n
 }
 
-// Write stores a corpus without its warnings, and returns its digest. It skips shards that exist,
-// and holds two shards in memory.
+// Write stores a corpus without its warnings, and returns its digest. It skips existing shards, and
+// holds up to two shards in memory.
 func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string, err error) {
 	if err := c.Validate(); err != nil {
 		return "", err

@@ -36,8 +36,8 @@ func NewCache(dir string, bytes int64) (*Cache, error) {
 // name contains suffix. Other files in the folder are ignored.
 const suffix = ".object"
 
-// Get is like [Store.Get], but returns the local copy if it exists. Copies are found by name, so
-// names must contain a digest. If the copy can't be written, Get still returns the object.
+// Get is like [Store.Get], but returns the local copy if it exists. Copies are looked up by name,
+// so names must contain a digest. If the copy can't be written, Get still returns the object.
 func (c *Cache) Get(ctx context.Context, s *Store, name string) ([]byte, error) {
 	path := c.path(name)
 	if b, err := c.load(path, name); err == nil {

@@ -13,7 +13,7 @@ import (
 type settled struct{ folders sync.Map }
 
 // settle syncs the directory entries of a file, and of its folders within the store. The file's
-// contents must have been synced before the file got its name.
+// contents must already be synced.
 func (s *settled) settle(store, path string) error {
 	dir := filepath.Dir(path)
 	if err := syncFolder(dir); err != nil {

@@ -115,7 +115,7 @@ func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	return frame{size - int64(payload), int64(payload), sums[:own]}, nil
 }
 
-// read reads the bytes b of the payload from r and checks them. They must consist of whole blocks.
+// read fills b from r and checks b, which must consist of whole blocks of the payload.
 func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 	for lo := 0; lo < len(b); lo += blockBytes {
 		block, in := b[lo:min(lo+blockBytes, len(b))], begin+int64(lo)

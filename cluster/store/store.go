@@ -44,10 +44,10 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("store: object %s is damaged at byte %d: found %s, expected %s", e.Key, e.Offset, e.Found, e.Want)
 }
 
-// Put stores the concatenated parts as the object name. If an intact object exists, there is true;
-// different contents are an error. If an attempt is damaged, Put creates the next attempt, up to
-// [MostAttempts]. If Put returns nil, the object is complete and durable. Other errors come from
-// the bucket.
+// Put stores the concatenated parts as the object name. If an intact object exists, it returns
+// true, or an error if the contents differ. If an attempt is damaged, Put creates the next attempt,
+// up to [MostAttempts]. If Put returns nil, the object is complete and durable. Other errors come
+// from the bucket.
 func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bool, err error) {
 	if err := checkName(name); err != nil {
 		return false, err

@@ -24,7 +24,7 @@ func (e *MissingError) Error() string {
 	return text
 }
 
-// Lines returns the task lines of the missing tasks, up to a maximum of most lines.
+// Lines returns the task lines of missing tasks. most is the maximum number of lines.
 func (e *MissingError) Lines(most int) (lines []job.Line) {
 	for _, t := range e.Tasks[:min(most, len(e.Tasks))] {
 		lines = append(lines, job.Line{Job: e.Job, Task: t})

@@ -11,7 +11,7 @@ import (
 // Hand distributes the tasks of jobs to other processes for a [job.Driver], one job after another.
 type Hand struct {
 	// Out starts tasks, and returns when no more results are expected. Tasks that are still missing
-	// are started again, even if it returns an error.
+	// are started again, even if Out returns an error.
 	Out func(ctx context.Context, j *job.Job, tasks []int) error
 
 	// Say receives errors. Begin receives the number of the job, from 1, and the number of its

@@ -26,8 +26,8 @@ type Status struct {
 // Missing returns the tasks without a result, in ascending order.
 func (s *Status) Missing() []int { return s.missing }
 
-// StatusOf counts the results of a job by name. If check is set, it also reads them, and calls
-// damaged for each damaged object.
+// StatusOf counts the results of a job by name. If check is set, it also reads the results, and
+// calls damaged for each damaged object.
 func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err error)) (*Status, error) {
 	s := &Status{Job: j.Digest, Kind: j.Kind, Tasks: j.Tasks}
 	var buf []byte

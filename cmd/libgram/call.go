@@ -134,7 +134,7 @@ type panicked struct {
 func (p *panicked) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
 
 // guarded calls f on a new goroutine. The calling goroutine is locked to C's thread, so each wait
-// in f would switch threads. The Gram matrix of two documents would take twice as long.
+// in f would switch threads. This would double the time of a Gram matrix of two documents.
 func (c *call) guarded(f function, a *arguments) (o object, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -200,7 +200,7 @@ func (r *request) answer(err error) code {
 	return codeOf(err)
 }
 
-// cut truncates text to at most most bytes, at a character boundary.
+// cut truncates text at a character boundary. most is the maximum length in bytes.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -241,7 +241,7 @@ func (c *call) take(handle uintptr) (*entry, error) {
 	return e, nil
 }
 
-// tell runs callbacks one at a time. After the call it runs none, because objects outlive calls.
+// tell runs callbacks one at a time. After the call it runs none; prepared models outlive calls.
 func (c *call) tell(callback func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -129,7 +129,7 @@ func copied(m *sparse.CSR) *sparse.CSR {
 		Values: slices.Clone(m.Values)}
 }
 
-// likewise returns options for tokenising texts as in of, with min-df 1.
+// likewise returns options for tokenising texts with a corpus's tokenizer and min-df 1.
 func likewise(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }

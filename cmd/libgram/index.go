@@ -24,7 +24,7 @@ func (x *index) arrays() map[string]arrayMaker {
 	return map[string]arrayMaker{"bytes": bytesOf(func(_ *call, w io.Writer) error { return x.Write(w) })}
 }
 
-// bytesOf returns an arrayMaker for the bytes that write writes to a file.
+// bytesOf returns an arrayMaker for the output of write.
 func bytesOf(write func(c *call, w io.Writer) error) arrayMaker {
 	return func(c *call) (*array, error) {
 		var b bytes.Buffer

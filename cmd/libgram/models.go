@@ -23,7 +23,7 @@ type model struct {
 }
 
 // ready is a copy of a model that is prepared for predictions. Concurrent calls share the copy, and
-// each of them receives the progress and warnings of all.
+// each receives the progress and warnings of all calls.
 type ready struct {
 	*gram.Model
 	mu    sync.Mutex

@@ -222,7 +222,7 @@ func (t text) string(what string) (string, error) {
 	return unsafe.String(unsafe.SliceData(b), len(b)), err
 }
 
-// span is a pointer to numbers, and their count.
+// span is a pointer to elements and the number of elements.
 type span[T any] struct {
 	data  *T
 	count int64

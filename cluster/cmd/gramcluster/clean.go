@@ -84,7 +84,7 @@ func (c *clean) run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// removeUnused removes objects whose digest neither is a job nor occurs in a job's description.
+// removeUnused removes objects with a digest that isn't a job and occurs in no job's description.
 func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefix string) error) error {
 	used := map[string]bool{}
 	jobs, err := work.Jobs(ctx, h.Store, "")
@@ -93,7 +93,7 @@ func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefi
 	}
 	for _, digest := range jobs {
 		used[digest] = true
-		// It fails for damaged jobs and jobs of other versions, because their inputs are unknown.
+		// Damaged jobs and jobs of other versions are errors, because their inputs are unknown.
 		text, err := h.Store.Get(ctx, job.Jobs+digest, nil)
 		if err != nil {
 			return fmt.Errorf("job %.12s can't be read, and so what it needs isn't known (plan it again, or give -job %.12s, "+

@@ -72,7 +72,7 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 	if planning.Digest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
 		return err
 	}
-	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // shared with tasks done in this process
+	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // shared with tasks run in this process
 		return err
 	}
 	failed := func(format string, args ...any) { complain(e, format, args...) }
@@ -99,7 +99,7 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 }
 
 // command runs the shell command of -with, which runs the tasks. Its environment variables contain
-// the store and the job, and its output goes to standard error. It gets SIGTERM when ctx is done.
+// the store and the job, and its output goes to standard error. When ctx is done, it gets SIGTERM.
 func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int) error {
 	var lines bytes.Buffer
 	for _, t := range tasks {

@@ -68,7 +68,7 @@ func (s *status) run(ctx context.Context, e *cli.Env) error {
 		stored, tasks, bad := 0, 0, false
 		for _, digest := range found {
 			j, err := h.Load(ctx, digest)
-			if err != nil && ctx.Err() == nil && len(found) > 1 { // a damaged job doesn't hide the others
+			if err != nil && ctx.Err() == nil && len(found) > 1 { // continue with the other jobs
 				complain(e, "gramcluster: job %.12s: %v", digest, err)
 				bad = true
 				continue

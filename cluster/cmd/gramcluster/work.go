@@ -108,7 +108,7 @@ func (w *worker) await(ctx context.Context) error {
 	}
 }
 
-// readLines runs the tasks on standard input. A goroutine reads, because reads can't be cancelled.
+// readLines runs the tasks on standard input. It reads in a goroutine that can be abandoned.
 func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) error {
 	type line struct {
 		number int
@@ -158,7 +158,7 @@ func share(s string, env func(string) string) (first, step int, err error) {
 		case index != "":
 			of = index
 		case array != "":
-			// Modulo N, because Slurm's other variables change if some tasks are resubmitted.
+			// I is the ID modulo N: if tasks are resubmitted, Slurm's other variables change.
 			of = array
 			if n, err := strconv.Atoi(count); err == nil && n > 0 {
 				if id, err := strconv.Atoi(array); err == nil {

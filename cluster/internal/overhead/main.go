@@ -124,7 +124,7 @@ func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 	return r, same(want, got)
 }
 
-// measure runs a program, adds its CPU time to to, and returns its output.
+// measure runs a program and returns the program's output. It adds the program's CPU time to *to.
 func (o *options) measure(ctx context.Context, to *spent, stdin, program string, args ...string) (string, error) {
 	for at, memory := 0, tiles.Make(o.warm<<18); at < len(memory); at += 1024 {
 		memory[at] = 1

@@ -29,7 +29,7 @@ func table(rounds []round, processes int) string {
 	return b.String()
 }
 
-// sorted returns the values of all rounds in ascending order.
+// sorted returns of(r) for each round r, in ascending order.
 func sorted(rounds []round, of func(r round) float64) (values []float64) {
 	for _, r := range rounds {
 		values = append(values, of(r))

@@ -35,7 +35,7 @@ func Bucket(t testing.TB) (url string) {
 	t.Setenv("AWS_ACCESS_KEY_ID", access)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
 	t.Setenv("AWS_REGION", "us-east-1")
-	root, sidecar := t.TempDir(), t.TempDir() // a sidecar folder, because not all file systems have extended attributes
+	root, sidecar := t.TempDir(), t.TempDir() // sidecar, because not all file systems have extended attributes
 	if err := os.Mkdir(filepath.Join(root, "gram-test"), 0o755); err != nil {
 		t.Fatal(err)
 	}

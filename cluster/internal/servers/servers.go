@@ -4,7 +4,7 @@
 // processes. Only tests import it.
 //
 // Starting a server takes a minute, so tests that need one are skipped unless GRAM_SERVERS is set,
-// as in `make cluster-check`. Then a server that fails to start is an error.
+// as in `make cluster-check`. If it is set, a server that fails to start is an error.
 package servers
 
 import (

@@ -143,7 +143,7 @@ func appendSpan(all []int, span [2]int) []int {
 }
 
 // Do implements job.Worker. A result is a list of pairs of document indices, as little-endian
-// uint32. Each copy follows the first of equal documents. Then come near pairs, larger index first.
+// uint32. The first pairs are a document and a later copy. Near pairs follow, larger index first.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	documents, h, m := o.documents(task), o.job.Host, o.space.Columns
 	var values int64

@@ -8,7 +8,7 @@ const maxTile = 512
 // square.
 func (s *spec) side() int { return min(maxTile, s.Rows&-s.Rows) }
 
-// most bounds the number of values per block. Aligning a block to tiles adds less than a tile.
+// most returns an upper bound of the number of values per block. Aligning adds less than a tile.
 func (s *spec) most() int {
 	return min(s.Rows, s.Documents) * min(s.Columns+s.side(), s.Documents)
 }

@@ -166,7 +166,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	b := w.block(task)
 	values := w.values[:b.values()]
-	transpose := asm.Best().Transpose // only moves values, so that every host gives the same bits
+	transpose := asm.Best().Transpose // moves values without rounding, so every host computes the same bits
 	q := engine.Request{Rows: b.rows, Columns: b.columns, Half: true}
 	err := w.engine.Each(ctx, w.kernel, q, func(t *engine.Tile) error {
 		b.each(t.Column, t.Cols, t.First, t.Rows, func(row, rows, column, columns int) {

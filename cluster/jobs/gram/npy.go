@@ -72,7 +72,7 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 	return f.Commit()
 }
 
-// tileBytes returns the size of a tile in bytes. Results are also read in tiles.
+// tileBytes returns the size of a tile in bytes. Results are read tile by tile.
 func (s *spec) tileBytes() int64 { return 4 * int64(s.side()) * int64(s.side()) }
 
 // stripWidth returns the number of workers that fit into memory, and the number of columns of a
@@ -107,7 +107,7 @@ func (p *strip) fill(ctx context.Context) error {
 		p.values = tiles.Make(height * width)
 		p.part = make([]byte, 4*p.side()*p.side())
 	}
-	transpose := asm.Best().Transpose // only moves values, so that every computer gives the same bits
+	transpose := asm.Best().Transpose // moves values without rounding, so every host computes the same bits
 	for column := p.columns[0]; column < p.columns[1]; column += p.side() {
 		dst, columns := p.values[column-p.columns[0]:], min(p.side(), p.columns[1]-column)
 		if column > p.rows[0] {

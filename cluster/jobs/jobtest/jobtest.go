@@ -196,8 +196,8 @@ func built(module, name string) func() (string, error) {
 	})
 }
 
-// Grambench runs gram, which it builds once. If name isn't empty, it adds -o and returns the
-// contents of the file, otherwise it returns the command's output.
+// Grambench runs gram, which is built only once. If name isn't empty, Grambench adds -o and returns
+// the contents of the file. Otherwise it returns the output.
 func Grambench(t testing.TB, name string, args ...string) []byte {
 	t.Helper()
 	program := musttest.Get(Gram())(t)

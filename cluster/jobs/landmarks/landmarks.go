@@ -1,7 +1,7 @@
-// Package landmarks is the kind of job that computes one pass over the documents when a landmark
-// model is trained. A task returns the sums of several blocks of documents. A driver plans one pass
-// after another, because each pass depends on the sums of earlier passes. A pass is named by the
-// digest of its request, so that a restarted driver finds the completed passes.
+// Package landmarks is the kind of job that computes a pass over the documents. Training a landmark
+// model takes several passes. A task returns the sums of several blocks of documents. A driver
+// plans one pass after another, because each pass depends on the sums of earlier passes. A pass is
+// named by the digest of its request, so that a restarted driver finds the completed passes.
 package landmarks
 
 import (

@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// A result holds the lists of a block's rows, then the lists of its columns. A list is the number
-// of neighbours, then their documents and values, 32 bits each, little-endian.
+// A result holds the lists of a block's rows, then the lists of its columns. A list consists of the
+// number of neighbours, their indices and their values, as little-endian 32-bit numbers.
 
 func encode(lists [][]engine.Neighbour) []byte {
 	n := 4 * len(lists)

@@ -62,7 +62,7 @@ type planner struct {
 	names         bool
 	documents     int
 
-	loaded learn.Model // loaded model; nil before it is read
+	loaded learn.Model // nil before the model is loaded
 }
 
 func declare(f *flag.FlagSet) job.Planner {

@@ -1,6 +1,6 @@
-// Package search is the kind of job that cross-validates kernels and parameters. A task is a path
-// of similar kernels in one fold. Each kernel warm-starts from the solutions of the previous
-// kernels.
+// Package search is the kind of job that cross-validates kernels and parameters. A task evaluates a
+// sequence of similar kernels on one fold. Each kernel warm-starts from the solutions of the
+// previous kernels.
 package search
 
 import (

@@ -38,7 +38,7 @@ func encode(c *solver.Classifier) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// decode decodes a result for a classifier whose number of decision functions is of. The functions
+// decode decodes a result. of is the number of decision functions in the classifier. The functions
 // are checked when results are merged.
 func decode(b []byte, of int) (*solver.Classifier, error) {
 	var r result

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 )
 
-// Fault is a way in which an operation fails.
+// Fault is a kind of failure of an operation.
 type Fault int
 
 const (

@@ -1,8 +1,8 @@
 package timemodel
 
 // The dense terms are the most frequent terms. panelTensor multiplies their values in all
-// documents, including zeros. They form at least two groups of DenseStep terms; the last group may
-// be incomplete. The error bound in kernels/tensor.h holds for up to DenseMax terms.
+// documents, including zeros. The dense terms form at least two groups of DenseStep terms; the last
+// group may be incomplete. The error bound in kernels/tensor.h holds for up to DenseMax terms.
 const (
 	DenseMin  = 64
 	DenseMax  = 1024
@@ -32,7 +32,7 @@ func (c *Costs) Terms(first []int64, documents int, share int64) int {
 	return best
 }
 
-// used returns terms without trailing terms that occur in no document.
+// used returns terms minus the number of trailing terms that occur in no document.
 func used(first []int64, terms int) int {
 	for terms > 0 && first[terms] == first[terms-1] {
 		terms--

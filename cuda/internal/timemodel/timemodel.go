@@ -14,17 +14,17 @@ const (
 // Costs are costs per operation, in cycles of a multiprocessor.
 type Costs struct {
 	Value float64 // panelDot: multiplying a row's value by a panel's columns
-	Row   float64 // panelDot: a row with a panel, per chunk
+	Row   float64 // panelDot: processing a row for a panel, per chunk
 	Last  float64 // panelDot: converting the sums after the last chunk
 	Fill  float64 // panelDot: writing a column's value to a panel
-	Panel float64 // panelDot: a panel, per chunk
+	Panel float64 // panelDot: starting a panel, per chunk
 
-	Block float64 // tailAdd: a row with a block of columns
-	List  float64 // tailAdd: a row's value with a block of columns
-	Match float64 // tailAdd: a product
+	Block float64 // tailAdd: processing a row for a block of columns
+	List  float64 // tailAdd: processing a row's value for a block of columns
+	Match float64 // tailAdd: adding a product
 
-	DenseRow float64 // panelTensor: a row with a panel
-	Dense    float64 // panelTensor: DenseStep terms of a row with a panel
+	DenseRow float64 // panelTensor: processing a row for a panel
+	Dense    float64 // panelTensor: multiplying DenseStep terms of a row by a panel
 }
 
 // Measured are the costs on an H100; cuda/BENCHMARKS.md describes the fit. A value of panelDot

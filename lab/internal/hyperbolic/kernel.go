@@ -18,8 +18,8 @@ type Kernel struct {
 	constant float64 // logarithm of the factors before exp(-r²/4t)
 }
 
-// For times in this range, the terms r²/4t and n²t/4 of ln K don't overflow float64, whatever the
-// distance r of two points in float64 is.
+// For times in this range, the terms r²/4t and n²t/4 of ln K don't overflow float64, for any
+// distance r between points with float64 coordinates.
 const minTime, maxTime = 1e-290, 1e290
 
 // New returns the heat kernel of Hⁿ at time t. n must be from 1 to [MaxDimension], and t from

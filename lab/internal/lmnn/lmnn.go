@@ -5,8 +5,8 @@
 //	ε(L) = (1-μ) Σ_ij D(i, j) + μ Σ_ij Σ_l max(0, 1 + D(i, j) - D(i, l))
 //
 // over documents i, their targets j and all documents l of other classes. ε is convex in M = LᵀL.
-// The energy of a class for a document is the increase of ε if the document had that class, over
-// terms with the document as i or l. The predicted class has the smallest energy.
+// The energy of a class for a document is the increase of ε if the document is added with that
+// class and all targets stay the same. The predicted class has the smallest energy.
 //
 // L-BFGS minimises ε in L. Each round includes only the documents l close enough to violate a
 // margin. Scaling the documents scales L, but doesn't change ε.
@@ -65,7 +65,7 @@ type Options struct {
 	Progress func(iterations, max int, value float64, near int64)
 }
 
-// fits returns an error if memory for numbers float64 values exceeds the limit.
+// fits returns an error if the given number of float64 values exceeds the memory limit.
 func (o Options) fits(what string, numbers int64) error {
 	return run.Fits(8*numbers, o.MemoryBytes, "lmnn: %s", what)
 }

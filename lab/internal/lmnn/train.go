@@ -25,8 +25,9 @@ const (
 // Training takes about ten rounds, and the time of a round is quadratic in the number of documents.
 // Memory is 21 times the documents plus 22 times L, in float64, plus 4 bytes per pair within reach.
 //
-// Train fails if settings are out of range, if there are more than MaxColumns columns or fewer than
-// two classes, if no class has two documents, and within a second after ctx is done.
+// Train fails if settings are out of range. It fails if there are more than MaxColumns columns or
+// fewer than two classes, or if no class has two documents. It fails within a second after ctx is
+// done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	p, m, by, err := prepare(ctx, c, s, o, 0)
 	if err != nil {
@@ -39,8 +40,8 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return m, nil
 }
 
-// prepare returns a problem with the documents that have exactly one class, scaled by by, and a
-// model with L = 1. tests is the number of documents that are classified during training.
+// prepare returns a problem with the documents that have exactly one class, their scale factor by,
+// and a model with L = 1. tests is the number of documents that are classified during training.
 func prepare(
 	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
 ) (_ *problem, _ *Model, by float64, _ error) {
@@ -78,7 +79,7 @@ func prepare(
 	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
 	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: run.Workers(o.Workers)}
 	if o.MemoryBytes > 0 {
-		p.room = (o.MemoryBytes-8*numbers)/8 + somePairs*int64(len(rows)) // append doubles the lists of pairs
+		p.room = (o.MemoryBytes-8*numbers)/8 + somePairs*int64(len(rows)) // append may double the lists
 	}
 	unit := mat.NewDense(m.Columns, m.Columns, nil)
 	for i := range m.Columns {

@@ -51,7 +51,7 @@ func (t *training) fit(
 		var value *sparse.ValueError
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case level == 1 && errors.As(err, &value): // value.Row is an index in x
+		case level == 1 && errors.As(err, &value): // value.Row is an index in x, so convert it
 			value.Row = rows[value.Row]
 			err = fmt.Errorf("mkm: layer 1, %s: %w", spec, err)
 		case errors.As(err, &value):

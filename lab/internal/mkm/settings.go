@@ -131,7 +131,7 @@ func (s Settings) Validate() error {
 type Options struct {
 	ISA         string // instruction set; default: the best available
 	Workers     int    // number of goroutines, which doesn't affect results; default: number of CPUs
-	MemoryBytes int64  // memory limit without the documents; default: no limit
+	MemoryBytes int64  // memory limit in bytes, without the documents; default: no limit
 
 	Progress func(run.Progress) // progress callback, not called concurrently; may be nil
 

@@ -23,9 +23,9 @@ import (
 // bit for bit for any number of workers. If a layer's matrix exceeds MemoryBytes, sums are rounded
 // differently, see pca.Fit.
 //
-// Train fails if settings are invalid, if there are fewer than two classes, if a kernel can't
-// distinguish documents, if an embedding or classifier doesn't support a value, if memory is
-// insufficient, and within a second after ctx is done.
+// Train fails if settings are invalid, if there are fewer than two classes, or if a kernel can't
+// distinguish documents. It fails if an embedding or classifier doesn't support a value. It also
+// fails if memory is insufficient, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	models, err := train(ctx, c, s, []Final{s.Final}, o, len(s.Layers))
 	if err != nil {
@@ -251,7 +251,7 @@ func (t *training) widths(lv *level) (widths []int) {
 	return append(widths, most)
 }
 
-// choose selects the width of a level and the number of neighbours, steps of a metric, and C.
+// choose selects width, number of neighbours, iterations of a metric, and C of a level.
 func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	widths := t.widths(lv)
 	most := widths[len(widths)-1]
@@ -259,7 +259,7 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	if lv.number > 0 {
 		choice.Kernel = lv.last.Kernel
 	}
-	if most > MaxWidth { // only if Whole selects all features of the documents
+	if most > MaxWidth { // possible only if Whole selects all features
 		t.choices[lv.number] = choice
 		t.chosen(choice)
 		return most, nil

@@ -14,7 +14,7 @@ type Experiment struct {
 	New func() Settings
 }
 
-// Settings holds the settings of an experiment.
+// Settings is implemented by the settings of an experiment.
 type Settings interface {
 	// Run runs the experiment. If it returns both a report and an error, the report contains the
 	// completed tables. If a setting is out of range, it returns a usage error.

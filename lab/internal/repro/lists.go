@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// List is a setting: a list of distinct positive numbers in ascending order.
+// List is the value of a setting: distinct positive numbers in ascending order.
 type List[T int | float64] []T
 
 // Numbers and Ints are lists.
@@ -43,7 +43,7 @@ func (l *List[T]) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Words is a setting with a list of words.
+// Words is the value of a setting: a list of words.
 type Words []string
 
 // String returns the list in the format of UnmarshalText.
@@ -55,8 +55,8 @@ func (l *Words) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Of returns the words in the order of all. If a word isn't in all, it returns a usage error for
-// the setting name.
+// Of returns the words, sorted as in all. If a word isn't in all, it returns a usage error for the
+// setting name.
 func (l Words) Of(name string, all ...string) (chosen Words, err error) {
 	for _, word := range l {
 		if !slices.Contains(all, word) {
@@ -75,7 +75,7 @@ func OneOf(name, value string, all ...string) error {
 	return err
 }
 
-// Kernels is a setting with a list of kernels.
+// Kernels is the value of a setting: a list of kernels.
 type Kernels []kernel.Kernel
 
 // String returns the list in the format of UnmarshalText.

@@ -31,9 +31,9 @@ type Test struct {
 //
 //	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i],
 //
-// with Student's t distribution and n-1 degrees of freedom. If all differences are 0, t is 0 and p
-// is 1. If all are equal but not 0, t is ±Inf and p is 0. Fewer than two pairs give NaN. Source:
-// Student, Biometrika 6 (1908).
+// The p value is from Student's t distribution with n-1 degrees of freedom. If all differences are
+// 0, t is 0 and p is 1. If all are equal but not 0, t is ±Inf and p is 0. Fewer than two pairs give
+// NaN. Source: Student, Biometrika 6 (1908).
 func PairedT(a, b []float64) Test {
 	d := floats.SubTo(make([]float64, len(a)), a, b)
 	if len(d) < 2 {
@@ -50,12 +50,13 @@ func PairedT(a, b []float64) Test {
 	return Test{t, 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.N - 1)}.Survival(math.Abs(t))}
 }
 
-// SignTest performs the two-sided micro sign test for two classifiers. On a objects only the first
-// classifier is right, on b objects only the second classifier,
+// SignTest performs the two-sided micro sign test for two classifiers. a is the number of objects
+// that only the first classifies correctly, and b the number for the second,
 //
 //	z = (a - n/2) / √(n/4),  n = a + b,
 //
-// with the normal distribution. If n is 0, z is 0 and p is 1. Source: Yang and Liu, SIGIR 1999, §4.
+// The p value is from the normal distribution. If n is 0, z is 0 and p is 1. Source: Yang and Liu,
+// SIGIR 1999, §4.
 func SignTest(a, b int) Test {
 	n := float64(a + b)
 	if n == 0 {

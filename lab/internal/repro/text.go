@@ -20,7 +20,7 @@ type Terms struct {
 // StopWords selects a list of ignored words.
 type StopWords int
 
-// Lists of stop words. Zhang, Chen and Lee use Rainbow: SMART, but no stop words for WebKB.
+// Lists of stop words. Rainbow (Zhang, Chen and Lee) removes SMART's words, but none from WebKB.
 const (
 	NoWords StopWords = iota
 	SMART

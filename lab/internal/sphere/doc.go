@@ -18,7 +18,7 @@
 // ‖y‖² and λ = -q/w. If ⟨x,û⟩ > 0, the function g(λ) = Σ ûᵢ max(0, xᵢ + λûᵢ) is convex for λ < 0.
 // Otherwise, û is replaced by -û. So Newton's method from λ = 0 approaches the root of g from one
 // side. The set A only grows, and the method ends when A no longer changes. The paper uses A = {i:
-// xᵢ ≤ ⟨x,û⟩ûᵢ}, a subset of the true A. Then F is too large and the margin too small.
+// xᵢ ≤ ⟨x,û⟩ûᵢ}, a subset of the true A. With this subset, F is too large and the margin too small.
 //
 // # Complexity
 //

@@ -2,7 +2,7 @@ package sphere
 
 import "math"
 
-// Hyperplane is the hyperplane of a unit vector û, see [NewHyperplane].
+// Hyperplane is the hyperplane orthogonal to a unit vector û.
 type Hyperplane struct {
 	U []float64 // û
 
@@ -60,7 +60,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		s.u = make([]float64, len(terms)+len(terms)/2)
 	}
 	u := s.u[:len(terms)]
-	var positive, negative, squares, others float64 // sums of xû over û > 0 and û < 0, and of û²
+	var positive, negative, squares, others float64 // sums of xû over û > 0 and û < 0, and the same sums of û²
 	for k, t := range terms {
 		v, x := h.U[t], float64(values[k])
 		u[k] = v

@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/task"
 )
 
-// objective is the training objective Σ price·log(1 + e^(-yf)) + θ²/2C of a binary classifier.
+// objective is the training objective Σ c·log(1 + e^(-yf)) + θ²/2C of a binary classifier, where c
+// is the weight of a document.
 type objective struct {
 	*logistic.Losses
 	norm2 []float64 // Σ values² of each row

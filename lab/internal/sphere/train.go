@@ -140,7 +140,7 @@ func (p *Problem) train(ctx context.Context, k task.Class, cValues []float64, s 
 	for _, c := range cValues {
 		clear(w)
 		o.c = c
-		if err := o.start(ctx, w, reference); err != nil { // from a start near 0, w would stay there
+		if err := o.start(ctx, w, reference); err != nil { // a search that starts near 0 would stay there
 			return nil, err
 		}
 		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
@@ -164,9 +164,9 @@ func (p *Problem) train(ctx context.Context, k task.Class, cValues []float64, s 
 // unlabelled documents are also used. Train neither changes nor retains the corpus. The model is
 // the same bit for bit for any number of workers.
 //
-// Train fails if there are no documents or too few classes for the scheme, if the embedding isn't
-// compared by dot products, if a value is negative, if settings are out of range, if memory is
-// insufficient, and within a second after ctx is done.
+// Train fails if there are no documents, or too few classes for the scheme. It fails for embeddings
+// that aren't compared by dot products, negative values, and settings out of range. It also fails
+// if memory is insufficient, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {

@@ -92,8 +92,8 @@ func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 	return lists, nil
 }
 
-// pack copies training documents to panels. A panel has lanes documents, feature by feature. The
-// last panel is padded with the first documents.
+// pack copies training documents to panels. A panel contains 4 (lanes) documents, feature by
+// feature. The last panel is padded with the first documents.
 func (s *search) pack(panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := range (count + lanes - 1) / lanes * lanes {

@@ -5,9 +5,9 @@
 //
 //	D_w(x, y) = Σ_c<w (x_c - y_c)²
 //
-// extends the sum for a smaller width. The k nearest documents begin the list for a larger k. The
-// class with the most votes is predicted. Ties are broken by the nearest document, and equal
-// distances by index.
+// extends the sum for a smaller width. The k nearest documents are the first documents in the list
+// for a larger k. The class with the most votes is predicted. Ties are broken by the nearest
+// document, and equal distances by index.
 //
 // Sums are computed in float64 in ascending order of c, so that they equal the formula bit for bit.
 //

@@ -104,7 +104,7 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 		index++
 		mean = (product - 2*logN) / float64(index)
 	}
-	rest := 0.0 // summed from the smallest eigenvalue up
+	rest := 0.0 // sum of the remaining eigenvalues, smallest first
 	for i := len(eigenvalues) - 1; i >= index-1; i-- {
 		rest += at(i)
 	}

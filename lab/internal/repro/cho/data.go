@@ -17,7 +17,7 @@ import (
 type set struct {
 	name               string
 	source             *repro.Source // source of the set; nil if it needs no files
-	train, valid, test int           // valid of the train documents are for validation. 0: all; valid: a fifth of train
+	train, valid, test int           // train includes valid. 0: all documents, or a fifth of train for valid
 	draw               larochelle.Kind
 	ground             ground // background of digits
 	shuffled           bool   // true to divide documents randomly into training and test sets
@@ -164,7 +164,7 @@ func readImages(ctx context.Context, r *repro.Run, k int) (*corpus.Corpus, error
 	return c, err
 }
 
-// draw draws k of the integers from 0 to n-1. Both lists are ascending.
+// draw draws k distinct integers from 0 to n-1. Both lists are ascending.
 func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	in := make([]bool, n)
 	for _, i := range rand.New(rand.NewPCG(seed, repro.Hash(what))).Perm(n)[:k] {

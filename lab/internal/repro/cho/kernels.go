@@ -16,7 +16,7 @@ type row struct {
 	x      float64   // x coordinate on the curve: layers, factors, degree, or a multiple of the mean norm
 	shown  string    // name in the table
 	specs  []string  // kernels without embedding
-	scales []float64 // parameter value of each spec; nil if there is one kernel
+	scales []float64 // parameter value of each spec; nil if there is only one
 }
 
 // Kernel families, in the order of the tables.
@@ -84,7 +84,7 @@ func (p *settings) kernels(norm, squared float64) []row {
 				add("degree 2", float64(l), fmt.Sprintf("degree 2, %s, as it is", report.Counted(l, "layer", "layers")),
 					fmt.Sprintf("arccos:n=2,layers=%d", l))
 			}
-		case product, factors: // one factor equals one layer; product has the powers of degree 0
+		case product, factors: // one factor equals one layer; the family product has the powers of degree 0
 			for _, n := range p.Degrees {
 				by := n
 				if family == factors {

@@ -66,7 +66,7 @@ func (m *measurement) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	debug.FreeOSMemory() // before the matrix of all documents is allocated
+	debug.FreeOSMemory() // free memory for the matrix of all documents
 	session := m.r.NewSession(s.name, func() *corpus.Corpus { return d.train }, d.bytes(), m.report)
 	step, outcomes := m.r.Counter(s.name+": test", len(rows)), map[string]repro.Outcome{}
 	for i := range chosen {

@@ -96,7 +96,7 @@ func addAgreement(t *repro.Table, of, features string, rows []compared) {
 		count(func(r *compared) bool { return r.better*(r.measured[diffusion]-r.measured[linear]) > 0 }),
 		count(func(r *compared) bool { return r.better*(r.printed[diffusion]-r.printed[linear]) > 0 }),
 		count(func(r *compared) bool { return r.order(r.measured) == r.order(r.printed) }))
-	if of >= "5" { // Tables 5 and 6 of the paper have no tests
+	if of >= "5" { // Tables 5 and 6 of the paper have no significance tests
 		t.Add(append(cells, "", "")...)
 		return
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Experiment describes the experiment of the paper.
+// Experiment repeats Tables 1 to 6 of the paper.
 var Experiment = repro.Experiment{
 	Name:  "lafferty-lebanon",
 	Paper: "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §5",
@@ -54,8 +54,8 @@ type settings struct {
 	Sizes    repro.Ints    `param:"sizes" wants:"positive integers" help:"sizes of training sets; default: the paper's"`
 	Splits   int           `param:"splits" min:"1" help:"random splits of each task"`
 	Folds    int           `param:"folds" min:"2" help:"folds of the cross-validation"`
-	// balanced: half of each training set is positive. equal: also half of each test set. natural:
-	// the proportions of the corpus.
+	// balanced: half of each training set is positive. equal: half of each training and test set is
+	// positive. natural: the proportions of the corpus.
 	Training string `param:"training" help:"share of the class: balanced, equal or natural"`
 	repro.Terms
 }

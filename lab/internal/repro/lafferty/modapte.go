@@ -25,7 +25,7 @@ type modApte struct {
 	labels      [2][][]int // indices in topTen of the topics of training and test stories
 }
 
-// newModApte splits the stories with any topic. The first n documents of c are for training.
+// newModApte splits the stories that have a topic. The first n documents of c are for training.
 func newModApte(c *corpus.Corpus, n int) *modApte {
 	s := &modApte{}
 	var docs [2][]int

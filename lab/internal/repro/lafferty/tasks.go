@@ -22,8 +22,8 @@ type task struct {
 // reutersTopics lists the topics of Tables 3 and 4.
 var reutersTopics = []string{"earn", "acq", "money-fx", "grain", "crude"}
 
-// pairTables describes the two tables of each corpus. One table compares each class with the rest,
-// the other table compares each other class with the most frequent class.
+// pairTables describes the two tables of each corpus. One table compares each class with the rest.
+// The other table compares each other class with the most frequent class.
 var pairTables = map[string]struct {
 	rest, pairs, frequent string
 	classes               []string
@@ -105,7 +105,7 @@ type split struct {
 	balanced, equal    bool
 }
 
-// newSplit draws the split with index n of a task.
+// newSplit draws the n-th split of a task.
 func newSplit(t *task, seed uint64, n int) *split {
 	own, others := repro.Split(seed, fmt.Sprintf("%s/%d", t.seedName, n), t.docs, t.positive)
 	return &split{own, others, t.balanced, t.equal}

@@ -11,8 +11,8 @@ import (
 type region [Pixels]bool
 
 // In both classes the drawn size of a region is uniform between regionLeast and regionMost pixels,
-// so that the size doesn't reveal the class. The size may then differ by regionSlack. A non-convex
-// region lacks at least one pixel of its convex hull per hollows pixels (our choices).
+// so that the size doesn't reveal the class. The size may differ by the fraction regionSlack. A
+// non-convex region lacks at least one pixel of its convex hull per hollows pixels (our choices).
 const (
 	regionLeast, regionMost = 60, 450
 	regionSlack             = 0.1

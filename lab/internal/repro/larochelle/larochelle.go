@@ -23,7 +23,7 @@ const (
 	Pixels = Side * Side
 )
 
-// Kind draws an image and returns its class. Pixels are from 0 to 1, in row-major order. All
+// Kind draws an image and returns its class. Pixel values are from 0 to 1, in row-major order. All
 // randomness comes from r.
 type Kind func(r *rand.Rand, image []float32) (class int)
 

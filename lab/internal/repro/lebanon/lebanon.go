@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Experiment describes the experiment of the paper.
+// Experiment repeats Figure 4 of the paper.
 var Experiment = repro.Experiment{
 	Name:  "lebanon-lafferty",
 	Paper: "Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004, §5, §7",

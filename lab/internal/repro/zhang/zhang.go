@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// Experiment describes the experiment of the paper.
+// Experiment repeats the comparison of §4 of the paper.
 var Experiment = repro.Experiment{
 	Name:  "zhang-chen-lee",
 	Paper: "Zhang, Chen and Lee, Text Classification with Kernels on the Multinomial Manifold, SIGIR 2005, §4",
