@@ -170,8 +170,8 @@ func (c *columns) Name() string {
 }
 
 // batchRows is the maximum number of rows per request if the rows aren't columns. A request takes
-// about a millisecond for copies and kernel launches, the time of ten million kernel values. The
-// results of more than 64 rows take at most batchBytes.
+// about a millisecond for copies and kernel launches, the time of ten million kernel values.
+// Requests of more than 64 rows have results of at most batchBytes.
 const (
 	batchRows  = 4096
 	batchBytes = 128 << 20

@@ -140,9 +140,9 @@ func (d *Device) Close() error {
 	return err
 }
 
-// inContext runs work with the device's context as the current context. began is false if the
-// context can't be set. d.mu must be locked. In CUDA, the current context is a property of an OS
-// thread, so the goroutine is locked to its thread.
+// inContext runs work with the device's context as the current context. If the context can't be
+// set, began is false. The caller must hold d.mu. In CUDA, the current context is a property of an
+// OS thread, so the goroutine is locked to its thread.
 func (d *Device) inContext(work func() error) (began bool, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -3,9 +3,9 @@
 // Otherwise, its functions return ErrNotBuilt.
 //
 // A program with the tag can be built on any computer with Go and a C compiler, and runs without a
-// CUDA toolkit or driver. internal/driver loads the driver when a device is first used. The kernels
-// are written in CUDA C++ (kernels/*.cu), compiled to PTX by clang without a toolkit, and embedded.
-// The driver compiles the PTX for its device.
+// CUDA toolkit or driver. Package internal/driver loads the driver when a device is first used. The
+// kernels are written in CUDA C++ (kernels/*.cu), compiled to PTX by clang without a toolkit, and
+// embedded. The driver compiles the PTX for its device.
 //
 // Package engine doesn't depend on this package; it uses a GPU through a device.Backend. The
 // default build contains no part of this package.
@@ -30,11 +30,11 @@
 //   - closePairs, which recomputes c below 0.1 in float64, one warp per pair, and runs the program.
 //
 // Histograms have separate kernels for χ² and Jensen-Shannon, in which terms are rounded to units
-// of 2^-62. internal/timemodel divides the terms between head and tail. It counts operations and
-// multiplies them by costs, which are measured on an H100, or derived for histograms. A tile has up
-// to 2,048 rows, and two tiles alternate. A tile is copied to the host in pieces, or reduced on the
-// device (kernels/reduce.h): to the smallest values of each row, products with vectors, or a digest
-// (device.Reducer).
+// of 2^-62. Package internal/timemodel divides the terms between head and tail. It counts
+// operations and multiplies them by costs, which are measured on an H100, or derived for
+// histograms. A tile has up to 2,048 rows, and two tiles alternate. A tile is copied to the host in
+// pieces, or reduced on the device (kernels/reduce.h): to the smallest values of each row, products
+// with vectors, or a digest (device.Reducer).
 //
 // Accuracy of the dot product, for unit vectors a and b with m common terms in the tail and h
 // chunks: The words of a have a relative error of 2^-32, or 2^-31 near 1, which changes Σ a b by

@@ -48,8 +48,8 @@ func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 	return out
 }
 
-// sendProgram copies a program and returns the fields of Program in kernels/shape.h. x and y are
-// the addresses of the attributes of rows and columns.
+// sendProgram copies a program and returns the fields of Program in kernels/shape.h. The addresses
+// of the attributes of rows and columns are x and y.
 func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int) []uint64 {
 	var code []uint32
 	for _, c := range p.Code {
@@ -71,8 +71,8 @@ func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int)
 		uint64(columns), uint64(rows), only}
 }
 
-// programY is the index of the field with the address of the columns' attributes. programOnly is
-// the index of the field with the table if the program is a single table.
+// These are indices of fields: the address of the columns' attributes, and the table if the program
+// is a single table.
 const (
 	programY    = 4
 	programOnly = 9

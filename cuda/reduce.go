@@ -82,8 +82,8 @@ func (c *columns) Digest(ctx context.Context, r *device.Request) (digest uint64,
 	return digest, err
 }
 
-// reduction is a kernel that runs on each tile, with a block of threads per row and part. fetch
-// copies the results to the host after the last tile.
+// reduction is a kernel that runs on each tile, with a block of threads per row and part. The
+// function fetch copies the results to the host after the last tile.
 type reduction struct {
 	name       string
 	kernel     cu.Function

@@ -27,7 +27,7 @@ func (c *columns) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 	return c.request(ctx, r, true, func(j *job) error { return j.stream(ctx, visit) })
 }
 
-// request runs work with the data of a request on the device. copied reports whether values will be
+// request runs work with the data of a request on the device. If copied is set, values will be
 // copied to the host.
 func (c *columns) request(ctx context.Context, r *device.Request, copied bool, work func(*job) error) error {
 	rows := c.x

@@ -32,10 +32,10 @@ type layout struct {
 
 func (l *layout) chunks() int { return len(l.terms) }
 
-// newLayout divides the columns' terms. most is the maximum number of terms per chunk. Costs.Terms
-// of timemodel chooses the dense terms by share; if share is 0, there are none. The tail has the
-// terms with a document frequency below 1/tail. If tail is 0, newLayout minimises the predicted
-// time.
+// newLayout divides the columns' terms. The argument most is the maximum number of terms per chunk.
+// Costs.Terms of timemodel chooses the dense terms by share; if share is 0, there are none. The
+// tail has the terms with a document frequency below 1/tail. If tail is 0, newLayout minimises the
+// predicted time.
 func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}

@@ -40,7 +40,7 @@ type buffer struct {
 	computed, copied cu.Event // recorded after the tile is computed, and after the piece is copied
 }
 
-// prepare allocates tiles. rows is the maximum number of rows. If memory is insufficient, tiles
+// prepare allocates tiles with the given maximum number of rows. If memory is insufficient, tiles
 // have fewer rows, but at least one. If copied is set, it also allocates the host buffers.
 // Sufficient memory is reused, because allocating and freeing host memory takes ten times as long
 // as a tile.

@@ -208,8 +208,8 @@ func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) 
 	return j.Host.Store.Get(ctx, j.ResultName(task), buf)
 }
 
-// Each calls do with the result of each task, in order, and reports progress to out. b is valid
-// until do returns.
+// Each calls do with the result of each task, in order, and reports progress to out. The slice b is
+// valid until do returns.
 func (j *Job) Each(ctx context.Context, out *Output, do func(task int, b []byte) error) (err error) {
 	var b []byte
 	for task := range j.Tasks {

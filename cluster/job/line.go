@@ -53,8 +53,8 @@ func (l Line) String() string {
 // maxLine is the maximum length of a line in bytes.
 const maxLine = 4096
 
-// ReadLines calls yield for each line of r that isn't blank, with its line number, from 1. err is
-// set if the line isn't a valid task. ReadLines stops at the first error of yield or r.
+// ReadLines calls yield for each nonblank line of r, with its line number, from 1. If the line
+// isn't a valid task, yield gets an error. ReadLines stops at the first error of yield or r.
 func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, err error) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, maxLine), maxLine)

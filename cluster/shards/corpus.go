@@ -240,8 +240,9 @@ func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
 	return m, nil
 }
 
-// Read returns the corpus with the given digest, without warnings. memory is the limit in bytes; 0
-// means no limit. Read fails if get fails, if the corpus is invalid, or with a *[run.MemoryError].
+// Read returns the corpus with the given digest, without warnings. The memory limit is memory
+// bytes; 0 means no limit. Read fails if get fails, if the corpus is invalid, or with a
+// *[run.MemoryError].
 func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Corpus, error) {
 	m, err := readMeta(ctx, get, digest)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // Near returns a store with the same objects and with random access, which [View] uses. For a
 // folder it returns s. For other buckets, it fetches each object once, when the object is opened,
 // into a temporary file in dir. The file is deleted when the process ends. The caller must close
-// the returned store. s stays open.
+// the returned store. The store s stays open.
 func (s *Store) Near(dir string) (*Store, error) {
 	if b, ok := s.bucket.(folder); ok {
 		return New(b), nil

@@ -60,8 +60,8 @@ func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 	}
 }
 
-// Here runs tasks of a job in this process, as an implementation of Hand.Out. say receives errors
-// of failed tasks.
+// Here runs tasks of a job in this process, as an implementation of Hand.Out. The function say
+// receives errors of failed tasks.
 func Here(
 	ctx context.Context, kinds []job.Kind, j *job.Job, tasks []int, say func(format string, args ...any),
 ) error {

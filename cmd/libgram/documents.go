@@ -65,7 +65,7 @@ func (d *documents) check(what string) error {
 }
 
 // corpusOf returns documents as a corpus with labels. The corpus may share memory with the caller.
-// read holds the options for tokenising texts. what is the argument's name.
+// Texts are tokenised with the options in read. In errors, the argument is called what.
 func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*corpus.Corpus, error) {
 	if err := d.check(what); err != nil {
 		return nil, err

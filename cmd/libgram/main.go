@@ -1,12 +1,13 @@
 //go:build cgo
 
-// Libgram is package gram as a C library. gram.h documents it.
+// Libgram is package gram as a C library. The header gram.h documents it.
 //
 //	go build -buildmode=c-shared -o libgram.so ./cmd/libgram
 //
-// gram.c passes the [arguments] of a function in gram.h to the Go function with the same name in
-// [functions]. Only this file depends on C. All functions use the same code for options ([decode]),
-// documents ([documents]), objects ([registry]) and results ([array]), and call package gram.
+// The file gram.c passes the [arguments] of a function in gram.h to the Go function with the same
+// name in [functions]. Only this file depends on C. All functions use the same code for options
+// ([decode]), documents ([documents]), objects ([registry]) and results ([array]), and call package
+// gram.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 package main

@@ -24,7 +24,7 @@ type object interface {
 	arrays() map[string]arrayMaker // all other arrays, indexed by name
 }
 
-// array is a rows x columns array for C. data is a []byte, []int32, []int64, []float32 or
+// array is a rows x columns array for C. Its data is a []byte, []int32, []int64, []float32 or
 // []float64.
 type array struct {
 	data          any
@@ -133,8 +133,8 @@ func objectOf[T object](c *call, handle uintptr) (T, error) {
 	return o, nil
 }
 
-// view has the layout of gram_view. data is a uintptr, because the caller's old value may point to
-// freed memory. If data were a pointer, Go's write barrier could crash.
+// view has the layout of gram_view. The field data is a uintptr, because the caller's old value may
+// point to freed memory. If data were a pointer, Go's write barrier could crash.
 type view struct {
 	data          uintptr
 	rows, columns int64
@@ -231,7 +231,7 @@ type span[T any] struct {
 // maxBytes is 128 TiB, more than the memory of any process. A larger length is an error.
 const maxBytes = 1 << 47
 
-// slice returns the numbers. They share the caller's memory. what is the argument's name.
+// slice returns the numbers, which share the caller's memory. In errors, they are called what.
 func (s span[T]) slice(what string) ([]T, error) {
 	size := unsafe.Sizeof(*new(T))
 	switch {

@@ -25,8 +25,8 @@ var parsers = map[reflect.Type]func(string) (any, error){
 }
 
 // decode decodes a JSON object of options into a struct. Keys are field names in snake case,
-// including the fields of embedded structs. null leaves an option unset. Fields without a JSON
-// form, such as functions, have no key.
+// including the fields of embedded structs. A null value leaves an option unset. Fields without a
+// JSON form, such as functions, have no key.
 //
 // It fails if a key is unknown or repeated, if a value has the wrong type, or if text isn't a JSON
 // object. Errors name the key, what was found and what is allowed.

@@ -42,7 +42,7 @@ var parameters = []struct {
 	{"thresholds", "tune the threshold of each label by cross-validation, `0|1`", false},
 }
 
-// Declare declares the flags. several is true for a search over lists.
+// Declare declares the flags. For a search over lists, several is true.
 func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	f.several, f.Lists = several, map[string][]string{}
 	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see gram kernels"

@@ -4,7 +4,7 @@
 //	mkheader DIRECTORY
 //
 // It writes DIRECTORY/cuda.h. The module's header is preprocessed, so it lacks the macros that
-// select the 64-bit functions. mkheader adds these macros.
+// select the 64-bit functions. The command adds these macros.
 package main
 
 import (

@@ -4,9 +4,9 @@
 //	mkptx [-check] [-cubins TO] DIRECTORY
 //
 // It uses clang-19, or the clang in CLANG, without a CUDA toolkit. The PTX is in git; its header
-// has the digest of the sources and the compiler version. -check only compares this digest with the
-// sources. -cubins assembles the existing PTX with ptxas, if available, for drivers without a
-// compiler.
+// has the digest of the sources and the compiler version. With -check, it only compares this digest
+// with the sources. With -cubins, it assembles the existing PTX with ptxas, if available, for
+// drivers without a compiler.
 package main
 
 import (

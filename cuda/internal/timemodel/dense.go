@@ -1,8 +1,8 @@
 package timemodel
 
-// The dense terms are the most frequent terms. panelTensor multiplies their values in all
-// documents, including zeros. The dense terms form at least two groups of DenseStep terms; the last
-// group may be incomplete. The error bound in kernels/tensor.h holds for up to DenseMax terms.
+// The dense terms are the most frequent terms. The kernel panelTensor multiplies their values in
+// all documents, including zeros. The dense terms form at least two groups of DenseStep terms; the
+// last group may be incomplete. The error bound in kernels/tensor.h holds for up to DenseMax terms.
 const (
 	DenseMin  = 64
 	DenseMax  = 1024

@@ -46,8 +46,8 @@ type Work struct {
 }
 
 // Of counts the operations if the head has the given number of terms, in chunks of up to perChunk.
-// first[t] is the number of values of all terms before t, in descending order of frequency. The
-// last element is the total.
+// The argument first holds the number of values before each term, in descending order of frequency,
+// and the total at the end.
 func Of(first []int64, documents, head, perChunk int) Work {
 	w := Work{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
 	w.HeadValues = float64(first[head]-first[0]) + (AtOnce-1)/2.*w.Chunks*w.Documents

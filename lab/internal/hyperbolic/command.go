@@ -78,8 +78,8 @@ type sample struct {
 	classes []string // one class per set
 }
 
-// read reads points and fits a normal distribution to each set. columns lists the coordinate
-// columns; nil selects all columns with values.
+// read reads points and fits a normal distribution to each set. The argument columns lists the
+// coordinate columns; nil selects all columns with values.
 func (c *command) read(ctx context.Context, path string, columns []uint32) (*sample, error) {
 	docs, err := corpus.Read(ctx, path, corpus.Options{Signed: true, GroupColumn: "qid", Workers: c.NumWorkers()})
 	if err != nil {

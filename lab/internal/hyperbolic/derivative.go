@@ -2,7 +2,7 @@ package hyperbolic
 
 import "math"
 
-// derivatives is scratch memory for log. log must not be called concurrently.
+// derivatives is scratch memory for log, which must not be called concurrently.
 type derivatives struct{ p, g []float64 }
 
 // log returns the logarithm of

@@ -23,8 +23,8 @@
 // large. With (4πt)^(3/2) the kernel integrates to 1.
 //
 // Since the lower limit no longer depends on v, the derivatives can be taken under the integral.
-// Since f′ = -φ′f/4t, Leibniz' rule gives the derivatives of f from the derivatives of φ. φ′ =
-// 2r/sinh r is completely monotone in v, so all terms have the same sign:
+// Since f′ = -φ′f/4t, Leibniz' rule gives the derivatives of f from the derivatives of φ. The
+// function φ′ = 2r/sinh r is completely monotone in v, so all terms have the same sign:
 //
 //	g_j = (1/4t) Σ (j-1 over i) p_i g_{j-1-i},   g_j = (-1)^j f^(j)/f,   p_i = (-1)^i φ^(i+1)
 //

@@ -22,8 +22,8 @@ type Kernel struct {
 // distance r between points with float64 coordinates.
 const minTime, maxTime = 1e-290, 1e290
 
-// New returns the heat kernel of Hⁿ at time t. n must be from 1 to [MaxDimension], and t from
-// 10⁻²⁹⁰ to 10²⁹⁰ in squared units of r.
+// New returns the heat kernel of Hⁿ at time t. The dimension n must be from 1 to [MaxDimension],
+// and t from 10⁻²⁹⁰ to 10²⁹⁰ in squared units of r.
 func New(n int, t float64) (*Kernel, error) {
 	if n < 1 || n > MaxDimension {
 		return nil, fmt.Errorf("hyperbolic: dimension %d, expected 1 to %d", n, MaxDimension)
@@ -66,16 +66,16 @@ func (k *Kernel) step() float64 { return 0.5 / math.Sqrt(1/(2*k.t)+float64(k.m+1
 //
 //	∫₀^∞ g(s) f(s)/f(r) dy,   y² = cosh s - cosh r
 //
-// for g = g_{m+1}. logG returns ln g. With s² = r² + q² the quotient f(s)/f(r) is exp(-q²/4t), and
-// y is an odd analytic function of q:
+// for g = g_{m+1}, where logG returns ln g. With s² = r² + q² the quotient f(s)/f(r) is
+// exp(-q²/4t), and y is an odd analytic function of q:
 //
 //	y² = 2 sinh((s+r)/2) sinh((s-r)/2),   s-r = q²/(s+r),   dy/dq = q sinh s/(2sy)
 //
 // So the integrand is even, analytic in a strip around the real axis, and decays like a Gaussian.
 // Therefore the trapezoidal rule converges geometrically. The factor exp(-q²/4t) has the width
-// √(2t). g behaves like (1 + cosh s)^-(m+1) and has a width of about √(2/(m+1)). With a step of
-// half the width of the product, the error is e^(-8π²) for a Gaussian, and e^(-4π²) because of the
-// nearest singularity, s = iπ. TestQuadratureStep compares other steps.
+// √(2t). The function g behaves like (1 + cosh s)^-(m+1) and has a width of about √(2/(m+1)). With
+// a step of half the width of the product, the error is e^(-8π²) for a Gaussian, and e^(-4π²)
+// because of the nearest singularity, s = iπ. TestQuadratureStep compares other steps.
 func (k *Kernel) logIntegral(logG func(s float64) float64, r, step float64) float64 {
 	slope := -math.Ln2 / 2 // ln dy/dq at q = 0, where dy/dq = √(sinh r/2r)
 	if r > 0 {

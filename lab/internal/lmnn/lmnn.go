@@ -39,7 +39,7 @@ type Settings struct {
 	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"min. relative gain of a round"`
 
-	// Iterations is the maximum number of iterations. auto selects it on held-out documents.
+	// Iterations is the maximum number of iterations, which auto selects on held-out documents.
 	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"maximum number of iterations"`
 }
 

@@ -48,9 +48,9 @@ func (p *problem) notify(ctx context.Context, iterations int, l []float64) {
 	}
 }
 
-// value returns ε at L = w, restricted to pairs within reach. w and g are in row-major order. g is
-// set to the gradient 2 Σ c_ab (z_a - z_b)(x_a - x_b)ᵀ, where z = Lx and c_ab are the weights of
-// the squared distances in ε.
+// value returns ε at L = w, restricted to pairs within reach. It sets g to the gradient 2 Σ c_ab
+// (z_a - z_b)(x_a - x_b)ᵀ, where z = Lx. The weights of the squared distances in ε are c_ab. Both w
+// and g are in row-major order.
 func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	if p.ended != nil {
 		return 0, p.ended

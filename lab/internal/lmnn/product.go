@@ -9,8 +9,8 @@ import (
 )
 
 // Products with L take minutes for many documents, and gonum can't be cancelled, so they are
-// computed in pieces. gonum sums in blocks of blasBlock, unless the result has fewer than four
-// blocks. Pieces follow both rules, so that the bits equal the bits of the whole product.
+// computed in pieces. Internally, gonum sums in blocks of blasBlock, unless the result has fewer
+// than four blocks. Pieces follow both rules, so that the bits equal the bits of the whole product.
 const blasBlock = 64
 
 // pieces divides n documents of d columns at multiples of blasBlock, and calls f for each piece. It

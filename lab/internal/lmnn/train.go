@@ -41,7 +41,7 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 }
 
 // prepare returns a problem with the documents that have exactly one class, their scale factor by,
-// and a model with L = 1. tests is the number of documents that are classified during training.
+// and a model with L = 1. The number of documents classified during training is tests.
 func prepare(
 	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
 ) (_ *problem, _ *Model, by float64, _ error) {

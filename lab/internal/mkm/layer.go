@@ -41,8 +41,8 @@ type fitted struct {
 	features []float32 // features of all documents, in row-major order
 }
 
-// fit fits a layer to the first n documents of x, and computes the features of all documents. rows
-// contains the indices of these documents in the corpus.
+// fit fits a layer to the first n documents of x, and computes the features of all documents. The
+// argument rows contains the indices of these documents in the corpus.
 func (t *training) fit(
 	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int, rows []int,
 ) (_ *fitted, err error) {

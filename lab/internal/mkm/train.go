@@ -165,7 +165,8 @@ type level struct {
 }
 
 // pass fits the layers to the documents fit, and applies the layers to fit and valid. For each
-// level, it calls each after ranking the features. each returns the number of features to select.
+// level, it calls each after ranking the features. The function each returns the number of features
+// to select.
 func (t *training) pass(
 	ctx context.Context, fit, valid []int, each func(context.Context, *level) (int, error),
 ) error {

@@ -43,7 +43,7 @@ func (r *Run) Kernels() (*asm.Kernels, error) {
 	return asm.For(asm.ISA(r.ISA))
 }
 
-// Progress reports the progress of a stage. total is 0 if the total is unknown.
+// Progress reports the progress of a stage. If the total is unknown, total is 0.
 func (r *Run) Progress(stage string, done, total int64) {
 	if r.Tell != nil {
 		r.Tell(stage, done, total)

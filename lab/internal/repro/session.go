@@ -22,8 +22,8 @@ func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
 // Percent returns the error rate in percent.
 func (o *Outcome) Percent() float64 { return 100 * float64(o.Wrong()) / float64(len(o.Right)) }
 
-// Against returns the sign test of two outcomes on the same documents. first and second are the
-// numbers of documents for which only a or only b is right.
+// Against returns the sign test of two outcomes on the same documents. It also returns the number
+// of documents for which only a is right (first) or only b is right (second).
 func Against(a, b string) (test Test, first, second int) {
 	for i := range a {
 		switch {
@@ -49,8 +49,8 @@ type Session struct {
 	pairs   int64        // number of dot products, for the report
 }
 
-// NewSession returns a session that trains on the result of train. train is called at the first
-// test. name is used in progress messages. held is the caller's memory in bytes, including the
+// NewSession returns a session that trains on the result of train, which it calls at the first
+// test. Progress messages contain name. The caller already uses held bytes of memory, including the
 // corpus. The session adds its counts to report.
 func (r *Run) NewSession(name string, train func() *corpus.Corpus, held int64, report *Report) *Session {
 	return &Session{run: r, name: name, train: train, held: held + programBytes, report: report}

@@ -50,8 +50,8 @@ func PairedT(a, b []float64) Test {
 	return Test{t, 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.N - 1)}.Survival(math.Abs(t))}
 }
 
-// SignTest performs the two-sided micro sign test for two classifiers. a is the number of objects
-// that only the first classifies correctly, and b the number for the second,
+// SignTest performs the two-sided micro sign test for two classifiers. Only the first classifier is
+// right on a objects, and only the second is right on b objects,
 //
 //	z = (a - n/2) / √(n/4),  n = a + b,
 //

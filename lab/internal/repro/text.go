@@ -67,8 +67,8 @@ func (t Terms) Apply(c *corpus.Corpus) *corpus.Corpus {
 	return &less
 }
 
-// appendRows appends the rows of from to the rows of to. column returns the new column of a term,
-// or false to remove the term.
+// appendRows appends the rows of from to the rows of to. The function column returns the new column
+// of a term, or false to remove the term.
 func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	for i := range from.Rows() {
 		terms, values := from.Row(i)

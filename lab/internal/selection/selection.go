@@ -141,8 +141,8 @@ type histogram struct {
 	count     []int // counts, indexed by bin, then class
 }
 
-// information returns the mutual information of a feature. values are the nonzero values, and of
-// are the classes of their documents.
+// information returns the mutual information of a feature. It uses the nonzero values, and the
+// classes of their documents in of.
 func (h *histogram) information(values []float32, of []int32) float64 {
 	least, most, whole := float32(0), float32(0), true
 	if len(values) == h.documents && len(values) > 0 {
@@ -196,7 +196,7 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	return max(sum, 0)
 }
 
-// Keep returns a copy of m with only the values of the listed terms. terms must be in ascending
+// Keep returns a copy of m with only the values of the listed terms. The terms must be in ascending
 // order. Columns keep their indices.
 func Keep(m *sparse.CSR, terms []uint32) *sparse.CSR {
 	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}

@@ -17,9 +17,9 @@ func (b *Beyond) Add(w Weight) {
 	}
 }
 
-// Gradient returns the derivative of Σ c·margin with respect to û at a term. docs and values are
-// the documents that contain the term, and the term's values. weights holds the weights of all
-// documents, and beyond is the sum over all documents.
+// Gradient returns the derivative of Σ c·margin with respect to û at a term. Its arguments are the
+// documents with the term, the term's values in these documents, the weights of all documents, and
+// their sum in Beyond.
 func (h *Hyperplane) Gradient(term int, docs []uint32, values []float32, weights []Weight, beyond Beyond) float64 {
 	u := h.U[term]
 	values = values[:len(docs)]

@@ -93,7 +93,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// decide returns f(x) for a document x. plane is the hyperplane of m.
+// decide returns f(x) for a document x. The hyperplane of m is plane.
 func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	if m.Theta == 0 {
 		return m.Bias
@@ -101,7 +101,7 @@ func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	return 2 * m.Theta * plane.Project(x, s).Margin
 }
 
-// Decisions returns f(x) for the listed rows of x. x must have the columns of the training
+// Decisions returns f(x) for the listed rows of x. Columns must be numbered as in the training
 // documents.
 func (m *Machine) Decisions(x *sparse.Embedded, rows []int) []float64 {
 	plane, out := NewHyperplane(m.Weights), make([]float64, len(rows))

@@ -88,8 +88,7 @@ func norm2(values []float32) (sum float64) {
 	return sum
 }
 
-// check returns an error for the first negative value. first is the index of the first document in
-// error messages.
+// check returns an error for the first negative value. Error messages number documents from first.
 func check(x *sparse.Embedded, first int) error {
 	for i := range x.Rows() {
 		terms, values := x.Row(i)
@@ -104,9 +103,9 @@ func check(x *sparse.Embedded, first int) error {
 }
 
 // Train trains a binary classifier for each C in cValues. If cValues is nil, it uses Settings.C.
-// positive[i] reports whether document i belongs to the class. If no document or every document
-// does, θ is 0, and the bias gives the class a probability of 1/(n+2) or (n+1)/(n+2) (Laplace's
-// rule of succession).
+// The argument positive[i] reports whether document i has the class. If no document or every
+// document does, θ is 0, and the bias gives the class a probability of 1/(n+2) or (n+1)/(n+2)
+// (Laplace's rule of succession).
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, cValues []float64, s Settings, workers int,
 ) ([]*Machine, error) {

@@ -27,7 +27,7 @@ type covering struct {
 }
 
 // average holds the Rademacher average of functions with norm up to 1 and mean square up to r,
-// measured with random signs. bound is the bound of Theorem 5, √(2/n Σ min(r, λ)).
+// measured with random signs. The field bound is the bound of Theorem 5, √(2/n Σ min(r, λ)).
 type average struct{ r, mean, bound float64 }
 
 // draws is the number of random sign vectors.
@@ -85,8 +85,8 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 //
 //	ε = 6 C R √(j (λ_1 … λ_j/n²)^(1/j) + Σ_{i>=j} λ_i)
 //
-// C is the maximum absolute value of the eigenfunctions. index is j, the smallest j for which
-// λ_{j+1} < (λ_1 … λ_j/n²)^(1/j). Eigenvalues of K/n must be in descending order. Missing and
+// C is the maximum absolute value of the eigenfunctions. The result index is j, the smallest j for
+// which λ_{j+1} < (λ_1 … λ_j/n²)^(1/j). Eigenvalues of K/n must be in descending order. Missing and
 // negative eigenvalues are treated as 0. Source: Theorem 2, after Guo et al. (2002).
 func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius float64) {
 	at := func(j int) float64 { // λ_{j+1}
@@ -115,8 +115,8 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 }
 
 // supremum returns the supremum of 1/n Σ σ_i f(x_i) over functions f in a kernel's Hilbert space,
-// with norm up to 1 and mean square on the n points up to r > 0. signs[j] is vᵀσ for the
-// eigenvector v of λ_j.
+// with norm up to 1 and mean square on the n points up to r > 0. The argument signs[j] is vᵀσ for
+// the eigenvector v of λ_j.
 //
 // With f = Σ a_j √(n λ_j) v_j, this is the supremum of Σ a_j √(λ_j/n) signs[j] over Σ a_j² <= 1 and
 // Σ λ_j a_j² <= r. By duality it equals the minimum of

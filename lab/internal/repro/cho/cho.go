@@ -153,7 +153,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 //go:embed printed.tsv
 var printedTSV string
 
-// printed returns the error rate in percent that the thesis prints. ok is false if it prints none.
+// printed returns the error rate in percent that the thesis prints. If it prints none, ok is false.
 func printed(set, kernel string) (percent float64, ok bool) {
 	_, rest, ok := strings.Cut(printedTSV, "\n"+set+"\t"+kernel+"\t")
 	if ok {

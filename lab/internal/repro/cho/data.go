@@ -80,7 +80,8 @@ func less(sizes ...int) int {
 	return slices.Min(slices.DeleteFunc(sizes, func(n int) bool { return n == 0 }))
 }
 
-// read reads or draws a set. train and test are the maximum numbers of documents; 0 means no limit.
+// read reads or draws a set. The arguments train and test are the maximum numbers of documents; 0
+// means no limit.
 func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, test int) (*data, error) {
 	d := &data{}
 	origin := strings.TrimSuffix(s.name, "-deslanted")
@@ -203,7 +204,7 @@ func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test
 	return err
 }
 
-// sequence returns the sequence of images of a set. n is the number of images to draw.
+// sequence returns the sequence of images of a set. The argument n is the number of images to draw.
 func (s *set) sequence(r *repro.Run, n int) larochelle.Sequence {
 	return larochelle.Sequence{Name: s.name, Seed: r.Seed ^ repro.Hash(s.name), Step: r.Counter("drawing "+s.name, n)}
 }

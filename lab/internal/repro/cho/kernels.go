@@ -45,8 +45,8 @@ var axes = map[string]string{
 	smooth: "σ / mean norm",
 }
 
-// kernels returns the rows of a set. norm and squared are the mean norm and the mean squared norm
-// of the embedded training documents.
+// kernels returns the rows of a set. The arguments norm and squared are the mean norm and the mean
+// squared norm of the embedded training documents.
 func (p *settings) kernels(norm, squared float64) []row {
 	var rows []row
 	for _, family := range p.Kernels {

@@ -49,9 +49,9 @@ const tolerance = 1e-5
 
 // at returns the geometry of k in d dimensions at document vectors of norm r > 0. The relative
 // error is at most 10⁻⁷ for A and B, and 10⁻⁵ for w′² and the terms of S. It is 10 times smaller if
-// norms are at least ½. at fails if the kernel has no metric (a [roughError]), if a squared length
-// is negative, or if differences don't reach this accuracy, as for arccos with a degree between ½
-// and 1.
+// norms are at least ½. It fails if the kernel has no metric (a [roughError]) or a negative squared
+// length. It also fails if differences don't reach this accuracy, as for arccos with a degree
+// between ½ and 1.
 func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	if v := k.Eval(0, r, r); math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, fmt.Errorf("geometry: kernel %s is %v at norm %v", k, v, r)

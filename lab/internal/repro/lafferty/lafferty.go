@@ -1,10 +1,11 @@
 // Package lafferty repeats §5 of Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds,
 // JMLR 6 (2005). It compares the diffusion kernel with linear and Gaussian kernels.
 //
-// Tables 1 to 4 contain test errors of binary classifiers over random splits. tasks.go defines
-// tasks and draws splits, curves.go trains and tests, and tables.go selects scale and C. modapte.go
-// computes Tables 5 and 6, on the ten topics of the ModApte split. compare.go compares the results
-// with the paper's values. In pairs.go, kernels with the same embedding share dot products.
+// Tables 1 to 4 contain test errors of binary classifiers over random splits. The code is in
+// tasks.go (tasks and splits), curves.go (training and tests) and tables.go (selection of scale and
+// C). Tables 5 and 6 are on the ten topics of the ModApte split, see modapte.go. The results are
+// compared with the paper's values in compare.go. In pairs.go, kernels with the same embedding
+// share dot products.
 package lafferty
 
 import (

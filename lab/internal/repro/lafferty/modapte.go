@@ -78,8 +78,9 @@ func (t *topicResult) f1() float64 {
 	return 0
 }
 
-// modApteResult is the result of one kernel and scale, indexed by C and topic. test is for test
-// stories. held is for held-out stories, with classifiers trained without the held-out stories.
+// modApteResult is the result of one kernel and scale, indexed by C and topic. The field test is
+// for test stories. The field held is for held-out stories, with classifiers trained without the
+// held-out stories.
 type modApteResult struct{ test, held [][]topicResult }
 
 // modApteBase holds the products of training stories with training stories (train) and with test
@@ -243,8 +244,8 @@ func (p *settings) choose(results []modApteResult, topic int, better float64, fi
 	return choice
 }
 
-// modApteTable adds a table, and its row in the table of agreement. better is 1 if larger figures
-// are better, otherwise -1.
+// modApteTable adds a table, and its row in the table of agreement. If larger figures are better,
+// better is 1, otherwise -1.
 func (p *settings) modApteTable(number, what string, better float64, figure func(*topicResult) float64,
 	found [len(kernels)][]modApteResult, report *repro.Report, agreement *repro.Table) {
 	titles := map[string]string{"error": "test error", "F1": "F1"}
@@ -292,8 +293,8 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 }
 
 // signOf returns the sign of Table 6 for a measured F1: + if it exceeds the F1 of Zhang and Oles
-// (2001). The paper prints only its own F1 and sign. If these don't determine the result, signOf
-// returns "?".
+// (2001). The paper prints only its own F1 and the sign of the difference. If these don't determine
+// the result, signOf returns "?".
 func signOf(sign string, measured, printed float64) string {
 	if sign == "+" && measured >= printed || sign == "-" && measured <= printed || sign == "" {
 		return sign

@@ -86,7 +86,7 @@ func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kerne
 const testBlock = 512
 
 // decide calls do with a classifier's decision value, Σ Coef[s]·row(s)[j] - Rho, for each document
-// j < n. row(s) must return the kernel values of support vector s.
+// j < n. The function row must return the kernel values of support vector s.
 func decide(loops *asm.Kernels, machine *solver.DecisionFunction, n int, row func(s int) []float32,
 	do func(j int, value float64)) {
 	var rows [][]float32
