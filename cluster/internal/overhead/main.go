@@ -140,7 +140,6 @@ func (o *options) measure(ctx context.Context, to *spent, stdin, program string,
 	return out.String(), nil
 }
 
-// same returns an error if two files differ.
 func same(a, b string) error {
 	f, err := os.Open(a)
 	if err != nil {

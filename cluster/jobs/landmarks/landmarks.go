@@ -44,7 +44,6 @@ type spec struct {
 	Request  string            `json:"request"` // digest of the request
 }
 
-// defaultTasks is the default maximum number of tasks.
 const defaultTasks = 64
 
 type planner struct {

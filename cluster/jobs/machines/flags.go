@@ -137,7 +137,7 @@ func (f *Flags) Take(c *corpus.Corpus) error {
 			return fmt.Errorf("-%s does not apply to -type %s, which takes %s", name, l.Name,
 				strings.Join(params.Names(t), ", "))
 		}
-		for _, text := range slices.Backward(values) { // the first value is set last
+		for _, text := range slices.Backward(values) { // set the first value last
 			var wrong *params.ValueError
 			if err := params.Set(t, name, text); errors.As(err, &wrong) {
 				return fmt.Errorf("-%s %s, expected %s", name, text, wrong.Wanted)

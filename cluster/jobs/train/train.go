@@ -37,7 +37,6 @@ Example:
   gramcluster gather -store run -o mail.model`,
 }
 
-// defaultTasks is the default maximum number of tasks.
 const defaultTasks = 64
 
 // spec is the kind-specific part of the description. It lists the binary classifiers of each task,

@@ -2,7 +2,7 @@ package repro
 
 import "context"
 
-// Experiment describes an experiment of a paper.
+// Experiment is an experiment of a paper that gramlab repro can run.
 type Experiment struct {
 	Name  string
 	Paper string // authors, title, year and sections

@@ -93,7 +93,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// decide returns f(x) for a document x. The hyperplane of m is plane.
+// decide returns f(x) for a document x and plane, the hyperplane of m.
 func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	if m.Theta == 0 {
 		return m.Bias

@@ -66,7 +66,6 @@ type topicResult struct {
 	positive, missed, mistaken int    // numbers of stories with the topic, false negatives and false positives
 }
 
-// share returns the fraction of errors.
 func (t *topicResult) share() float64 { return float64(t.missed+t.mistaken) / float64(len(t.right)) }
 
 // f1 returns the harmonic mean of precision and recall, 2·TP/(2·TP + FP + FN), or 0 without true
