@@ -34,7 +34,7 @@ type TableColumn struct {
 	Name  string
 	Kind  Kind
 	Comma bool // numbers have the form 1.234,5
-	Size  int  // length of a vector
+	Size  int  `json:",omitempty"` // length of a vector
 
 	file string // .npy file with the vectors
 }
