@@ -135,7 +135,7 @@ func (t *table) inferFeatures(opt *Options) {
 		case KindText:
 			texts = append(texts, i)
 		case KindVector:
-			if c.Size = vectorSize(t.values(i)); c.Size == 0 {
+			if c.Size, _ = vectorSize(t.values(i)); c.Size == 0 {
 				t.bad = fault("no list of numbers near the beginning of the column "+t.first[i], "some, such as [0.5, -1]").
 					withOption("Columns", "gives the kind of a column")
 				return
@@ -178,6 +178,7 @@ func (t *table) kindOf(at int) Kind {
 	for _, v := range values {
 		different[v] = true
 	}
+	_, isVector := vectorSize(values)
 	numbers, all := numbersOf(values, false)
 	if commas, is := numbersOf(values, true); is && t.comma {
 		numbers, all = commas, true
@@ -190,7 +191,7 @@ func (t *table) kindOf(at int) Kind {
 		return KindIgnored
 	case slices.Contains(textNames, t.names[at]), len(values) == 0, !t.header && len(t.first) <= 2:
 		return KindText
-	case isVector(values):
+	case isVector:
 		return KindVector
 	case t.ignored != nil && t.ignored(at):
 		return KindIgnored
@@ -205,30 +206,23 @@ func (t *table) kindOf(at int) Kind {
 	return KindText
 }
 
-// isVector reports whether more than half of the values are lists of equally many numbers, at least
-// two, and the others are missing.
-func isVector(values []string) bool {
-	size, lists := vectorSize(values), 0
+// vectorSize returns the length of the first list of numbers, or 0 if there is none. ok is true for
+// vectors: the length is at least 2, more than half of the values are lists of this length, at most a
+// tenth of the others have another length, and the rest is missing.
+func vectorSize(values []string) (size int, ok bool) {
+	equal, other := 0, 0
 	for _, v := range values {
-		x, ok := token.ParseNumber(v)
+		x, missing := token.ParseNumber(v)
 		switch n := len(token.ParseVector(v)); {
-		case n == size:
-			lists++
-		case !ok || !math.IsNaN(x):
-			return false
+		case n == 0 && !(missing && math.IsNaN(x)):
+			return size, false
+		case n > 0 && (size == 0 || n == size):
+			size, equal = n, equal+1
+		case n > 0:
+			other++
 		}
 	}
-	return size > 1 && 2*lists > len(values)
-}
-
-// vectorSize returns the length of the first list of numbers, or 0 if there is none.
-func vectorSize(values []string) int {
-	for _, v := range values {
-		if size := len(token.ParseVector(v)); size > 0 {
-			return size
-		}
-	}
-	return 0
+	return size, size > 1 && 2*equal > len(values) && 9*other <= equal
 }
 
 // maxColumnsWeight is the largest weight of a view.

@@ -5,12 +5,10 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gramengine/gram/sparse"
@@ -41,19 +39,18 @@ func vectorFiles(ctx context.Context, opt *Options) (files []vectorFile, err err
 	return files, nil
 }
 
-// text returns vector i as a list.
-func (f *vectorFile) text(i int) string {
-	terms, values := f.vectors.Row(i)
-	list := []byte{'['}
-	for k := range f.vectors.Cols {
-		x := float32(0)
-		if len(terms) > 0 && int(terms[0]) == k {
-			x, terms, values = values[0], terms[1:], values[1:]
-		}
-		list = append(strconv.AppendFloat(list, float64(x), 'g', -1, 32), ',')
+// text returns the vector of a row as a list.
+func (f *vectorFile) text(row int) (string, error) {
+	if row >= f.vectors.Rows() {
+		return "", fault(fmt.Sprintf("row %d of the table", row+1), fmt.Sprintf("%d rows, as in %s", f.vectors.Rows(), f.file))
 	}
-	list[len(list)-1] = ']'
-	return string(list)
+	vector := make([]float32, f.vectors.Cols)
+	terms, values := f.vectors.Row(row)
+	for k, t := range terms {
+		vector[t] = values[k]
+	}
+	list, err := json.Marshal(vector)
+	return string(list), err
 }
 
 // addVectors adds the vectors of the files in opt.Columns as columns to the rows of a table. The table
@@ -63,76 +60,47 @@ func (in *input) addVectors(ctx context.Context, opt *Options, separator byte) e
 	if err != nil || files == nil {
 		return err
 	}
-	row := 0
-	texts := func() (out []string, err error) { // vectors of the next row
-		for i := range files {
-			f := &files[i]
-			if row >= f.vectors.Rows() {
-				return nil, fault(fmt.Sprintf("row %d of the table", row+1),
-					fmt.Sprintf("%d rows, as in %s", f.vectors.Rows(), f.file))
+	var record []string
+	var out bytes.Buffer
+	r, from, to, row := in.r, csv.NewReader(in.r), csv.NewWriter(&out), 0
+	if separator != 0 {
+		from.Comma, from.LazyQuotes, from.FieldsPerRecord, to.Comma = rune(separator), true, -1, rune(separator)
+		row = -1 // header
+	}
+	in.produce(func() (line []byte, err error) {
+		if separator == 0 {
+			line, err = r.ReadBytes('\n')
+		} else {
+			record, err = from.Read()
+		}
+		object := bytes.TrimSpace(line)
+		if separator == 0 && len(object) == 0 || separator != 0 && err != nil { // no row
+			for _, f := range files {
+				if n := f.vectors.Rows(); err == io.EOF && n != row {
+					return nil, fault(fmt.Sprintf("%d rows", row), fmt.Sprintf("%d, as in %s", n, f.file))
+				}
 			}
-			out = append(out, f.text(row))
+			return line, err
+		}
+		for _, f := range files {
+			text := f.Name
+			if row >= 0 {
+				if text, err = f.text(row); err != nil {
+					return nil, err
+				}
+			}
+			key, _ := json.Marshal(f.Name)
+			object = fmt.Appendf(nil, "{%s:%s,%s", key, text, bytes.TrimPrefix(object, []byte{'{'}))
+			record = append(record, text)
 		}
 		row++
-		return out, nil
-	}
-	end := func(err error) error { // checks the number of rows at the end
-		for _, f := range files {
-			if n := f.vectors.Rows(); err == io.EOF && n != row {
-				return fault(fmt.Sprintf("%d rows", row), fmt.Sprintf("%d, as in %s", n, f.file))
-			}
+		if separator == 0 {
+			return append(object, '\n'), nil // at the end of the file, the next line is empty
 		}
-		return err
-	}
-	if r := in.r; separator == 0 {
-		in.produce(func() ([]byte, error) {
-			line, err := r.ReadBytes('\n')
-			object, open := bytes.CutSuffix(bytes.TrimSpace(line), []byte{'}'})
-			if !open { // a blank line, or an error of the parser
-				return line, end(err)
-			}
-			vectors, bad := texts()
-			if bad != nil {
-				return nil, bad
-			}
-			for i, text := range vectors {
-				key, _ := json.Marshal(files[i].Name)
-				if len(bytes.TrimSpace(object)) > 1 {
-					object = append(object, ',')
-				}
-				object = fmt.Appendf(object, "%s:%s", key, text)
-			}
-			return append(object, "}\n"...), end(err)
-		})
-		return nil
-	}
-	var buf bytes.Buffer
-	from, to := csv.NewReader(in.r), csv.NewWriter(&buf)
-	from.Comma, from.LazyQuotes, from.FieldsPerRecord, to.Comma = rune(separator), true, -1, rune(separator)
-	header := true
-	in.produce(func() ([]byte, error) {
-		record, err := from.Read()
-		if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
-			return nil, fault(parse.Err.Error(), "fields as in CSV").at("", int64(parse.Line))
-		} else if err != nil {
-			return nil, end(err)
-		}
-		var added []string
-		if !header {
-			if added, err = texts(); err != nil {
-				return nil, err
-			}
-		}
-		for i := range files {
-			if header {
-				added = append(added, files[i].Name)
-			}
-		}
-		header = false
-		buf.Reset()
-		to.Write(append(record, added...))
+		out.Reset()
+		to.Write(record)
 		to.Flush()
-		return buf.Bytes(), nil
+		return out.Bytes(), nil
 	})
 	return nil
 }

@@ -44,7 +44,7 @@ func TestVectorColumns(t *testing.T) {
 	for _, r := range rows {
 		list := strings.ReplaceAll(fmt.Sprint(r.Vector), " ", ",")
 		fmt.Fprintf(&lines, "{\"text\":%q,\"vector\":%s,\"label\":%q}\n", r.Text, list, r.Label)
-		fmt.Fprintf(&plain, "{\"text\":%q, \"label\":%q } \n\n", r.Text, r.Label)
+		fmt.Fprintf(&plain, "{\"text\":%q, \"label\":%q }  \n\n", r.Text, r.Label)
 		fmt.Fprintf(&csv, "%q,\"%s\",%s\n", r.Text, strings.ReplaceAll(list, ",", " ,\n"), r.Label)
 		fmt.Fprintf(&without, "%q,%s\n", r.Text, r.Label)
 		fmt.Fprintf(&semicolons, "%q;%s\n", r.Text, r.Label)
@@ -99,7 +99,7 @@ func TestVectorErrors(t *testing.T) {
 		return "vector=" + writeFile(t, "v.npy", npy("<f4", fmt.Sprintf("%d, 1", rows), strings.Repeat("abcd", rows)))
 	}
 	for _, c := range []struct{ content, columns, want string }{
-		{lines + `{"text":"a","vector":[1,2],"label":"x"}`, "vector=vector",
+		{lines + `{"text":"a","vector":[1,2],"label":"x"}`, "",
 			":31: 2 numbers in the column vector, expected 3 (Options.Columns"},
 		{lines + `{"text":"a","vector":"[1,2,x]","label":"x"}`, "vector=vector",
 			`:31: "[1,2,x]" in the column vector, expected a list of 3 numbers`},
@@ -121,7 +121,7 @@ func TestVectorErrors(t *testing.T) {
 			t.Errorf("%v, expected %s", err, c.want)
 		}
 	}
-	other := strings.Replace(lines, "[1,2,3]", "[1,2,3,4]", 1)
+	other := strings.Replace(lines, "[1,2,3]", "[1,2,3,4]", 4)
 	got := readWhole(t, writeFile(t, "a.jsonl", other), Options{MinDF: 1})
 	if s := got.DescribeTable(); s != "label: label; text: text; ignored: vector" {
 		t.Errorf("lists of different lengths are %s", s)
