@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -51,7 +52,7 @@ func bytesOf(row []string) int64 {
 }
 
 // Text returns document i in readable form: its text, or its fields with their columns, as in
-// "title: bike; price: 3". It is empty if r holds no documents.
+// "title: bike; price: 3", without vectors. It is empty if r holds no documents.
 func (r Raw) Text(i int) string {
 	switch {
 	case r.Texts != nil:
@@ -61,7 +62,7 @@ func (r Raw) Text(i int) string {
 	}
 	var parts []string
 	for k, field := range r.Rows[i] {
-		if field != "" {
+		if field != "" && len(token.ParseVector(field)) < 2 {
 			parts = append(parts, r.Columns[k]+": "+field)
 		}
 	}
