@@ -121,7 +121,7 @@ func TestErrorsNameFields(t *testing.T) {
 	var warnings []string
 	o := gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}
 	gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Options: o, Type: "linear:passes=1", C: 1e6}))
-	if all := strings.Join(warnings, "\n"); !strings.Contains(all, "did not converge to Tolerance") {
+	if all := strings.Join(warnings, "\n"); !strings.Contains(all, "did not reach Tolerance") {
 		t.Errorf("warnings %q", all)
 	}
 }

@@ -363,14 +363,14 @@ func TestOptions(t *testing.T) {
 		{empty, Options{}, "corpus: " + empty +
 			": no documents, expected one sub-folder per class with one file per document"},
 		{"synthetic:docs=0", Options{},
-			`corpus: synthetic:docs=0: docs is "0", expected a whole number from 1 to 2147483647`},
-		{"synthetic:docs=1,docs=1", Options{}, `corpus: synthetic:docs=1,docs=1: parameter "docs", expected ` +
-			"synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N, each once"},
-		{"synthetic:size=1", Options{}, `corpus: synthetic:size=1: parameter "size", expected ` +
-			"synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N, each once"},
+			`corpus: synthetic:docs=0: docs must be an integer between 1 and 2147483647, got "0"`},
+		{"synthetic:docs=1,docs=1", Options{}, `corpus: synthetic:docs=1,docs=1: unknown or repeated parameter "docs"; valid parameters are ` +
+			"synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N"},
+		{"synthetic:size=1", Options{}, `corpus: synthetic:size=1: unknown or repeated parameter "size"; valid parameters are ` +
+			"synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N"},
 		{"synthetic:terms=4000000,classes=1000", Options{},
 			"corpus: synthetic:docs=2000,terms=4000000,length=200,classes=1000,seed=1: " +
-				"terms times classes is 4000000000, expected at most 1073741824"},
+				"terms * classes must be at most 1073741824, got 4000000000"},
 	} {
 		_, err := Read(context.Background(), test.source, test.opt)
 		if err == nil || err.Error() != test.want {

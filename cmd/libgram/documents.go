@@ -59,7 +59,8 @@ func (d *documents) check(what string) error {
 		}
 	}
 	if n != 1 {
-		return fmt.Errorf("gram: documents %s must set one of corpus, matrix, texts, table and terms, got %d", what, n)
+		return fmt.Errorf("gram: documents %s must set exactly one of corpus, matrix, texts, table and terms, got %d",
+			what, n)
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (c *Compute) check() error {
 	}
 	known := []asm.ISA{asm.Generic, asm.AVX2, asm.AVX512}
 	if !slices.Contains(known, asm.ISA(c.ISA)) {
-		return cli.Usagef("unknown instruction set -isa %q; valid sets are %s", c.ISA, report.Join(known))
+		return cli.Usagef("unknown instruction set -isa %q; valid names are %s", c.ISA, report.Join(known))
 	}
 	_, err := asm.For(asm.ISA(c.ISA))
 	return err

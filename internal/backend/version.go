@@ -15,7 +15,7 @@ import (
 // Version is the command version, which describes the program.
 var Version = &cli.Command{
 	Name:    "version",
-	Summary: "version, commit, instruction set and back ends of this program",
+	Summary: "print version, commit, instruction set and back ends",
 	Help: `
 Prints the version of the program, the commit and the Go version from which it was built, the
 instruction set that it uses on this CPU, and its back ends. The commit is unknown if the program

@@ -42,19 +42,19 @@ const (
 
 // Workloads are all workloads in the order of measurement.
 var Workloads = []*Workload{
-	{"tiles-text", 1, "c of all pairs of 6,144 documents of 200 words", "pairs", tilesOf(textCorpus)},
-	{"tiles-short", 2, "c of all pairs of 12,288 documents of 12 words", "pairs", tilesOf(shortCorpus)},
-	{"tiles-dense", 1, "c of all pairs of 4,096 documents that have half of 256 terms", "pairs",
+	{"tiles-text", 1, "c of all pairs of 6,144 documents with 200 words each", "pairs", tilesOf(textCorpus)},
+	{"tiles-short", 2, "c of all pairs of 12,288 documents with 12 words each", "pairs", tilesOf(shortCorpus)},
+	{"tiles-dense", 1, "c of all pairs of 4,096 documents with half of 256 terms each", "pairs",
 		tilesOf(denseCorpus)},
-	{"map", 1, "the diffusion kernel of 2²⁴ values of c in the second-level cache", "values", prepareMap},
-	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents",
+	{"map", 1, "diffusion kernel of 2²⁴ values of c in the L2 cache", "values", prepareMap},
+	{"train", 1, "SVM training with 1,200 documents in 6 classes", "documents",
 		trainOf(trainCorpus, gram.TrainOptions{Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: penalty,
 			ChooseWork: -1}, 1, penalty*400*2*errorOfValue)},
-	{"neighbours", 1, "the 10 nearest of each of 6,144 documents", "pairs", prepareNeighbours},
+	{"neighbours", 1, "10 nearest neighbours of each of 6,144 documents", "pairs", prepareNeighbours},
 	{"landmarks", 1, "8 conjugate-gradient passes over 2,048 documents with 256 landmarks", "values",
 		trainOf(pointsCorpus, gram.TrainOptions{Type: "landmark:m=256,passes=8", Kernel: "diffusion:t=0.5", C: 1,
 			Tolerance: 1e-12, ChooseWork: -1}, 8*256, 256*penalty*2*errorOfValue)},
-	{"read", 1, "9,000 lines of 200 words to counts of terms", "bytes", prepareRead},
+	{"read", 1, "term counts of 9,000 lines of text with 200 words each", "bytes", prepareRead},
 }
 
 // tilesOf computes c of all pairs without storing it.

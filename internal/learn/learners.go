@@ -197,7 +197,7 @@ func (e *Convergence) count(converged bool, gap, objective float64) {
 
 // String returns a warning about unfinished binary classifiers.
 func (e Convergence) String() string {
-	text := fmt.Sprintf("%d of %s did not converge to -tolerance", e.Unfinished,
+	text := fmt.Sprintf("%d of %s did not reach -tolerance", e.Unfinished,
 		counted(e.Functions, "decision function", "decision functions"))
 	if e.Gap > 0 {
 		text += fmt.Sprintf(" (max. relative duality gap %.3g%%)", 100*e.Gap)

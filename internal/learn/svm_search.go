@@ -113,7 +113,7 @@ func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid,
 	on := &svm.Samples{Corpus: c, Settings: s, From: &from, Options: t.options(o)}
 	chosen, err := tune.Choose(ctx, c, from, on)
 	if short(err) && from.Terms > 1 {
-		o.Warning("only one tokenizer is tried: %v", err)
+		o.Warning("only one tokenizer was tried: %v", err)
 		words, one := *c, *g
 		words.Raw, one.Terms, one.Corpus = corpus.Raw{}, 0, nil
 		return t.searchSamples(ctx, &words, &one, o)

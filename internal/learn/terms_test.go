@@ -219,7 +219,7 @@ func TestSearchWithoutOtherTerms(t *testing.T) {
 	g.Terms = 2
 	g.Corpus = func(context.Context, int) (*corpus.Corpus, error) { return nil, &corpus.MemoryError{Source: "x"} }
 	found := musttest.Get(Search(t.Context(), c, g, o))(t)
-	if found.Best < 0 || found.Chosen.Terms != 0 || !strings.Contains(warned, "only one tokenizer is tried: ") {
+	if found.Best < 0 || found.Chosen.Terms != 0 || !strings.Contains(warned, "only one tokenizer was tried: ") {
 		t.Errorf("%+v, warning %q", found, warned)
 	}
 }

@@ -72,20 +72,20 @@ func Parse(parameters string) (Spec, error) {
 		key, text, _ := strings.Cut(parameter, "=")
 		v, ok := left[key]
 		if !ok {
-			return s, fmt.Errorf("synthetic:%s: parameter %s, expected %s, each once", parameters, strconv.Quote(key),
-				expected)
+			return s, fmt.Errorf("synthetic:%s: unknown or repeated parameter %s; valid parameters are %s", parameters,
+				strconv.Quote(key), expected)
 		}
 		delete(left, key)
 		x, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || x < v.min || x > v.max {
-			return s, fmt.Errorf("synthetic:%s: %s is %s, expected a whole number from %d to %d", parameters,
-				key, strconv.Quote(text), v.min, v.max)
+			return s, fmt.Errorf("synthetic:%s: %s must be an integer between %d and %d, got %s", parameters,
+				key, v.min, v.max, strconv.Quote(text))
 		}
 		*v.to = int(x)
 	}
 	s.Seed = uint64(seed)
 	if s.Terms*s.Classes > 1<<30 {
-		return s, fmt.Errorf("%s: terms times classes is %d, expected at most %d", s, s.Terms*s.Classes, 1<<30)
+		return s, fmt.Errorf("%s: terms * classes must be at most %d, got %d", s, 1<<30, s.Terms*s.Classes)
 	}
 	return s, nil
 }

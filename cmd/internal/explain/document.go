@@ -173,8 +173,8 @@ func (x *documentReport) Describe(d *report.Document) {
 		d.Table("Terms", "", effects.Terms(x.DocumentExplanation.Terms))
 	}
 	if len(x.Support) > 0 {
-		d.Table("Support vectors", "Support vectors with the largest contributions to the decision value; "+
-			"documents of "+x.source,
+		d.Table("Support vectors", "Support vectors with the largest contributions to the decision value "+
+			"(documents of "+x.source+")",
 			effects.Support(x.DocumentExplanation, nil))
 	}
 }

@@ -17,7 +17,7 @@ import (
 // Command is the command explain.
 var Command = &cli.Command{
 	Name:    "explain",
-	Summary: "show the terms with the largest effect, in a model or on one prediction",
+	Summary: "show the terms with the largest effect on a model or a prediction",
 	Help: `
 Prints the terms with the largest effects for and against each class. Logistic regression, linear
 machines and linear kernels have weights: the effect of one unit of the embedded document. Other

@@ -136,7 +136,7 @@ func (r *cvReport) table() *report.Table {
 			return report.Count(*row.Support)
 		}),
 		figure(">accuracy", "%.2f%%", 100, r.Measure == tune.Accuracy, accuracy),
-		figure(">all labels right", "%.2f%%", 100, r.Measure == tune.MicroF1, accuracy),
+		figure(">all labels correct", "%.2f%%", 100, r.Measure == tune.MicroF1, accuracy),
 		figure(">micro F1", "%.4f", 1, r.solverLine == nil || r.Measure == tune.MicroF1,
 			func(row foldRow) *float64 { return row.MicroF1 }),
 		figure(">macro F1", "%.4f", 1, true, func(row foldRow) *float64 { return row.MacroF1 }),

@@ -237,7 +237,7 @@ func (r *evaluateReport) Describe(d *report.Document) {
 	}
 	if r.Novel != nil {
 		d.Add(report.Section{Title: "Novelty", Heading: "Novelty: rank of the test documents among the training documents",
-			Text: "The kernel value of each document with its nearest training document is ranked among the same " +
+			Text: "Each document's largest kernel value with a training document is ranked among the corresponding " +
 				"values of the training documents. If both come from the same distribution, the shares match " +
 				"the expected shares.",
 			Table: r.noveltyTable()})

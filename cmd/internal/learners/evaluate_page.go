@@ -157,7 +157,7 @@ func curvesSection(curves []learn.Curve) report.Section {
 
 // noveltyTable returns a table of the number of documents per interval of ranks.
 func (r *evaluateReport) noveltyTable() *report.Table {
-	t := report.NewTable(">rank above", ">up to", ">documents", ">share", ">expected", ">right")
+	t := report.NewTable(">rank above", ">up to", ">documents", ">share", ">expected", ">correct")
 	above, all := 0.0, 0
 	for _, n := range r.Novel {
 		all += n.Documents
@@ -359,8 +359,8 @@ func joinTerms(terms []learn.TermWeight) string {
 
 // copiesSection returns a table of the documents with near copies in the training set.
 func (r *evaluateReport) copiesSection() report.Section {
-	s := report.Section{Title: "Near-duplicates in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
-		"training document, in the embedding tf-l1-sqrt. At most %d are listed:",
+	s := report.Section{Title: "Near-duplicates in training", Text: fmt.Sprintf("%s within a cosine distance of 0.02 "+
+		"of a training document (embedding tf-l1-sqrt). Up to %d are listed:",
 		report.Counted(len(r.Copies), "document is", "documents are"), maxCopies)}
 	s.Table = report.NewTable("document", "class", "predicted", "training document", "its class", ">c", "text")
 	for _, k := range r.Copies[:min(len(r.Copies), maxCopies)] {

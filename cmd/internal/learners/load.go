@@ -149,4 +149,4 @@ func (r *predict) device(
 }
 
 // errKind is returned for a source of text if the model was trained on vectors.
-var errKind = errors.New("text for a model of vectors")
+var errKind = errors.New("the model was trained on vectors, not on text")

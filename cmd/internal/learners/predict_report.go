@@ -105,7 +105,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 		for _, k := range s.Classes[known:] {
 			documents += k.Documents
 		}
-		e.Warn("%s of %s (%s), such as %s, unknown to the model; the log loss ignores these documents",
+		e.Warn("the model does not know %s of %s (%s), such as %s; the log loss ignores these documents",
 			report.Counted(len(s.Classes)-known, "class", "classes"), c.Source,
 			report.Counted(documents, "document", "documents"), s.Classes[known].Name)
 	}

@@ -399,7 +399,8 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, doc
 			r.Same++
 		}
 		if len(found) == cap(found) { // append may double the memory of found
-			if err := d.Fits("the list of pairs within "+report.Float(d.within), need+72*int64(len(found))); err != nil {
+			what := "the list of pairs at a distance of at most " + report.Float(d.within)
+			if err := d.Fits(what, need+72*int64(len(found))); err != nil {
 				return err
 			}
 		}

@@ -45,7 +45,7 @@ func (r *neighboursReport) describePage(d *report.Document) {
 		return
 	}
 	s := report.Section{Title: "Documents",
-		Text: fmt.Sprintf("The first documents (at most %d) and their neighbours.", maxShown)}
+		Text: fmt.Sprintf("Up to %d documents and their nearest neighbours.", maxShown)}
 	for i := range min(r.near.Len(), maxShown) {
 		near := r.near.Of(i)
 		own := report.Marked{Name: source.ShortName(r.rows, i), Text: source.Beginning(r.rows, i)}
@@ -88,7 +88,7 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 // first returns a section with the first groups. It is empty without -texts.
 func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
-		Text: fmt.Sprintf("The first groups (at most %d). The document to keep comes first.", maxShown)}
+		Text: fmt.Sprintf("Up to %d groups. The document to keep is listed first.", maxShown)}
 	for k, g := range groups[:min(len(groups), maxShown)] {
 		if d.f.Page != "" && d.texts {
 			group := shown(report.Marked{Name: fmt.Sprintf("Group %d", k+1)}, len(g),
@@ -115,6 +115,6 @@ func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []source.Near) re
 		}
 		t.Add(cells...)
 	}
-	text := fmt.Sprintf("The first pairs (at most %s).", report.Count(maxRows*maxShown))
+	text := fmt.Sprintf("Up to %s pairs of documents.", report.Count(maxRows*maxShown))
 	return report.Section{Title: "Near pairs", Text: text, Table: t}
 }

@@ -147,7 +147,7 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 			strconv.Itoa(x.Again), fmt.Sprintf("%d on %d", x.Elsewhere, x.Other))
 	}
 	d.Table("Differences", report.Counted(r.Found, "difference", "differences")+
-		"; again = number of 3 retries that differ, on the same core and elsewhere", t)
+		"; again, elsewhere = number of 3 retries that differ, on the same and on another core", t)
 }
 
 // setCores parses -cores: numbers and ranges such as 0-3,8.

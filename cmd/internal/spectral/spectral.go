@@ -49,7 +49,7 @@ gram spectrum -in large.svm -kernel arccos:n=1 -kernel linear -k 20 -json`,
 		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest eigenvalues")
 		f.BoolVar(&c.centre, "centre", false, "centre the matrix by subtracting row and column means, "+
 			"as required for kernels such as ngd")
-		f.BoolVar(&c.all, "all", false, "compute all eigenvalues, whatever the number of documents")
+		f.BoolVar(&c.all, "all", false, "compute all eigenvalues, regardless of the number of documents")
 		f.IntVar(&c.steps, "steps", 600, "maximum number `N` of Lanczos steps")
 		c.Compute.Declare(f)
 		f.Check(c.check)

@@ -91,7 +91,7 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 			return err
 		}
 		v.check(isa, emb, "bit-identical with 1, 2 and 7 workers", differ == "", "%s, sha256 %s%s", n, digest[:8], differ)
-		v.check(isa, emb, "bit-identical as a whole, in stripes, by rows and as test documents", otherwise == "", "%s%s",
+		v.check(isa, emb, "bit-identical at once, in stripes, by rows and as test documents", otherwise == "", "%s%s",
 			n, otherwise)
 	}
 	return nil
@@ -183,7 +183,7 @@ func anyWay(
 	}
 	for r, i := range test {
 		if !sameFloats(cross.Row(r), first[i*n:][:n]) {
-			return differ + fmt.Sprintf(", document %d as a test document differs", i), nil
+			return differ + fmt.Sprintf(", document %d differs as a test document", i), nil
 		}
 	}
 	return differ, nil

@@ -140,7 +140,7 @@ func (r *verification) writeChecks(d *report.Document) {
 			passed[c.Check]++
 		}
 	}
-	t := report.NewTable("check, for every instruction set and embedding", ">passed", "")
+	t := report.NewTable("check (per instruction set and embedding)", ">passed", "")
 	for _, name := range order {
 		t.Add(name, fmt.Sprintf("%d of %d", passed[name], all[name]), passedText(passed[name] == all[name]))
 	}

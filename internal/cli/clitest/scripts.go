@@ -53,12 +53,12 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 	data := ts.ReadFile(args[0])
 	if len(data) < 10 || data[:8] != "\x93NUMPY\x01\x00" {
-		ts.Fatalf("%s isn't a NumPy file of version 1.0", args[0])
+		ts.Fatalf("%s is not a NumPy file of version 1.0", args[0])
 	}
 	m := regexp.MustCompile(`^\{'descr': '<f4', 'fortran_order': False, 'shape': \((\d+), (\d+)\), \} *\n`).
 		FindStringSubmatch(data[10:])
 	if m == nil {
-		ts.Fatalf("%s has no header of a C-ordered <f4 matrix", args[0])
+		ts.Fatalf("%s has no header for a C-ordered <f4 matrix", args[0])
 	}
 	length := 10 + int(binary.LittleEndian.Uint16([]byte(data[8:10])))
 	rows, _ := strconv.Atoi(m[1])
