@@ -364,10 +364,12 @@ func TestOptions(t *testing.T) {
 			": no documents, expected one sub-folder per class with one file per document"},
 		{"synthetic:docs=0", Options{},
 			`corpus: synthetic:docs=0: docs must be an integer between 1 and 2147483647, got "0"`},
-		{"synthetic:docs=1,docs=1", Options{}, `corpus: synthetic:docs=1,docs=1: unknown or repeated parameter "docs"; valid parameters are ` +
-			"synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N"},
-		{"synthetic:size=1", Options{}, `corpus: synthetic:size=1: unknown or repeated parameter "size"; valid parameters are ` +
-			"synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N"},
+		{"synthetic:docs=1,docs=1", Options{},
+			`corpus: synthetic:docs=1,docs=1: unknown or repeated parameter "docs"; valid parameters are ` +
+				"synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N"},
+		{"synthetic:size=1", Options{},
+			`corpus: synthetic:size=1: unknown or repeated parameter "size"; valid parameters are ` +
+				"synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N"},
 		{"synthetic:terms=4000000,classes=1000", Options{},
 			"corpus: synthetic:docs=2000,terms=4000000,length=200,classes=1000,seed=1: " +
 				"terms * classes must be at most 1073741824, got 4000000000"},
