@@ -243,7 +243,7 @@ func (t Tokenizer) String() string {
 
 // Parse parses the text form of a tokenizer, with options in any order. "" is the default.
 func Parse(s string) (Tokenizer, error) {
-	if name, _, _ := strings.Cut(s, ":"); strings.ContainsAny(name, `*+="`) || len(splitViews(s)) > 1 {
+	if name, _, _ := strings.Cut(s, ":"); strings.ContainsAny(name, `*+="`) || len(splitOutside(s, '+')) > 1 {
 		return ParseViews(s)
 	}
 	return parseOne(s)
@@ -262,29 +262,19 @@ func parseOne(s string) (Tokenizer, error) {
 	}
 	flags := map[string]*bool{"digits": &t.Digits, "case": &t.KeepCase, "pairs": &t.Pairs}
 	seen := map[string]bool{}
-	for more := colon; more; {
-		at := strings.IndexAny(rest, "=,")
-		key, value := rest, ""
-		switch {
-		case at < 0:
-			more = false
-		case rest[at] == ',':
-			key, rest = rest[:at], rest[at+1:]
-		default:
-			key, rest = rest[:at], rest[at+1:]
-			if quoted, err := strconv.QuotedPrefix(rest); err == nil && quoted[0] == '"' {
-				value, _ = strconv.Unquote(quoted)
-				if rest = rest[len(quoted):]; rest != "" && rest[0] != ',' {
-					return fail(rest)
-				}
-				more = rest != ""
-				rest = strings.TrimPrefix(rest, ",")
-			} else {
-				value, rest, more = strings.Cut(rest, ",")
+	if !colon {
+		return t, t.Validate()
+	}
+	for _, part := range splitOutside(rest, ',') {
+		key, value, valued := strings.Cut(part, "=")
+		if quoted, err := strconv.QuotedPrefix(value); err == nil && quoted[0] == '"' {
+			if quoted != value {
+				return fail(part)
 			}
-			if value == "" {
-				return fail(key + "=")
-			}
+			value, _ = strconv.Unquote(quoted)
+		}
+		if valued && value == "" {
+			return fail(part)
 		}
 		ok, flag := true, flags[key]
 		switch key {

@@ -41,7 +41,7 @@ func (t Tokenizer) Split() ([]View, error) {
 	if t.Views == "" {
 		return nil, nil
 	}
-	parts := splitViews(t.Views)
+	parts := splitOutside(t.Views, '+')
 	if len(parts) > MaxViews {
 		return nil, fmt.Errorf("token: %d views, expected at most %d", len(parts), MaxViews)
 	}
@@ -130,15 +130,15 @@ func viewForm(s string) string {
 	return name + ":" + rest
 }
 
-// splitViews splits a text at each + outside of quotes.
-func splitViews(s string) (parts []string) {
+// splitOutside splits a text at each separator outside of quotes.
+func splitOutside(s string, separator byte) (parts []string) {
 	begin := 0
 	for i := 0; i < len(s); {
 		if quoted, err := strconv.QuotedPrefix(s[i:]); err == nil && quoted[0] == '"' {
 			i += len(quoted)
 			continue
 		}
-		if s[i] == '+' {
+		if s[i] == separator {
 			parts, begin = append(parts, s[begin:i]), i+1
 		}
 		i++
