@@ -267,31 +267,25 @@ func (v View) String() string {
 // cutColumns splits the columns from the front of a view's text: names, quoted if necessary,
 // separated by commas and followed by =.
 func cutColumns(s string) (columns []string, rest string, err error) {
-	rest = s
+	head := splitOutside(s, '=')[0]
+	if head == s || len(splitOutside(head, ':')) > 1 {
+		return nil, s, nil
+	}
 	seen := map[string]bool{}
-	for {
-		var name string
-		rest = strings.TrimLeft(rest, " ")
-		if quoted, err := strconv.QuotedPrefix(rest); err == nil && quoted[0] == '"' {
-			name, _ = strconv.Unquote(quoted)
-			rest = strings.TrimLeft(rest[len(quoted):], " ")
-		} else if at := strings.IndexAny(rest, ",=:"); at >= 0 && rest[at] != ':' {
-			name, rest = strings.TrimSpace(rest[:at]), rest[at:]
-		} else if columns == nil {
-			return nil, s, nil
-		} else {
-			return nil, s, errors.New("expected columns, =, and a tokenizer, such as title,body=words")
+	for _, name := range splitOutside(head, ',') {
+		name = strings.TrimSpace(name)
+		if strings.HasPrefix(name, `"`) {
+			if name, err = strconv.Unquote(name); err != nil {
+				name = ""
+			}
 		}
-		if name == "" || rest == "" || rest[0] != ',' && rest[0] != '=' || seen[name] {
+		if name == "" || seen[name] {
 			return nil, s, errors.New("expected distinct column names separated by commas and followed by =, such as " +
 				"title,body=words")
 		}
 		columns, seen[name] = append(columns, name), true
-		if rest[0] == '=' {
-			return columns, rest[1:], nil
-		}
-		rest = rest[1:]
 	}
+	return columns, s[len(head)+1:], nil
 }
 
 // readCategory returns a category term in readable form. The term has a column and a value.

@@ -134,9 +134,11 @@ func viewForm(s string) string {
 func splitOutside(s string, separator byte) (parts []string) {
 	begin := 0
 	for i := 0; i < len(s); {
-		if quoted, err := strconv.QuotedPrefix(s[i:]); err == nil && quoted[0] == '"' {
-			i += len(quoted)
-			continue
+		if s[i] == '"' {
+			if quoted, err := strconv.QuotedPrefix(s[i:]); err == nil {
+				i += len(quoted)
+				continue
+			}
 		}
 		if s[i] == separator {
 			parts, begin = append(parts, s[begin:i]), i+1
