@@ -254,17 +254,10 @@ func (t *table) take(given string, kind Kind, option string) int {
 
 // set sets the kind of a column.
 func (t *table) set(at int, kind Kind) {
-	switch kind {
-	case KindLabel:
-		t.label = at
-	case KindText:
-		t.text = at
-	case KindGroup:
-		t.group = at
-	case KindWeight:
-		t.weight = at
-	case KindID:
-		t.id = at
+	place := map[Kind]*int{KindLabel: &t.label, KindText: &t.text, KindGroup: &t.group, KindWeight: &t.weight,
+		KindID: &t.id}[kind]
+	if place != nil {
+		*place = at
 	}
 	if at < len(t.columns) {
 		t.columns[at].Kind = kind
@@ -284,14 +277,6 @@ func (t *table) free(names []string, kind Kind) int {
 		}
 	}
 	return -1
-}
-
-// tokenizerOr returns the tokenizer with views of the columns, or other if there are no views.
-func (t *table) tokenizerOr(other Tokenizer) Tokenizer {
-	if t.tokenizer == (Tokenizer{}) {
-		return other
-	}
-	return t.tokenizer
 }
 
 // parseWeight parses the weight of a document.

@@ -153,14 +153,6 @@ func (p *labelPiece) addNames(names []string) *SyntaxError {
 	return nil
 }
 
-// addGroup appends a document with one name, or none if it is blank.
-func (p *labelPiece) addGroup(name string) *SyntaxError {
-	if name = strings.TrimSpace(name); name == "" {
-		return p.addNames(nil)
-	}
-	return p.addNames([]string{name})
-}
-
 // canonicalNumber returns the shortest form of a finite number, and other names unchanged. Whole
 // numbers keep all their digits.
 func canonicalNumber(name string) string {

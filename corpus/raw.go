@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -159,7 +160,7 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 	if t.find(&opt); t.bad != nil {
 		return nil, t.bad.at("rows", 0)
 	}
-	opt.Tokenizer = t.tokenizerOr(opt.Tokenizer)
+	opt.Tokenizer = cmp.Or(t.tokenizer, opt.Tokenizer)
 	raw = Raw{Columns: opt.Tokenizer.Columns().Names()}
 	var names []string
 	var weights []float64

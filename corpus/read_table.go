@@ -3,6 +3,7 @@ package corpus
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 	if t.bad != nil {
 		return nil, t.bad.at(in.name, 1)
 	}
-	opt.Tokenizer = t.tokenizerOr(opt.Tokenizer)
+	opt.Tokenizer = cmp.Or(t.tokenizer, opt.Tokenizer)
 	t.cut = opt.Tokenizer.Columns()
 	if opt.TextColumn == "" && t.header && t.row == nil && t.text >= 0 && len(t.first) > 2 &&
 		!slices.Contains(textNames, t.names[t.text]) {
@@ -113,9 +114,7 @@ func (t *table) add(p *textPiece, d *document) *SyntaxError {
 		p.weights = append(p.weights, w)
 	}
 	if t.group >= 0 {
-		if bad := p.groups.addGroup(d.group); bad != nil {
-			return bad
-		}
+		p.groups.add(strings.TrimSpace(d.group))
 	}
 	if t.row == nil {
 		p.add(d.text, d.line)

@@ -28,8 +28,8 @@ var (
 type textPiece struct {
 	counter   *termCounter
 	labels    labelPiece
-	weights   []float64  // of documents, if there is a column of weights
-	groups    labelPiece // at most one label per document, if Options.GroupColumn is set
+	weights   []float64 // of documents, if there is a column of weights
+	groups    nameList  // of documents, if Options.GroupColumn is set; "" for none
 	documents []countedDocument
 	lines     []int32 // line of each document, from 0 in the block
 	firstLine int64   // number of the first line of the block
@@ -41,8 +41,8 @@ type textPiece struct {
 
 // bytes returns the memory of the piece without the terms, which are counted by their counter.
 func (p *textPiece) bytes() int64 {
-	bytes := p.labels.bytes() + p.groups.bytes() + 24*int64(len(p.weights))
-	return bytes + aName*int64(len(p.names.ends)) + int64(len(p.names.text))
+	bytes := p.labels.bytes() + 24*int64(len(p.weights)) + int64(len(p.names.text)+len(p.groups.text))
+	return bytes + aName*int64(len(p.names.ends)+len(p.groups.ends))
 }
 
 // nameList holds names of documents.
@@ -56,14 +56,25 @@ func (l *nameList) add(name string) {
 	l.ends = append(l.ends, len(l.text))
 }
 
-// appendTo appends the names to a list.
-func (l *nameList) appendTo(list []string) []string {
-	text, begin := string(l.text), 0
-	for _, end := range l.ends {
-		list = append(list, text[begin:end])
-		begin = end
+// namesOf returns the names in the lists of the pieces, or nil if there isn't one for each of n
+// documents.
+func namesOf(pieces []*textPiece, n int, list func(p *textPiece) *nameList) []string {
+	names := 0
+	for _, p := range pieces {
+		names += len(list(p).ends)
 	}
-	return list
+	if names != n {
+		return nil
+	}
+	out := make([]string, 0, n)
+	for _, p := range pieces {
+		text, begin := string(list(p).text), 0
+		for _, end := range list(p).ends {
+			out = append(out, text[begin:end])
+			begin = end
+		}
+	}
+	return out
 }
 
 // add adds a text whose label has been added.
@@ -170,15 +181,15 @@ func readTexts(
 		return nil, err
 	}
 	var pieces []*textPiece // joined once, because growing a slice copies it repeatedly
-	n, names := 0, 0        // numbers of documents and of names
+	n := 0                  // number of documents
 	var weights []float64
 	var warn warnings
-	classes, groups := newClassTable(), newClassTable()
+	classes := newClassTable()
 	check := checkOf(in, opt)
 	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
 		n := 0 // number of documents of the previous block, as an estimate for the next
 		return func(data []byte) (*textPiece, *SyntaxError) {
-			p := &textPiece{counter: counters[w], labels: opt.labels(false), groups: opt.labels(false)}
+			p := &textPiece{counter: counters[w], labels: opt.labels(false)}
 			p.documents, p.lines = make([]countedDocument, 0, n+n/8), make([]int32, 0, n+n/8)
 			bad := parse(p, check, data)
 			n = len(p.documents)
@@ -186,13 +197,12 @@ func readTexts(
 		}
 	}, func(p *textPiece, firstLine int64) error {
 		p.firstLine, p.before, pieces = firstLine, n, append(pieces, p)
-		n, names = n+len(p.documents), names+len(p.names.ends)
+		n += len(p.documents)
 		weights = append(weights, p.weights...)
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
 		warn.badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first)))
 		classes.append(&p.labels)
-		groups.append(&p.groups)
-		p.labels, p.groups = labelPiece{}, labelPiece{}
+		p.labels = labelPiece{}
 		m.documents.Store(int64(n))
 		return nil
 	})
@@ -208,13 +218,18 @@ func readTexts(
 		p.documents = nil
 	}
 	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Weights: weights, Warnings: warn}
-	if len(groups.labels.Offsets) > n {
+	if groups := namesOf(pieces, n, func(p *textPiece) *nameList { return &p.groups }); groups != nil {
 		c.Groups = make([]int64, n)
-		for i := range c.Groups {
-			c.Groups[i] = int64(-1 - i) // a document without a value is a separate group
-			for _, id := range groups.labels.Of(i) {
-				c.Groups[i] = int64(id)
+		ids := map[string]int64{}
+		for i, name := range groups {
+			id, known := ids[name]
+			if name == "" {
+				id = int64(-1 - i) // a document without a value is a separate group
+			} else if !known {
+				id = int64(len(ids))
+				ids[name] = id
 			}
+			c.Groups[i] = id
 		}
 	}
 	at := func(i int) string {
@@ -225,14 +240,9 @@ func readTexts(
 	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
 		return nil, err
 	}
-	if names == n { // not before, because the garbage collector scans the list
-		list := make([]string, 0, n)
-		for _, p := range pieces {
-			list = p.names.appendTo(list)
-		}
-		if distinct(list) {
-			c.Names = list
-		}
+	// Not before, because the garbage collector scans the list.
+	if names := namesOf(pieces, n, func(p *textPiece) *nameList { return &p.names }); distinct(names) {
+		c.Names = names
 	}
 	c.suspect(at)
 	if opt.Labels == "" {
