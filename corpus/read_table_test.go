@@ -368,3 +368,18 @@ func FuzzRecordEnds(f *testing.F) {
 		}
 	})
 }
+
+// Repeated names are found in any order.
+func TestDistinct(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  bool
+	}{
+		{nil, true}, {[]string{"9", "10", "11"}, true}, {[]string{"9", "10", "10"}, false}, {[]string{"b", "a", "c"}, true},
+		{[]string{"b", "a", "b"}, false}, {[]string{"", ""}, false},
+	} {
+		if got := distinct(c.names); got != c.want {
+			t.Errorf("%q: %v", c.names, got)
+		}
+	}
+}

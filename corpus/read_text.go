@@ -240,7 +240,7 @@ func readTexts(
 	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
 		return nil, err
 	}
-	// Not before, because the garbage collector scans the list.
+	// The list is made last, because the garbage collector scans it.
 	if names := namesOf(pieces, n, func(p *textPiece) *nameList { return &p.names }); distinct(names) {
 		c.Names = names
 	}
@@ -253,12 +253,10 @@ func readTexts(
 
 // distinct reports whether all names are different.
 func distinct(names []string) bool {
-	increasing := func(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
-	ordered := true // such as consecutive numbers, which need no map
-	for i := 1; i < len(names) && ordered; i++ {
-		ordered = increasing(names[i-1], names[i])
-	}
-	if ordered {
+	// Names in order, such as consecutive numbers, need no map.
+	if slices.IsSortedFunc(names, func(b, a string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(b, a), -1) // equal names aren't in order
+	}) {
 		return true
 	}
 	seen := make(map[string]bool, len(names))

@@ -108,9 +108,9 @@ func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 	return OfViews(views), err
 }
 
-// selectRanks moves the numbers with the given ranks to their places in sorted order, by quicksort
-// (Hoare 1961) without the parts that have no rank. x[0] has the rank first. Beyond a depth all is
-// sorted, which bounds the time.
+// selectRanks moves the numbers with the given ascending ranks to their places in sorted order.
+// x[0] has the rank first. It is a quicksort (Hoare 1961) that skips parts without a rank. At depth
+// 0 it sorts the whole part, which bounds the time.
 func selectRanks(x []float64, ranks []int, first, depth int) {
 	if len(ranks) == 0 {
 		return
