@@ -12,8 +12,8 @@ var fastTextFormat = fileFormat{name: FormatFastText, read: readFastText,
 // fastTextLabel is the prefix of labels in fastText's format.
 const fastTextLabel = "__label__"
 
-// readFastText reads lines with labels, such as "__label__a __label__b text". As in fastText, labels may stand anywhere
-// in the line. The prefix isn't part of a label.
+// readFastText reads lines with labels, such as "__label__a __label__b text". As in fastText, labels
+// may stand anywhere in the line. The prefix isn't part of a label.
 func readFastText(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	return readTextLines(ctx, in, opt, m, "lines "+fastTextLabel+"NAME text", addFastText)
 }
@@ -23,44 +23,24 @@ func addFastText(p *textPiece, l []byte, line int32) *SyntaxError {
 	if p.skips(l, line) || !p.labels.memory.room(aName*int64(bytes.Count(l, []byte(fastTextLabel)))) {
 		return nil
 	}
-	text := bytes.TrimLeft(l, " \t")
 	var names []string
-	for {
-		rest, ok := bytes.CutPrefix(text, []byte(fastTextLabel))
-		if !ok {
-			break
-		}
-		name := rest
-		if end := bytes.IndexAny(rest, " \t"); end >= 0 {
-			name = rest[:end]
-		}
+	text := make([]byte, 0, len(l)+1)
+	for word := range bytes.FieldsSeq(l) {
+		name, ok := bytes.CutPrefix(word, []byte(fastTextLabel))
 		switch {
+		case !ok:
+			text = append(append(text, word...), ' ')
 		case len(name) == 0:
-			return fault(quote(text), "a name after "+fastTextLabel)
+			return fault(quote(word), "a name after "+fastTextLabel)
 		case !utf8.Valid(name):
 			return badName(name)
-		}
-		names = append(names, string(name))
-		text = bytes.TrimLeft(rest[len(name):], " \t")
-	}
-	without := text
-	if bytes.Contains(text, []byte(fastTextLabel)) {
-		without = nil
-		for word := range bytes.FieldsSeq(text) {
-			name, ok := bytes.CutPrefix(word, []byte(fastTextLabel))
-			switch {
-			case !ok || len(name) == 0:
-				without = append(append(without, word...), ' ')
-			case !utf8.Valid(name):
-				return badName(name)
-			default:
-				names = append(names, string(name))
-			}
+		default:
+			names = append(names, string(name))
 		}
 	}
 	if bad := p.labels.addNames(names); bad != nil {
 		return bad
 	}
-	p.add(without, line)
+	p.add(text, line)
 	return nil
 }

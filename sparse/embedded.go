@@ -74,23 +74,22 @@ func (f *Embedder) damp(v float64) float64 {
 
 // norm returns ‖x‖₂ of an embedded row from l1 = Σ|v| and l2 = ‖v‖₂ of its weighted values. It is 1
 // for points on the sphere and histograms, even for an empty row, and otherwise 0 for an empty row.
-// [Embedder.raisedNorm] is for powers other than the square root.
+// It is for no power and the square root.
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
 	case f.Pairing != Dot, f.Power == Root && f.Norm == NormL1:
 		return 1
 	case l1 == 0:
 		return 0
-	case f.Power == 0 && f.Norm == NormL2:
-		return 1
-	case f.Power == Root && f.Norm == NormL2:
-		return math.Sqrt(l1 / l2)
 	case f.Power == Root:
-		return math.Sqrt(l1)
-	case f.Norm == NormL1:
-		return l2 / l1
+		return math.Sqrt(l1 / f.length(l1, l2))
 	}
-	return l2
+	return l2 / f.length(l1, l2)
+}
+
+// length returns the norm n that divides the weighted values.
+func (f *Embedder) length(l1, l2 float64) float64 {
+	return [...]float64{NormNone: 1, NormL1: l1, NormL2: l2}[f.Norm]
 }
 
 // Unit64 returns row i in float64, parallel to the columns of Row(i): v/‖v‖₂, or √(v/Σv) with a
@@ -192,20 +191,6 @@ func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float
 		dst[k] = math.Copysign(u, v)
 	}
 	return dst, largest
-}
-
-// raisedNorm returns the norm of a row for a power p other than the square root: (max v/n)^p times
-// the divisor. n is l1 = Σ|v|, l2 = ‖v‖₂ or 1, depending on the normalisation. Division by the
-// maximum prevents overflow.
-func (f *Embedder) raisedNorm(divisor, largest, l1, l2 float64) float64 {
-	n := 1.0
-	switch f.Norm {
-	case NormL1:
-		n = l1
-	case NormL2:
-		n = l2
-	}
-	return float64(power(largest/n, f.Power) * divisor)
 }
 
 // Bytes returns the memory of the matrix in bytes, without the embedder.

@@ -170,7 +170,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 			squares += float64(u * u)
 		}
 		x.Divisors[i] = math.Sqrt(squares)
-		x.Norms[i] = f.raisedNorm(x.Divisors[i], largest, l1, l2)
+		x.Norms[i] = float64(power(largest/f.length(l1, l2), f.Power) * x.Divisors[i]) // (max v/n)^p times the divisor
 		if !(x.Norms[i] <= math.MaxFloat64) {
 			return unit, fmt.Errorf("sparse: row %d: its norm under the embedding %s is %v, expected a finite number",
 				r, f, x.Norms[i])
