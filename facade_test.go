@@ -186,7 +186,7 @@ func TestImportsOfTheFacade(t *testing.T) {
 	for path := range strings.Lines(string(out)) {
 		switch name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(path), "github.com/gramengine/gram/internal/"),
 			"/"); name {
-		case "run", "flagtext", "params", "learn", "synthetic": // cancellation, error texts, learners, random documents
+		case "run", "flagtext", "params", "learn", "space", "synthetic":
 			continue
 		}
 		for _, other := range []string{"gonum.org/v1/plot", "gram/internal/", "gram/cuda", "gram/cmd", "gram/cluster",

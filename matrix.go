@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/internal/space"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -56,7 +57,7 @@ func (o *Options) gram(
 //
 // as a mat.Matrix with one row per document of rows. Parameters of the embedding, such as idf, are
 // fitted to columns. Terms that occur in only one of the two corpora contribute to the norms of its
-// documents, see [corpus.NewSpace]. Accuracy and errors are as for [Gram]. It also fails if text is
+// documents. Accuracy and errors are as for [Gram]. It also fails if text is
 // compared with vectors, if vectors have different numbers of columns, or if texts were tokenised
 // differently.
 func Cross(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
@@ -113,7 +114,7 @@ func (o *Options) engineFor(
 	return k, e, err
 }
 
-// engineOn embeds columns and, unless nil, rows in one [corpus.Space], and makes an engine for
+// engineOn embeds columns and, unless nil, rows in one [space.Space], and makes an engine for
 // columns.
 func (o *Options) engineOn(
 	ctx context.Context, columns, rows *corpus.Corpus, k kernel.Kernel, apart bool, stage string,
@@ -137,11 +138,11 @@ func (o *Options) engineOn(
 // embed embeds columns in one space. Unless rows is nil, its terms are included.
 func (o *Options) embed(
 	ctx context.Context, e sparse.Embedding, columns, rows *corpus.Corpus, apart bool,
-) (*corpus.Space, *sparse.Embedded, error) {
+) (*space.Space, *sparse.Embedded, error) {
 	if err := errors.Join(checked(ctx, columns), o.check()); err != nil {
 		return nil, nil, err
 	}
-	s, err := corpus.NewSpace(e, columns, rows, apart)
+	s, err := space.New(e, columns, rows, apart)
 	if err != nil {
 		return nil, nil, columns.NameValue(err)
 	}

@@ -26,7 +26,7 @@ type counting struct {
 	count   map[uint32]float32
 	unknown map[string]bool // unknown words
 	text    []byte
-	sorter  rowSorter
+	sorter  sparse.RowSorter
 }
 
 // NewCounter returns a counter. It fails if the tokenizer is invalid or if a term of the vocabulary
@@ -102,7 +102,7 @@ func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unk
 		for t, n := range s.count {
 			m.Terms, m.Values = append(m.Terms, t), append(m.Values, n)
 		}
-		s.sorter.sort(m.Terms[from:], m.Values[from:])
+		s.sorter.Sort(m.Terms[from:], m.Values[from:])
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
 	c.spare.Put(s) // not reused after an error in the middle of a text

@@ -50,7 +50,7 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 		out.Offsets[i+1] = int64(offsets[i+1] - offsets[i])
 	}
 	out.Allocate()
-	var s rowSorter
+	var s sparse.RowSorter
 	for i := range rows {
 		for k := out.Offsets[i]; k < out.Offsets[i+1]; k++ {
 			out.Terms[k] = uint32(columns[k])
@@ -58,7 +58,7 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 				return nil, err
 			}
 		}
-		s.sort(out.Row(int(i)))
+		s.Sort(out.Row(int(i)))
 		if terms, _ := out.Row(int(i)); len(slices.Compact(slices.Clone(terms))) < len(terms) {
 			return nil, r.fail(fmt.Sprintf("row %d: a column twice", i), "each once, as matrix.sum_duplicates() leaves them")
 		}

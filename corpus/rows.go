@@ -1,9 +1,7 @@
 package corpus
 
 import (
-	"math"
 	"math/bits"
-	"slices"
 )
 
 // denseRow collects a row whose values arrive in any order.
@@ -42,24 +40,5 @@ func (r *denseRow) take(terms []uint32, values []float32) {
 			r.bits[word] = 0
 		}
 		r.some[i] = 0
-	}
-}
-
-// rowSorter sorts rows by term.
-type rowSorter struct {
-	pairs []uint64 // term and bits of the value in one word, so that they move together
-}
-
-func (s *rowSorter) sort(terms []uint32, values []float32) {
-	if slices.IsSorted(terms) {
-		return
-	}
-	s.pairs = s.pairs[:0]
-	for k, t := range terms {
-		s.pairs = append(s.pairs, uint64(t)<<32|uint64(math.Float32bits(values[k])))
-	}
-	slices.Sort(s.pairs)
-	for k, x := range s.pairs {
-		terms[k], values[k] = uint32(x>>32), math.Float32frombits(uint32(x))
 	}
 }

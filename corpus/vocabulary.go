@@ -515,6 +515,10 @@ func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 // runs of letters.
 type Tokenizer = token.Tokenizer
 
+// NearTokenizer is the tokenizer for finding near copies. Words may contain digits, because texts
+// that differ in a number are different.
+var NearTokenizer = Tokenizer{Digits: true}
+
 // Columns are the columns of a table that views use; see [token.Columns].
 type Columns = token.Columns
 

@@ -307,3 +307,23 @@ func (t *termTable) find(term uint32) (uint32, bool) {
 	j, ok := slices.BinarySearch(t.terms, term)
 	return uint32(j), ok
 }
+
+// RowSorter sorts rows by term.
+type RowSorter struct {
+	pairs []uint64 // term and bits of the value in one word, so that they move together
+}
+
+// Sort sorts a row in place.
+func (s *RowSorter) Sort(terms []uint32, values []float32) {
+	if slices.IsSorted(terms) {
+		return
+	}
+	s.pairs = s.pairs[:0]
+	for k, t := range terms {
+		s.pairs = append(s.pairs, uint64(t)<<32|uint64(math.Float32bits(values[k])))
+	}
+	slices.Sort(s.pairs)
+	for k, x := range s.pairs {
+		terms[k], values[k] = uint32(x>>32), math.Float32frombits(uint32(x))
+	}
+}

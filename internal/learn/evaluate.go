@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/internal/space"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -367,7 +368,7 @@ func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o O
 	if err != nil {
 		return err
 	}
-	s, err := corpus.NewSpace(sparse.Sphere, both[1], both[0], true)
+	s, err := space.New(sparse.Sphere, both[1], both[0], true)
 	if err != nil {
 		return fmt.Errorf("learn: near-duplicates: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/space"
 	"github.com/gramengine/gram/internal/synthetic"
 	"github.com/gramengine/gram/sparse"
 )
@@ -379,12 +380,12 @@ func Embed(ctx context.Context, c *corpus.Corpus, emb sparse.Embedding, workers 
 	return x, nil
 }
 
-// EmbedTogether embeds documents in one [corpus.Space]: x from columns, and y from rows unless rows
+// EmbedTogether embeds documents in one [space.Space]: x from columns, and y from rows unless rows
 // is nil.
 func EmbedTogether(
 	ctx context.Context, columns, rows *corpus.Corpus, emb sparse.Embedding, apart bool, workers int,
-) (s *corpus.Space, x, y *sparse.Embedded, err error) {
-	if s, err = corpus.NewSpace(emb, columns, rows, apart); err != nil {
+) (s *space.Space, x, y *sparse.Embedded, err error) {
+	if s, err = space.New(emb, columns, rows, apart); err != nil {
 		return nil, nil, nil, err
 	}
 	if x, err = s.Embedder.TransformRows(ctx, s.Columns, nil, workers); err != nil {

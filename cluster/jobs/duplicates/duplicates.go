@@ -17,6 +17,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/internal/space"
 	"github.com/gramengine/gram/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
@@ -100,7 +101,7 @@ type opened struct {
 	spec
 	job    *job.Job
 	corpus *corpus.Corpus
-	space  *corpus.Space
+	space  *space.Space
 }
 
 func open(ctx context.Context, j *job.Job) (*opened, error) {
@@ -118,7 +119,7 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	if err := o.Check("duplicates", j.Tasks, o.corpus.Documents.Rows()); err != nil {
 		return nil, err
 	}
-	o.space, err = corpus.NewSpace(e, o.corpus, nil, true)
+	o.space, err = space.New(e, o.corpus, nil, true)
 	return o, err
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/internal/space"
 	"github.com/gramengine/gram/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
@@ -194,15 +195,15 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	}
 	r := &neighboursReport{outcome: n.newOutcome(c, others), K: n.k, Min: n.opt.Min, rows: c, columns: columns,
 		texts: n.texts}
-	space, x, test, err := n.embed(ctx, c, others)
+	shared, x, test, err := n.embed(ctx, c, others)
 	if err != nil {
 		return err
 	}
-	if r.blank(e, space.Blank); kernel.UsesNorms(n.kernel) {
+	if r.blank(e, shared.Blank); kernel.UsesNorms(n.kernel) {
 		source.WarnEmptied(e, columns, x)
 	}
-	k := kernel.Resolve(n.kernel, space.Terms)
-	c.Documents, columns.Documents, space = nil, nil, nil // frees memory for the lists
+	k := kernel.Resolve(n.kernel, shared.Terms)
+	c.Documents, columns.Documents, shared = nil, nil, nil // frees memory for the lists
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
 	rows := x.Rows()
@@ -278,7 +279,7 @@ func (n *neighbours) needs(s corpus.Size) int64 {
 // neighbours; test is c if there are others, else nil.
 func (n *neighbours) embed(
 	ctx context.Context, c, others *corpus.Corpus,
-) (space *corpus.Space, x, test *sparse.Embedded, err error) {
+) (s *space.Space, x, test *sparse.Embedded, err error) {
 	columns, rows := c, (*corpus.Corpus)(nil)
 	if others != nil {
 		columns, rows = others, c

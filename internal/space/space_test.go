@@ -1,4 +1,4 @@
-package corpus
+package space
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
@@ -14,13 +15,13 @@ import (
 func TestSpace(t *testing.T) {
 	texts := []string{"far from a madding crowd", "a crowd", "zebras madden crowds", "", "far far zoo"}
 	for _, tokenizer := range []string{"", "word:ngrams=1..2", "word + char:ngrams=3..3"} {
-		parsed := musttest.Get(ParseTokenizer(tokenizer))(t)
-		read := func(lo, hi int) *Corpus {
-			return musttest.Get(FromTexts(t.Context(), texts[lo:hi], nil, Options{MinDF: 1, Tokenizer: parsed}))(t)
+		parsed := musttest.Get(corpus.ParseTokenizer(tokenizer))(t)
+		read := func(lo, hi int) *corpus.Corpus {
+			return musttest.Get(corpus.FromTexts(t.Context(), texts[lo:hi], nil, corpus.Options{MinDF: 1, Tokenizer: parsed}))(t)
 		}
 		whole, a, b := read(0, 5), read(0, 2), read(2, 5)
 		before := [2][]uint32{slices.Clone(a.Documents.Terms), slices.Clone(b.Documents.Terms)}
-		s := musttest.Get(NewSpace(sparse.Sphere, b, a, true))(t)
+		s := musttest.Get(New(sparse.Sphere, b, a, true))(t)
 		for i := range texts {
 			of, row := s.Rows, i
 			if i >= 2 {
@@ -39,28 +40,28 @@ func TestSpace(t *testing.T) {
 			t.Errorf("%q: a corpus has changed", tokenizer)
 		}
 		b.Vocabulary = nil
-		if _, err := NewSpace(sparse.Sphere, a, b, true); err == nil {
+		if _, err := New(sparse.Sphere, a, b, true); err == nil {
 			t.Errorf("%q: text shares terms with vectors", tokenizer)
 		}
 	}
 	// Readers set Pairs only if a text has such a script, so tokenizers may differ in Pairs.
-	chinese := musttest.Get(FromTexts(t.Context(), []string{"手机 good"}, nil, Options{MinDF: 1}))(t)
-	english := musttest.Get(FromTexts(t.Context(), []string{"good phone"}, nil, Options{MinDF: 1}))(t)
-	if _, err := NewSpace(sparse.Sphere, chinese, english, true); err != nil || chinese.Tokenizer == english.Tokenizer {
+	chinese := musttest.Get(corpus.FromTexts(t.Context(), []string{"手机 good"}, nil, corpus.Options{MinDF: 1}))(t)
+	english := musttest.Get(corpus.FromTexts(t.Context(), []string{"good phone"}, nil, corpus.Options{MinDF: 1}))(t)
+	if _, err := New(sparse.Sphere, chinese, english, true); err != nil || chinese.Tokenizer == english.Tokenizer {
 		t.Errorf("%v, tokenizers %v and %v", err, chinese.Tokenizer, english.Tokenizer)
 	}
 	// Vocabularies may have any order; a repeated term is an error.
-	first := &Corpus{Documents: &sparse.CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{1}},
+	first := &corpus.Corpus{Documents: &sparse.CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{1}},
 		Vocabulary: []string{"b"}}
-	unsorted := &Corpus{Documents: &sparse.CSR{Cols: 3, Offsets: []int64{0, 3}, Terms: []uint32{0, 1, 2},
+	unsorted := &corpus.Corpus{Documents: &sparse.CSR{Cols: 3, Offsets: []int64{0, 3}, Terms: []uint32{0, 1, 2},
 		Values: []float32{3, 1, 2}}, Vocabulary: []string{"c", "a", "b"}}
-	s := musttest.Get(NewSpace(sparse.Embedding{}, first, unsorted, true))(t)
+	s := musttest.Get(New(sparse.Embedding{}, first, unsorted, true))(t)
 	if terms, values := s.Rows.Row(0); !slices.Equal(terms, []uint32{0, 1, 2}) || !slices.Equal(values,
 		[]float32{1, 2, 3}) {
 		t.Errorf("terms %v with values %v", terms, values)
 	}
 	unsorted.Vocabulary[1] = "c"
-	_, err := NewSpace(sparse.Embedding{}, first, unsorted, true)
+	_, err := New(sparse.Embedding{}, first, unsorted, true)
 	if err == nil || !strings.Contains(err.Error(), `"c" twice`) {
 		t.Errorf("a term twice: %v", err)
 	}
@@ -68,16 +69,16 @@ func TestSpace(t *testing.T) {
 
 // Vectors have equal numbers of columns, except from files that don't state the number.
 func TestSpaceColumns(t *testing.T) {
-	few, many := &Corpus{Source: "few", Documents: &sparse.CSR{Cols: 3, Offsets: []int64{0}}},
-		&Corpus{Source: "many", Documents: &sparse.CSR{Cols: 7, Offsets: []int64{0}}}
+	few, many := &corpus.Corpus{Source: "few", Documents: &sparse.CSR{Cols: 3, Offsets: []int64{0}}},
+		&corpus.Corpus{Source: "many", Documents: &sparse.CSR{Cols: 7, Offsets: []int64{0}}}
 	for _, c := range []struct {
-		few, many Format
+		few, many corpus.Format
 		ok        bool
-	}{{"", "", false}, {FormatSVMLight, "", true}, {"", FormatSVMLight, false}, {FormatSVMLight, FormatSVMLight, true},
-		{FormatNumPy, FormatIDX, false}} {
+	}{{"", "", false}, {corpus.FormatSVMLight, "", true}, {"", corpus.FormatSVMLight, false}, {corpus.FormatSVMLight, corpus.FormatSVMLight, true},
+		{corpus.FormatNumPy, corpus.FormatIDX, false}} {
 		few.Format, many.Format = c.few, c.many
-		for _, pair := range [][2]*Corpus{{few, many}, {many, few}} {
-			s, err := NewSpace(sparse.Embedding{}, pair[0], pair[1], true)
+		for _, pair := range [][2]*corpus.Corpus{{few, many}, {many, few}} {
+			s, err := New(sparse.Embedding{}, pair[0], pair[1], true)
 			if ok := err == nil; ok != c.ok || ok && (s.Columns.Cols != 7 || s.Rows.Cols != 7) {
 				t.Errorf("%v and %v: %v", c.few, c.many, err)
 			}
@@ -126,8 +127,8 @@ func TestSpaceWeights(t *testing.T) {
 		return max(n, 1)
 	}
 	letter := func(term string) bool { return term[0] >= 'a' }
-	read := func(texts []string) *Corpus {
-		return musttest.Get(FromTexts(t.Context(), texts, nil, Options{MinDF: 1}))(t)
+	read := func(texts []string) *corpus.Corpus {
+		return musttest.Get(corpus.FromTexts(t.Context(), texts, nil, corpus.Options{MinDF: 1}))(t)
 	}
 	for _, idf := range []bool{false, true} {
 		e := sparse.Embedding{Norm: sparse.NormL2}
@@ -143,7 +144,7 @@ func TestSpaceWeights(t *testing.T) {
 			}
 			return 1
 		}
-		s := musttest.Get(NewSpace(e, read(columns), read(rows), true))(t)
+		s := musttest.Get(New(e, read(columns), read(rows), true))(t)
 		x := musttest.Get(s.Embedder.Transform(s.Columns))(t)
 		y := musttest.Get(s.Embedder.Transform(s.Rows))(t)
 		for i, a := range rows {
@@ -164,7 +165,7 @@ func TestSpaceWeights(t *testing.T) {
 		if want := 7; s.Blank != want {
 			t.Errorf("idf %t: %d texts without terms, expected %d", idf, s.Blank, want)
 		}
-		if s = musttest.Get(NewSpace(e, read(columns), read(rows), false))(t); s.Blank != 7 || s.Columns.Cols != s.Rows.Cols {
+		if s = musttest.Get(New(e, read(columns), read(rows), false))(t); s.Blank != 7 || s.Columns.Cols != s.Rows.Cols {
 			t.Errorf("idf %t: %d texts without terms in %d columns", idf, s.Blank, s.Columns.Cols)
 		}
 	}

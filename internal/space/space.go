@@ -1,16 +1,15 @@
-package corpus
+// Package space embeds the documents of two corpora in one space.
+package space
 
 import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/sparse"
 )
-
-// NearTokenizer is the tokenizer for finding near copies. Words may contain digits, because texts
-// that differ in a number are different.
-var NearTokenizer = Tokenizer{Digits: true}
 
 // Space is one embedding for the documents of one or two corpora.
 type Space struct {
@@ -21,7 +20,7 @@ type Space struct {
 	Blank    int         // number of texts without terms of nonzero weight
 }
 
-// NewSpace fits an embedding to the documents of columns, for comparison with the documents of
+// New fits an embedding to the documents of columns, for comparison with the documents of
 // rows. If rows is nil, columns are compared with each other. A term that occurs only in rows is
 // treated like a term of one document of columns: its idf weight is log D, its weight from labels
 // almost 0, and in scaled columns it is dropped. Both corpora must be text with the same tokenizer,
@@ -31,8 +30,8 @@ type Space struct {
 // If apart is set, texts without terms are identical if they are equal, and orthogonal otherwise.
 // If it isn't set, they are zero vectors, as kernels of norms require. Vectors of zeros are always
 // zero vectors.
-func NewSpace(e sparse.Embedding, columns, rows *Corpus, apart bool) (*Space, error) {
-	all := []*Corpus{columns}
+func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, error) {
+	all := []*corpus.Corpus{columns}
 	if rows != nil {
 		all = append(all, rows)
 	}
@@ -51,7 +50,7 @@ func NewSpace(e sparse.Embedding, columns, rows *Corpus, apart bool) (*Space, er
 	}
 	fitted := *columns
 	fitted.Documents, fitted.Vocabulary = documents[0], nil
-	s := &Space{Embedder: Fit(e, &fitted)}
+	s := &Space{Embedder: corpus.Fit(e, &fitted)}
 	if err := s.Embedder.Validate(); err != nil {
 		return nil, err
 	}
@@ -81,7 +80,7 @@ func NewSpace(e sparse.Embedding, columns, rows *Corpus, apart bool) (*Space, er
 
 // tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct one,
 // so that different texts are orthogonal.
-func (s *Space) tellBlanks(all []*Corpus, documents []*sparse.CSR, apart bool) error {
+func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart bool) error {
 	cols := documents[0].Cols
 	type text struct {
 		hash    uint64
@@ -144,7 +143,7 @@ func (s *Space) tellBlanks(all []*Corpus, documents []*sparse.CSR, apart bool) e
 
 // share maps the documents of two corpora to common columns. For text these are the sorted terms of
 // both.
-func share(all []*Corpus, documents []*sparse.CSR) error {
+func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 	a, b := all[0], all[1]
 	if (a.Vocabulary == nil) != (b.Vocabulary == nil) {
 		if a.Vocabulary != nil {
@@ -158,7 +157,7 @@ func share(all []*Corpus, documents []*sparse.CSR) error {
 		if few.Documents.Cols > many.Documents.Cols {
 			few, many = many, few
 		}
-		if few.Documents.Cols != many.Documents.Cols && few.Format != FormatSVMLight {
+		if few.Documents.Cols != many.Documents.Cols && few.Format != corpus.FormatSVMLight {
 			return fmt.Errorf("corpus: %s has %d columns and %s %d, expected as many", b.Source, b.Documents.Cols, a.Source,
 				a.Documents.Cols)
 		}
@@ -177,17 +176,17 @@ func share(all []*Corpus, documents []*sparse.CSR) error {
 	terms := slices.Concat(a.Vocabulary, b.Vocabulary)
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
-	views, err := ViewsOf(a.Tokenizer, terms)
+	views, err := corpus.ViewsOf(a.Tokenizer, terms)
 	if err != nil {
 		return err
 	}
-	var sorter rowSorter
+	var sorter sparse.RowSorter
 	for at, c := range all {
 		to, taken := make([]uint32, len(c.Vocabulary)), make([]bool, len(terms))
 		for j, term := range c.Vocabulary {
 			column, _ := slices.BinarySearch(terms, term)
 			if taken[column] {
-				return fmt.Errorf("corpus: the vocabulary of %s holds %s twice, expected distinct terms", c.Source, quote(term))
+				return fmt.Errorf("corpus: the vocabulary of %s holds %s twice, expected distinct terms", c.Source, strconv.Quote(term))
 			}
 			to[j], taken[column] = uint32(column), true
 		}
@@ -197,7 +196,7 @@ func share(all []*Corpus, documents []*sparse.CSR) error {
 			m.Terms[k] = to[t]
 		}
 		for i := range m.Rows() {
-			sorter.sort(m.Row(i))
+			sorter.Sort(m.Row(i))
 		}
 	}
 	return nil
