@@ -117,20 +117,20 @@ func (c *Corpus) Validate() error {
 	if err := c.Labels.Validate(rows, len(c.Classes)); err != nil {
 		return err
 	}
-	switch {
-	case c.Kept() && c.Raw.Len() != rows:
-		return fmt.Errorf("corpus: %d texts, expected %d, one for each document", c.Raw.Len(), rows)
-	case c.Vocabulary != nil && len(c.Vocabulary) < c.Documents.Cols:
+	if c.Vocabulary != nil && len(c.Vocabulary) < c.Documents.Cols {
 		return fmt.Errorf("corpus: a vocabulary of %d terms, expected at least %d, one for each column, or none",
 			len(c.Vocabulary), c.Documents.Cols)
-	case c.Names != nil && len(c.Names) != rows:
-		return fmt.Errorf("corpus: %d names, expected %d, one for each document, or none", len(c.Names), rows)
-	case c.Hashes != nil && len(c.Hashes) != rows:
-		return fmt.Errorf("corpus: %d hashes, expected %d, one for each document, or none", len(c.Hashes), rows)
-	case c.Groups != nil && len(c.Groups) != rows:
-		return fmt.Errorf("corpus: %d groups, expected %d, one for each document, or none", len(c.Groups), rows)
-	case c.Weights != nil && len(c.Weights) != rows:
-		return fmt.Errorf("corpus: %d weights, expected %d, one for each document, or none", len(c.Weights), rows)
+	}
+	for _, list := range []struct {
+		name string
+		n    int
+		set  bool
+	}{{"texts", c.Raw.Len(), c.Kept()}, {"names", len(c.Names), c.Names != nil},
+		{"hashes", len(c.Hashes), c.Hashes != nil}, {"groups", len(c.Groups), c.Groups != nil},
+		{"weights", len(c.Weights), c.Weights != nil}} {
+		if list.set && list.n != rows {
+			return fmt.Errorf("corpus: %d %s, expected %d, one for each document, or none", list.n, list.name, rows)
+		}
 	}
 	for i, w := range c.Weights {
 		if !(w > 0) || math.IsInf(w, 0) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/gramengine/gram/corpus/internal/intern"
 	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/sparse"
 )
@@ -35,12 +34,12 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("corpus: Tokenizer: %w", err)
 	}
-	if _, err := columnsOf(&intern.Table{}, vocabulary); err != nil {
-		return nil, err
-	}
 	c := &Counter{index: make(map[string]uint32, len(vocabulary)), isWord: t.Words(), words: make([]bool, len(vocabulary)),
 		tokenizer: t}
 	for t, term := range vocabulary {
+		if _, twice := c.index[term]; twice {
+			return nil, fmt.Errorf("corpus: the vocabulary holds %s twice, expected distinct terms", quote(term))
+		}
 		c.index[term], c.words[t] = uint32(t), c.isWord([]byte(term))
 	}
 	c.spare.New = func() any {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/internal/run"
@@ -111,11 +110,7 @@ func quoteTo[T ~string | ~[]byte](s T, most int) string {
 	if len(s) <= most {
 		return strconv.Quote(string(s))
 	}
-	cut := most
-	for cut > most-utf8.UTFMax && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return strconv.Quote(string(s[:cut])) + "..."
+	return strconv.Quote(strings.ToValidUTF8(string(s[:most]), "")) + "..."
 }
 
 // warnings is a list of warnings, one per kind.

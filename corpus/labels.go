@@ -234,15 +234,15 @@ func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 	for i := range c.Documents.Rows() {
 		if ids := c.Labels.Of(i); len(ids) == 1 {
 			alone[ids[0]] = true
-		} else if len(ids) > 1 {
-			several++
-			example = cmp.Or(example, quote(c.Classes[ids[0]]+","+c.Classes[ids[1]]))
 		}
 	}
 	for i := range c.Documents.Rows() {
-		ids := c.Labels.Of(i)
-		if t.spaced == "" && len(ids) > 1 && slices.ContainsFunc(ids, func(id int32) bool { return alone[id] }) {
-			return
+		if ids := c.Labels.Of(i); len(ids) > 1 {
+			if t.spaced == "" && slices.ContainsFunc(ids, func(id int32) bool { return alone[id] }) {
+				return
+			}
+			several++
+			example = cmp.Or(example, quote(c.Classes[ids[0]]+","+c.Classes[ids[1]]))
 		}
 	}
 	c.warn().addOption("label with a comma, such as "+example+", read as several labels", several, "",

@@ -12,9 +12,6 @@ func (e Embedding) Supervised() bool { return e.Weighting == TFKL }
 // For a supervised embedding, the embedder also holds an error if [Labels.Validate] fails, or if
 // documents have fewer than two classes.
 func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
-	if !e.Supervised() {
-		return e.Fit(train)
-	}
 	f := &Embedder{Embedding: e}
 	f.learn(train, &labels, classes)
 	return f

@@ -22,20 +22,16 @@ type Charset struct {
 }
 
 // own holds encodings that the HTML index doesn't contain or maps to other encodings: it maps
-// Latin-1 to Windows-1252, and expects UTF-16 without a byte order mark.
+// Latin-1 to Windows-1252, and expects UTF-16 without a byte order mark. Names have no hyphens.
 var own = map[string]Charset{
-	"": {}, "auto": {},
-	"utf-8": {utf8: true}, "utf8": {utf8: true},
-	"utf-16": {other: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
-	"utf16":  {other: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
-	"latin1": {other: charmap.ISO8859_1}, "latin-1": {other: charmap.ISO8859_1},
-	"iso-8859-1": {other: charmap.ISO8859_1},
+	"": {}, "auto": {}, "utf8": {utf8: true}, "utf16": {other: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
+	"latin1": {other: charmap.ISO8859_1}, "iso88591": {other: charmap.ISO8859_1},
 }
 
 // Lookup returns an encoding by its name, ignoring case: auto, utf-8, utf-16, latin-1, or a name of
 // the WHATWG's Encoding Standard, such as windows-1252, shift_jis or koi8-r.
 func Lookup(name string) (Charset, error) {
-	if c, ok := own[strings.ToLower(strings.TrimSpace(name))]; ok {
+	if c, ok := own[strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "")]; ok {
 		return c, nil
 	}
 	e, err := htmlindex.Get(name)
