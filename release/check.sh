@@ -38,7 +38,7 @@ xargs -d '\n' git archive --format=zip --prefix="$module@v$version/" -o "$proxy/
 git show HEAD:go.mod >"$proxy/v$version.mod"
 echo "v$version" >"$proxy/list"
 echo "{\"Version\": \"v$version\", \"Time\": \"$(git log -1 --format=%cI)\"}" >"$proxy/v$version.info"
-(cd "$work" && GOPROXY="file://$work/proxy,$(go env GOPROXY)" GONOSUMDB=$module GOMODCACHE=$work/modules GOFLAGS=-modcacherw \
+(cd "$work" && GOPROXY="file://$work/proxy,$(go env GOPROXY)" GONOSUMDB=$module GOMODCACHE=$work/modules GOFLAGS="-modcacherw -trimpath" \
 	GOBIN=$work/bin CGO_ENABLED=0 go install "$module/cmd/gram@latest" "$module/cmd/grambench@latest")
 "$work/bin/gram" version | grep -x "gram $version"
 
