@@ -47,7 +47,7 @@ benchmarks: ## the Go benchmarks of kernels and engine
 # Two stages at a time, the longest first, because each leaves a part of two processors idle. The stages before are short,
 # or write files that others use. A comment on each stage names the faults that only this stage finds.
 ci: build format tidy generate-check python-venv ## everything that continuous integration runs
-	$(MAKE) -j2 -O vet staticcheck test race cluster-check cluster-test arm64-test cuda-check python-check portable arm64 licences campaign-short
+	$(MAKE) -j2 -O vet staticcheck test race cluster-check cluster-test arm64-test cuda-check python-check portable arm64 licences dist-quick campaign-short
 
 check: format tidy vet staticcheck test portable race arm64 generate-check ## the stages that need only Go and a C compiler
 
