@@ -68,8 +68,8 @@ func (s *search) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
 	size := s.opt.setOf(n, setShare, minSet, maxSet)
 	room := max(limitRows(n, bytes), min(size, n))
-	if need := min(room*n, 1<<22); len(s.arena) < need-need/16 { // folds differ slightly in size
-		s.arena = make([]float32, need)
+	if need := min(room*n, chunkValues); len(s.arena) < need {
+		s.arena = make([]float32, need+need/16) // folds differ slightly in size
 	}
 	s.store = newRowStore(s.m, d.docs, room, s.arena)
 	s.store.threads = s.threads

@@ -37,10 +37,14 @@ type rowStore struct {
 	runs    []piece  // pieces of the columns read that belong to the problem; nil for all
 	span    int      // number of columns read
 
-	slots  [][]float32 // memory for one row each
-	slotOf []int32     // slot of each document's row, or -1
-	docOf  []int32     // document of the row in each slot, or -1
-	usedIn []uint32    // last round that needed the row of each slot
+	// The memory has total values, in chunks of length values that are allocated when first needed. A
+	// chunk has slots for per rows. A store and its restriction share the chunks.
+	chunks             [][]float32
+	length, total, per int
+
+	slotOf []int32  // slot of each document's row, or -1
+	docOf  []int32  // document of the row in each slot, or -1
+	usedIn []uint32 // last round that needed the row of each slot
 	round  uint32
 	filled int       // number of slots in use: slots 0 … filled-1
 	lots   uint64    // state of the random number generator
@@ -52,8 +56,11 @@ type rowStore struct {
 // limitRows returns how many rows of n values fit into the given number of bytes, at most n.
 func limitRows(n int, bytes int64) int { return int(min(int64(n), bytes/(4*int64(max(n, 1))))) }
 
-// newRowStore returns a store for the rows of docs with room slots. Slots use buf as long as it
-// lasts.
+// chunkValues is the maximum number of values in a chunk of more than one row.
+const chunkValues = 4 << 20
+
+// newRowStore returns a store for the rows of docs with room slots. buf is the first chunk if it is
+// large enough.
 func newRowStore(m *source, docs []int, room int, buf []float32) *rowStore {
 	s := &rowStore{m: m}
 	s.lay(docs)
@@ -61,17 +68,32 @@ func newRowStore(m *source, docs []int, room int, buf []float32) *rowStore {
 		s.direct = true
 		return s
 	}
-	n := len(docs)
-	s.slots = make([][]float32, room)
-	for i := range s.slots {
-		if len(buf) < n {
-			break
-		}
-		s.slots[i], buf = buf[:n:n], buf[n:]
+	n := max(len(docs), 1)
+	s.length, s.total = max(min(chunkValues/n, room), 1)*n, room*n
+	s.chunks = make([][]float32, (s.total+s.length-1)/s.length)
+	if len(buf) >= s.length {
+		s.chunks[0] = buf
 	}
+	s.divide()
+	return s
+}
+
+// divide divides the memory into slots.
+func (s *rowStore) divide() {
+	n := max(len(s.docs), 1)
+	s.per = s.length / n
+	room := min(s.total/s.length*s.per+s.total%s.length/n, n)
 	s.usedIn, s.docOf = make([]uint32, room), make([]int32, room)
 	s.empty()
-	return s
+}
+
+// slot returns the memory of a slot.
+func (s *rowStore) slot(i int32) []float32 {
+	n, c := len(s.docs), int(i)/s.per
+	if s.chunks[c] == nil {
+		s.chunks[c] = make([]float32, min(s.length, s.total-c*s.length))
+	}
+	return s.chunks[c][int(i)%s.per*n:][:n:n]
 }
 
 // empty removes all rows.
@@ -128,7 +150,7 @@ func (s *rowStore) lay(docs []int) {
 // victim returns a slot for a new row: an empty one or, of some random slots that this round doesn't
 // need, the slot with the smallest need.
 func (s *rowStore) victim() int32 {
-	for s.filled < len(s.slots) {
+	for s.filled < len(s.docOf) {
 		s.filled++
 		if s.docOf[s.filled-1] < 0 {
 			return int32(s.filled - 1)
@@ -139,9 +161,9 @@ func (s *rowStore) victim() int32 {
 		s.lots ^= s.lots << 13 // Marsaglia's xorshift
 		s.lots ^= s.lots >> 7
 		s.lots ^= s.lots << 17
-		slot := int(s.lots % uint64(len(s.slots)))
+		slot := int(s.lots % uint64(len(s.docOf)))
 		for s.usedIn[slot] == s.round {
-			slot = (slot + 1) % len(s.slots)
+			slot = (slot + 1) % len(s.docOf)
 		}
 		if s.need == nil {
 			return int32(slot)
@@ -193,7 +215,7 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 	for r, t := range which {
 		if slot := s.slotOf[t]; slot >= 0 {
 			s.usedIn[slot] = s.round
-			rows[r] = s.slots[slot][:len(s.docs)]
+			rows[r] = s.slot(slot)
 		} else {
 			missing = append(missing, r)
 		}
@@ -210,11 +232,8 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 			s.slotOf[old] = -1
 		}
 		s.usedIn[slot] = s.round
-		if len(s.slots[slot]) < len(s.docs) {
-			s.slots[slot] = make([]float32, len(s.docs))
-		}
 		s.docOf[slot], s.slotOf[t] = t, slot
-		rows[r] = s.slots[slot][:len(s.docs)]
+		rows[r] = s.slot(slot)
 		ask[i], dst[i] = s.docs[t], rows[r]
 	}
 	if err := s.read(ctx, ask, dst); err != nil {
@@ -292,35 +311,27 @@ func (s *rowStore) restrict(keep []int32, docs []int, least int, bytes int64) *r
 		r.threads = s.threads
 		return r
 	}
-	r := &rowStore{m: s.m, threads: s.threads, asked: s.asked, hits: s.hits}
+	r := &rowStore{m: s.m, threads: s.threads, chunks: s.chunks, length: s.length, total: s.total, asked: s.asked,
+		hits: s.hits}
 	r.lay(docs)
-	n := len(docs)
-	parts := 1
-	for _, buf := range s.slots { // buffers of unused slots are empty
-		if len(buf) >= n {
-			parts = max(parts, len(buf)/n)
-		}
-	}
-	for part := range min(parts, (n+len(s.slots)-1)/len(s.slots)) {
-		for _, buf := range s.slots {
-			if len(buf) >= (part+1)*n {
-				buf = buf[part*n : (part+1)*n : (part+1)*n]
-			} else if part > 0 {
-				continue
-			}
-			r.slots = append(r.slots, buf)
-		}
-	}
-	r.usedIn, r.docOf = make([]uint32, len(r.slots)), make([]int32, len(r.slots))
-	r.empty()
+	r.divide()
+	index := make(map[int32]int32, len(keep))
 	for to, from := range keep {
-		if slot := s.slotOf[from]; slot >= 0 {
-			row := s.slots[slot]
-			for c, t := range keep { // keep is increasing, so this works in place
-				row[c] = row[t]
-			}
-			r.slotOf[to], r.docOf[slot] = slot, int32(to)
+		index[from] = int32(to)
+	}
+	slot := int32(0)
+	for from, doc := range s.docOf {
+		to, ok := index[doc]
+		if !ok {
+			continue
 		}
+		// No row moves up and keep is increasing, so this works in place.
+		row, short := s.slot(int32(from)), r.slot(slot)
+		for c, t := range keep {
+			short[c] = row[t]
+		}
+		r.slotOf[to], r.docOf[slot] = slot, to
+		slot++
 	}
 	s.empty()
 	return r

@@ -56,3 +56,33 @@ func TestOverRelaxation(t *testing.T) {
 	}
 	t.Logf("%d and %d steps", partial.Iterations, whole.Iterations)
 }
+
+// A restricted store has the cached rows of its documents, and room for more of the shorter rows.
+func TestRowsRestricted(t *testing.T) {
+	const n, room = 20, 5
+	whole := matrixOf(t, n, func(i, j int) float64 { return float64(100*i + j) })
+	m := sourceOf(t, struct{ Matrix }{whole})
+	s := newRowStore(m, run.Numbers(0, n), room, nil)
+	rows := make([][]float32, n)
+	fetch := func(s *rowStore, hits int64, docs ...int32) {
+		t.Helper()
+		before := s.hits
+		musttest.Do(t, s.fetch(t.Context(), docs, rows[:len(docs)]))
+		if s.hits-before != hits {
+			t.Errorf("documents %v: %d rows were cached, expected %d", docs, s.hits-before, hits)
+		}
+		for r, d := range docs {
+			for c, v := range rows[r] {
+				if want := whole.Row(s.docs[d])[s.docs[c]]; v != want {
+					t.Errorf("document %d of %v, column %d: %v, expected %v", d, s.docs, c, v, want)
+				}
+			}
+		}
+	}
+	fetch(s, 0, 19, 3, 4, 8, 0)
+	keep := []int32{1, 3, 5, 7, 8, 10, 11, 15, 18, 19}
+	r := s.restrict(keep, []int{1, 3, 5, 7, 8, 10, 11, 15, 18, 19}, 4, 1<<20)
+	fetch(r, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9) // documents 3, 8 and 19 of s
+	fetch(r, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+	fetch(s, 0, 3, 8) // s is empty
+}
