@@ -454,10 +454,8 @@ func (c *Corpus) warnColumns(
 		}
 		message := "column " + r.Column + ": "
 		switch {
-		case r.Vector && r.Missing && (known || opt.file):
+		case r.Missing && r.Vector && (known || opt.file):
 			message += "vector missing"
-		case r.Vector:
-			continue
 		case r.Missing && unseen:
 			message += "value missing, as in no row of training"
 		case r.Missing && r.Number && (known || opt.file):
@@ -473,6 +471,9 @@ func (c *Corpus) warnColumns(
 			index[message], list = len(list), append(list, Warning{Message: message})
 		}
 		of[n] = 1 + index[message]
+	}
+	if list == nil {
+		return
 	}
 	for i, d := range documents {
 		for _, t := range counters[d.counter].termsOf(&d) {
