@@ -27,18 +27,17 @@ type textFlags struct {
 
 // TextTopic is the help topic "text".
 var TextTopic = cli.Topic{Name: "text", Summary: "text encoding and tokenization", Text: `
-Text is UTF-8, or UTF-16 by its byte order mark; -encoding names another encoding. Bytes that are
-not text separate terms and are counted in a warning, files of binary data in a folder are left
-out, and -strict refuses both.
+Text is UTF-8, or UTF-16 with a byte order mark, unless -encoding is set. Invalid bytes separate
+terms, binary files in a folder are skipped, and warnings count both. With -strict they are errors.
 
-Tables (CSV, TSV with -label-column or -text-column) and JSON lines have labels and texts in columns
-or keys with common names, or with those that the flags name. An empty label means none.
+In tables (CSV, TSV with -label-column or -text-column) and JSON lines, labels and texts are in
+columns or keys with common names, or in those set by flags. An empty label means no label.
 
-Terms are runs of letters in lower case unless flags say otherwise. These mean what parameters of
-scikit-learn's CountVectorizer mean: -ngrams its ngram_range, -token-pattern its token_pattern (in
-Go's syntax, RE2), -analyzer, -stop-words and -strip-accents (unicode) those of the same names, and
--embed logtfidf its sublinear_tf. Lists of stop words are those of the Snowball stemmers, shorter
-than scikit-learn's. Models keep these settings, and predict splits text as train did.`,
+By default, terms are lower-case words of letters. The flags correspond to parameters of
+scikit-learn's CountVectorizer: -ngrams to ngram_range, -token-pattern to token_pattern (with RE2
+syntax), -analyzer, -stop-words and -strip-accents (unicode) to parameters of the same names, and
+-embed logtfidf to sublinear_tf. The stop words are from the Snowball stemmers. Models store these
+settings, so that predict tokenizes like train.`,
 	Declare: func(f *cli.Flags) {
 		t := &textFlags{}
 		t.declare(f)

@@ -32,14 +32,15 @@ var Command = &cli.Command{
 	Name:    "bench",
 	Summary: "measure pairs/s by instruction set and kernel",
 	Help: `
-Measures how many pairs of documents the engine computes per second, against a merge of their sorted
-lists on one core, LIBSVM's way. Every round runs the merge, then every instruction set, kernel
-and number of workers. Figures are medians over the rounds, ratios are of the same round.
+Measures how many pairs of documents the engine computes per second. The baseline merges sorted
+lists on one core, as LIBSVM does. Each round runs the baseline, and then each combination of
+instruction set, kernel and number of workers. Results are medians over the rounds; ratios compare
+measurements of the same round.
 
-The kernel "tiles" computes c = 1 - cosine of all pairs and stores nothing, "neighbours" finds the
+The kernel "tiles" computes c = 1 - cosine of all pairs without storing it, "neighbours" finds the
 10 nearest neighbours of each document, "digest" sums hashes of c; all others fill whole matrices.
-The head's multiply-adds are compared with those that the machine does in registers ("useful": for
-terms that both documents have), and bytes, which are counted, with the bandwidth of memory.`,
+A second table compares multiply-adds with the peak rate of the CPU ("useful": for terms that both
+documents have), and memory traffic with the memory bandwidth.`,
 	Examples: `
 grambench bench -in synthetic:docs=10000,terms=40000 -kernel diffusion:t=0.5 -workers 1,2
 grambench bench -explain -in train.svm

@@ -21,19 +21,19 @@ const suiteTopic = "suite"
 
 // SuiteTopic is the help topic of the suite.
 var SuiteTopic = cli.Topic{Name: suiteTopic, Text: `
-bench -suite measures workloads that are the same on every machine, by name and version:
+bench -suite measures standard workloads, which are identical on all computers:
 ` + workloads() + `
-Each is checked first: its digest is that of other machines with the instruction set, and a sample
-of its values is within tolerance of the reference. A wrong result is an error. Rounds measure all
-in turn until each median's 95 % interval is within 2 %, or the time is over.
+First the results of each workload are checked: they must have a known digest, and a sample must be
+within tolerance of a float64 reference. Then rounds of all workloads are measured until the 95%
+interval of each median is within 2%, or until the time limit.
 
   grambench bench -suite quick -o a.txt               one worker
   grambench bench -suite normal -o a.txt              one worker, and all
   grambench bench -suite full                         1, 2, 4, ... workers
   grambench bench -suite quick -workers 1,2,...,all   the same in less time
 
-The file has a line per round in the format of Go's benchmarks: benchstat a.txt b.txt compares two
-machines or versions (go install golang.org/x/perf/cmd/benchstat@latest).`,
+The output file has the format of Go benchmarks, with a line per round. To compare two computers or
+versions, run benchstat a.txt b.txt (go install golang.org/x/perf/cmd/benchstat@latest).`,
 	Declare: func(f *cli.Flags) { (&suite{}).declare(f) }}
 
 // workloads returns a line of text per workload.

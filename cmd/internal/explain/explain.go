@@ -19,18 +19,18 @@ var Command = &cli.Command{
 	Name:    "explain",
 	Summary: "show the terms with the largest effect on a model or a prediction",
 	Help: `
-Prints the terms with the largest effects for and against each class. Logistic regression, linear
-machines and linear kernels have weights: the effect of one unit of the embedded document. Other
-kernels have mean effects: the decision value of a training document that the model holds, minus
-that of the document without the term, on average over these. One-vs-one machines are averaged by
-class; -class CLASS prints each decision function of a class.
+Prints the terms with the largest effects for and against each class. For logistic regression,
+linear SVMs and linear kernels these are weights: effects of one unit of the embedded document. For
+other kernels they are mean effects: the decision value of a training document minus the value
+without the term, averaged over the training documents in the model. One-vs-one decision
+functions are averaged by class; -class CLASS prints each decision function of a class.
 
-With -text TEXT, or -in SOURCE -document N, it explains what a model of any kind predicts for that
-document. The decision value f is that of the predicted class against the second class. A term's
-effect is f minus the f that the model predicts for the document without the term. For support
-vector machines it also gives the slope, the derivative of f along the term's count, and the
-training documents with the largest shares of f. Deciding words of a text are marked: in a
-terminal, bold for what is predicted and underlined against it; elsewhere, by [+ ] and [- ].`,
+With -text TEXT, or -in SOURCE -document N, it explains the prediction of any model for a document.
+The decision value f compares the predicted class with the second class. The effect of a term is f
+minus the value of f for the document without the term. For support vector machines the report also
+has the slope (the derivative of f with respect to the term's count) and the training documents with
+the largest contributions to f. In a terminal, words for the prediction are bold, words against it
+underlined; elsewhere they are marked by [+ ] and [- ].`,
 	Examples: `
 gram explain news.model
 gram explain -text 'the shuttle reached orbit' news.model

@@ -21,8 +21,8 @@ var Info = &cli.Command{
 	Name:    "info",
 	Summary: "print CPU, instruction sets, caches, memory and GPU of this computer",
 	Help: `
-Prints the version, the processor's features and the instruction set that the engine uses, how much
-memory is free and what limits it, and the GPU with its driver, or why there is none.`,
+Prints the version, the CPU's features, the instruction set that the engine uses, the free memory
+and its limit, and the GPU with its driver, or the reason why no GPU is used.`,
 	Examples: "grambench info\ngrambench info -json",
 	Setup: func(f *cli.Flags) cli.Work {
 		return func(_ context.Context, e *cli.Env) error { return report.Write(e.Stdout, newInfo(), f.JSON) }

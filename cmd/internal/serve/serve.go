@@ -30,17 +30,17 @@ var Command = &cli.Command{
 	Summary: "serve a model over HTTP: predictions, explanations, neighbours, and a web page",
 	NoJSON:  true,
 	Help: `
-Answers requests with any model of texts, until ^C or SIGTERM:
+Serves predictions of a model that was trained on texts, until ^C or SIGTERM:
   POST /predict     class, probability, margin to the second class, known words
-  POST /explain     the terms that decide, by what the prediction would be without each
-  POST /neighbours  the nearest documents of -of, by c = 1 - cosine
-  GET /healthz      what it serves       GET /metrics   for Prometheus       GET /   a page
-A body is JSON, {"text": "..."} or {"texts": ["...", ...]}, or plain text; "n" is how many terms or
-neighbours to name. A model of columns takes {"COLUMN": value, ...}, or an array of such objects.
-Answers and errors are JSON. A model file that is replaced is read within two seconds, and -of with
-it; SIGHUP reads them at once. Requests under way end with the old ones, which stay if the new ones
-can't be read. Only this machine is served, unless -addr names another address: then put a proxy in
-front, since there are no passwords and no encryption.`,
+  POST /explain     terms with the largest effect on the prediction
+  POST /neighbours  nearest documents of -of by c = 1 - cosine
+  GET /healthz      model and status     GET /metrics   for Prometheus       GET /   web page
+The body is JSON, {"text": "..."} or {"texts": ["...", ...]}, or plain text; "n" is the number of
+terms or neighbours. Models of tables take {"COLUMN": value, ...}, or an array of objects.
+Responses and errors are JSON. If the model file is replaced, the server loads it and -of within two
+seconds, or at once after SIGHUP; if this fails, it keeps the old model. By default only localhost
+can connect. Use a reverse proxy for other addresses (-addr), because the server has no
+authentication and no encryption.`,
 	Examples: `
 gram serve news.model
 gram serve -addr localhost:9000 -of train.tsv.gz news.model

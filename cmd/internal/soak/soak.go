@@ -22,14 +22,14 @@ var Command = &cli.Command{
 	Name:    "soak",
 	Summary: "stress-test all cores, and report any core that computes wrong results",
 	Help: `
-Makes all cores compute at once, and for a tenth of the time (-alone) one core at a time: tiles of
-c, maps of kernels and panels of dot products, of changing size and on every instruction set. One
-corpus is larger than the last-level cache. Each value is compared bit by bit with its first result.
-Results have the same bits on any core and any day, so a difference is a fault of the core or its
-memory. It is tried again there and on another core.
+Runs the engine's computations on all cores at once and, for a tenth of the time (-alone), on one
+core at a time: tiles of c, kernel functions and dot products of various sizes, with every
+instruction set. One corpus is larger than the last-level cache. Each value is compared bit by bit
+with its first result. Correct cores always give the same bits, so a difference shows a fault of the
+core or its memory. Tasks with differences are repeated on the same core and on another core.
 
-The report of a difference names core, instruction set, tile and bits. Exit status 1: there was one,
-or a core compared nothing. ^C ends the run with its report, and status 130.`,
+The report lists core, instruction set, tile and bits of each difference. The exit status is 1 if
+there were differences, or if the run was too short for a core. ^C ends the run with a report.`,
 	Examples: `
 grambench soak -for 8h
 grambench soak -for 10m -cores 4-7 -isa avx512 -json`,

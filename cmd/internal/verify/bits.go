@@ -90,8 +90,8 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 		if err = errors.Join(err, eng.Close()); err != nil {
 			return err
 		}
-		v.check(isa, emb, "bit-identical with 1, 2 and 7 workers", differ == "", "%s, sha256 %s%s", n, digest[:8], differ)
-		v.check(isa, emb, "bit-identical at once, in stripes, by rows and as test documents", otherwise == "", "%s%s",
+		v.check(isa, emb, "bit-identical: 1, 2 and 7 workers", differ == "", "%s, sha256 %s%s", n, digest[:8], differ)
+		v.check(isa, emb, "bit-identical: whole matrix, stripes, rows, test documents", otherwise == "", "%s%s",
 			n, otherwise)
 	}
 	return nil

@@ -29,20 +29,21 @@ var Command = &cli.Command{
 	Name:    "verify",
 	Summary: "compare every back end and kernel with a float64 reference",
 	Help: `
-Compares what the engine computes in float32, on every instruction set and device of this machine
-and for every kernel, with the float64 reference. Exit status 1: a value is out of tolerance.
+Compares the engine's float32 results for every kernel, instruction set and device of this computer
+with a float64 reference. The exit status is 1 if a value is out of tolerance.
 
 For up to ` + report.Count(allPairsUpTo) +
-		` documents it compares all pairs; for more, rows chosen at random, about 4
-million pairs, and the 1,000 closest pairs. If no kernel is named, it compares c, which all kernels
-are computed from, on all of these, other kernels and embeddings on an eighth of them.
+		` documents it compares all pairs; for more, random rows with about 4
+million pairs, and the 1,000 closest pairs. By default it compares c, the basis of all kernels, on
+all of these pairs, and other kernels and embeddings on an eighth.
 It also checks that c is 0 for identical documents,
 that (i, j) and (j, i) have the same bits, and that a matrix of up to ` +
 		report.Count(sameBitsDocuments) + ` documents has the same
 bits from 1, 2 and 7 workers, in stripes, by rows and with test documents as rows.
 
-The table has the greatest errors: absolute, with its indices and tolerance, relative, and in units
-in the last place (ulp) of float32; -json has the documents of the first, and digests in full.`,
+The table lists the largest absolute error with its indices and tolerance, the largest relative
+error, and the largest error in units in the last place (ulp) of float32. -json adds the documents
+of the largest absolute error, and full digests.`,
 	Examples: `
 grambench verify
 grambench verify -in train.svm -kernel diffusion:t=0.1 -kernel rbf:gamma=1,embed=tfidf-l2

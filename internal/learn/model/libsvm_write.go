@@ -257,7 +257,7 @@ func (l *libsvmWriter) serial(s int) error {
 	doc := l.m.SupportDoc[s]
 	if doc < 0 || doc >= math.MaxInt32 {
 		return fmt.Errorf(
-			"support vector %d: document must be between 0 and %d for a precomputed kernel, got %d", s,
+			"training document of support vector %d must be between 0 and %d, got %d", s,
 			math.MaxInt32-1, doc,
 		)
 	}

@@ -42,7 +42,7 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 		{one(func(m *Model) { m.Classes = []string{"1", "2", "1e20"} }), false, `class "1e20" is not a 32-bit integer`},
 		{one(func(m *Model) { m.Classes = []string{"1", "2", "1.0"} }), false, `classes "1" and "1.0" are the same`},
 		{one(func(m *Model) { m.SupportClass[0] = (m.SupportClass[0] + 1) % 3 }), false, "belongs to another class"},
-		{one(func(m *Model) { m.SupportDoc[0] = -1 }), true, "support vector 0: document must be between 0 and 2147483646"},
+		{one(func(m *Model) { m.SupportDoc[0] = -1 }), true, "document of support vector 0 must be between 0 and 2147483646"},
 		{
 			one(func(m *Model) { m.Embedder.Norm, m.Embedder.Pairing = sparse.NormL1, sparse.ChiSquare }), false,
 			"embedding tf-l1-chi2 is not supported; use tf",

@@ -104,7 +104,7 @@ func skew(i, j int, ij, ji float32) error {
 func (p *Predictor) precomputed(loops *asm.Kernels) error {
 	for s, doc := range p.m.SupportDoc {
 		if doc < 0 || doc >= math.MaxUint32 {
-			return fmt.Errorf("svm: support vector %d: training document must be between 0 and %d, got %d", s,
+			return fmt.Errorf("svm: training document of support vector %d must be between 0 and %d, got %d", s,
 				uint32(math.MaxUint32-1), doc)
 		}
 		p.columns = max(p.columns, int(doc)+1)

@@ -36,7 +36,7 @@ func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 		got, err := form.ReadSized(t.Context(), bytes.NewReader(data), int64(len(data)),
 			func(corpus.Tokenizer, corpus.Form) { early = true })
 		if err != nil || !early {
-			t.Fatalf("model %d: error %v, early called: %v, want no error and true", i, err, early)
+			t.Fatalf("model %d: error %v, early called: %v; want nil and true", i, err, early)
 		}
 		if !reflect.DeepEqual(got, m) {
 			t.Errorf("model %d: read\n%+v, want\n%+v", i, got, m)
