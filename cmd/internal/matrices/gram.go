@@ -42,7 +42,7 @@ gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 trai
 		g := &gram{f: f}
 		g.StartsOver, g.Reread = true, []*string{&g.In}
 		g.Documents.Declare(f, "goroot", &g.Limits)
-		f.StringVar(&g.test, "test", "", "compute rows for the documents of `SOURCE`, and columns for those of -in")
+		f.StringVar(&g.test, "test", "", "compute the matrix between `SOURCE` (rows) and -in (columns)")
 		f.ReadsFiles(&g.test, "test", g.Files(&g.test))
 		f.Group("Kernel", "")
 		g.Kernels.Declare(f, "diffusion:t=0.5")
@@ -139,7 +139,7 @@ func (g *gram) check() error {
 		return err
 	}
 	if g.kernel = kernels[0]; len(kernels) > 1 {
-		return cli.Usagef("-kernel gives %d kernels, but a file holds one matrix", len(kernels))
+		return cli.Usagef("got %d kernels, but a file holds one matrix", len(kernels))
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func (n *neighbours) check() error {
 		return err
 	}
 	if len(kernels) > 1 {
-		return cli.Usagef("-kernel gives %d kernels, but only one is allowed", len(kernels))
+		return cli.Usagef("got %d kernels, but only one is allowed", len(kernels))
 	}
 	n.kernel = kernels[0]
 	return nil

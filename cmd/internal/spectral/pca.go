@@ -111,7 +111,7 @@ func (c *components) check() error {
 		return err
 	}
 	if len(kernels) > 1 {
-		return cli.Usagef("-kernel gives %d kernels, but only one is allowed", len(kernels))
+		return cli.Usagef("got %d kernels, but only one is allowed", len(kernels))
 	}
 	c.kernel = kernels[0]
 	return nil

@@ -183,7 +183,7 @@ func anyWay(
 	}
 	for r, i := range test {
 		if !sameFloats(cross.Row(r), first[i*n:][:n]) {
-			return differ + fmt.Sprintf(", document %d differs as a test document", i), nil
+			return differ + fmt.Sprintf(", row of test document %d differs", i), nil
 		}
 	}
 	return differ, nil

@@ -76,7 +76,7 @@ func TestAnyWayFindsDifferences(t *testing.T) {
 		}
 		first[398*400+7] = math.Nextafter32(first[398*400+7], 9)
 		differ, err = anyWay(context.Background(), docs, x, eng, c, first)
-		for _, want := range []string{"stripes differ", "row 399 differs", "document 398 differs as a test document"} {
+		for _, want := range []string{"stripes differ", "row 399 differs", "row of test document 398 differs"} {
 			if err != nil || !strings.Contains(differ, want) {
 				t.Errorf("%s: found %q, %v, expected %q", isa, differ, err, want)
 			}

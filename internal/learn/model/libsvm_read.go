@@ -165,7 +165,7 @@ func (l *libsvmReader) understandClasses() error {
 	l.sizes = l.ints("nr_sv", k, 0, math.MaxInt32)
 	if all := sum(l.sizes); l.err == nil && all != l.total {
 		return l.fail(l.lines["nr_sv"], fmt.Sprintf("%d support vectors in total", all),
-			"%d as in total_sv (line %d)", l.total, l.lines["total_sv"])
+			"%d, the value of total_sv in line %d", l.total, l.lines["total_sv"])
 	}
 	rho := l.floats("rho", pairs(k))
 	l.m.Classifier = solver.Classifier{Classes: k, Functions: make([]*solver.DecisionFunction, len(rho))}
@@ -301,7 +301,7 @@ func (l *libsvmReader) vector(machines []*solver.DecisionFunction) error {
 	text, err := l.next()
 	if errors.Is(err, io.EOF) {
 		return l.fail(
-			l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d as in total_sv", l.total,
+			l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d, the value of total_sv", l.total,
 		)
 	}
 	if err != nil {

@@ -136,7 +136,7 @@ func TestReadLIBSVMErrors(t *testing.T) {
 		{replace(threeClasses, "total_sv 4", "total_sv -4"), `m.txt:7: found total_sv "-4"`},
 		{
 			replace(threeClasses, "total_sv 4", "total_sv 5"),
-			"m.txt:12: found 4 support vectors in total, expected 5 as in total_sv (line 7)",
+			"m.txt:12: found 4 support vectors in total, expected 5, the value of total_sv in line 7",
 		},
 		{replace(threeClasses, "rho 0.5", "rho 0.5 1"), "m.txt:8: found rho with 4 values, expected 3"},
 		{replace(threeClasses, "2e-3", "2e-3x"), `m.txt:8: found rho "2e-3x"`},
