@@ -93,7 +93,7 @@ type Kernels struct {
 
 // CostOrigin describes how Cost was measured.
 const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
-	"(avx512: those of avx2, whose choice of the head costs a Zen 5 at most 9 %; for dense columns fitted on a Xeon)"
+	"(avx512: the costs of avx2, which make a Zen 5 at most 9% slower; dense columns: fitted on a Xeon)"
 
 // Cost holds the costs of the parts of a dot product in nanoseconds; see [CostOrigin]. Only ratios
 // matter.
@@ -131,7 +131,7 @@ func upTo(list []*Kernels, highest ISA) []*Kernels {
 			return list[:i+1]
 		}
 	}
-	panic(fmt.Sprintf("asm: linked for the instruction set %q, which this processor doesn't support", highest))
+	panic(fmt.Sprintf("asm: linked for instruction set %q, but this processor does not support it", highest))
 }
 
 // Available returns the instruction sets that this processor supports, best last.
@@ -152,7 +152,7 @@ func For(isa ISA) (*Kernels, error) {
 		}
 		have = append(have, string(k.ISA))
 	}
-	return nil, fmt.Errorf("asm: instruction set %q is not available, expected one of %s", isa, strings.Join(have, ", "))
+	return nil, fmt.Errorf("asm: instruction set %q is not available; available are %s", isa, strings.Join(have, ", "))
 }
 
 // Best returns the kernels of the best instruction set available.

@@ -191,7 +191,7 @@ func checkPanel(kernel string, width int, f panelKernel) panelKernel {
 		equal(kernel, "start", len(start), len(doc)+1)
 		first, end := start[0], start[len(doc)]
 		if first < 0 || end < first {
-			fail(kernel, "start goes from %d to %d, expected to ascend from at least 0", first, end)
+			fail(kernel, "start must be nonnegative and ascending, got %d to %d", first, end)
 		}
 		values(kernel, "offset", len(offset), int(min(end, math.MaxInt)))
 		values(kernel, "value", len(value), int(min(end, math.MaxInt)))
@@ -262,7 +262,7 @@ func checkRectangle(kernel, arg string, have, rows, stride, width int) {
 	hi, lo := bits.Mul64(uint64(rows-1), uint64(stride))
 	lo, carry := bits.Add64(lo, uint64(width), 0)
 	if hi|carry != 0 || lo > uint64(have) {
-		fail(kernel, "%s has %d values, expected %d rows of %d, %d apart", arg, have, rows, width, stride)
+		fail(kernel, "%s has %d values, too few for %d rows of %d values with stride %d", arg, have, rows, width, stride)
 	}
 }
 
@@ -271,7 +271,7 @@ func checkRows[T float32 | float64](kernel, arg string, rows [][]T, from, n int)
 	atLeast(kernel, "from", from, 0)
 	for i, row := range rows {
 		if len(row)-n < from {
-			fail(kernel, "%s[%d] has %d values, expected at least %d from %d on", arg, i, len(row), n, from)
+			fail(kernel, "%s[%d] has %d values, but needs at least %d from index %d on", arg, i, len(row), n, from)
 		}
 	}
 }
@@ -307,7 +307,7 @@ func checkScores(kernel string, g, mask int) {
 // checkBits checks the logarithm of the number of intervals per power of two.
 func checkBits(function string, bits uint) {
 	if bits > piecewiseMax {
-		fail(function, "bits is %d, expected at most %d", bits, piecewiseMax)
+		fail(function, "bits must be at most %d, got %d", piecewiseMax, bits)
 	}
 }
 
@@ -320,7 +320,7 @@ func inputs(kernel, a, b string, dst, haveA, haveB int) {
 
 func input(kernel, arg string, dst, have int) {
 	if have < dst {
-		failNumbers(kernel, "dst has %[3]d values, %[1]s %[2]d", arg, have, dst)
+		failNumbers(kernel, "dst has %[3]d values, but %[1]s has %[2]d", arg, have, dst)
 	}
 }
 
@@ -328,26 +328,26 @@ func input(kernel, arg string, dst, have int) {
 // checks that its length is a multiple of n.
 func values(kernel, arg string, have, need int) {
 	if have < need {
-		failNumbers(kernel, "%s has %d values, expected at least %d", arg, have, need)
+		failNumbers(kernel, "%s has %d values, but needs at least %d", arg, have, need)
 	}
 }
 
 func equal(kernel, arg string, have, want int) {
 	if have != want {
-		failNumbers(kernel, "%s has %d values, expected %d", arg, have, want)
+		failNumbers(kernel, "%s has %d values, but needs %d", arg, have, want)
 	}
 }
 
 func multiple(kernel, arg string, have, block int) {
 	if have%block != 0 {
-		failNumbers(kernel, "%s has %d values, expected a multiple of %d", arg, have, block)
+		failNumbers(kernel, "%s has %d values, but needs a multiple of %d", arg, have, block)
 	}
 }
 
 // atLeast checks that have is at least least.
 func atLeast(kernel, arg string, have, least int) {
 	if have < least {
-		failNumbers(kernel, "%s is %d, expected at least %d", arg, have, least)
+		failNumbers(kernel, "%s is %d, but must be at least %d", arg, have, least)
 	}
 }
 
@@ -356,7 +356,7 @@ const selectMax = 1 << 16
 
 func atMost(kernel, arg string, have, most int) {
 	if have > most {
-		failNumbers(kernel, "%s has %d values, expected at most %d", arg, have, most)
+		failNumbers(kernel, "%s has %d values, but may have at most %d", arg, have, most)
 	}
 }
 

@@ -111,14 +111,14 @@ func TestMatrixArguments(t *testing.T) {
 			t.Errorf("%s: error %v of a matrix that is in order", name, err)
 		}
 		checkArguments(t, []argument{
-			{name + "/packed triangle", "values, expected 256", func() error { return train(packed{m}) }},
+			{name + "/packed triangle", "values for 256 documents", func() error { return train(packed{m}) }},
 			{name + "/packed triangle, its row", "solver: row ", func() error { return train(packed{m}) }},
-			{name + "/long rows", "of the matrix has 257 values, expected 256", func() error { return train(wide{m}) }},
-			{name + "/diagonal", "the diagonal of the matrix has 255 values, expected 256",
+			{name + "/long rows", "of the matrix has 257 values for 256 documents", func() error { return train(wide{m}) }},
+			{name + "/diagonal", "the diagonal of the matrix has 255 values for 256 documents",
 				func() error { return train(narrow{m}) }},
 			{name + "/nil", "the matrix is nil", func() error { return train(nil) }},
-			{name + "/negative", "the matrix has -1 documents", func() error { return train(sized{m, -1}) }},
-			{name + "/huge", "the matrix has 4294967296 documents", func() error { return train(sized{m, 1 << 32}) }},
+			{name + "/negative", "1073741823, got -1", func() error { return train(sized{m, -1}) }},
+			{name + "/huge", "1073741823, got 4294967296", func() error { return train(sized{m, 1 << 32}) }},
 		})
 	}
 }
@@ -163,49 +163,49 @@ func TestTrainingArguments(t *testing.T) {
 	sets := make([][]int, n)
 	sets[3] = []int{0, 7}
 	checkArguments(t, []argument{
-		{"one class", "have 1 class, expected at least two", of(m, n, func(int) bool { return true }, Parameters{})},
-		{"label out of range", "label 2, expected 0 to 1", train(2, Parameters{})},
-		{"C", "C is -1, expected a positive number", binary(withC(-1))},
-		{"infinite weight", "weight of class 1 is +Inf", binary(Parameters{Weights: []float64{1, endless}})},
-		{"infeasible ν", "ν is 0.9, expected at most 0.3333",
+		{"one class", "at least two classes, but the documents have 1 class", of(m, n, func(int) bool { return true }, Parameters{})},
+		{"label out of range", "label of document 2 must be between 0 and 1, got 2", train(2, Parameters{})},
+		{"C", "C must be positive and finite, got -1", binary(withC(-1))},
+		{"infinite weight", "weight of class 1 must be positive and finite, got +Inf", binary(Parameters{Weights: []float64{1, endless}})},
+		{"infeasible ν", "ν = 0.9 exceeds the maximum of 0.3333",
 			of(m, n, func(i int) bool { return i < 10 }, Parameters{Regularization: Regularization{Nu: 0.9}})},
-		{"infinite everywhere", "not a finite number", of(matrixOf(t, 2, func(i, j int) float64 {
+		{"infinite everywhere", "is not finite", of(matrixOf(t, 2, func(i, j int) float64 {
 			return endless * float64(1-2*((i+j)%2))
 		}), 2, func(i int) bool { return i == 0 }, Parameters{})},
-		{"NaN", "not a finite number", of(matrixOf(t, 4, func(i, j int) float64 {
+		{"NaN", "is not finite", of(matrixOf(t, 4, func(i, j int) float64 {
 			if i == 2 && j == 1 {
 				return nan
 			}
 			return float64(1 / (1 + i - j))
 		}), 4, func(i int) bool { return i < 2 }, Parameters{})},
-		{"weight is NaN", "weight of class 1 is NaN", binary(Parameters{Weights: []float64{1, nan}})},
-		{"weight overflows", "C = 1e+200 times weight 1e+200 of class 0 is +Inf",
+		{"weight is NaN", "weight of class 1 must be positive and finite, got NaN", binary(Parameters{Weights: []float64{1, nan}})},
+		{"weight overflows", "C = 1e+200 times the weight 1e+200 of class 0 must be",
 			binary(Parameters{Regularization: Regularization{C: 1e200}, Weights: []float64{1e200}})},
-		{"weight underflows", "of class 0 is 0, expected", binary(Parameters{Regularization: Regularization{C: 1e-200},
+		{"weight underflows", "of class 0 must be positive and finite, got 0", binary(Parameters{Regularization: Regularization{C: 1e-200},
 			Weights: []float64{1e-200}})},
-		{"weights", "3 class weights, expected at most 2", binary(Parameters{Weights: []float64{1, 1, 1}})},
-		{"start without coefficients", "decision function 0 of the start: solver: 2 support vectors and 1 coefficients",
+		{"weights", "3 class weights for 2 classes", binary(Parameters{Weights: []float64{1, 1, 1}})},
+		{"start without coefficients", "decision function 0 of the warm start: solver: got 2 support vectors but 1 coefficients",
 			train(3, Parameters{}, from([]int{0, 1}, []float64{1}), nil, nil)},
-		{"start of a larger matrix", "decision function 0 of the start: solver: support vector 60 after 0",
+		{"start of a larger matrix", "decision function 0 of the warm start: solver: support vectors must increase and be below 60, got 60",
 			train(3, Parameters{}, from([]int{0, 60}, []float64{1, -1}), nil, nil)},
-		{"start out of order", "decision function 0 of the start: solver: support vector 1 after 2",
+		{"start out of order", "decision function 0 of the warm start: solver: support vectors must increase and be below 60, got 1 after 2",
 			train(3, Parameters{}, from([]int{2, 1}, []float64{1, -1}), nil, nil)},
-		{"start of NaN", "decision function 0 of the start: solver: coefficient NaN of support vector 1",
+		{"start of NaN", "decision function 0 of the warm start: solver: coefficient of support vector 1 must be finite, got NaN",
 			train(3, Parameters{}, from([]int{1}, []float64{nan}), nil, nil)},
-		{"too many pairs", "one-vs-one of 20000 classes needs 199990000 decision", train(20000, Parameters{})},
-		{"start of other classes", "the start has 1 decision functions", train(3, Parameters{}, nil)},
-		{"machine of a start", "decision function 2 of the start: solver: 1 support vectors and 0",
+		{"too many pairs", "one-vs-one with 20000 classes needs 199990000 decision", train(20000, Parameters{})},
+		{"start of other classes", "the warm start has 1 decision functions", train(3, Parameters{}, nil)},
+		{"machine of a start", "decision function 2 of the warm start: solver: got 1 support vectors but 0",
 			train(3, Parameters{}, nil, nil, from([]int{1}, nil))},
-		{"weights of classes", "4 class weights, expected at most 3", train(3, Parameters{Weights: []float64{1, 1, 1, 1}})},
+		{"weights of classes", "4 class weights for 3 classes", train(3, Parameters{Weights: []float64{1, 1, 1, 1}})},
 
 		{"sets", "1 labels, label sets or targets", labels([][]int{{0}}, 2)},
-		{"label", "document 3 has label 7", labels(sets, 2)},
-		{"no labels", "0 classes", labels(make([][]int, n), 0)},
-		{"nothing to train on", "no document to train on", labels(make([][]int, n), 2)},
+		{"label", "label of document 3 must be between 0 and 1, got 7", labels(sets, 2)},
+		{"no labels", "number of classes must be between 1 and 2147483647, got 0", labels(make([][]int, n), 0)},
+		{"nothing to train on", "no documents to train on", labels(make([][]int, n), 2)},
 
 		{"no target", "no document", regression(nil, nil)},
-		{"infinite target", "target +Inf of document 1", regression([]int{0, 1}, []float64{0, math.Inf(1)})},
-		{"no ν of one class", "ν is 0", oneClass(docs, Parameters{})},
+		{"infinite target", "target of document 1 must be finite", regression([]int{0, 1}, []float64{0, math.Inf(1)})},
+		{"no ν of one class", "ν must be in (0, 1], got 0", oneClass(docs, Parameters{})},
 		{"one class of nothing", "no document", oneClass(nil, Parameters{Regularization: Regularization{Nu: 0.5}})},
 	})
 }
@@ -243,35 +243,35 @@ func TestValidationArguments(t *testing.T) {
 		{"nothing", "0 labels, label sets or targets", validate(&Trial{Classes: 2, Folds: parts}, pars)},
 		{"both", "120 labels, label sets or targets",
 			validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Folds: parts}, pars)},
-		{"one part", "1 fold, expected",
+		{"one part", "at least 2 folds, got 1",
 			validate(&Trial{Labels: labels, Classes: 2, Folds: make([]int, n)}, pars)},
 		{"weights", "3 class weights", validate(trial, []Parameters{{Weights: []float64{1, 1, 1}}})},
-		{"empty start", "the warm start is from another trial", validate(trial, pars, WarmStart{nil, 1})},
-		{"start of other parts", "expected 3 folds",
+		{"empty start", "the warm start is from a trial with other folds", validate(trial, pars, WarmStart{nil, 1})},
+		{"start of other parts", "this trial has 3",
 			validate(trial, pars, start(func(v *Validation) { v.Fits = v.Fits[1:] }))},
 		{"start that lacks a part", "without fold 1",
 			validate(trial, pars, start(func(v *Validation) { v.Fits[1] = nil }))},
-		{"start of other machines", "fold 2: solver: the start has 0 decision functions",
+		{"start of other machines", "fold 2: solver: the warm start has 0 decision functions",
 			validate(trial, pars, start(func(v *Validation) { v.Fits[2].Functions = nil }))},
-		{"start of a larger matrix", "fold 2: decision function 0 of the start: solver: support vector 60",
+		{"start of a larger matrix", "fold 2: decision function 0 of the warm start: solver: support vectors must increase",
 			validate(trial, pars, start(func(v *Validation) {
 				v.Fits[2].Functions[0] = &DecisionFunction{Support: []int{60}, Coef: []float64{1}}
 			}))},
 
 		{"no choice", "no parameters", validate(trial, nil)},
-		{"C", "C is -1", validate(trial, []Parameters{withC(-1)})},
-		{"few parts", "folds of 59 documents", validate(&Trial{Labels: labels, Classes: 2, Folds: parts[1:]}, pars)},
+		{"C", "C must be positive and finite, got -1", validate(trial, []Parameters{withC(-1)})},
+		{"few parts", "folds for 59 of 60 documents", validate(&Trial{Labels: labels, Classes: 2, Folds: parts[1:]}, pars)},
 		{"few labels", "59 labels", validate(&Trial{Labels: labels[1:], Classes: 2, Folds: parts}, pars)},
-		{"few classes", "has label 1", validate(&Trial{Labels: labels, Classes: 1, Folds: parts}, pars)},
-		{"one class is left", "without fold 1 of 3 the documents have one class",
+		{"few classes", "got 1", validate(&Trial{Labels: labels, Classes: 1, Folds: parts}, pars)},
+		{"one class is left", "without fold 1 of 3, all documents belong to one class",
 			validate(&Trial{Labels: run.Pick([]int{0, 1, 1}, parts), Classes: 2, Folds: parts}, pars)},
-		{"start of regression", "the start has 1 decision functions (one-vs-one), expected 1 (one-vs-rest)",
+		{"start of regression", "the warm start has 1 decision functions (one-vs-one), but the problem has 1 (one-vs-rest)",
 			validate(regression(func(*Trial) {}), pars, WarmStart{near[0], 1})},
 		{"targets", "59 labels", validate(regression(func(t *Trial) { t.Targets = targets[1:] }), pars)},
 		{"no targets", "no document", validate(regression(func(t *Trial) {
 			t.Targets = slices.Repeat([]float64{math.NaN()}, n)
 		}), pars)},
-		{"ε", "ε is -1", validate(regression(func(*Trial) {}), []Parameters{{Regularization: Regularization{Epsilon: -1}}})},
+		{"ε", "ε must be nonnegative and finite, got -1", validate(regression(func(*Trial) {}), []Parameters{{Regularization: Regularization{Epsilon: -1}}})},
 	})
 }
 
@@ -281,26 +281,26 @@ func TestProbabilityArguments(t *testing.T) {
 		return func() error { _, err := FitSigmoid(decisions, positive); return err }
 	}
 	checkArguments(t, []argument{
-		{"sigmoid", "decision value 1 of decision function 0 has no probability",
+		{"sigmoid", "decision value 1 of decision function 0 does not give a probability",
 			func() error {
 				c := &Classifier{Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}
 				return c.Probabilities(make([]float64, 1), []float64{1})
 			}},
-		{"missing decision function", "decision function 0 (one-vs-rest) is missing",
+		{"missing decision function", "decision function 0 of one-vs-rest is missing",
 			(&Classifier{Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{nil}}).Validate},
 		{"missing pair", "the decision function for classes 1 and 2 is missing",
 			(&Classifier{Classes: 3, Functions: []*DecisionFunction{sure(), sure(), nil}}).Validate},
-		{"no function", "no decision function for 2 classes",
+		{"no function", "all decision functions are missing for 2",
 			(&Classifier{Classes: 2, Functions: []*DecisionFunction{nil}}).Validate},
-		{"temperature", "temperature 0 (one-vs-rest)",
+		{"temperature", "got 0 and one-vs-rest",
 			(&Classifier{
 				Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{sure()}, Temperature: &Temperature{T: 0},
 			}).Validate},
-		{"temperature of labels", "temperature 1 (labels)",
+		{"temperature of labels", "got 1 and labels",
 			(&Classifier{Scheme: Labels, Classes: 1, Functions: []*DecisionFunction{sure()},
 				Temperature: &Temperature{T: 1}}).Validate},
 
-		{"fit, squares overflow", "decision value 1e+300 of object 0", fit([]bool{true, false}, 1e300, 1)},
+		{"fit, squares overflow", "decision value of document 0 must be between -1e+140 and 1e+140, got 1e+300", fit([]bool{true, false}, 1e300, 1)},
 	})
 	got := make([]float64, 2)
 	rest := &Classifier{Scheme: OneVsRest, Classes: 2, Functions: []*DecisionFunction{sure(), sure()}}

@@ -54,27 +54,27 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	}
 	switch {
 	case !(p.C > 0) || math.IsInf(p.C, 0):
-		return p, errUser("C is %v, expected a positive number", p.C)
+		return p, errUser("C must be positive and finite, got %v", p.C)
 	case !(p.Epsilon >= 0) || math.IsInf(p.Epsilon, 0):
-		return p, errUser("ε is %v, expected a number of at least 0", p.Epsilon)
+		return p, errUser("ε must be nonnegative and finite, got %v", p.Epsilon)
 	case !(p.Nu >= 0 && p.Nu <= 1):
-		return p, errUser("ν is %v, expected 0 < ν <= 1, or 0 for C-SVC or ε-SVR", p.Nu)
+		return p, errUser("ν must be in (0, 1], or 0 for C-SVC or ε-SVR, got %v", p.Nu)
 	case len(p.Weights) > classes:
-		return p, errUser("%d class weights, expected at most %d, one per class", len(p.Weights), classes)
+		return p, errUser("got %d class weights for %d classes", len(p.Weights), classes)
 	case p.DocumentWeights != nil && len(p.DocumentWeights) != n:
-		return p, errUser("%d document weights, expected %d, one per document", len(p.DocumentWeights), n)
+		return p, errUser("got %d document weights for %d documents", len(p.DocumentWeights), n)
 	}
 	for c, w := range p.Weights {
 		if !(w > 0) || math.IsInf(w, 0) {
-			return p, errUser("the weight of class %[2]d is %[1]v, expected a positive number", w, c)
+			return p, errUser("weight of class %d must be positive and finite, got %v", c, w)
 		}
 		if by := p.C * w; by == 0 || math.IsInf(by, 0) {
-			return p, errUser("C = %v times weight %v of class %d is %v, expected a positive number", p.C, w, c, by)
+			return p, errUser("C = %v times the weight %v of class %d must be positive and finite, got %v", p.C, w, c, by)
 		}
 	}
 	for i, w := range p.DocumentWeights {
 		if !(w > 0) || math.IsInf(w, 0) {
-			return p, errUser("the weight of document %[2]d is %[1]v, expected a positive number", w, i)
+			return p, errUser("weight of document %d must be positive and finite, got %v", i, w)
 		}
 	}
 	return p, nil
@@ -187,12 +187,12 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 		if out != nil {
 			return nil, nil
 		}
-		return nil, errUser("%d documents of class %s against %d of %s, expected at least one of each",
+		return nil, errUser("cannot train with %d documents of class %s against %d of %s; both need at least one",
 			count[0], p.className(0), count[1], p.className(1))
 	case nu > 0:
 		most := 2 * min(sum[0], sum[1]) / (sum[0] + sum[1])
 		if !(nu <= most) {
-			return nil, errUser("ν is %v, expected at most %.4g for %d documents of class %s against %d of %s", nu, most,
+			return nil, errUser("ν = %v exceeds the maximum of %.4g for %d documents of class %s against %d of %s", nu, most,
 				count[0], p.className(0), count[1], p.className(1))
 		}
 		d.perClass = true
@@ -248,7 +248,7 @@ func (p *problem) machine(d *dual, o outcome) (*DecisionFunction, error) {
 	}
 	margin := d.margin()
 	if margin == 0 {
-		return nil, errUser("ν-SVC: the margin of class %s against %s is 0: the classes can't be separated",
+		return nil, errUser("ν-SVC: the margin of class %s against %s is 0, so the classes cannot be separated",
 			p.className(0), p.className(1))
 	}
 	m.divide(margin)

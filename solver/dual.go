@@ -254,7 +254,7 @@ func (d *dual) rho() float64 {
 func (d *dual) finite() error {
 	for t, s := range d.score[:len(d.sign)] {
 		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {
-			return errUser("a kernel value of document %d or of a document trained with it is not a finite number",
+			return errUser("a kernel value of document %d, or of a document trained with it, is not finite",
 				d.docs[t%len(d.docs)])
 		}
 	}

@@ -51,7 +51,7 @@ type plan struct {
 // plan checks a training on n documents and divides it into groups.
 func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	if n < 0 || n > maxDocuments {
-		return nil, errUser("the training has %d documents, expected 0 to %d", n, maxDocuments)
+		return nil, errUser("number of training documents must be between 0 and %d, got %d", maxDocuments, n)
 	}
 	c := &Classifier{}
 	problems, err := t.problems(c, n)
@@ -105,19 +105,19 @@ func (p *plan) only(machines []int) error {
 	wanted := make([]bool, len(p.Functions))
 	for _, i := range machines {
 		if i < 0 || i >= len(wanted) || wanted[i] {
-			return errUser("Only has decision function %d, expected distinct numbers from 0 to %d", i, len(wanted)-1)
+			return errUser("Only must have distinct numbers from 0 to %d, got %d", len(wanted)-1, i)
 		}
 		wanted[i] = true
 	}
 	if i := slices.Index(wanted, false); p.parts > 0 && i >= 0 {
-		return errUser("Only lacks decision function %d, but thresholds need all", i)
+		return errUser("Only lacks decision function %d, but tuning thresholds needs all", i)
 	}
 	var some [][]*problem
 	for _, group := range p.groups {
 		first := group[0].place
 		for _, own := range group {
 			if wanted[own.place] != wanted[first] {
-				return errUser("Only has just one of decision functions %d and %d, which are trained together",
+				return errUser("Only has one of decision functions %d and %d, but they are trained together",
 					first, own.place)
 			}
 		}

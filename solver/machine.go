@@ -50,26 +50,26 @@ func (d *dual) machine(o outcome) (*DecisionFunction, error) {
 // each, all numbers are finite, and no count is negative.
 func (m *DecisionFunction) Validate(n int) error {
 	if len(m.Support) != len(m.Coef) {
-		return errUser("%d support vectors and %d coefficients, expected equal numbers", len(m.Support), len(m.Coef))
+		return errUser("got %d support vectors but %d coefficients", len(m.Support), len(m.Coef))
 	}
 	before := -1
 	for i, s := range m.Support {
 		if s <= before || s >= n {
-			return errUser("support vector %d after %d, expected increasing numbers below %d", s, before, n)
+			return errUser("support vectors must increase and be below %d, got %d after %d", n, s, before)
 		}
 		if c := m.Coef[i]; !finite(c) {
-			return errUser("coefficient %v of support vector %d, expected a finite number", c, s)
+			return errUser("coefficient of support vector %d must be finite, got %v", s, c)
 		}
 		before = s
 	}
 	if !finite(m.Rho) || !finite(m.Objective) || !finite(m.Gap) {
-		return errUser("rho is %v, the objective %v and the gap %v, expected finite numbers", m.Rho, m.Objective, m.Gap)
+		return errUser("rho, objective and gap must be finite, got %v, %v and %v", m.Rho, m.Objective, m.Gap)
 	}
 	if m.Iterations < 0 || m.Bounded < 0 {
-		return errUser("%d iterations and %d bounded coefficients, expected no negative number", m.Iterations, m.Bounded)
+		return errUser("Iterations and Bounded must not be negative, got %d and %d", m.Iterations, m.Bounded)
 	}
 	if s := m.Sigmoid; s != nil && !(finite(s.A) && finite(s.B)) {
-		return errUser("the sigmoid has A = %v and B = %v, expected finite numbers", s.A, s.B)
+		return errUser("A and B of the sigmoid must be finite, got %v and %v", s.A, s.B)
 	}
 	return nil
 }

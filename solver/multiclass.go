@@ -187,15 +187,15 @@ func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 		return nil
 	}
 	if c.Scheme != scheme || len(c.Functions) != problems {
-		return errUser("the start has %d decision functions (%s), expected %d (%s)", len(c.Functions), c.Scheme,
-			problems, scheme)
+		return errUser("the warm start has %d decision functions (%s), but the problem has %d (%s)",
+			len(c.Functions), c.Scheme, problems, scheme)
 	}
 	for i, machine := range c.Functions {
 		if machine == nil {
 			continue
 		}
 		if err := machine.Validate(n); err != nil {
-			return fmt.Errorf("decision function %d of the start: %w", i, err)
+			return fmt.Errorf("decision function %d of the warm start: %w", i, err)
 		}
 	}
 	return nil
@@ -208,7 +208,7 @@ const maxMachines = 1 << 26
 // machines returns the number of decision functions for a number of classes.
 func (s Scheme) machines(classes int) (int, error) {
 	if classes < 1 || classes > math.MaxInt32 {
-		return 0, errUser("%d classes, expected 1 to %d", classes, math.MaxInt32)
+		return 0, errUser("number of classes must be between 1 and %d, got %d", math.MaxInt32, classes)
 	}
 	n := int64(classes)
 	switch s {
@@ -216,10 +216,10 @@ func (s Scheme) machines(classes int) (int, error) {
 		n = n * (n - 1) / 2
 	case OneVsRest, Labels:
 	default:
-		return 0, errUser("scheme %d is unknown", int(s))
+		return 0, errUser("unknown scheme %d", int(s))
 	}
 	if n > maxMachines {
-		return 0, errUser("%s of %d classes needs %d decision functions, expected at most %d", s, classes, n, maxMachines)
+		return 0, errUser("%s with %d classes needs %d decision functions; the maximum is %d", s, classes, n, maxMachines)
 	}
 	return int(n), nil
 }
@@ -232,30 +232,30 @@ func (c *Classifier) Validate() error {
 		return err
 	}
 	if len(c.Functions) != want {
-		return errUser("%d decision functions (%s) for %d classes, expected %d", len(c.Functions), c.Scheme, c.Classes, want)
+		return errUser("%s with %d classes has %d decision functions, got %d", c.Scheme, c.Classes, want, len(c.Functions))
 	}
 	if t := c.Temperature; t != nil && (!(t.T > 0) || !finite(t.T) || c.Scheme == Labels) {
-		return errUser("temperature %v (%s), expected a positive number and a scheme with one class per object", t.T,
+		return errUser("temperature must be positive and needs a scheme with one class per document, got %v and %s", t.T,
 			c.Scheme)
 	}
 	if r := c.Rejection; r != nil && (!(r.MinProbability >= 0 && r.MinProbability <= 1) || c.Scheme == Labels) {
-		return errUser("rejection below %v (%s), expected 0 to 1 and a scheme with one class per object", r.MinProbability,
+		return errUser("MinProbability must be in [0, 1] and needs one class per document, got %v and %s", r.MinProbability,
 			c.Scheme)
 	}
 	if c.Scheme != OneVsOne {
 		if i := slices.Index(c.Functions, nil); i >= 0 {
-			return errUser("decision function %d (%s) is missing", i, c.Scheme)
+			return errUser("decision function %d of %s is missing", i, c.Scheme)
 		}
 		return nil
 	}
 	present := c.Present()
 	for i, of := range Pairs(c.Classes) {
 		if c.Functions[i] == nil && present[of[0]] && present[of[1]] {
-			return errUser("the decision function for classes %d and %d is missing, but each class has others", of[0], of[1])
+			return errUser("the decision function for classes %d and %d is missing, but both classes have others", of[0], of[1])
 		}
 	}
 	if c.Classes > 1 && !slices.Contains(present, true) {
-		return errUser("no decision function for %d classes, expected at least one", c.Classes)
+		return errUser("all decision functions are missing for %d classes", c.Classes)
 	}
 	return nil
 }
@@ -281,19 +281,19 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	case t.Sets != nil:
 		c.Scheme = Labels
 	case t.Scheme == Labels:
-		return nil, errUser("the scheme is %q, expected a scheme with one class per document", t.Scheme)
+		return nil, errUser("scheme %q does not apply to documents with one class each", t.Scheme)
 	}
 	if _, err := c.Scheme.machines(c.Classes); err != nil {
 		return nil, err
 	}
 	if have := len(t.Labels) + len(t.Sets) + len(t.Targets); have != n {
-		return nil, errUser("%d labels, label sets or targets, expected %d, one per document", have, n)
+		return nil, errUser("got %d labels, label sets or targets for %d documents", have, n)
 	}
 	var docs []int
 	if t.Targets != nil {
 		for i, z := range t.Targets {
 			if math.IsInf(z, 0) {
-				return nil, errUser("target %v of document %d, expected a finite number, or NaN to exclude the document", z, i)
+				return nil, errUser("target of document %d must be finite, or NaN to exclude the document, got %v", i, z)
 			}
 			if z == z {
 				docs = append(docs, i)
@@ -318,7 +318,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 				class = 0
 			}
 			if class < 0 || class >= c.Classes {
-				return nil, errUser("document %d has label %d, expected 0 to %d", i, class, c.Classes-1)
+				return nil, errUser("label of document %d must be between 0 and %d, got %d", i, c.Classes-1, class)
 			}
 			if of := members[class]; len(of) == 0 || of[len(of)-1] != i {
 				members[class] = append(of, i)
@@ -335,7 +335,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	case t.Sets != nil && len(docs) == 0:
 		return nil, errNoDocument
 	case t.Sets == nil && present < 2:
-		return nil, errUser("the documents have %d class, expected at least two", present)
+		return nil, errUser("training needs at least two classes, but the documents have %d class", present)
 	case c.Scheme == OneVsOne:
 		return onePairs(members), nil
 	}
@@ -352,13 +352,13 @@ func (t *Training) single(p *problem) ([]*problem, error) {
 	case len(p.docs) == 0:
 		return nil, errNoDocument
 	case p.kind == oneClass && t.Nu == 0:
-		return nil, errUser("ν is 0, expected 0 < ν <= 1")
+		return nil, errUser("ν must be in (0, 1], got 0")
 	}
 	p.classes[1], p.weighs = -1, -1
 	return []*problem{p}, nil
 }
 
-var errNoDocument = errUser("no document to train on")
+var errNoDocument = errUser("there are no documents to train on")
 
 // onePairs returns the problems of all pairs of classes, nil if a class is empty.
 func onePairs(members [][]int) []*problem {

@@ -199,8 +199,8 @@ func (s *Sums) of(machine int) []float64 { return s.sums[machine*s.width : (mach
 func (s *Sums) Add(first int, values []float32) {
 	columns := len(values) / s.width
 	if first != s.next || columns > s.p.columns-first {
-		panic(fmt.Sprintf("solver: columns %d to %d, expected columns from %d to below %d", first, first+columns-1, s.next,
-			s.p.columns))
+		panic(fmt.Sprintf("solver: columns must continue at %d and end below %d, got %d to %d",
+			s.next, s.p.columns, first, first+columns-1))
 	}
 	s.next += columns
 	if s.width == 1 {

@@ -29,8 +29,8 @@ func (s Sigmoid) Probability(f float64) float64 {
 func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 	for i, f := range decisions {
 		if !(math.Abs(f) <= maxDecision) {
-			return Sigmoid{}, errUser("decision value %v of object %d, expected %v to %v",
-				f, i, -maxDecision, maxDecision)
+			return Sigmoid{}, errUser("decision value of document %d must be between %v and %v, got %v",
+				i, -maxDecision, maxDecision, f)
 		}
 	}
 	return fitSigmoid(decisions, positive), nil
@@ -206,10 +206,10 @@ func (c *Classifier) probable(decisions []float64) error {
 			continue
 		}
 		if m.Sigmoid == nil {
-			return errUser("decision function %d has no sigmoid, expected a classifier trained with probabilities", i)
+			return errUser("decision function %d has no sigmoid; train the classifier with probabilities", i)
 		}
 		if math.IsNaN(m.Sigmoid.Probability(decisions[i])) {
-			return errUser("decision value %v of decision function %d has no probability", decisions[i], i)
+			return errUser("decision value %v of decision function %d does not give a probability", decisions[i], i)
 		}
 	}
 	return nil

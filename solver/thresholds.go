@@ -141,7 +141,7 @@ func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error
 			at := valued{v, int32(i), slices.Contains(sets[i], l)}
 			switch {
 			case math.IsNaN(v):
-				return nil, errUser("decision value %v of label %d for document %d, expected no NaN", v, l, i)
+				return nil, errUser("decision value of label %d for document %d is NaN", l, i)
 			case v > 1:
 				k.sure[l] = append(k.sure[l], at)
 			case v > -1:
@@ -150,7 +150,7 @@ func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error
 		}
 	}
 	if k.near == nil {
-		return nil, errUser("no document to tune thresholds on")
+		return nil, errUser("there are no documents to tune thresholds on")
 	}
 	for _, near := range k.near {
 		slices.SortStableFunc(near, func(a, b valued) int { return cmp.Compare(b.value, a.value) })
@@ -313,7 +313,7 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 // the scheme is [Labels] with one threshold per decision function.
 func (t *Thresholds) Apply(c *Classifier) error {
 	if c.Scheme != Labels || len(t.Above) != len(c.Functions) {
-		return errUser("%d thresholds for %d decision functions (%s), expected equal numbers and scheme %s", len(t.Above),
+		return errUser("got %d thresholds for %d decision functions of scheme %s; thresholds need scheme %s", len(t.Above),
 			len(c.Functions), c.Scheme, Labels)
 	}
 	for l, m := range c.Functions {
@@ -334,7 +334,7 @@ func (t *Training) parts(n int) (int, error) {
 		return 0, nil
 	}
 	if t.Sets == nil || len(t.Folds) != n || n == 0 {
-		return 0, errUser("folds of %d documents to tune thresholds on, expected Sets and folds of %d documents",
+		return 0, errUser("tuning thresholds needs Sets and one fold per document, got %d folds for %d documents",
 			len(t.Folds), n)
 	}
 	return slices.Max(t.Folds) + 1, nil

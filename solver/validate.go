@@ -19,7 +19,7 @@ import (
 // empty. Folds depend only on the seed, on any platform. Folds panics if k is below 1.
 func Folds(labels []int, k int, seed uint64) []int {
 	if k < 1 {
-		panic(fmt.Sprintf("solver: Folds: %d folds, expected at least 1", k))
+		panic(fmt.Sprintf("solver: Folds: k must be positive, got %d", k))
 	}
 	fold := make([]int, len(labels))
 	var docs []int // sorted by class, because class numbers may be large
@@ -105,7 +105,7 @@ func (t *Trial) Validate(
 		return nil, err
 	}
 	if len(pars) == 0 {
-		return nil, errUser("no parameters to validate")
+		return nil, errUser("there are no parameters to validate")
 	}
 	parts, only, err := t.parts(src.n)
 	if err != nil {
@@ -240,12 +240,12 @@ func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int
 // fits checks that a warm start has the given number of folds and of problems.
 func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) error {
 	if s.Of == nil || len(s.Of.Fits) != parts {
-		return errUser("the warm start is from another trial, expected %d folds", parts)
+		return errUser("the warm start is from a trial with other folds; this trial has %d", parts)
 	}
 	for _, f := range only {
 		c := s.Of.Fits[f]
 		if c == nil {
-			return errUser("the warm start is from another trial, without fold %d", f)
+			return errUser("the warm start is from a trial without fold %d", f)
 		}
 		if err := c.startsFor(scheme, problems, n); err != nil {
 			return fmt.Errorf("fold %d: %w", f, err)
@@ -285,7 +285,7 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 			}
 		}
 		if !several {
-			return nil, errUser("without fold %d of %d the documents have one class, expected at least two", f+1,
+			return nil, errUser("without fold %d of %d, all documents belong to one class", f+1,
 				parts)
 		}
 	}
@@ -312,16 +312,16 @@ func (p *problem) without(parts []int, f int) *problem {
 // parts returns the number of folds, and the folds to validate in increasing order.
 func (t *Trial) parts(n int) (count int, only []int, err error) {
 	if len(t.Folds) != n {
-		return 0, nil, errUser("folds of %d documents, expected %d", len(t.Folds), n)
+		return 0, nil, errUser("got folds for %d of %d documents", len(t.Folds), n)
 	}
 	for i, f := range t.Folds {
 		if f < -1 || f >= n {
-			return 0, nil, errUser("document %d is in fold %d, expected 0 to %d, or -1 to exclude it", i, f, n-1)
+			return 0, nil, errUser("fold of document %d must be between 0 and %d, or -1 to exclude it, got %d", i, n-1, f)
 		}
 		count = max(count, f+1)
 	}
 	if count < 2 {
-		return 0, nil, errUser("%d fold, expected at least two", count)
+		return 0, nil, errUser("validation needs at least 2 folds, got %d", count)
 	}
 	for f := range count {
 		if t.Only == nil || slices.Contains(t.Only, f) {
@@ -329,8 +329,8 @@ func (t *Trial) parts(n int) (count int, only []int, err error) {
 		}
 	}
 	if t.Only != nil && (len(only) != len(t.Only) || t.Thresholds && len(only) < count) {
-		return 0, nil, errUser("folds %v in Only, expected distinct numbers from 0 to %d, and all folds for thresholds",
-			t.Only, count-1)
+		return 0, nil, errUser("Only must have distinct folds from 0 to %d, and all folds for thresholds, got %v",
+			count-1, t.Only)
 	}
 	return count, only, nil
 }

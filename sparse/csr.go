@@ -31,8 +31,7 @@ type CSR struct {
 // in row i and column j. It fails if len(data) isn't rows*cols, or if a value isn't finite.
 func FromDense(rows, cols int, data []float32) (*CSR, error) {
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/cols || len(data) != rows*cols {
-		return nil, fmt.Errorf("sparse: %d values for %d rows and %d columns, expected rows times columns", len(data),
-			rows, cols)
+		return nil, fmt.Errorf("sparse: got %d values for a %d×%d matrix", len(data), rows, cols)
 	}
 	m := &CSR{Cols: cols, Offsets: make([]int64, rows+1)}
 	for i := range rows {
@@ -158,11 +157,11 @@ func (m *CSR) validateShape() error {
 	case m == nil:
 		return fmt.Errorf("sparse: matrix is nil")
 	case m.Cols < 0 || int64(m.Cols) > MaxCols:
-		return fmt.Errorf("sparse: %d columns, expected 0 to %d", m.Cols, int64(MaxCols))
+		return fmt.Errorf("sparse: Cols must be between 0 and %d, got %d", int64(MaxCols), m.Cols)
 	case len(m.Offsets) == 0 || m.Offsets[0] != 0:
-		return fmt.Errorf("sparse: offsets begin with %v, expected [0]", m.Offsets[:min(len(m.Offsets), 1)])
+		return fmt.Errorf("sparse: Offsets must start with 0, got %v", m.Offsets[:min(len(m.Offsets), 1)])
 	case len(m.Terms) != len(m.Values) || m.Offsets[len(m.Offsets)-1] != int64(len(m.Values)):
-		return fmt.Errorf("sparse: %d terms and %d values, expected the last offset, %d, of each",
+		return fmt.Errorf("sparse: got %d terms and %d values, but the last offset is %d",
 			len(m.Terms), len(m.Values), m.Offsets[len(m.Offsets)-1])
 	}
 	return validateViews(m.Views, m.Cols)
@@ -173,22 +172,22 @@ func (m *CSR) validateShape() error {
 func (m *CSR) validateRow(i int) error {
 	lo, hi := m.Offsets[i], m.Offsets[i+1]
 	if lo < 0 || hi < lo || hi > int64(len(m.Values)) {
-		return fmt.Errorf("sparse: row %d: offsets %d and %d, expected ascending offsets from 0 to %d", i, lo, hi,
-			len(m.Values))
+		return fmt.Errorf("sparse: row %d: offsets must be ascending and at most %d, got %d and %d", i, len(m.Values),
+			lo, hi)
 	}
 	const exponent = 0xff << 23 // exponent bits, which are all set if a value is infinite or NaN
 	last := int64(-1)
 	terms, values := m.Row(i)
 	for k, t := range terms {
 		if int64(t) <= last {
-			return fmt.Errorf("sparse: row %d: index %d is not above %d", i, t, last)
+			return fmt.Errorf("sparse: row %d: index %d follows %d, but indices must increase", i, t, last)
 		}
 		if last = int64(t); math.Float32bits(values[k])&exponent == exponent {
-			return &ValueError{i, t, values[k], "a finite value"}
+			return &ValueError{i, t, values[k], "finite"}
 		}
 	}
 	if last >= int64(m.Cols) {
-		return fmt.Errorf("sparse: row %d: index %d is not below the number of columns, %d", i, last, m.Cols)
+		return fmt.Errorf("sparse: row %d: index %d is out of range for %d columns", i, last, m.Cols)
 	}
 	return nil
 }

@@ -284,12 +284,11 @@ func (x *Embedded) validateUnit(i int) error {
 	const roundings = 1e-5 // maximum rounding error of float32 and of the sum
 	switch {
 	case !(math.Abs(sum-1) <= roundings):
-		return fmt.Errorf("sparse: row %d: the squares, or the shares of a histogram, add up to %v, expected 1", i,
-			sum)
+		return fmt.Errorf("sparse: row %d is not normalized: squares (or histogram shares) sum to %v, not 1", i, sum)
 	case !(d > 0 && d <= math.MaxFloat64):
-		return fmt.Errorf("sparse: row %d: divisor %v, expected a finite number above 0", i, d)
+		return fmt.Errorf("sparse: row %d: divisor must be positive and finite, got %v", i, d)
 	case x.Norms != nil && !(x.Norms[i] >= 0 && x.Norms[i] <= math.MaxFloat64):
-		return fmt.Errorf("sparse: row %d: norm %v, expected a finite number of at least 0", i, x.Norms[i])
+		return fmt.Errorf("sparse: row %d: norm must be nonnegative and finite, got %v", i, x.Norms[i])
 	}
 	return nil
 }
@@ -307,10 +306,10 @@ func (x *Embedded) validateShape() error {
 	}
 	switch n := x.Rows(); {
 	case x.Cols != x.Embedder.Cols():
-		return fmt.Errorf("sparse: embedded documents have %d columns, expected %d, as in the embedder",
+		return fmt.Errorf("sparse: the embedded documents have %d columns, but the embedder has %d",
 			x.Cols, x.Embedder.Cols())
 	case len(x.Raw) != len(x.Values) || len(x.Divisors) != n || x.Norms != nil && len(x.Norms) != n:
-		return fmt.Errorf("sparse: embedded documents have %d raw values, %d divisors and %d norms, expected %d, %d, "+
+		return fmt.Errorf("sparse: embedded documents have %d raw values, %d divisors and %d norms; they need %d, %d, "+
 			"and %d or none", len(x.Raw), len(x.Divisors), len(x.Norms), len(x.Values), n, n)
 	}
 	return nil

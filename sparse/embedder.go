@@ -150,7 +150,7 @@ func (f *Embedder) Validate() error {
 	case f.err != nil:
 		return f.err
 	case !f.columns.of(f.Terms):
-		return fmt.Errorf("sparse: embedder of %d terms with fields set directly, expected Fit or RestoreEmbedder",
+		return fmt.Errorf("sparse: the fields of the embedder (%d terms) were set directly: use Fit or RestoreEmbedder",
 			len(f.Terms))
 	}
 	return f.validateLengths()
@@ -170,16 +170,16 @@ func (f *Embedder) validateLengths() error {
 	}
 	switch {
 	case f.Documents < 0:
-		return fmt.Errorf("sparse: embedder of %d documents, expected at least 0", f.Documents)
+		return fmt.Errorf("sparse: Documents must not be negative, got %d", f.Documents)
 	case len(f.DF) != n || len(f.Weights) != weights || len(f.Shifts) != shifts:
-		return fmt.Errorf("sparse: embedding %s of %d terms has %d document frequencies, %d weights and %d shifts, "+
-			"expected %d, %d and %d", f.Embedding, n, len(f.DF), len(f.Weights), len(f.Shifts), n, weights, shifts)
+		return fmt.Errorf("sparse: embedding %s of %d terms has %d document frequencies, %d weights and %d shifts; "+
+			"it needs %d, %d and %d", f.Embedding, n, len(f.DF), len(f.Weights), len(f.Shifts), n, weights, shifts)
 	case f.Open && f.Embedding != Embedding{}:
-		return fmt.Errorf("sparse: embedding %s is open, expected the embedding %s", f.Embedding, Embedding{})
+		return fmt.Errorf("sparse: embedding %s cannot be open; only %s can", f.Embedding, Embedding{})
 	case f.Views == nil:
 		return nil
 	case f.Open:
-		return fmt.Errorf("sparse: embedding of views is open, but the shares of views depend on all terms")
+		return fmt.Errorf("sparse: an embedding of views cannot be open, because the view weights depend on all terms")
 	}
 	if err := f.wantsViews(f.Views); err != nil {
 		return err
@@ -194,19 +194,19 @@ func (f *Embedder) validateFields() error {
 	}
 	for j, t := range f.Terms {
 		if j > 0 && t <= f.Terms[j-1] {
-			return fmt.Errorf("sparse: embedding: term %d is not above %d", t, f.Terms[j-1])
+			return fmt.Errorf("sparse: embedding: term %d follows %d, but terms must increase", t, f.Terms[j-1])
 		}
 		if df := f.DF[j]; df < 1 || int64(df) > int64(f.Documents) {
-			return fmt.Errorf("sparse: embedding: term %d is in %d documents, expected 1 to %d", t, df, f.Documents)
+			return fmt.Errorf("sparse: embedding: term %d occurs in %d of %d documents", t, df, f.Documents)
 		}
 	}
 	if f.Trailing < 0 || f.Trailing > math.MaxUint32 {
-		return fmt.Errorf("sparse: embedding: %d columns after the last term, expected 0 to 2³²-1", f.Trailing)
+		return fmt.Errorf("sparse: embedding: Trailing must be between 0 and 2³²-1, got %d", f.Trailing)
 	}
 	for _, list := range [][]float64{f.Weights, f.Shifts} {
 		for j, w := range list {
 			if math.IsNaN(w) || math.IsInf(w, 0) {
-				return fmt.Errorf("sparse: embedding: weight %v of term %d , expected a finite number", w, f.Terms[j])
+				return fmt.Errorf("sparse: embedding: weight of term %d must be finite, got %v", f.Terms[j], w)
 			}
 		}
 	}

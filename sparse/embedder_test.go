@@ -90,7 +90,7 @@ func TestOpenEmbedder(t *testing.T) {
 	if y.Empty() != 1 {
 		t.Errorf("%d documents are empty, expected 1", y.Empty())
 	}
-	for bad, want := range map[float32]string{float32(math.Inf(-1)): "row 1, term 4: found -Inf",
+	for bad, want := range map[float32]string{float32(math.Inf(-1)): "row 1, term 4: value must be finite, got -Inf",
 		math.MaxFloat32: "row 1: the terms"} {
 		m := csrOf([][]float32{{1}, {0, 0, 0, 0, bad, bad}})
 		if _, err := open.Transform(m); err == nil || !strings.Contains(err.Error(), want) {

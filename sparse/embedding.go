@@ -157,8 +157,8 @@ func ParseEmbedding(s string) (Embedding, error) {
 		case e.String() == name && e.Power == 0 && e.Pairing == Dot && !e.Scales():
 			p, err := strconv.ParseFloat(power, 64)
 			if err != nil || !(p >= MinPower && p <= MaxPower) {
-				return Embedding{}, fmt.Errorf("sparse: embedding %q: found the power %q, expected a number from %v to %v", s,
-					power, MinPower, MaxPower)
+				return Embedding{}, fmt.Errorf("sparse: embedding %q: power must be a number from %v to %v, got %q", s,
+					MinPower, MaxPower, power)
 			}
 			if p != 1 {
 				e.Power = p
@@ -168,8 +168,8 @@ func ParseEmbedding(s string) (Embedding, error) {
 		names = append(names, e.String())
 	}
 	return Embedding{}, fmt.Errorf(
-		"sparse: embedding %q is unknown, expected one of %s, or %s and a power in place of -sqrt, "+
-			"or a range as in scale-1..1", s, strings.Join(names, ", "), powerSuffix)
+		"sparse: unknown embedding %q; valid embeddings are %s; a power can replace -sqrt, as in %s0.75, "+
+			"and scale takes a range, as in scale-1..1", s, strings.Join(names, ", "), powerSuffix)
 }
 
 // named reports whether weighting, normalisation and pairing are valid.
@@ -180,19 +180,19 @@ func (e Embedding) named() bool {
 // validate returns an error if the embedding is invalid.
 func (e Embedding) validate() error {
 	if !e.named() {
-		return fmt.Errorf("sparse: embedding with weighting %d, norm %d and pairing %d is unknown", e.Weighting, e.Norm,
+		return fmt.Errorf("sparse: unknown embedding with weighting %d, norm %d and pairing %d", e.Weighting, e.Norm,
 			e.Pairing)
 	}
 	if e.Pairing != Dot && (e.Norm != NormL1 || e.Power != 0) {
-		return fmt.Errorf("sparse: embedding %s, expected -l1 and no power, because it compares histograms", e)
+		return fmt.Errorf("sparse: embedding %s compares histograms, so it needs -l1 and no power", e)
 	}
 	if err := e.validateScale(); err != nil {
 		return err
 	}
 	if e.Power != 0 && !(e.Power >= MinPower && e.Power <= MaxPower && e.Power != 1) {
 		return fmt.Errorf(
-			"sparse: embedding with the power %v, expected 0 for none, or a number from %v to %v other than 1", e.Power,
-			MinPower, MaxPower)
+			"sparse: power of an embedding must be 0 (none) or between %v and %v, but not 1, got %v",
+			MinPower, MaxPower, e.Power)
 	}
 	return nil
 }
@@ -205,11 +205,11 @@ func (e Embedding) general() bool { return e.Power != 0 && e.Power != Root }
 func (e Embedding) wantsNonNegative() string {
 	switch {
 	case e.Weighting.Damped():
-		return fmt.Sprintf(" of at least 1, for the embedding %s: it takes the logarithm of counts", e)
+		return fmt.Sprintf(" and at least 1 for embedding %s (it takes the logarithm of counts)", e)
 	case e.Pairing != Dot:
-		return fmt.Sprintf(" not below 0, for the embedding %s: its documents are histograms", e)
+		return fmt.Sprintf(" and nonnegative for embedding %s (it compares histograms)", e)
 	case e.Power != 0:
-		return fmt.Sprintf(" not below 0, for the embedding %s: it takes the power %v of all values", e, e.Power)
+		return fmt.Sprintf(" and nonnegative for embedding %s (it takes powers of %v)", e, e.Power)
 	}
 	return ""
 }

@@ -10,11 +10,11 @@ type ValueError struct {
 	Row      int // row of the matrix, from 0
 	Term     uint32
 	Value    float32
-	Expected string // accepted values, with the reason
+	Expected string // required property of the value, such as "finite"
 }
 
 func (e *ValueError) Error() string {
-	return fmt.Sprintf("sparse: row %d, term %d: found %v, expected %s", e.Row, e.Term, e.Value, e.Expected)
+	return fmt.Sprintf("sparse: row %d, term %d: value must be %s, got %v", e.Row, e.Term, e.Expected, e.Value)
 }
 
 // PairError reports that the kernel value of two documents isn't finite.
@@ -27,7 +27,7 @@ type PairError struct {
 }
 
 // ErrNotFinite is wrapped by errors about kernel values that float32 can't represent.
-var ErrNotFinite = errors.New("expected a finite number")
+var ErrNotFinite = errors.New("not a finite number")
 
 func (e *PairError) Error() string {
 	name := func(i int) string { return fmt.Sprintf("document %d", i) }

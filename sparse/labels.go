@@ -37,15 +37,14 @@ func (l Labels) Validate(documents, classes int) error {
 	case n == 0 && len(l.IDs) == 0:
 		return nil
 	case n-1 != documents:
-		return fmt.Errorf("sparse: labels of %d documents, expected labels of %d documents, or none", max(n-1, 0), documents)
+		return fmt.Errorf("sparse: got labels for %d of %d documents", max(n-1, 0), documents)
 	case l.Offsets[0] != 0 || l.Offsets[documents] != int64(len(l.IDs)) || !slices.IsSorted(l.Offsets):
-		return fmt.Errorf("sparse: offsets of labels, expected ascending offsets from 0 to %d, the number of labels",
-			len(l.IDs))
+		return fmt.Errorf("sparse: labels: offsets must be ascending from 0 to the number of labels, %d", len(l.IDs))
 	}
 	for k, id := range l.IDs {
 		if id < 0 || int64(id) >= int64(classes) {
-			return fmt.Errorf("sparse: labels: class %d at offset %d, expected a class from 0 to %d",
-				id, k, classes-1)
+			return fmt.Errorf("sparse: labels: class at offset %d must be between 0 and %d, got %d",
+				k, classes-1, id)
 		}
 	}
 	return nil

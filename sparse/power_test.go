@@ -104,12 +104,12 @@ func TestEmbeddingNames(t *testing.T) {
 		}
 	}
 	for want, names := range map[string]string{
-		"expected a number from 0.01 to 8": "tf-l1-pow tf-l1-pow0 tf-l1-pow-1 tf-l1-powNaN tf-l1-pow9 tf-l1-pow0.009 " +
+		"power must be a number from 0.01 to 8": "tf-l1-pow tf-l1-pow0 tf-l1-pow-1 tf-l1-powNaN tf-l1-pow9 tf-l1-pow0.009 " +
 			"tf-l1-powInf tf-l1-pow2x",
-		"is unknown, expected one of tf,": "tf-l3 tf-l1-sqrt-pow2 pow2 -pow2 tf-l3-pow2 tf-chi2 tf-l2-js tf-l1-sqrt-chi2 " +
+		"valid embeddings are tf,": "tf-l3 tf-l1-sqrt-pow2 pow2 -pow2 tf-l3-pow2 tf-chi2 tf-l2-js tf-l1-sqrt-chi2 " +
 			"tf-l1-chi2-pow2 tf-l1-js-sqrt standard-l2 standard-pow2",
-		"expected a range such as": "scale scale1 scale1..",
-		"a range of ascending":     "scale1..0 scale0..0 scaleNaN..1 scale0..1e9",
+		"is not a range such as":  "scale scale1 scale1..",
+		"range must be ascending": "scale1..0 scale0..0 scaleNaN..1 scale0..1e9",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			if got, err := ParseEmbedding(name); err == nil || !strings.Contains(err.Error(), want) {
@@ -121,16 +121,16 @@ func TestEmbeddingNames(t *testing.T) {
 
 // The error for a value that an embedding rejects contains its row and column.
 func TestValuesAreRefused(t *testing.T) {
-	const negative, counts = "not below 0, for the embedding", "of at least 1, for the embedding"
+	const negative, counts = "nonnegative for embedding", "at least 1 for embedding"
 	for _, c := range []struct {
 		embedding, want string
 		bad             []float32
 	}{
-		{"tf", "a finite value", []float32{nan, float32(math.Inf(1))}},
+		{"tf", "finite", []float32{nan, float32(math.Inf(1))}},
 		{"tf-l1-sqrt", negative + " tf-l1-sqrt", []float32{-2}},
-		{"tf-l1-pow0.75", negative + " tf-l1-pow0.75: it takes the power 0.75", []float32{-2}},
-		{"tf-l1-chi2", negative + " tf-l1-chi2: its documents are histograms", []float32{-1}},
-		{"tfidf-l1-js", negative + " tfidf-l1-js: its documents are histograms", []float32{-1}},
+		{"tf-l1-pow0.75", negative + " tf-l1-pow0.75 (it takes powers of 0.75)", []float32{-2}},
+		{"tf-l1-chi2", negative + " tf-l1-chi2 (it compares histograms)", []float32{-1}},
+		{"tfidf-l1-js", negative + " tfidf-l1-js (it compares histograms)", []float32{-1}},
 		{"logtf", counts, []float32{0.5, -1, 1e-30, -math.MaxFloat32}},
 		{"logtfidf-l2", counts, []float32{0.5, -1, 1e-30, -math.MaxFloat32}},
 	} {

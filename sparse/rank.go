@@ -41,15 +41,15 @@ func ByRank(ctx context.Context, t, m *CSR, rank []uint32, workers int) (*CSR, e
 		return nil, err
 	}
 	if n := m.Rows(); int64(n) > MaxCols {
-		return nil, fmt.Errorf("sparse: matrix to transpose has %d rows, expected at most %d", n, int64(MaxCols))
+		return nil, fmt.Errorf("sparse: cannot transpose a matrix with %d rows; the maximum is %d", n, int64(MaxCols))
 	}
 	if len(rank) != m.Cols {
-		return nil, fmt.Errorf("sparse: %d ranks, expected %d, one for each column", len(rank), m.Cols)
+		return nil, fmt.Errorf("sparse: got %d ranks for %d columns", len(rank), m.Cols)
 	}
 	seen := make([]bool, len(rank))
 	for j, r := range rank {
 		if int(r) >= len(rank) || seen[r] {
-			return nil, fmt.Errorf("sparse: rank %d of column %d, expected each rank from 0 to %d once", r, j, len(rank)-1)
+			return nil, fmt.Errorf("sparse: rank of column %d must be unique and below %d, got %d", j, len(rank), r)
 		}
 		seen[r] = true
 	}

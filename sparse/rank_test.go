@@ -13,10 +13,10 @@ func TestByRankRefuses(t *testing.T) {
 	m := handFilled()
 	rank := []uint32{4, 0, 3, 1, 2}
 	musttest.Get(ByRank(t.Context(), nil, m, rank, 0))(t)
-	for want, rank := range map[string][]uint32{"0 ranks, expected 5": nil, "4 ranks": rank[:4],
+	for want, rank := range map[string][]uint32{"0 ranks for 5 columns": nil, "4 ranks": rank[:4],
 		"6 ranks": append(slices.Clone(rank), 5),
-		"rank 5 of column 4, expected each rank from 0 to 4 once": {0, 1, 2, 3, 5},
-		"rank 0 of column 4, exp":                                 {0, 1, 2, 3, 0}} {
+		"rank of column 4 must be unique and below 5, got 5": {0, 1, 2, 3, 5},
+		"rank of column 4 must be unique and below 5, got 0": {0, 1, 2, 3, 0}} {
 		if _, err := ByRank(t.Context(), nil, m, rank, 2); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ranks %v: %v, expected %q", rank, err, want)
 		}

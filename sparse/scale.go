@@ -30,12 +30,12 @@ func (e Embedding) validateScale() error {
 	lower, upper := e.Lower, e.Upper
 	switch {
 	case e.Weighting != Range && (lower != 0 || upper != 0):
-		return fmt.Errorf("sparse: embedding %s with the range %v to %v, expected no range", e, lower, upper)
+		return fmt.Errorf("sparse: embedding %s takes no range, got %v to %v", e, lower, upper)
 	case e.Weighting == Range && !(-MaxBound <= lower && lower < upper && upper <= MaxBound):
-		return fmt.Errorf("sparse: embedding %s, expected a range of ascending numbers from %v to %v", e, -MaxBound,
+		return fmt.Errorf("sparse: embedding %s: the range must be ascending and between %v and %v", e, -MaxBound,
 			MaxBound)
 	case e.Scales() && (e.Norm != NormNone || e.Power != 0 || e.Pairing != Dot):
-		return fmt.Errorf("sparse: embedding %s, expected scaled columns without norm, power and pairing", e)
+		return fmt.Errorf("sparse: embedding %s scales columns, so it takes no norm, power or pairing", e)
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func parseRange(s string) (Embedding, error) {
 	e.Lower, err[0] = strconv.ParseFloat(lower, 64)
 	e.Upper, err[1] = strconv.ParseFloat(upper, 64)
 	if err[0] != nil || err[1] != nil {
-		return Embedding{}, fmt.Errorf("sparse: embedding scale%s: found %q, expected a range such as 0..1", s, s)
+		return Embedding{}, fmt.Errorf("sparse: embedding scale%s: %q is not a range such as 0..1", s, s)
 	}
 	e.Lower, e.Upper = e.Lower+0, e.Upper+0 // -0 becomes 0
 	return e, e.validate()
@@ -177,7 +177,7 @@ const unlikeScales = 30
 
 // Results of [CSR.NoCounts] for a matrix with negative values, and with fractions.
 const (
-	Negative  = "values below 0"
+	Negative  = "negative values"
 	Fractions = "fractions"
 )
 
@@ -201,7 +201,7 @@ func (m *CSR) NoCounts() string {
 	case len(m.Values) > 0 && !several:
 		return "one column"
 	case unlike:
-		return "columns of unlike scales"
+		return "columns with different scales"
 	}
 	return ""
 }

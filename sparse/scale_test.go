@@ -90,7 +90,7 @@ func TestNoCounts(t *testing.T) {
 		{"", "", alike}, {"", "", sparse}, {"", "", [][]float32{{}, {}}},
 		{"", "standard deviations from 450 (column 2) to 500 (column 1)", [][]float32{{0, 1000}, {1000, 100}}},
 		{"fractions", "a mean of 150 and a standard deviation of 0.5 (column 1)", [][]float32{{150, 0.5}, {151, 3}}},
-		{"columns of unlike scales", "standard deviations from 1.12 (column 1) to 1.98e+03 (column 2)", unlike},
+		{"columns with different scales", "standard deviations from 1.12 (column 1) to 1.98e+03 (column 2)", unlike},
 		{"one column", "", [][]float32{{1}, {5}, {9}}},
 		{"fractions", "", [][]float32{{1, 0.5}, {2, 3}}},
 		{Negative, "", [][]float32{{1, -2}, {2, 3}}},

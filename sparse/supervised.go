@@ -70,8 +70,8 @@ func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float6
 // wantsLabels returns the error of a supervised embedding without labels or without two classes.
 func (e Embedding) wantsLabels(labels *Labels) error {
 	if labels == nil {
-		return fmt.Errorf("sparse: embedding %s requires labels, which only c_svc, nu_svc, linear, matrices "+
-			"and components support", e)
+		return fmt.Errorf("sparse: embedding %s requires labels; only c_svc, nu_svc, linear, PCA and kernel "+
+			"matrices support it", e)
 	}
-	return fmt.Errorf("sparse: embedding %s requires labels of at least two classes", e)
+	return fmt.Errorf("sparse: embedding %s requires labels from at least two classes", e)
 }

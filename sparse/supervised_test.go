@@ -117,7 +117,7 @@ func TestSupervisedRefuses(t *testing.T) {
 	}
 	wrong := twoClasses(m.Rows())
 	wrong.IDs[1] = 7
-	if err := e.FitLabels(m, wrong, 2).Validate(); err == nil || !strings.Contains(err.Error(), "class 7") {
+	if err := e.FitLabels(m, wrong, 2).Validate(); err == nil || !strings.Contains(err.Error(), "got 7") {
 		t.Errorf("a label of no class: %v", err)
 	}
 	if err := e.FitLabels(nil, Labels{}, 0).Validate(); err == nil {

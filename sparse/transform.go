@@ -53,7 +53,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		for i := lo; i < hi; i++ {
 			r := x.Source(i)
 			if r < 0 || r >= m.Rows() {
-				return fmt.Errorf("sparse: row %d, expected 0 to %d, a row of the matrix", r, m.Rows()-1)
+				return fmt.Errorf("sparse: row %d is out of range for a matrix with %d rows", r, m.Rows())
 			}
 			if err := m.validateRow(r); err != nil {
 				return err
@@ -88,7 +88,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 // goroutines returns the number of workers, where 0 means one per CPU.
 func goroutines(workers int) (int, error) {
 	if workers < 0 {
-		return 0, fmt.Errorf("sparse: %d workers, expected at least 1, or 0 for one per CPU", workers)
+		return 0, fmt.Errorf("sparse: workers must be positive, or 0 for one per CPU, got %d", workers)
 	}
 	return run.Workers(workers), nil
 }
@@ -136,7 +136,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 			continue
 		}
 		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && (f.Power != 0 || f.Pairing != Dot) && !f.isVector(column) {
-			return unit, &ValueError{r, t, values[k], "a finite value" + f.wantsNonNegative()}
+			return unit, &ValueError{r, t, values[k], "finite" + f.wantsNonNegative()}
 		}
 		add(column, values[k])
 		l1 += math.Abs(v)
@@ -145,7 +145,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 	if unseen != 0 {
 		if !(unseen <= math.MaxFloat32*math.MaxFloat32) {
 			return unit, fmt.Errorf(
-				"sparse: row %d: the terms outside the training documents have the norm %v, expected a finite float32",
+				"sparse: row %d: the terms outside the training documents have norm %v, which overflows float32",
 				r, math.Sqrt(unseen))
 		}
 		add(uint32(len(f.Terms)), float32(math.Sqrt(unseen)))
@@ -154,7 +154,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 	}
 	l2 = math.Sqrt(l2)
 	if at > x.Offsets[i] && !(l2 > 0 && max(l1, l2) <= math.MaxFloat64) { // products may overflow
-		return unit, fmt.Errorf("sparse: row %d: the weighted values have the norm %v, expected a finite number above 0", r,
+		return unit, fmt.Errorf("sparse: row %d: norm of the weighted values must be positive and finite, got %v", r,
 			l2)
 	}
 	switch empty := at == x.Offsets[i]; {
@@ -172,7 +172,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		x.Divisors[i] = math.Sqrt(squares)
 		x.Norms[i] = float64(power(largest/f.length(l1, l2), f.Power) * x.Divisors[i]) // (max v/n)^p times the divisor
 		if !(x.Norms[i] <= math.MaxFloat64) {
-			return unit, fmt.Errorf("sparse: row %d: its norm under the embedding %s is %v, expected a finite number",
+			return unit, fmt.Errorf("sparse: row %d: norm in embedding %s must be finite, got %v",
 				r, f, x.Norms[i])
 		}
 		for k, u := range unit {

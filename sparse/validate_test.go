@@ -28,45 +28,45 @@ var badMatrices = map[string]struct {
 	spoil func(m *CSR)
 	want  string
 }{
-	"unsorted":           {func(m *CSR) { m.Terms[2], m.Terms[3] = 2, 1 }, "row 1: index 1 is not above 2"},
-	"twice":              {func(m *CSR) { m.Terms[3] = 1 }, "row 1: index 1 is not above 1"},
-	"beyond the columns": {func(m *CSR) { m.Terms[4] = 5 }, "row 1: index 5 is not below the number of columns, 5"},
+	"unsorted":           {func(m *CSR) { m.Terms[2], m.Terms[3] = 2, 1 }, "row 1: index 1 follows 2"},
+	"twice":              {func(m *CSR) { m.Terms[3] = 1 }, "row 1: index 1 follows 1"},
+	"beyond the columns": {func(m *CSR) { m.Terms[4] = 5 }, "row 1: index 5 is out of range for 5 columns"},
 	"greatest term": {
 		func(m *CSR) { m.Terms[5] = math.MaxUint32 },
-		"row 3: index 4294967295 is not below the number of columns, 5",
+		"row 3: index 4294967295 is out of range for 5 columns",
 	},
-	"NaN":             {func(m *CSR) { m.Values[3] = nan }, "row 1, term 2: found NaN, expected a finite value"},
-	"+Inf":            {func(m *CSR) { m.Values[5] = float32(math.Inf(1)) }, "row 3, term 0: found +Inf"},
-	"-Inf":            {func(m *CSR) { m.Values[0] = float32(math.Inf(-1)) }, "row 0, term 0: found -Inf"},
-	"no columns":      {func(m *CSR) { m.Cols = 0 }, "row 0: index 3 is not below the number of columns, 0"},
-	"fewer than none": {func(m *CSR) { m.Cols = -1 }, "-1 columns"},
+	"NaN":             {func(m *CSR) { m.Values[3] = nan }, "row 1, term 2: value must be finite, got NaN"},
+	"+Inf":            {func(m *CSR) { m.Values[5] = float32(math.Inf(1)) }, "row 3, term 0: value must be finite, got +Inf"},
+	"-Inf":            {func(m *CSR) { m.Values[0] = float32(math.Inf(-1)) }, "row 0, term 0: value must be finite, got -Inf"},
+	"no columns":      {func(m *CSR) { m.Cols = 0 }, "row 0: index 3 is out of range for 0 columns"},
+	"fewer than none": {func(m *CSR) { m.Cols = -1 }, "Cols must be between 0 and 4294967296, got -1"},
 	"too many columns": {
 		func(m *CSR) { m.Cols = math.MaxInt },
-		"9223372036854775807 columns, expected 0 to 4294967296",
+		"Cols must be between 0 and 4294967296, got 9223372036854775807",
 	},
-	"nothing":      {func(m *CSR) { *m = CSR{} }, "offsets begin with [], expected [0]"},
-	"no offsets":   {func(m *CSR) { m.Offsets = nil }, "offsets begin with [], expected [0]"},
-	"first offset": {func(m *CSR) { m.Offsets[0] = 1 }, "offsets begin with [1], expected [0]"},
+	"nothing":      {func(m *CSR) { *m = CSR{} }, "Offsets must start with 0, got []"},
+	"no offsets":   {func(m *CSR) { m.Offsets = nil }, "Offsets must start with 0, got []"},
+	"first offset": {func(m *CSR) { m.Offsets[0] = 1 }, "Offsets must start with 0, got [1]"},
 	"short values": {func(m *CSR) { m.Values = m.Values[:5] }, "6 terms and 5 values"},
 	"short terms":  {func(m *CSR) { m.Terms = m.Terms[:5] }, "5 terms and 6 values"},
 	"both short": {
 		func(m *CSR) { m.Terms, m.Values = m.Terms[:5], m.Values[:5] },
-		"5 terms and 5 values, expected the last offset, 6, of each",
+		"5 terms and 5 values, but the last offset is 6",
 	},
 	"last offset": {
 		func(m *CSR) { m.Offsets[4] = 7 },
-		"6 terms and 6 values, expected the last offset, 7, of each",
+		"6 terms and 6 values, but the last offset is 7",
 	},
-	"falling offsets": {func(m *CSR) { m.Offsets[2] = 1 }, "row 1: offsets 2 and 1, expected ascending offsets"},
-	"negative offset": {func(m *CSR) { m.Offsets[1] = -3 }, "row 0: offsets 0 and -3, expected"},
+	"falling offsets": {func(m *CSR) { m.Offsets[2] = 1 }, "row 1: offsets must be ascending and at most 6, got 2 and 1"},
+	"negative offset": {func(m *CSR) { m.Offsets[1] = -3 }, "row 0: offsets must be ascending and at most 6, got 0 and -3"},
 	"least offset": {
 		func(m *CSR) { m.Offsets[1] = math.MinInt64 },
-		"row 0: offsets 0 and -9223372036854775808",
+		"row 0: offsets must be ascending and at most 6, got 0 and -9223372036854775808",
 	},
-	"offset past the end": {func(m *CSR) { m.Offsets[1] = 7 }, "row 0: offsets 0 and 7, expected ascending offsets"},
+	"offset past the end": {func(m *CSR) { m.Offsets[1] = 7 }, "row 0: offsets must be ascending and at most 6, got 0 and 7"},
 	"greatest offset": {
 		func(m *CSR) { m.Offsets[3] = math.MaxInt64 },
-		"row 2: offsets 5 and 9223372036854775807, expected",
+		"row 2: offsets must be ascending and at most 6, got 5 and 9223372036854775807",
 	},
 }
 
@@ -125,7 +125,7 @@ func TestValidateManyRows(t *testing.T) {
 	musttest.Do(t, m.Validate())
 	for i := n - 1; i > 0; i /= 2 {
 		m.Terms[2*i] = 3
-		if want := "row " + strconv.Itoa(i) + ": index 2 is not above 3"; m.Validate() == nil ||
+		if want := "row " + strconv.Itoa(i) + ": index 2 follows 3, but indices must increase"; m.Validate() == nil ||
 			!strings.HasSuffix(m.Validate().Error(), want) {
 			t.Errorf("%v, expected %q", m.Validate(), want)
 		}
@@ -137,7 +137,7 @@ func TestTransformRowsThatAreNotThere(t *testing.T) {
 	f := Sphere.Fit(m)
 	for _, rows := range [][]int{{-1}, {4}, {0, 1, math.MaxInt}, {math.MinInt, 0}} {
 		if _, err := f.TransformRows(t.Context(), m, rows, 1); err == nil ||
-			!strings.Contains(err.Error(), "expected 0 to 3") {
+			!strings.Contains(err.Error(), "is out of range for a matrix with 4 rows") {
 			t.Errorf("rows %v: %v", rows, err)
 		}
 	}
@@ -160,17 +160,17 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		}
 	}
 	for want, e := range map[string]Embedding{
-		"weighting 9, norm 0 and pairing 0 is unknown": {Weighting: 9},
-		"weighting 0, norm 3 and pairing 0 is unknown": {Norm: 3},
-		"weighting 0, norm 1 and pairing 7 is unknown": {Norm: NormL1, Pairing: 7},
-		"with the power NaN":                           {Power: math.NaN()}, "with the power 1,": {Power: 1},
-		"with the power -1": {Power: -1},
-		"with the power 9":  {Power: 9}, "with the power +Inf": {Power: math.Inf(1)},
-		"tf-chi2, expected -l1 and no power":    {Pairing: ChiSquare},
-		"tf-l1-js-sqrt, expected -l1 and no po": {Norm: NormL1, Pairing: JensenShannon, Power: Root},
-		"range 0 to 1, expected no range":       {Weighting: TFIDF, Upper: 1},
-		"expected scaled columns without norm":  {Weighting: Standard, Norm: NormL2},
-		"expected a range of ascending":         {Weighting: Range},
+		"unknown embedding with weighting 9, norm 0 and pairing 0": {Weighting: 9},
+		"unknown embedding with weighting 0, norm 3 and pairing 0": {Norm: 3},
+		"unknown embedding with weighting 0, norm 1 and pairing 7": {Norm: NormL1, Pairing: 7},
+		"not 1, got NaN": {Power: math.NaN()}, "not 1, got 1": {Power: 1},
+		"not 1, got -1": {Power: -1},
+		"not 1, got 9":  {Power: 9}, "not 1, got +Inf": {Power: math.Inf(1)},
+		"tf-chi2 compares histograms":        {Pairing: ChiSquare},
+		"tf-l1-js-sqrt compares histogra":    {Norm: NormL1, Pairing: JensenShannon, Power: Root},
+		"takes no range, got 0 to 1":         {Weighting: TFIDF, Upper: 1},
+		"it takes no norm, power or pairing": {Weighting: Standard, Norm: NormL2},
+		"the range must be ascending":        {Weighting: Range},
 	} {
 		f := e.Fit(m)
 		refused("Validate", want, f.Validate())
@@ -178,25 +178,25 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		refused("RestoreEmbedder", want, second(RestoreEmbedder(fields(f))))
 	}
 	for want, f := range map[string]*Embedder{
-		"4 weights and 0 shifts, expected":   altered(good, func(f *Embedder) { f.Weights = f.Weights[:4] }),
-		"5 weights and 0 shifts, expected":   altered(good, func(f *Embedder) { f.Weighting = TF }),
-		"embedder of -1 documents":           altered(good, func(f *Embedder) { f.Documents = -1 }),
-		"5 terms has 4 document frequencies": altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
-		"tfidf is open":                      altered(good, func(f *Embedder) { f.Open = true }),
-		"1 shifts, expected 5, 5 and 5":      altered(standard, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
-		"5 shifts, expected 5, 5 and 0":      altered(standard, func(f *Embedder) { f.Weighting = TFIDF }),
+		"4 weights and 0 shifts; it needs 5,":    altered(good, func(f *Embedder) { f.Weights = f.Weights[:4] }),
+		"5 weights and 0 shifts; it needs 5,":    altered(good, func(f *Embedder) { f.Weighting = TF }),
+		"Documents must not be negative, got -1": altered(good, func(f *Embedder) { f.Documents = -1 }),
+		"5 terms has 4 document frequencies":     altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
+		"tfidf cannot be open":                   altered(good, func(f *Embedder) { f.Open = true }),
+		"1 shifts; it needs 5, 5 and 5":          altered(standard, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
+		"5 shifts; it needs 5, 5 and 0":          altered(standard, func(f *Embedder) { f.Weighting = TFIDF }),
 	} {
 		refused("Validate", want, f.Validate())
 		refused("Transform", want, second(f.Transform(m)))
 		refused("RestoreEmbedder", want, second(RestoreEmbedder(fields(f))))
 	}
 	for want, spoil := range map[string]func(f *Embedder){ // found by a pass over the fields
-		"term 1 is not above 1":    func(f *Embedder) { f.Terms[0] = 1 },
-		"term 1 is in 0 documents": func(f *Embedder) { f.DF[1] = 0 },
-		"term 1 is in 5 documents": func(f *Embedder) { f.DF[1] = 5 },
-		"weight NaN of term 2":     func(f *Embedder) { f.Weights[2] = math.NaN() },
-		"weight -Inf of term 2":    func(f *Embedder) { f.Weights[2] = math.Inf(-1) },
-		"weight NaN of term 1":     func(f *Embedder) { *f = fields(standard); f.Shifts[1] = math.NaN() },
+		"term 1 follows 1":                          func(f *Embedder) { f.Terms[0] = 1 },
+		"term 1 occurs in 0 of 4":                   func(f *Embedder) { f.DF[1] = 0 },
+		"term 1 occurs in 5 of 4":                   func(f *Embedder) { f.DF[1] = 5 },
+		"weight of term 2 must be finite, got NaN":  func(f *Embedder) { f.Weights[2] = math.NaN() },
+		"weight of term 2 must be finite, got -Inf": func(f *Embedder) { f.Weights[2] = math.Inf(-1) },
+		"weight of term 1 must be finite, got NaN":  func(f *Embedder) { *f = fields(standard); f.Shifts[1] = math.NaN() },
 	} {
 		bad := fields(good)
 		spoil(&bad)
@@ -204,9 +204,9 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 	}
 	for want, f := range map[string]*Embedder{
 		"embedder is nil": nil,
-		"embedder of 5 terms with fields set directly": altered(good, func(f *Embedder) { f.columns = nil }),
-		"embedder of 0 terms with fields set directly": {},
-		"embedder of 4 terms with fields set directly": altered(good,
+		"fields of the embedder (5 terms) were set directly": altered(good, func(f *Embedder) { f.columns = nil }),
+		"fields of the embedder (0 terms) were set directly": {},
+		"fields of the embedder (4 terms) were set directly": altered(good,
 			func(f *Embedder) { f.Terms, f.DF, f.Weights = f.Terms[:4], f.DF[:4], f.Weights[:4] }),
 	} {
 		refused("Validate", want, f.Validate())
@@ -220,7 +220,7 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		}
 		f := musttest.Get(RestoreEmbedder(own))(t)
 		if _, err := f.Transform(m); err == nil ||
-			!strings.Contains(err.Error(), "row 0: the weighted values have the norm") {
+			!strings.Contains(err.Error(), "row 0: norm of the weighted values") {
 			t.Errorf("weights %v: %v", w, err)
 		}
 	}
@@ -246,22 +246,22 @@ func TestEmbeddedIsRefused(t *testing.T) {
 		x := mustTransform(t, fit(e, m), m)
 		for want, spoil := range map[string]func(x *Embedded){
 			"embedder is nil": func(x *Embedded) { x.Embedder = nil },
-			"fields set directly": func(x *Embedded) {
+			"were set directly": func(x *Embedded) {
 				x.Embedder = &Embedder{Embedding: Embedding{}, Terms: []uint32{0, 1, 2, 3}, DF: []int32{0, 0, 0, 0}}
 			},
-			"6 columns, expected 5, as in the emb":         func(x *Embedded) { x.Cols++ },
-			"is not above":                                 func(x *Embedded) { x.Terms[1] = x.Terms[0] },
-			"index 5 is not below":                         func(x *Embedded) { x.Terms[x.Offsets[1]-1] = 5 },
-			"offsets begin with":                           func(x *Embedded) { x.Offsets[0] = 1 },
-			"raw values, 6 divisors and 6 norms, expected": func(x *Embedded) { x.Raw = x.Raw[1:] },
-			"5 divisors":                                   func(x *Embedded) { x.Divisors = x.Divisors[1:] },
-			"5 norms":                                      func(x *Embedded) { x.Norms = x.Norms[1:] },
-			"norm NaN":                                     func(x *Embedded) { x.Norms[0] = math.NaN() },
-			"norm -1":                                      func(x *Embedded) { x.Norms[1] = -1 },
-			"divisor 0":                                    func(x *Embedded) { x.Divisors[1] = 0 },
-			"divisor +Inf":                                 func(x *Embedded) { x.Divisors[1] = math.Inf(1) },
-			"row 0":                                        func(x *Embedded) { x.Values[0] = 2 },
-			"found +Inf":                                   func(x *Embedded) { x.Values[0] = float32(math.Inf(1)) },
+			"6 columns, but the embedder has 5":             func(x *Embedded) { x.Cols++ },
+			"but indices must increase":                     func(x *Embedded) { x.Terms[1] = x.Terms[0] },
+			"index 5 is out of range":                       func(x *Embedded) { x.Terms[x.Offsets[1]-1] = 5 },
+			"Offsets must start with 0, got [1]":            func(x *Embedded) { x.Offsets[0] = 1 },
+			"raw values, 6 divisors and 6 norms; they need": func(x *Embedded) { x.Raw = x.Raw[1:] },
+			"5 divisors": func(x *Embedded) { x.Divisors = x.Divisors[1:] },
+			"5 norms":    func(x *Embedded) { x.Norms = x.Norms[1:] },
+			"norm must be nonnegative and finite, got NaN":  func(x *Embedded) { x.Norms[0] = math.NaN() },
+			"norm must be nonnegative and finite, got -1":   func(x *Embedded) { x.Norms[1] = -1 },
+			"divisor must be positive and finite, got 0":    func(x *Embedded) { x.Divisors[1] = 0 },
+			"divisor must be positive and finite, got +Inf": func(x *Embedded) { x.Divisors[1] = math.Inf(1) },
+			"row 0 is not normalized":                       func(x *Embedded) { x.Values[0] = 2 },
+			"value must be finite, got +Inf":                func(x *Embedded) { x.Values[0] = float32(math.Inf(1)) },
 		} {
 			bad := &Embedded{
 				CSR{Cols: x.Cols, Offsets: slices.Clone(x.Offsets), Terms: slices.Clone(x.Terms),

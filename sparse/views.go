@@ -27,15 +27,15 @@ type View struct {
 func validateViews(views []View, columns int) error {
 	const most = 9 // maximum number of views of a tokenizer
 	if len(views) > most {
-		return fmt.Errorf("sparse: %d views, expected at most %d", len(views), most)
+		return fmt.Errorf("sparse: got %d views; the maximum is %d", len(views), most)
 	}
 	for i, v := range views {
 		switch {
 		case i == 0 && v.First != 0, i > 0 && v.First < views[i-1].First, int64(v.First) > int64(columns):
-			return fmt.Errorf("sparse: view %d begins in column %d of %d, expected ascending columns from 0", i, v.First,
+			return fmt.Errorf("sparse: view %d starts at column %d of %d; views must start at 0 and ascend", i, v.First,
 				columns)
 		case !(v.Weight > 0 && v.Weight <= math.MaxFloat32):
-			return fmt.Errorf("sparse: view %d has the weight %v, expected a finite number above 0", i, v.Weight)
+			return fmt.Errorf("sparse: weight of view %d must be positive and finite, got %v", i, v.Weight)
 		}
 	}
 	return nil
@@ -49,8 +49,8 @@ func (e Embedding) wantsViews(views []View) error {
 	const minPower = 0.25 // float32 must hold the factors of values, which are shares to the power 1/2p
 	normed := e.Weighting.Damped() || e.Supervised()
 	if e.Scales() || e.Power != 0 && e.Power < minPower || normed && e.Norm == NormNone {
-		return fmt.Errorf("sparse: embedding %s of documents with views, expected tf or tfidf, or logtf, logtfidf or tfkl "+
-			"with a norm, and no power below %v", e, minPower)
+		return fmt.Errorf("sparse: embedding %s cannot be used with views; use tf, tfidf, or logtf, logtfidf or "+
+			"tfkl with a norm, and no power below %v", e, minPower)
 	}
 	return nil
 }

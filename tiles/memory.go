@@ -25,7 +25,7 @@ const maxValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 // takes 256 page faults instead of 131,072, and 11,314² values of c take 0.30 s instead of 0.53 s.
 func Make(n int) []float32 {
 	if n < 0 || n > maxValues {
-		panic(fmt.Sprintf("tiles: Make: n is %d; expected 0 to %d", n, maxValues))
+		panic(fmt.Sprintf("tiles: Make: n must be between 0 and %d, got %d", maxValues, n))
 	}
 	collect(4 * int64(n))
 	values := make([]float32, n)

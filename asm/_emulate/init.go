@@ -40,7 +40,7 @@ func run() error {
 	have := asm.Available()
 	fmt.Println("emulate: instruction sets:", have)
 	if !slices.Contains(have, asm.AVX512) {
-		return errors.New("this machine has no AVX-512")
+		return errors.New("this computer has no AVX-512")
 	}
 	list, err := os.Open("/commands")
 	if err != nil {

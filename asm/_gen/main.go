@@ -105,7 +105,7 @@ func broadcastConstants(file *ir.File) error {
 			case ok:
 				i.Opcode = load
 			case strings.HasPrefix(i.Opcode, "VMOV"):
-				return fmt.Errorf("%s: %s of a constant, expected VMOVUPS or VMOVUPD", f.Name, i.Opcode)
+				return fmt.Errorf("%s: %s loads a constant; only VMOVUPS and VMOVUPD are supported", f.Name, i.Opcode)
 			default:
 				i.Suffixes = append([]string{"BCST"}, i.Suffixes...)
 			}
@@ -122,7 +122,7 @@ func checkEncodings(file *ir.File) error {
 		for _, i := range f.Instructions() {
 			for _, o := range i.Operands {
 				if r, ok := o.(Register); ok && r.Kind() == KindVector && !strings.HasPrefix(i.Opcode, "V") && i.Opcode[0] != 'K' {
-					return fmt.Errorf("%s: %s, expected its form for AVX", f.Name, i.Opcode)
+					return fmt.Errorf("%s: %s is not an AVX instruction; use its VEX form", f.Name, i.Opcode)
 				}
 			}
 		}
@@ -140,7 +140,7 @@ func checkRegisters(file *ir.File) error {
 		for _, i := range f.Instructions() {
 			for _, r := range i.Registers() {
 				if p := ToPhysical(r); p != nil && p.Kind() == KindVector && p.PhysicalIndex() >= 16 {
-					return fmt.Errorf("%s needs more than 16 vector registers: take a smaller block", f.Name)
+					return fmt.Errorf("%s needs more than 16 vector registers; use a smaller block", f.Name)
 				}
 			}
 		}

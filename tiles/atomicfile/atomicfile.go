@@ -41,13 +41,13 @@ func Create(path, pattern string) (*File, error) {
 	before, err := os.Lstat(path)
 	if err == nil {
 		if !before.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s exists and is %s; expected a regular file or no file", path, kind(before.Mode()))
+			return nil, fmt.Errorf("%s exists and is %s, not a regular file", path, kind(before.Mode()))
 		}
 		made.before, perm = before, 0o600 // until the file is complete
 	}
 	folder, name := filepath.Split(path)
 	if name == "" {
-		return nil, fmt.Errorf("%q is not a file name: it is empty or ends in a slash", path)
+		return nil, fmt.Errorf("%q is not a file name because it is empty or ends in a slash", path)
 	}
 	if pattern == "" {
 		made.pattern = "." + name + ".*.tmp"
@@ -57,14 +57,14 @@ func Create(path, pattern string) (*File, error) {
 	making.Lock()
 	defer making.Unlock()
 	if making.ended {
-		return nil, fmt.Errorf("%s: no files can be created because the program is exiting", path)
+		return nil, fmt.Errorf("cannot create %s because the program is exiting", path)
 	}
 	if err := made.open(perm); err != nil {
 		var under *fs.PathError
 		if errors.As(err, &under) {
 			err = under.Err // the temporary name means nothing to the user
 		}
-		return nil, fmt.Errorf("%s can't be written in folder %s: %w", name, filepath.Dir(path), err)
+		return nil, fmt.Errorf("cannot write %s in folder %s: %w", name, filepath.Dir(path), err)
 	}
 	making.files[made] = true
 	return made, nil
@@ -185,7 +185,7 @@ func (f *File) Commit() error {
 		return nil // the system doesn't support flushing folders
 	}
 	if err != nil {
-		return fmt.Errorf("%s is complete, but its folder can't be flushed to disk: %w", f.path, err)
+		return fmt.Errorf("%s is complete, but its folder cannot be synced to disk: %w", f.path, err)
 	}
 	return nil
 }

@@ -95,11 +95,11 @@ func TestCreateRefuses(t *testing.T) {
 		t.Skip(err)
 	}
 	for path, want := range map[string]string{
-		folder:                             "is a folder; expected a regular file or no file",
+		folder:                             "is a folder, not a regular file",
 		"":                                 `"" is not a file name`,
 		folder + "/none/":                  "is not a file name",
-		link:                               "is a link; expected a regular file or no file",
-		filepath.Join(folder, "none", "a"): "a can't be written in folder " + filepath.Join(folder, "none"),
+		link:                               "is a link, not a regular file",
+		filepath.Join(folder, "none", "a"): "cannot write a in folder " + filepath.Join(folder, "none"),
 	} {
 		f, err := Create(path, "")
 		if err == nil {
