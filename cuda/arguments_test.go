@@ -73,18 +73,18 @@ func TestModule(t *testing.T) {
 		{"a cubin", string(complete), ""},
 		{"a cubin of a later ABI", string(cubin(0x6005a02, 8, names)), ""},
 		{"PTX", ptx, ""},
-		{"nothing", "", "expected PTX or a whole cubin"},
-		{"text", "no kernels", "expected PTX or a whole cubin"},
+		{"nothing", "", "not PTX or a complete cubin"},
+		{"text", "no kernels", "not PTX or a complete cubin"},
 		{"another capability", string(cubin(0x500550, 7, names)),
-			"for compute capability 8.0, expected from 9.0 to that of the device, 9.0"},
+			"built for compute capability 8.0, but the device supports 9.0 to 9.0"},
 		{"a later minor one", string(cubin(0x50055b, 7, names)), "for compute capability 9.1"},
 		{"without kernels", string(cubin(0x50055a, 7, names[2:])),
-			"no kernel " + names[0] + ", " + names[1] + " in it"},
-		{"PTX without a kernel", strings.Replace(ptx, ".entry closePairs(", ".entry end(", 1), "no kernel closePairs in it"},
+			"it lacks the kernels " + names[0] + ", " + names[1]},
+		{"PTX without it", strings.Replace(ptx, ".entry closePairs(", ".entry end(", 1), "it lacks the kernels closePairs"},
 		{"PTX with a zero byte", ptx + "\x00", "zero byte"},
-		{"cut off", string(complete[:len(complete)-1]), "expected PTX or a whole cubin"},
-		{"a head alone", string(complete[:40]), "expected PTX or a whole cubin"},
-		{"another machine", string(complete[:18]) + "\x3e" + string(complete[19:]), "expected a cubin"},
+		{"cut off", string(complete[:len(complete)-1]), "not PTX or a complete cubin"},
+		{"a head alone", string(complete[:40]), "not PTX or a complete cubin"},
+		{"another machine", string(complete[:18]) + "\x3e" + string(complete[19:]), "not a cubin"},
 	} {
 		musttest.Do(t, os.WriteFile(file, []byte(c.image), 0o666))
 		t.Setenv(moduleVariable, file)
@@ -114,7 +114,7 @@ func TestModule(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for _, opt := range []Options{{MemoryBytes: -1}, {MemoryBytes: math.MinInt64}} {
 		_, err := Open(opt)
-		wants(t, "options", err, "expected a positive number")
+		wants(t, "options", err, "MemoryBytes must be positive")
 	}
 	d := openTiled(t, math.MaxInt64, Options{MemoryBytes: math.MaxInt64}) // no sum wraps around
 	cols := load(t, d, embedded(t, zipf(20, 60, 8, 3)))
@@ -129,7 +129,7 @@ func TestClosed(t *testing.T) {
 	x := embedded(t, zipf(n, 60, 8, 3))
 	d := open(t, Options{})
 	cols := load(t, d, x)
-	wants(t, "closed too early", d.Close(), "aren't closed")
+	wants(t, "closed too early", d.Close(), "still open")
 	ctx := t.Context()
 	ask := func() []error {
 		_, loaded := d.Load(ctx, x)

@@ -42,10 +42,10 @@ type rowSide struct {
 // Load copies x to the device. The caller must not change x until the Columns are closed.
 func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) {
 	if x.Embedder.Pairing >= pairings {
-		return nil, fmt.Errorf("cuda: documents embedded as %s, whose similarity has no kernels", x.Embedder)
+		return nil, fmt.Errorf("cuda: the GPU does not support documents embedded as %s", x.Embedder)
 	}
 	if x.Rows() > math.MaxInt32 {
-		return nil, fmt.Errorf("cuda: %d documents, expected at most %d", x.Rows(), math.MaxInt32)
+		return nil, fmt.Errorf("cuda: got %d documents; the maximum is %d", x.Rows(), math.MaxInt32)
 	}
 	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
 	byRank, err := sparse.ByRank(ctx, nil, &x.CSR, rank, runtime.GOMAXPROCS(0))

@@ -40,7 +40,7 @@ func first() (cu.Device, error) {
 		return 0, failed("cuDeviceGetCount", err)
 	}
 	if n == 0 {
-		return 0, errors.New("a CUDA driver without a device")
+		return 0, errors.New("the CUDA driver found no device")
 	}
 	d, err := cu.GetDevice(0)
 	return d, failed("cuDeviceGet", err)
@@ -83,7 +83,7 @@ type Device struct {
 // it.
 func Open(opt Options) (*Device, error) {
 	if opt.MemoryBytes < 0 {
-		return nil, fmt.Errorf("cuda: %d bytes of memory, expected a positive number, or 0", opt.MemoryBytes)
+		return nil, fmt.Errorf("cuda: MemoryBytes must be positive, or 0 for no limit, got %d", opt.MemoryBytes)
 	}
 	file := os.Getenv(moduleVariable)
 	image, err := readModule(file)

@@ -27,7 +27,7 @@ func (h *handle) begin() {
 // do locks the device and runs work with the device's context as the current context.
 func (h *handle) do(work func() error) error {
 	if h.d == nil {
-		return fmt.Errorf("cuda: used without a device: %w", ErrClosed)
+		return fmt.Errorf("cuda: the device is not open: %w", ErrClosed)
 	}
 	h.d.mu.Lock()
 	defer h.d.mu.Unlock()
@@ -50,7 +50,7 @@ func (h *handle) end(giveBack func() error) (first bool, err error) {
 		return false, nil
 	}
 	if h.users > 0 {
-		return false, fmt.Errorf("cuda: %s closed with %d users that aren't closed, expected none", h.what, h.users)
+		return false, fmt.Errorf("cuda: %s cannot be closed while %d users are still open", h.what, h.users)
 	}
 	h.live = false
 	if h.of != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrNotBuilt is returned if this program has no GPU back end.
-var ErrNotBuilt = errors.New("not built in; make cuda builds a program with it")
+var ErrNotBuilt = errors.New("not built into this program; build it with make cuda")
 
 // ErrClosed is returned if a Device or its Columns are used after Close.
 var ErrClosed = errors.New("closed")

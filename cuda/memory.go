@@ -17,7 +17,7 @@ import (
 
 // errLimit returns the error of an exceeded memory limit. It wraps the driver's OutOfMemory.
 func (d *Device) errLimit(bytes int64) error {
-	return &Failure{fmt.Errorf("can't allocate %s of GPU memory with %s in use, expected at most %s in total: %w",
+	return &Failure{fmt.Errorf("cannot allocate %s of GPU memory: %s is in use and the limit is %s: %w",
 		run.FormatBytes(bytes), run.FormatBytes(d.held), run.FormatBytes(d.limit), cu.OutOfMemory)}
 }
 

@@ -29,7 +29,7 @@ func readModule(file string) (string, error) {
 	}
 	image, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("cuda: the kernels' module: %w", err)
+		return "", fmt.Errorf("cuda: kernel module: %w", err)
 	}
 	return string(image), nil
 }
@@ -42,7 +42,7 @@ func checkModule(file, image, capability string) error {
 		problem = checkCubin
 	}
 	if err := problem(image, capability); err != nil {
-		return fmt.Errorf("cuda: the kernels' module %s: %w", file, err)
+		return fmt.Errorf("cuda: kernel module %s: %w", file, err)
 	}
 	return nil
 }
@@ -56,14 +56,14 @@ func missing(has func(name string) bool) error {
 		}
 	}
 	if len(names) > 0 {
-		return fmt.Errorf("no kernel %s in it, expected all of this program's", strings.Join(names, ", "))
+		return fmt.Errorf("it lacks the kernels %s", strings.Join(names, ", "))
 	}
 	return nil
 }
 
 func checkPTX(image, _ string) error {
 	if strings.ContainsRune(image, 0) {
-		return errors.New("found a zero byte, expected text")
+		return errors.New("PTX must be text, but it has a zero byte")
 	}
 	return missing(func(name string) bool { return strings.Contains(image, ".entry "+name+"(") })
 }
@@ -75,19 +75,19 @@ func checkCubin(image, capability string) error {
 	}
 	f, err := elf.NewFile(strings.NewReader(plain))
 	if err != nil {
-		return fmt.Errorf("expected PTX or a whole cubin: %w", err)
+		return fmt.Errorf("not PTX or a complete cubin: %w", err)
 	}
 	if f.Machine != elfCUDA || f.Class != elf.ELFCLASS64 || f.ByteOrder.String() != "LittleEndian" {
-		return fmt.Errorf("an ELF file for %v, expected a cubin", f.Machine)
+		return fmt.Errorf("not a cubin but an ELF file for %v", f.Machine)
 	}
 	for _, s := range f.Sections {
 		if s.Type != elf.SHT_NOBITS && (s.Offset > uint64(len(image)) || s.FileSize > uint64(len(image))-s.Offset) {
-			return fmt.Errorf("%d bytes, without the end of section %s: the file was cut off", len(image), s.Name)
+			return fmt.Errorf("truncated to %d bytes, within section %s", len(image), s.Name)
 		}
 	}
 	for _, p := range f.Progs {
 		if p.Off > uint64(len(image)) || p.Filesz > uint64(len(image))-p.Off {
-			return fmt.Errorf("%d bytes, without the end of a segment: the file was cut off", len(image))
+			return fmt.Errorf("truncated to %d bytes, within a segment", len(image))
 		}
 	}
 	flags := f.ByteOrder.Uint32([]byte(image[48:]))
@@ -100,7 +100,7 @@ func checkCubin(image, capability string) error {
 		return err
 	}
 	if sm/10 != major || sm%10 > minor {
-		return fmt.Errorf("for compute capability %d.%d, expected from %d.0 to that of the device, %s",
+		return fmt.Errorf("built for compute capability %d.%d, but the device supports %d.0 to %s",
 			sm/10, sm%10, major, capability)
 	}
 	return missing(func(name string) bool {

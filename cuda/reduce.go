@@ -37,7 +37,7 @@ func (c *columns) Min(ctx context.Context, r *device.Request, k int, column []in
 // Multiply implements device.Reducer.
 func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64, vectors int, sum []float64) error {
 	if vectors > maxParts {
-		return fmt.Errorf("cuda: %d vectors, expected at most %d", vectors, maxParts)
+		return fmt.Errorf("cuda: got %d vectors; the maximum is %d", vectors, maxParts)
 	}
 	clear(sum) // if there are no columns
 	return c.reduce(ctx, r, func(j *job) (reduction, error) {

@@ -69,11 +69,11 @@ func TestLongDocuments(t *testing.T) {
 	for _, spec := range []string{"linear", "rbf:gamma=1", "arccos:n=2"} {
 		k := parse(t, spec)
 		if _, err := newEngine(t, y, Options{}).Gram(ctx, k, nil); err == nil ||
-			!strings.Contains(err.Error(), "in row 7; expected at most 4.6") {
+			!strings.Contains(err.Error(), "norm of row 7 must be at most 4.6") {
 			t.Errorf("%s on long documents: error %v", spec, err)
 		}
 		if _, err := newEngine(t, x, Options{}).Rows(ctx, k, Request{Test: y}, nil); err == nil ||
-			!strings.Contains(err.Error(), "in row 7; expected at most 4.6") {
+			!strings.Contains(err.Error(), "norm of row 7 must be at most 4.6") {
 			t.Errorf("%s on long test documents: error %v", spec, err)
 		}
 	}
@@ -216,9 +216,9 @@ func TestInvalidArguments(t *testing.T) {
 		{"2", merge(one, [][]Neighbour{nil, nil}, [][]Neighbour{nil})},
 		{"20", merge(one, [][]Neighbour{{{Document: 20}}})},
 		{"NaN", merge(one, [][]Neighbour{{{Value: float32(nan)}}})},
-		{"v is 2×2", e.Multiply(ctx, k, nil, mat.NewDense(2, 2, nil), v)},
-		{"v is 20×0", e.Multiply(ctx, k, nil, none, none)},
-		{"dst is 20×1", e.Multiply(ctx, k, nil, v, mat.NewDense(20, 1, nil))},
+		{"at least one column, got 2×2", e.Multiply(ctx, k, nil, mat.NewDense(2, 2, nil), v)},
+		{"at least one column, got 20×0", e.Multiply(ctx, k, nil, none, none)},
+		{"dst must be 20×2, got 20×1", e.Multiply(ctx, k, nil, v, mat.NewDense(20, 1, nil))},
 		{"+Inf in row 1", e.Multiply(ctx, k, x, odd, v)},
 		{"NaN", of(GroupsWithin(ctx, x, nan, Options{}))},
 		{"-1", of(CrossWithin(ctx, x, x, -1, Options{}, func(int, int, float64) error { return nil }))},

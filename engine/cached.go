@@ -55,10 +55,10 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 	limit := opt.CacheBytes
 	switch {
 	case opt.TileColumns < 0:
-		return nil, fmt.Errorf("engine: TileColumns is %d; expected 1 or more, or 0 for %d", opt.TileColumns,
-			cache.BlockCols)
+		return nil, fmt.Errorf("engine: TileColumns must be positive, or 0 for %d, got %d", cache.BlockCols,
+			opt.TileColumns)
 	case limit < 0:
-		return nil, fmt.Errorf("engine: CacheBytes is %d; expected a positive number, or 0 for the default",
+		return nil, fmt.Errorf("engine: CacheBytes must be positive, or 0 for the default, got %d",
 			limit)
 	case limit == 0 && e.memory > 0:
 		limit = min(cache.WholeBytes(n), max(e.memory-e.c.Bytes(), 0))
@@ -68,7 +68,7 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 			limit = short.Limit / 2
 		}
 	}
-	if err := compute.Allowed("the cache of tiles", run.AddBytes(e.c.Bytes(), limit), e.memory); err != nil {
+	if err := compute.Allowed("the tile cache", run.AddBytes(e.c.Bytes(), limit), e.memory); err != nil {
 		return nil, err
 	}
 	c, err := cache.New(e.c, limit, opt.TileColumns)
@@ -163,8 +163,8 @@ func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	}
 	for i, d := range docs {
 		if d < 0 || d >= e.Len() || i > 0 && d <= docs[i-1] {
-			return nil, fmt.Errorf("engine: docs[%d] is %d; expected strictly increasing numbers from 0 to %d", i, d,
-				e.Len()-1)
+			return nil, fmt.Errorf("engine: docs must be strictly increasing and at most %d, got docs[%d] = %d",
+				e.Len()-1, i, d)
 		}
 	}
 	if err := e.fits(ctx, "the Gram matrix of selected documents", compute.MatrixBytes(n, n)); err != nil {

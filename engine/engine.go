@@ -65,12 +65,12 @@ const maxWorkers = 1 << 16
 func (o Options) resolveWorkers() (int, error) {
 	switch {
 	case o.Workers < 0 || o.Workers > maxWorkers:
-		return 0, fmt.Errorf("engine: Workers is %d; expected 1 to %d, or 0 for all cores",
-			o.Workers, maxWorkers)
+		return 0, fmt.Errorf("engine: Workers must be between 1 and %d, or 0 for all cores, got %d",
+			maxWorkers, o.Workers)
 	case o.MemoryBytes < 0:
-		return 0, fmt.Errorf("engine: MemoryBytes is %d; expected a positive number, or 0 for no limit", o.MemoryBytes)
+		return 0, fmt.Errorf("engine: MemoryBytes must be positive, or 0 for no limit, got %d", o.MemoryBytes)
 	case o.KeptBytes < 0:
-		return 0, fmt.Errorf("engine: KeptBytes is %d; expected a positive number, or 0 for no copy", o.KeptBytes)
+		return 0, fmt.Errorf("engine: KeptBytes must be positive, or 0 for no copy, got %d", o.KeptBytes)
 	case o.Workers == 0:
 		return runtime.GOMAXPROCS(0), nil
 	}
@@ -101,7 +101,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 }
 
 // what names an engine in errors.
-const what = "an engine for these documents"
+const what = "preparing the documents"
 
 // newBare makes an engine without the CPU back end. Options.Device may set a back end.
 func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
@@ -117,7 +117,7 @@ func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, err
 	}
 	n := x.Rows()
 	if int64(n) > 1<<32-1 {
-		return nil, fmt.Errorf("engine: %d documents; expected at most %d", n, int64(1<<32-1))
+		return nil, fmt.Errorf("engine: got %d documents; the maximum is %d", n, int64(1<<32-1))
 	}
 	c := &compute.Computer{X: x, Norms: make([]float32, n), Kernels: kernels, Workers: workers, Progress: opt.Progress}
 	for i, norm := range x.Norms {
@@ -177,11 +177,11 @@ func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 	}
 	if want, have := k.Embedding(), e.c.X.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf(
-			"engine: kernel %s expects documents embedded as %s, found %s; set embed=%s in its specification",
+			"engine: kernel %s needs documents embedded as %s, got %s; set embed=%s in its specification",
 			k, want, have, have)
 	}
 	if e.badNorms != nil && kernel.UsesNorms(k) {
-		return nil, fmt.Errorf("engine: kernel %s requires the documents' norms: %w", k, e.badNorms)
+		return nil, fmt.Errorf("engine: kernel %s needs the norms of the documents: %w", k, e.badNorms)
 	}
 	return kernel.Resolve(k, len(e.c.X.Embedder.Terms)), nil
 }
@@ -190,11 +190,11 @@ func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 // Only some kernels use norms.
 func checkNorms(x *sparse.Embedded) error {
 	if n := len(x.Norms); n != x.Rows() {
-		return fmt.Errorf("found %d norms for %d documents", n, x.Rows())
+		return fmt.Errorf("got %d norms for %d documents", n, x.Rows())
 	}
 	for i, v := range x.Norms {
 		if !(v <= sparse.MaxNorm) {
-			return fmt.Errorf("found norm %v in row %d; expected at most %v", v, i, float64(sparse.MaxNorm))
+			return fmt.Errorf("norm of row %d must be at most %v, got %v", i, float64(sparse.MaxNorm), v)
 		}
 	}
 	return nil

@@ -28,5 +28,5 @@ func Example_combinedKernels() {
 	// product(ngd-exp:t=1,bhattacharyya): positive definite, unrefuted false
 	// bhattacharyya + -1*ngd-exp:t=1: not proven, unrefuted false
 	// true
-	// engine: kernel "diffusion:t=0", column 13: found t=0, expected a number above 0 (from 1e-18 to 1e+18)
+	// engine: kernel "diffusion:t=0", column 13: expected a number above 0 (from 1e-18 to 1e+18), found t=0
 }

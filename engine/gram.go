@@ -32,8 +32,8 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *S
 			return nil, err
 		}
 	} else if to.N != n || len(to.Data) != n*n {
-		return nil, fmt.Errorf("engine: destination has %d rows and %d values; expected %d rows and columns", to.N,
-			len(to.Data), n)
+		return nil, fmt.Errorf("engine: destination has %d rows and %d values, but the Gram matrix has %d rows and columns",
+			to.N, len(to.Data), n)
 	}
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
 	defer report.Finish(&err)
@@ -48,7 +48,7 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense
 		return nil, err
 	}
 	if q.Half {
-		return nil, errors.New("engine: Half is set; Rows doesn't support it")
+		return nil, errors.New("engine: Rows does not support Half")
 	}
 	rows, cols := len(q.Documents), q.Columns[1]-q.Columns[0]
 	if to == nil {
@@ -56,7 +56,7 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense
 		if q.Test != nil {
 			bytes = run.AddBytes(bytes, NewBytes(rows, q.Test.Cols, q.Test.NNZ()))
 		}
-		if err := e.fits(ctx, fmt.Sprintf("a matrix of %d×%d", rows, cols), bytes); err != nil {
+		if err := e.fits(ctx, fmt.Sprintf("a %d×%d matrix", rows, cols), bytes); err != nil {
 			return nil, err
 		}
 		to = &Dense{Rows: rows, Cols: cols}

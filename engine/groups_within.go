@@ -199,9 +199,9 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 		return nil, nil, err
 	}
 	if !(c >= 0) {
-		err = fmt.Errorf("engine: bound on c is %v; expected 0 or more", c)
+		err = fmt.Errorf("engine: bound on c must be nonnegative, got %v", c)
 	} else if n := x.Rows(); n > math.MaxInt32 {
-		err = fmt.Errorf("engine: %d documents; expected at most %d", n, math.MaxInt32)
+		err = fmt.Errorf("engine: got %d documents; the maximum is %d", n, math.MaxInt32)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())

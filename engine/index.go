@@ -37,7 +37,7 @@ type Match struct {
 // to opt.KeptBytes. It fails if opt.Device is set, or if [New] fails.
 func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, error) {
 	if opt.Device != nil {
-		return nil, errors.New("engine: Device is set; an index supports only the CPU")
+		return nil, errors.New("engine: an index supports only the CPU, but Device is set")
 	}
 	if opt.KeptBytes == 0 {
 		opt.KeptBytes = math.MaxInt64
@@ -102,7 +102,7 @@ func (x *Index) Nearest(
 	ctx context.Context, q *sparse.Embedded, i, k int, allowed func(doc int) bool,
 ) ([]Match, error) {
 	if k < 1 {
-		return nil, fmt.Errorf("engine: k is %d; expected at least 1", k)
+		return nil, fmt.Errorf("engine: k must be positive, got %d", k)
 	}
 	if err := x.check(ctx, q, i); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (x *Index) Within(
 	ctx context.Context, q *sparse.Embedded, i int, c float64, allowed func(doc int) bool,
 ) ([]Match, error) {
 	if !(c >= 0) {
-		return nil, fmt.Errorf("engine: bound on c is %v; expected 0 or more", c)
+		return nil, fmt.Errorf("engine: bound on c must be nonnegative, got %v", c)
 	}
 	if err := x.check(ctx, q, i); err != nil {
 		return nil, err
@@ -197,9 +197,9 @@ func (x *Index) check(ctx context.Context, q *sparse.Embedded, i int) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case q == nil || q.Embedder != x.e.c.X.Embedder:
-		return errors.New("engine: the query has another embedder than the index")
+		return errors.New("engine: the query and the index have different embedders")
 	case i < 0 || i >= q.Rows():
-		return fmt.Errorf("engine: document %d of a query with %d documents", i, q.Rows())
+		return fmt.Errorf("engine: document %d is out of range for a query with %d documents", i, q.Rows())
 	}
 	return q.Validate()
 }
@@ -210,7 +210,7 @@ func CompareRows(
 	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,
 ) (c float32, within bool, err error) {
 	if !(most >= 0) {
-		return 0, false, fmt.Errorf("engine: bound on c is %v; expected 0 or more", most)
+		return 0, false, fmt.Errorf("engine: bound on c must be nonnegative, got %v", most)
 	}
 	for _, s := range []struct {
 		x *sparse.Embedded

@@ -19,7 +19,7 @@ type Dense struct {
 // NewDense returns a matrix of zeros. It panics with a [MemoryError] if there is too little free
 // memory.
 func NewDense(rows, cols int) *Dense {
-	err := compute.Affordable(fmt.Sprintf("a matrix of %d×%d", rows, cols), compute.MatrixBytes(rows, cols))
+	err := compute.Affordable(fmt.Sprintf("a %d×%d matrix", rows, cols), compute.MatrixBytes(rows, cols))
 	if err != nil {
 		panic(err)
 	}
@@ -29,10 +29,10 @@ func NewDense(rows, cols int) *Dense {
 // hasShape returns an error unless d is a rows×cols matrix.
 func (d *Dense) hasShape(rows, cols int) error {
 	if d == nil {
-		return fmt.Errorf("engine: destination is nil; expected a matrix of %d×%d", rows, cols)
+		return fmt.Errorf("engine: destination is nil instead of a %d×%d matrix", rows, cols)
 	}
 	if d.Rows != rows || d.Cols != cols || len(d.Data) != rows*cols {
-		return fmt.Errorf("engine: destination is %d×%d with %d values; expected %d×%d",
+		return fmt.Errorf("engine: destination is %d×%d with %d values, but the result is %d×%d",
 			d.Rows, d.Cols, len(d.Data), rows, cols)
 	}
 	return nil

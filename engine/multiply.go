@@ -150,15 +150,15 @@ func (h *halfProduct) visit(t *Tile) error {
 func vectorsOf(v, dst *mat.Dense, columns, rows int) (p int, err error) {
 	a, b := v.RawMatrix(), dst.RawMatrix()
 	if a.Rows != columns || a.Cols < 1 {
-		return 0, fmt.Errorf("engine: v is %d×%d; expected %d rows and at least one column", a.Rows, a.Cols, columns)
+		return 0, fmt.Errorf("engine: v must have %d rows and at least one column, got %d×%d", columns, a.Rows, a.Cols)
 	}
 	if b.Rows != rows || rows > 0 && b.Cols != a.Cols {
-		return 0, fmt.Errorf("engine: dst is %d×%d; expected %d×%d", b.Rows, b.Cols, rows, a.Cols)
+		return 0, fmt.Errorf("engine: dst must be %d×%d, got %d×%d", rows, a.Cols, b.Rows, b.Cols)
 	}
 	for i := range a.Rows {
 		for c, value := range a.Data[i*a.Stride:][:a.Cols] {
 			if value-value != 0 {
-				return 0, fmt.Errorf("engine: v is %v in row %d, column %d; expected a finite number", value, i, c)
+				return 0, fmt.Errorf("engine: v must be finite, got %v in row %d, column %d", value, i, c)
 			}
 		}
 	}

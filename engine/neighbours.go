@@ -75,14 +75,14 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 			return nil, err
 		}
 		if opt.Groups != nil {
-			return nil, fmt.Errorf("engine: %d Groups; Groups must be nil with Test", len(opt.Groups))
+			return nil, fmt.Errorf("engine: Groups and Test cannot be combined, got %d Groups", len(opt.Groups))
 		}
 		m := test.Rows()
 		r := &device.Request{From: e.other(test), Docs: run.Numbers(0, m), Hi: n, Workers: e.c.Workers}
 		return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
 	}
 	if opt.Groups != nil && len(opt.Groups) != n {
-		return nil, fmt.Errorf("engine: %d Groups; expected one group for each of %d documents", len(opt.Groups), n)
+		return nil, fmt.Errorf("engine: got %d Groups for %d documents", len(opt.Groups), n)
 	}
 	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, LastFirst: true, Workers: e.c.Workers}
 	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))
@@ -171,11 +171,11 @@ func (s *search) listed(
 // searchFor checks the options and returns a search.
 func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Count < 1 {
-		return nil, fmt.Errorf("engine: %d neighbours per document; expected at least 1", opt.Count)
+		return nil, fmt.Errorf("engine: number of neighbours must be positive, got %d", opt.Count)
 	}
 	if kernel.IsC(k) {
 		return nil, errors.New("engine: kernel c is a distance; " +
-			"expected a similarity such as cosine-power:p=1, which is 1 - c")
+			"use a similarity such as cosine-power:p=1, which is 1 - c")
 	}
 	return e.search(k, opt.Min)
 }
@@ -206,7 +206,7 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 		return s, nil
 	}
 	if *least != *least {
-		return nil, fmt.Errorf("engine: Min is %v; expected a number", *least)
+		return nil, fmt.Errorf("engine: Min must be a number, got %v", *least)
 	}
 	s.scan.Wanted = s.atLeast
 	s.least = *least

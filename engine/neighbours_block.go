@@ -37,8 +37,7 @@ func (e *Engine) NeighbourBlock(
 	same := rows == columns
 	if !same && rows[0] < columns[1] && columns[0] < rows[1] {
 		return nil, fmt.Errorf(
-			"engine: rows %d and columns %d of a block overlap; expected equal ranges or ranges that have "+
-				"nothing in common", rows, columns)
+			"engine: rows %d and columns %d of a block must be equal or disjoint", rows, columns)
 	}
 	s, err := e.blockSearch(k, opt)
 	if err != nil {
@@ -90,7 +89,7 @@ func (e *Engine) NeighbourBlock(
 
 func (e *Engine) blockSearch(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Groups != nil || opt.Test != nil {
-		return nil, errors.New("engine: Groups and Test must not be set for a block")
+		return nil, errors.New("engine: Groups and Test do not apply to a block")
 	}
 	return e.searchFor(k, opt)
 }
@@ -123,7 +122,7 @@ func (e *Engine) MergeNeighbours(
 		return nil, err
 	}
 	if len(parts) == 0 {
-		return nil, errors.New("engine: no neighbour lists to merge; expected at least one block")
+		return nil, errors.New("engine: there are no neighbour lists to merge")
 	}
 	s, err := e.blockSearch(k, opt)
 	if err != nil {
@@ -131,7 +130,7 @@ func (e *Engine) MergeNeighbours(
 	}
 	n, count := len(parts[0]), min(opt.Count, max(e.Len()-1, 0))
 	if first < 0 || first > e.Len()-n {
-		return nil, fmt.Errorf("engine: lists of documents %d to %d; expected documents below %d", first, first+n-1, e.Len())
+		return nil, fmt.Errorf("engine: got lists of documents %d to %d of only %d documents", first, first+n-1, e.Len())
 	}
 	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), nearest.Bytes(n, count)); err != nil {
 		return nil, err
@@ -139,7 +138,7 @@ func (e *Engine) MergeNeighbours(
 	lists := nearest.NewLists(n, count, s.most, nil)
 	for b, part := range parts {
 		if len(part) != n {
-			return nil, fmt.Errorf("engine: block %d has %d neighbour lists; expected %d", b, len(part), n)
+			return nil, fmt.Errorf("engine: block %d has %d neighbour lists instead of %d", b, len(part), n)
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -151,7 +150,7 @@ func (e *Engine) MergeNeighbours(
 					key = 0 - key
 				}
 				if key != key || int64(neighbour.Document) >= int64(e.Len()) {
-					return nil, fmt.Errorf("engine: neighbour %d has value %v in block %d; expected a document up to %d and a number",
+					return nil, fmt.Errorf("engine: invalid neighbour %d with value %v in block %d; the last document is %d",
 						neighbour.Document, neighbour.Value, b, e.Len()-1)
 				}
 				lists.Offer(i, key, int(neighbour.Document))

@@ -20,7 +20,7 @@ func TestNormsAreNeeded(t *testing.T) {
 			t.Errorf("%s with norms: %v", spec, err)
 		}
 		if _, err := newEngine(t, &bare, Options{}).Gram(t.Context(), k, nil); err == nil ||
-			!strings.Contains(err.Error(), "requires the documents' norms: found 0 norms for 20 documents") {
+			!strings.Contains(err.Error(), "needs the norms of the documents: got 0 norms for 20 documents") {
 			t.Errorf("%s without norms: error %v", spec, err)
 		}
 	}

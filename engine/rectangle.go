@@ -59,7 +59,7 @@ func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (
 		return nil, err
 	}
 	if keep < 0 {
-		return nil, fmt.Errorf("engine: keep is %d bytes; expected 0 or more", keep)
+		return nil, fmt.Errorf("engine: keep must be nonnegative, got %d bytes", keep)
 	}
 	r := &Rectangle{e: e, k: k, test: test, stride: rowStride(e.Len())}
 	r.divide(keep)

@@ -107,24 +107,23 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 	lo, hi := q.Columns[0], q.Columns[1]
 	switch {
 	case q.Workers < 0 || q.Workers > maxWorkers:
-		return nil, fmt.Errorf("engine: Workers is %d; expected a number from 0 to %d", q.Workers, maxWorkers)
+		return nil, fmt.Errorf("engine: Workers must be between 0 and %d, got %d", maxWorkers, q.Workers)
 	case q.Half && (q.Test != nil || q.Documents != nil):
-		return nil, errors.New("engine: Half must not be set with Test or Documents")
+		return nil, errors.New("engine: Half cannot be combined with Test or Documents")
 	case q.Rows[0] < 0 || q.Rows[1] < q.Rows[0] || q.Rows[1] > rows:
-		return nil, fmt.Errorf("engine: Rows is [%d, %d); expected a range within 0 to %d", q.Rows[0], q.Rows[1],
-			rows)
+		return nil, fmt.Errorf("engine: Rows must be within [0, %d), got [%d, %d)", rows, q.Rows[0], q.Rows[1])
 	case lo < 0 || hi < lo || hi > columns:
-		return nil, fmt.Errorf("engine: Columns is [%d, %d); expected a range within 0 to %d", lo, hi, columns)
+		return nil, fmt.Errorf("engine: Columns must be within [0, %d), got [%d, %d)", columns, lo, hi)
 	case lo%device.Columns != 0 || hi%device.Columns != 0 && hi != columns:
-		return nil, fmt.Errorf("engine: Columns is [%d, %d); expected multiples of %d, or all %d columns", lo, hi,
-			device.Columns, columns)
+		return nil, fmt.Errorf("engine: Columns must start and end at multiples of %d, or at the end %d, got [%d, %d)",
+			device.Columns, columns, lo, hi)
 	case q.Documents == nil:
 		q.Documents = run.Numbers(0, q.Rows[1])[q.Rows[0]:]
 		return k, nil
 	}
 	for _, i := range q.Documents {
 		if i < q.Rows[0] || i >= q.Rows[1] {
-			return nil, fmt.Errorf("engine: document %d; expected a number from %d to %d", i, q.Rows[0], q.Rows[1]-1)
+			return nil, fmt.Errorf("engine: document %d is outside of Rows, [%d, %d)", i, q.Rows[0], q.Rows[1])
 		}
 	}
 	q.Rows = [2]int{}
@@ -216,8 +215,7 @@ func (e *Engine) checkTest(k kernel.Kernel, test *sparse.Embedded) error {
 	case test == nil:
 		return errors.New("engine: test documents are nil")
 	case test.Embedder != e.c.X.Embedder:
-		return errors.New("engine: test documents have another embedder; " +
-			"use the embedder of the training documents")
+		return errors.New("engine: test documents must have the embedder of the training documents")
 	case test == e.c.X:
 		return nil
 	}
@@ -226,7 +224,7 @@ func (e *Engine) checkTest(k kernel.Kernel, test *sparse.Embedded) error {
 	}
 	if kernel.UsesNorms(k) {
 		if err := checkNorms(test); err != nil {
-			return fmt.Errorf("engine: kernel %s requires the test documents' norms: %w", k, err)
+			return fmt.Errorf("engine: kernel %s needs the norms of the test documents: %w", k, err)
 		}
 	}
 	return nil

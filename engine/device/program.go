@@ -92,16 +92,16 @@ var effects = [numOps][2]int{
 // number, or exceeds the limits.
 func (p *Program) Validate() error {
 	if len(p.Code) > MaxCode {
-		return fmt.Errorf("device: program has %d instructions; expected at most %d", len(p.Code), MaxCode)
+		return fmt.Errorf("device: program has %d instructions; the maximum is %d", len(p.Code), MaxCode)
 	}
 	if p.Locals < 0 || p.Locals > MaxSlots {
-		return fmt.Errorf("device: program has %d locals; expected 0 to %d", p.Locals, MaxSlots)
+		return fmt.Errorf("device: number of locals must be between 0 and %d, got %d", MaxSlots, p.Locals)
 	}
 	var stored [MaxSlots]bool
 	depth, deepest := 0, 0
 	for at, c := range p.Code {
 		if c.Op >= numOps {
-			return fmt.Errorf("device: instruction %d has opcode %d; expected a number below %d", at, c.Op, numOps)
+			return fmt.Errorf("device: instruction %d has opcode %d, but opcodes are below %d", at, c.Op, numOps)
 		}
 		limit := 0
 		switch c.Op {
@@ -125,13 +125,13 @@ func (p *Program) Validate() error {
 		case c.Op == OpStore:
 			stored[c.N] = true
 		case c.Op == OpLocal && !stored[c.N]:
-			return fmt.Errorf("device: instruction %d reads local %d, which isn't set", at, c.N)
+			return fmt.Errorf("device: instruction %d reads local %d, which is not set", at, c.N)
 		case c.Op == OpPow && !(p.Consts[c.N] > 0):
-			return fmt.Errorf("device: instruction %d has the exponent %v; expected a positive number", at, p.Consts[c.N])
+			return fmt.Errorf("device: exponent of instruction %d must be positive, got %v", at, p.Consts[c.N])
 		}
 		e := effects[c.Op]
 		if depth < e[0] {
-			return fmt.Errorf("device: instruction %d takes %d operands; the stack has %d", at, e[0], depth)
+			return fmt.Errorf("device: instruction %d takes %d operands, but the stack has %d", at, e[0], depth)
 		}
 		depth += e[1] - e[0]
 		deepest = max(deepest, depth)
@@ -143,16 +143,16 @@ func (p *Program) Validate() error {
 	}
 	for i, t := range p.Tables {
 		if t.Bits > maxTableBits || len(t.Rows) != tableOctaves<<t.Bits+1 {
-			return fmt.Errorf("device: table %d has %d rows for %d bits, "+
-				"expected at most %d bits and %d rows for each power of 2, and one more",
+			return fmt.Errorf("device: table %d has %d rows for %d bits; "+
+				"tables have at most %d bits and %d rows per power of 2, plus one",
 				i, len(t.Rows), t.Bits, maxTableBits, tableOctaves)
 		}
 	}
 	if depth != 1 {
-		return fmt.Errorf("device: program leaves %d values on the stack; expected 1", depth)
+		return fmt.Errorf("device: program leaves %d values on the stack instead of 1", depth)
 	}
 	if deepest+p.Locals > MaxSlots {
-		return fmt.Errorf("device: program has %d locals and stack depth %d; expected at most %d together", p.Locals,
+		return fmt.Errorf("device: program has %d locals and stack depth %d; their maximum sum is %d", p.Locals,
 			deepest, MaxSlots)
 	}
 	return nil
@@ -253,7 +253,7 @@ func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64
 // Power returns vⁿ by repeated squaring, n >= 0. It panics if n is negative.
 func Power(v float64, n int) float64 {
 	if n < 0 {
-		panic(fmt.Errorf("device: exponent is %d; expected 0 or more", n))
+		panic(fmt.Errorf("device: exponent must be nonnegative, got %d", n))
 	}
 	p := 1.0
 	for ; n > 0; n >>= 1 {

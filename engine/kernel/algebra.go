@@ -140,7 +140,7 @@ func sumProperties(k *kernel) Properties {
 		p.NonPositive = p.NonPositive && (w > 0 && of.NonPositive || w < 0 && of.NonNegative)
 	}
 	if slices.Min(k.weights) < 0 {
-		return Properties{Source: p.Source, Condition: also(p.Condition, "a weight below 0"), NonPositive: p.NonPositive}
+		return Properties{Source: p.Source, Condition: also(p.Condition, "a negative weight"), NonPositive: p.NonPositive}
 	}
 	p.divisible = p.divisible && len(k.parts) == 1
 	if p.Definite == NotProven && !p.Unrefuted && conditional(k.parts) {

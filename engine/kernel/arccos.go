@@ -32,9 +32,9 @@ func init() {
 		refuse: func(v []float64) (int, string) {
 			switch {
 			case v[arccosN] != 0 && v[arccosBias] != 0:
-				return arccosBias, "n=0: only units of degree 0 have a bias"
+				return arccosBias, "n=0 (only units of degree 0 have a bias)"
 			case v[arccosN] != 0 && v[arccosSigma] > 0:
-				return arccosSigma, "n=0: only units of degree 0 have smoothed thresholds"
+				return arccosSigma, "n=0 (only units of degree 0 have smoothed thresholds)"
 			}
 			return 0, ""
 		},

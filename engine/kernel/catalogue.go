@@ -103,7 +103,7 @@ func (f *family) info() Info {
 	}
 	embedding := f.embedding.String()
 	if f.combine != nil {
-		embedding = "the embedding of the first part"
+		embedding = "embedding of the first part"
 	}
 	about.Params = append(about.Params,
 		Param{Key: "embed", Default: embedding, Allowed: "an embedding", Summary: "how counts become vectors"})
@@ -120,7 +120,7 @@ func (f *family) keys() []string {
 }
 
 func (f *family) keyList() string {
-	return "one of the keys of " + f.Name + ": " + strings.Join(f.keys(), ", ")
+	return "a key of " + f.Name + " (" + strings.Join(f.keys(), ", ") + ")"
 }
 
 // param returns the index of the parameter with a key, or -1.
@@ -228,7 +228,7 @@ func With(k Kernel, key string, value float64) (Kernel, error) {
 		return nil, fmt.Errorf("kernel: %v has no parameter %q", k, key)
 	}
 	if q := of.family.params[i]; !q.allows(value) {
-		return nil, fmt.Errorf("kernel: %s: found %s=%v, expected %s", of.family.Name, q.Key, value, q.Allowed)
+		return nil, fmt.Errorf("kernel: %s: %s must be %s, got %v", of.family.Name, q.Key, q.Allowed, value)
 	}
 	values := slices.Clone(of.values)
 	values[i] = value

@@ -14,7 +14,7 @@ func init() {
 		Examples: []string{"compose(arccos:n=1,arccos:n=0):layers=3", "compose(arccos:n=0,rbf:gamma=1)"},
 		place:    190,
 		params: []param{
-			whole("layers", "number of layers, at least the number of kernels: the last kernel is repeated; "+
+			whole("layers", "number of layers, at least the number of kernels; the last kernel is repeated; "+
 				"0 for one layer per kernel", 0, 0,
 				maxLayers).hiddenAtDefault(),
 		},
@@ -36,7 +36,7 @@ func checkCompose(parts []*kernel, v []float64) (int, string) {
 	total := max(again, 0) * parts[last].leaves
 	for i, p := range parts {
 		if (i < last || again > 0) && !p.known.PositiveDiagonal {
-			return i, needsDiagonal + ", below another layer"
+			return i, needsDiagonal + " below another layer"
 		}
 		total += p.leaves
 	}

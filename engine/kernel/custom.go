@@ -38,10 +38,10 @@ func New(c Custom) (k Kernel, err error) {
 	case c.Name == "":
 		return nil, fmt.Errorf("engine: Custom.Name is empty")
 	case strings.ContainsFunc(c.Name, func(r rune) bool { return r > 'z' || !isWord("", byte(r)) }):
-		return nil, fmt.Errorf("engine: user-defined kernel has the name %q; expected letters, digits, - and _, "+
-			"such as cauchy-3", c.Name)
+		return nil, fmt.Errorf("engine: name of a user-defined kernel must consist of letters, digits, - and _, such as "+
+			"cauchy-3, got %q", c.Name)
 	case familyOf(c.Name) != nil || c.Name == precomputedName:
-		return nil, fmt.Errorf("engine: user-defined kernel has the name %s, which is already used; expected a unique name",
+		return nil, fmt.Errorf("engine: name %s of a user-defined kernel is already in use",
 			c.Name)
 	case c.Eval == nil:
 		return nil, fmt.Errorf("engine: kernel %s: Eval is nil", c.Name)
@@ -84,7 +84,7 @@ func IsPrecomputed(k Kernel) bool { return k != nil && k == precomputed() }
 
 var precomputed = sync.OnceValue(func() Kernel {
 	return newOwn(Custom{Name: precomputedName, Eval: func(_, _, _ float64) float64 { return math.NaN() },
-		Properties: Properties{Condition: "as the matrix is", Unrefuted: true}})
+		Properties: Properties{Condition: "depends on the matrix", Unrefuted: true}})
 })
 
 // Check returns an error if k is nil or is [Precomputed].
@@ -93,7 +93,7 @@ func Check(k Kernel) error {
 		return errNil
 	}
 	if IsPrecomputed(k) {
-		return fmt.Errorf("engine: kernel %s is a precomputed matrix, and can't be computed "+
+		return fmt.Errorf("engine: kernel %s is a precomputed matrix, so it cannot be computed "+
 			"from documents", k)
 	}
 	return nil

@@ -72,15 +72,15 @@ func refuseDiffusion(v []float64) (int, string) {
 	printed := heat.Form(v[heatForm]) == heat.Printed
 	switch {
 	case v[heatN] > 0 && !dimensional(v):
-		return heatN, "order or constant=full as well: the leading exponential doesn't depend on n"
+		return heatN, "order or constant=full as well (the leading exponential does not depend on n)"
 	case printed && !psi:
-		return heatForm, "order=0 as well: the leading exponential has no ψ₀"
+		return heatForm, "order=0 as well (the leading exponential has no ψ₀)"
 	case printed && v[heatOrder] > 0:
-		return heatOrder, "order=0 with form=printed: after that ψ₀ no further function makes the residual of the " +
-			"heat equation vanish"
+		return heatOrder, "order=0 with form=printed (after that ψ₀ no further function makes the residual of the " +
+			"heat equation vanish)"
 	case printed && !(v[heatCutoff] > 0 && v[heatCutoff] <= math.Pi):
-		return heatForm, "a cutoff of at most pi with form=printed: its ψ₀ is infinite at d = π, where documents " +
-			"share no term"
+		return heatForm, "a cutoff of at most pi with form=printed (its ψ₀ is infinite at d = π, where documents " +
+			"share no term)"
 	}
 	return 0, ""
 }

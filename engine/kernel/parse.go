@@ -57,7 +57,7 @@ type SpecError struct {
 }
 
 func (e *SpecError) Error() string {
-	return fmt.Sprintf("engine: kernel %q, column %d: found %s, expected %s", e.Spec, e.Column, e.Found, e.Expected)
+	return fmt.Sprintf("engine: kernel %q, column %d: expected %s, found %s", e.Spec, e.Column, e.Expected, e.Found)
 }
 
 // Limits of a specification.
@@ -95,7 +95,7 @@ func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (k Kernel, err 
 	p := &parser{spec: spec}
 	for i, k := range own {
 		if k == nil {
-			return nil, fmt.Errorf("engine: user-defined kernel %d is nil; expected a kernel from kernel.New", i+1)
+			return nil, fmt.Errorf("engine: user-defined kernel %d is nil; create it with kernel.New", i+1)
 		}
 		if slices.ContainsFunc(own[:i], func(o Kernel) bool { return o != k && o.String() == k.String() }) {
 			return nil, fmt.Errorf("engine: two user-defined kernels have the name %s; names must be unique", k)
@@ -136,12 +136,12 @@ func (p *parser) embed(k *kernel, e *sparse.Embedding) *kernel {
 		switch {
 		case leaf.own && i == 0 && want != to:
 			p.fail(leaf.pos, p.text(leaf), fmt.Sprintf(
-				"a part before it that has the embedding %s: %s has %s", to, leaf, want))
+				"a first part with embedding %s (%s has %s)", to, leaf, want))
 		case !leaf.own && want.Pairing != sparse.Dot && want.Pairing != to.Pairing:
 			idf := want
 			idf.Weighting = sparse.TFIDF
-			p.fail(leaf.pos, p.text(leaf), fmt.Sprintf("a function of the similarity of the embedding %s, "+
-				"which all parts share: %s compares histograms in its own way, embed=%s or %s", to, leaf.family.Name, want, idf))
+			p.fail(leaf.pos, p.text(leaf), fmt.Sprintf("a kernel for embedding %s, which all parts "+
+				"share (%s compares histograms, so it needs embed=%s or %s)", to, leaf.family.Name, want, idf))
 		}
 	}
 	return k.in(to)
@@ -217,12 +217,12 @@ func (p *parser) call() part {
 			t.kernel, f = k, k.family
 		}
 	}
-	expected := "one of " + strings.Join(names, ", ")
+	expected := "the name of a kernel (" + strings.Join(names, ", ") + ")"
 	if name == "" {
-		p.fail(t.pos, p.rest(), "the name of a kernel: "+expected)
+		p.fail(t.pos, p.rest(), expected)
 	}
 	if f == nil {
-		p.fail(t.pos, fmt.Sprintf("the unknown kernel %q", name), expected+hint(name, names))
+		p.fail(t.pos, strconv.Quote(name)+hint(name, names), expected)
 	}
 	var parts []part
 	if f.Parts != "" {
@@ -305,13 +305,13 @@ func (p *parser) keys(f *family) (values []float64, written []part) {
 			i = len(f.params)
 			ok, allowed = p.embeddingOf(f, text)
 		default:
-			p.fail(at, fmt.Sprintf("the unknown key %q", key), f.keyList()+hint(key, f.keys()))
+			p.fail(at, strconv.Quote(key)+hint(key, f.keys()), f.keyList())
 		}
 		if !ok {
 			p.fail(start, key+"="+text, allowed)
 		}
 		if written[i].end > 0 {
-			p.fail(at, key+" a second time", "each key once")
+			p.fail(at, "another "+key, "each key only once")
 		}
 		written[i] = part{pos: at, end: p.pos}
 	}
@@ -326,11 +326,11 @@ func (p *parser) embeddingOf(f *family, text string) (ok bool, allowed string) {
 		for _, e := range sparse.Embeddings() {
 			names = append(names, e.String())
 		}
-		return false, fmt.Sprintf("one of %s, or one with a power such as tf-l1-pow0.75%s", strings.Join(names, ", "),
+		return false, fmt.Sprintf("an embedding (%s, or with a power, such as tf-l1-pow0.75)%s", strings.Join(names, ", "),
 			hint(text, names))
 	}
 	if e = paired(e, f); p.embedding != nil && e != *p.embedding {
-		return false, fmt.Sprintf("embed=%s as before, because all parts share one embedding", *p.embedding)
+		return false, fmt.Sprintf("embed=%s again, because all parts share one embedding", *p.embedding)
 	}
 	p.embedding = &e
 	return true, ""

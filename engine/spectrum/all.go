@@ -45,7 +45,7 @@ func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 		}
 	}
 	if !(lapackgonum.Implementation{}).Dsterf(p.n, values, off) {
-		return nil, errors.New("spectrum: the iteration for the eigenvalues doesn't converge")
+		return nil, errors.New("spectrum: the QR algorithm for the eigenvalues did not converge")
 	}
 	slices.Reverse(values)
 	for i, v := range values {
@@ -69,7 +69,7 @@ func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
 		for j := range row {
 			v := a.At(i, j)
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("spectrum: the value in row %d and column %d is %v; expected a finite number",
+				return nil, fmt.Errorf("spectrum: the value in row %d and column %d must be finite, got %v",
 					i+1, j+1, v)
 			}
 			row[j] = v

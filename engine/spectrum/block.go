@@ -61,7 +61,7 @@ func (s *blockSpace) product(a Operator) error {
 	for i := range width {
 		norm := mat.Norm(w.RowView(i), 2)
 		if math.IsNaN(norm) || math.IsInf(norm, 0) {
-			return fmt.Errorf("spectrum: product %d isn't finite", s.multiplied+i+1)
+			return fmt.Errorf("spectrum: product %d is not finite", s.multiplied+i+1)
 		}
 		s.scale = max(s.scale, norm)
 	}
@@ -218,7 +218,7 @@ func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
 	select {
 	case ok := <-ended:
 		if !ok {
-			return nil, 0, fmt.Errorf("spectrum: no eigenvalues of a matrix of %d rows", s.count)
+			return nil, 0, fmt.Errorf("spectrum: cannot compute the eigenvalues of a matrix with %d rows", s.count)
 		}
 	case <-s.ctx.Done():
 		return nil, 0, context.Cause(s.ctx)

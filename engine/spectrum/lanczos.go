@@ -55,11 +55,11 @@ func (o Options) resolve(n int) (Options, error) {
 		value int
 	}{{"K", o.K}, {"Block", o.Block}, {"Vectors", o.Vectors}} {
 		if c.value < 0 {
-			return o, fmt.Errorf("spectrum: %s is %d; expected 0 or more", c.name, c.value)
+			return o, fmt.Errorf("spectrum: %s must be nonnegative, got %d", c.name, c.value)
 		}
 	}
 	if !(o.Tolerance >= 0) {
-		return o, fmt.Errorf("spectrum: Tolerance is %v; expected 0 or more", o.Tolerance)
+		return o, fmt.Errorf("spectrum: Tolerance must be nonnegative, got %v", o.Tolerance)
 	}
 	o.K = min(cmp.Or(o.K, 6), n)
 	block, vectors, tolerance := min(max(o.K/3, 8), 128), int64(200), 1e-4
@@ -132,7 +132,7 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Pairs, error) {
 	if n == 0 {
 		return &Pairs{Vectors: new(mat.Dense)}, nil
 	}
-	if err := compute.Affordable("the vectors of Lanczos", LanczosBytes(n, opt)); err != nil {
+	if err := compute.Affordable("the Lanczos vectors", LanczosBytes(n, opt)); err != nil {
 		return nil, err
 	}
 	s := &blockSpace{

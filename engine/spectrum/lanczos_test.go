@@ -183,7 +183,7 @@ func TestLeadingErrors(t *testing.T) {
 	}
 	for _, spoil := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		_, err := Lanczos(t.Context(), failing{a, nil, spoil}, Options{})
-		if err == nil || !strings.Contains(err.Error(), "product 1 isn't finite") {
+		if err == nil || !strings.Contains(err.Error(), "product 1 is not finite") {
 			t.Errorf("%v in a product: %v", spoil, err)
 		}
 	}

@@ -32,7 +32,7 @@ func Open() error {
 		}
 		return fmt.Errorf("no CUDA driver: libcuda.so.1 has no cuInit")
 	case C.LOADER_NO_DEVICE:
-		return fmt.Errorf("a CUDA driver without a device")
+		return fmt.Errorf("the CUDA driver found no device")
 	default:
 		return fmt.Errorf("cuInit: %w", failed(rc))
 	}

@@ -39,7 +39,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("%d arguments, expected the directory to write cuda.h into", len(args))
+		return fmt.Errorf("got %d arguments; usage: mkheader DIRECTORY", len(args))
 	}
 	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "gorgonia.org/cu").Output()
 	if err != nil {
@@ -78,10 +78,10 @@ func run(args []string) error {
 func convert(text []byte) ([]byte, error) {
 	at := bytes.Index(text, []byte("\n"+begin))
 	if at < 0 {
-		return nil, fmt.Errorf("no line that begins with %q", begin)
+		return nil, fmt.Errorf("no line starts with %q", begin)
 	}
 	var b bytes.Buffer
-	b.WriteString("// Made by cuda/internal/mkheader of gorgonia.org/cu's cmd/genlib/cuda.h.\n" +
+	b.WriteString("// Made by cuda/internal/mkheader from cmd/genlib/cuda.h of gorgonia.org/cu.\n" +
 		"#ifndef GRAM_CUDA_H\n#define GRAM_CUDA_H\n#include <stdint.h>\n#include <stdlib.h>\n")
 	b.WriteString("#define CU_TRSF_READ_AS_INTEGER 1\n#define CU_TRSF_NORMALIZED_COORDINATES 2\n")
 	for _, name := range strings.Fields(renamed) {

@@ -18,7 +18,7 @@ func findPTXAS() (path string, looked []string) {
 	if name != "" {
 		looked = []string{"PTXAS=" + name}
 	} else {
-		name, looked = "ptxas", []string{"the directories of PATH"}
+		name, looked = "ptxas", []string{"the directories in PATH"}
 	}
 	if path, err := exec.LookPath(name); err == nil {
 		return path, looked
@@ -37,8 +37,8 @@ func findPTXAS() (path string, looked []string) {
 func assemble(ptx, dir string, out io.Writer) error {
 	ptxas, looked := findPTXAS()
 	if ptxas == "" {
-		fmt.Fprintf(out, "no cubins: no ptxas in %s; CUDA's toolkit has it, and so has the wheel "+
-			"nvidia-cuda-nvcc-cu12 of the Python index (PTXAS=FILE names it)\n", strings.Join(looked, ", "))
+		fmt.Fprintf(out, "no cubins were made because ptxas is not in %s; install the CUDA toolkit or the "+
+			"Python package nvidia-cuda-nvcc-cu12, or set PTXAS=FILE\n", strings.Join(looked, ", "))
 		return nil
 	}
 	for _, a := range architectures {

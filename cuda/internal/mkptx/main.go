@@ -35,7 +35,7 @@ func main() {
 	cubins := flag.String("cubins", "", "assemble the existing PTX into cubins in this `directory`")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "mkptx: expected one directory")
+		fmt.Fprintln(os.Stderr, "usage: mkptx [-check] [-cubins DIRECTORY] DIRECTORY")
 		os.Exit(2)
 	}
 	err := error(nil)
@@ -62,10 +62,10 @@ func run(dir string, check bool, out io.Writer) error {
 			return err
 		}
 		if have := stated(text); have != want {
-			return fmt.Errorf("%s is of sources with the digest %s, found %s: make ptx writes it anew",
+			return fmt.Errorf("%s was compiled from sources with digest %s, but their digest is now %s; run make ptx",
 				path, have, want)
 		}
-		fmt.Fprintf(out, "%s is fresh\n", path)
+		fmt.Fprintf(out, "%s is up to date\n", path)
 		return nil
 	}
 	clang := os.Getenv("CLANG")

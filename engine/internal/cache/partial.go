@@ -37,7 +37,7 @@ func ScratchBytes(workers, panel int) int64 { return int64(workers) * blockBytes
 func newPartial(of *compute.Computer, width int, limit int64) (*partial, error) {
 	one := blockBytes(of.Kernels.Panel)
 	if limit < one {
-		return nil, &run.MemoryError{What: "engine: the cache of tiles", Need: of.Bytes() + one, Limit: of.Bytes() + limit}
+		return nil, &run.MemoryError{What: "engine: the tile cache", Need: of.Bytes() + one, Limit: of.Bytes() + limit}
 	}
 	workers := int(min(int64(of.Workers), limit/one))
 	p := &partial{scratch: make(chan []float32, workers), scratchBytes: int64(workers) * one}

@@ -37,20 +37,20 @@ type (
 func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
 	for _, r := range columns {
 		if r[0] < 0 || r[1] < r[0] || r[1] > n {
-			return 0, fmt.Errorf("engine: column range is [%d, %d); expected a range within [0, %d)",
-				r[0], r[1], n)
+			return 0, fmt.Errorf("engine: column range must be within [0, %d), got [%d, %d)",
+				n, r[0], r[1])
 		}
 		length += r[1] - r[0]
 	}
 	if len(rows) != len(dst) {
-		return 0, fmt.Errorf("engine: dst has %d rows; expected %d", len(dst), len(rows))
+		return 0, fmt.Errorf("engine: dst has %d rows for %d requested rows", len(dst), len(rows))
 	}
 	for r, i := range rows {
 		if i < 0 || i >= n {
-			return 0, fmt.Errorf("engine: row %d; expected 0 to %d", i, n-1)
+			return 0, fmt.Errorf("engine: row %d is out of range for %d documents", i, n)
 		}
 		if len(dst[r]) != length {
-			return 0, fmt.Errorf("engine: dst has %d values for row %d; expected %d", len(dst[r]), i, length)
+			return 0, fmt.Errorf("engine: dst has %d of %d values for row %d", len(dst[r]), length, i)
 		}
 	}
 	return length, nil

@@ -65,7 +65,7 @@ func (c *Cache) Build(ctx context.Context) (err error) {
 		return nil
 	}
 	if w.c == nil {
-		if err := compute.Affordable("c of all pairs", WholeBytes(w.n)); err != nil {
+		if err := compute.Affordable("the values of c for all pairs", WholeBytes(w.n)); err != nil {
 			return err
 		}
 		if w.c, err = tiles.MakeContext(ctx, w.n*w.n); err != nil {

@@ -196,7 +196,7 @@ func (c *Computer) Rows(
 		return c.parts(ctx, r, t, part)
 	})
 	if want := Pairs(r, 0, len(r.Docs), r.Lo, r.Hi); err == nil && done.Load() != want {
-		err = fmt.Errorf("engine: back end computed %d pairs (%s); expected %d", done.Load(), c.Backend.Name(), want)
+		err = fmt.Errorf("engine: back end %s computed %d of %d pairs", c.Backend.Name(), done.Load(), want)
 	}
 	return err
 }

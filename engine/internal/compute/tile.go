@@ -41,11 +41,11 @@ func Part(t *device.Tile, first, end, lo, hi int) device.Tile {
 // check returns an error if a tile has rows or columns outside the request, or too few values.
 func check(t *device.Tile, r *device.Request) error {
 	if t.First < 0 || t.Rows < 1 || t.Rows > len(r.Docs)-t.First {
-		return fmt.Errorf("engine: back end returned %d rows from row %d on; the request has %d rows", t.Rows, t.First,
+		return fmt.Errorf("engine: back end returned %d rows from row %d on, but the request has %d rows", t.Rows, t.First,
 			len(r.Docs))
 	}
 	if t.Lo < r.Lo || t.Hi <= t.Lo || t.Hi > r.Hi {
-		return fmt.Errorf("engine: back end returned columns [%d, %d); expected a range within [%d, %d)",
+		return fmt.Errorf("engine: back end returned columns [%d, %d), which are not within [%d, %d)",
 			t.Lo, t.Hi, r.Lo, r.Hi)
 	}
 	lines, length, stride := Lines(t)

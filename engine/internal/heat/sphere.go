@@ -34,10 +34,10 @@ type Sphere struct {
 // [MaxOrder]. It takes a few milliseconds for MaxOrder.
 func NewSphere(n, order int) (*Sphere, error) {
 	if n < 1 || n > MaxDimension {
-		return nil, fmt.Errorf("heat: dimension is %d; expected 1 to %d", n, MaxDimension)
+		return nil, fmt.Errorf("heat: dimension must be between 1 and %d, got %d", MaxDimension, n)
 	}
 	if order < 0 || order > MaxOrder {
-		return nil, fmt.Errorf("heat: order is %d; expected 0 to %d", order, MaxOrder)
+		return nil, fmt.Errorf("heat: order must be between 0 and %d, got %d", MaxOrder, order)
 	}
 	return &Sphere{n: n, order: order, a: float64(n-1) / 2, ratio: ratios(n, order)}, nil
 }
