@@ -79,7 +79,7 @@ func Unread(err error) bool {
 // planAgain adds a hint to the error of a missing or damaged input: plan writes the input again.
 func planAgain(err error) error {
 	if Missing(err) {
-		return fmt.Errorf("%w (gramcluster plan with the same documents and flags writes it again)", err)
+		return fmt.Errorf("%w (to restore it, run gramcluster plan with the same documents and flags)", err)
 	}
 	return err
 }
@@ -101,14 +101,14 @@ const Files = "files/"
 // File returns the contents of a file stored by PutFile.
 func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 	if !IsDigest(digest) {
-		return nil, fmt.Errorf("job: file %q, expected a digest of 64 hexadecimal digits", digest)
+		return nil, fmt.Errorf("job: file %q is not named by a digest of 64 hexadecimal digits", digest)
 	}
 	b, err := h.get(ctx, Files+digest)
 	if err != nil {
 		return nil, err
 	}
 	if d := Digest(b); d != digest {
-		return nil, fmt.Errorf("job: the object %s has the digest %s", Files+digest, d)
+		return nil, fmt.Errorf("job: object %s is damaged: its digest is %s", Files+digest, d)
 	}
 	return b, nil
 }
@@ -117,7 +117,7 @@ func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 // instruction set.
 func (j *Job) CheckISA() error {
 	if _, err := asm.For(asm.ISA(j.ISA)); err != nil {
-		return fmt.Errorf("job: the job wants the instruction set %s, this computer supports up to %s: plan it with -isa %s",
+		return fmt.Errorf("job: the job needs instruction set %s, but this computer supports up to %s; plan it with -isa %s",
 			j.ISA, asm.Best().ISA, asm.Best().ISA)
 	}
 	return nil
@@ -132,7 +132,7 @@ func (j *Job) Engine(ctx context.Context, k kernel.Kernel) (*engine.Engine, erro
 	}
 	embedder := corpus.Fit(k.Embedding(), c)
 	values := c.Documents.NNZ() + int64(c.Documents.EmptyRows()) // a document without terms gets an extra term
-	if err := j.Host.Fits(c, engine.NewBytes(c.Documents.Rows(), embedder.Cols(), values), "an engine"); err != nil {
+	if err := j.Host.Fits(c, engine.NewBytes(c.Documents.Rows(), embedder.Cols(), values), "the engine"); err != nil {
 		return nil, err
 	}
 	x, err := embedder.TransformRows(ctx, c.Documents, nil, j.Host.Workers)

@@ -57,18 +57,18 @@ func (d *Description) Encode() ([]byte, error) {
 func (d *Description) validate() error {
 	switch {
 	case d.Version != Version:
-		return fmt.Errorf("job: description of version %d, expected %d: another program planned it; plan it again "+
-			"with this program, or use the other", d.Version, Version)
+		return fmt.Errorf("job: the description has version %d, but this program reads version %d; plan the job "+
+			"again with this program", d.Version, Version)
 	case d.Kind == "":
-		return errors.New("job: description without a kind")
+		return errors.New("job: the description has no kind")
 	case d.Corpus != "" && !IsDigest(d.Corpus):
-		return fmt.Errorf("job: corpus %q, expected a digest of 64 hexadecimal digits", d.Corpus)
+		return fmt.Errorf("job: corpus must be a digest of 64 hexadecimal digits, got %q", d.Corpus)
 	case d.ISA == "":
-		return errors.New("job: description without an instruction set")
+		return errors.New("job: the description has no instruction set")
 	case min(d.Caches.L1, d.Caches.L2) < 1 || max(d.Caches.L1, d.Caches.L2) > maxCache:
-		return fmt.Errorf("job: caches of %d and %d bytes, expected from 1 to %d", d.Caches.L1, d.Caches.L2, maxCache)
+		return fmt.Errorf("job: caches must have from 1 to %d bytes, got %d and %d", maxCache, d.Caches.L1, d.Caches.L2)
 	case d.Tasks < 0 || d.Tasks > MostTasks:
-		return fmt.Errorf("job: %d tasks, expected from 0 to %d", d.Tasks, MostTasks)
+		return fmt.Errorf("job: number of tasks must be between 0 and %d, got %d", MostTasks, d.Tasks)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (d *Description) validate() error {
 // Within returns an error unless least <= v <= most.
 func Within(what string, v, least, most int) error {
 	if v < least || v > most {
-		return fmt.Errorf("%s %d, expected from %d to %d", what, v, least, most)
+		return fmt.Errorf("%s must be between %d and %d, got %d", what, least, most, v)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func ParseDescription(b []byte) (*Description, error) {
 		return nil, err
 	}
 	if !bytes.Equal(again, b) {
-		return nil, errors.New("job: description in another form than this program's")
+		return nil, errors.New("job: the description is not in the canonical form")
 	}
 	return d, nil
 }
@@ -105,7 +105,7 @@ func Decode(b []byte, to any) error {
 		return err
 	}
 	if _, err := r.Token(); err != io.EOF {
-		return errors.New("data after its end")
+		return errors.New("it has data after its end")
 	}
 	return nil
 }
@@ -168,14 +168,14 @@ func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 // sizes of the planning computer, because results depend on them.
 func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if !IsDigest(digest) {
-		return nil, fmt.Errorf("job: job %q, expected a digest of 64 hexadecimal digits", digest)
+		return nil, fmt.Errorf("job: digest of a job must have 64 hexadecimal digits, got %q", digest)
 	}
 	b, err := h.Store.Get(ctx, nameOf(digest), nil)
 	if err != nil {
 		return nil, planAgain(err)
 	}
 	if d := Digest(b); d != digest {
-		return nil, fmt.Errorf("job: the object %s has the digest %s", nameOf(digest), d)
+		return nil, fmt.Errorf("job: object %s is damaged: its digest is %s", nameOf(digest), d)
 	}
 	d, err := ParseDescription(b)
 	if err != nil {
@@ -203,7 +203,7 @@ func (j *Job) ResultName(task int) string { return fmt.Sprintf("%s%09d", Results
 // the errors of [store.Store.Get].
 func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) {
 	if task < 0 || task >= j.Tasks {
-		return nil, fmt.Errorf("job: task %d, expected one from 0 to %d", task, j.Tasks-1)
+		return nil, fmt.Errorf("job: task must be between 0 and %d, got %d", j.Tasks-1, task)
 	}
 	return j.Host.Store.Get(ctx, j.ResultName(task), buf)
 }
@@ -217,7 +217,7 @@ func (j *Job) Each(ctx context.Context, out *Output, do func(task int, b []byte)
 			return err
 		}
 		if err := do(task, b); err != nil {
-			return fmt.Errorf("%s: the result of task %d: %w", j.Kind, task, err)
+			return fmt.Errorf("%s: result of task %d: %w", j.Kind, task, err)
 		}
 		out.Progress(int64(task+1), int64(j.Tasks))
 	}

@@ -107,7 +107,7 @@ func FuzzLine(f *testing.F) {
 func TestParseLine(t *testing.T) {
 	ofJob := `"job":"` + strings.Repeat("0a", 32) + `"`
 	for text, want := range map[string]string{
-		"[]": "found array, expected a task", `"x"`: "found string, expected",
+		"[]": "found array; a task line is", `"x"`: "found string; a task line",
 		"{" + ofJob + `,"task":1.5}`: `number 1.5 as "task"`, `{"job":7}`: `found number as "job"`,
 		"{" + ofJob + `,"ta`: "unexpected EOF", "x": "invalid character",
 	} {

@@ -112,5 +112,5 @@ func KindOf(kinds []Kind, name string) (Kind, error) {
 		}
 		names = append(names, k.Name)
 	}
-	return Kind{}, fmt.Errorf("job: kind %q, expected one of %s", name, strings.Join(names, ", "))
+	return Kind{}, fmt.Errorf("job: unknown kind %q; valid kinds are %s", name, strings.Join(names, ", "))
 }

@@ -32,11 +32,11 @@ func ParseLine(text []byte) (Line, error) {
 	}
 	switch {
 	case err != nil:
-		return Line{}, fmt.Errorf(`%w, expected a task such as {"job":"DIGEST","task":0}`, err)
+		return Line{}, fmt.Errorf(`%w; a task line is {"job":"DIGEST","task":0}`, err)
 	case l.Job == nil || !IsDigest(*l.Job):
-		return Line{}, errors.New(`"job" isn't a digest of 64 hexadecimal digits`)
+		return Line{}, errors.New(`"job" must be a digest of 64 hexadecimal digits`)
 	case l.Task == nil || *l.Task < 0 || *l.Task >= MostTasks:
-		return Line{}, fmt.Errorf(`"task" isn't a number from 0 to %d`, MostTasks-1)
+		return Line{}, fmt.Errorf(`"task" must be between 0 and %d`, MostTasks-1)
 	}
 	return Line{*l.Job, *l.Task}, nil
 }
@@ -73,7 +73,7 @@ func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, 
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("job: task line %d is longer than %d bytes, expected a task", number+1, maxLine)
+		return fmt.Errorf("job: task line %d is longer than %d bytes", number+1, maxLine)
 	} else if err != nil {
 		return fmt.Errorf("job: task line %d: %w", number+1, err)
 	}

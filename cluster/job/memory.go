@@ -32,7 +32,7 @@ func (h *Host) Fits(c *corpus.Corpus, need int64, format string, args ...any) er
 	if c != nil {
 		of += " and the documents of " + c.Source
 	}
-	return fmt.Errorf("%s, with %s, needs %s of memory, -m allows %s", fmt.Sprintf(format, args...), of,
+	return fmt.Errorf("%s, with %s, needs %s of memory, but -m allows %s", fmt.Sprintf(format, args...), of,
 		run.FormatBytes(heldBytes(c)+need), run.FormatBytes(h.Memory))
 }
 

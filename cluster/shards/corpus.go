@@ -101,24 +101,24 @@ func (m *meta) fixedBytes() int64 {
 // check checks that the counts are consistent, so that memory use is bounded by the shards' size.
 func (m *meta) check() error {
 	if m.Version != version {
-		return fmt.Errorf("version %d, expected %d: another program stored it", m.Version, version)
+		return fmt.Errorf("version %d was written by another program; this program reads version %d", m.Version, version)
 	}
 	const most = math.MaxInt64 / 64
 	least := int64(0)
 	for _, n := range append([]int64{m.Rows, m.Cols, m.Values, m.Bytes, m.Labels + 1}, 1+m.Texts[0], 1+m.Texts[1],
 		1+m.Texts[2]) {
 		if n < 0 || n > most {
-			return fmt.Errorf("a number out of range: %d", n)
+			return fmt.Errorf("number %d is out of range", n)
 		}
 	}
 	for _, n := range m.Texts {
 		least += 4 * max(n, 0)
 	}
 	if least += m.fixedBytes(); least > m.Bytes {
-		return fmt.Errorf("%d bytes in shards, expected at least %d", m.Bytes, least)
+		return fmt.Errorf("the shards have %d bytes, but need at least %d", m.Bytes, least)
 	}
 	if want := (m.Bytes + ShardBytes - 1) / ShardBytes; int64(len(m.Shards)) != want {
-		return fmt.Errorf("%d shards, expected %d for %d bytes", len(m.Shards), want, m.Bytes)
+		return fmt.Errorf("got %d shards instead of %d for %d bytes", len(m.Shards), want, m.Bytes)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string
 		return "", err
 	}
 	if c.Weights != nil {
-		return "", errors.New("corpus: weights of documents, which aren't stored, expected none")
+		return "", errors.New("corpus: document weights cannot be stored")
 	}
 	m := metaOf(c)
 	// The names contain the digest of all shards, so the stream is generated twice.
@@ -226,7 +226,7 @@ func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
 	}
 	sum := sha256.Sum256(text)
 	if found := hex.EncodeToString(sum[:]); found != digest {
-		return nil, fmt.Errorf("corpus: the object %s has the digest %s", metaName(digest), found)
+		return nil, fmt.Errorf("corpus: object %s is damaged: its digest is %s", metaName(digest), found)
 	}
 	m := &meta{}
 	r := json.NewDecoder(bytes.NewReader(text))
@@ -265,7 +265,7 @@ func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Co
 		}
 		sum := sha256.Sum256(b)
 		if found := hex.EncodeToString(sum[:]); found != m.Shards[count] {
-			return nil, fmt.Errorf("object %s has the digest %s, expected %s", name, found, m.Shards[count])
+			return nil, fmt.Errorf("object %s is damaged: its digest is %s instead of %s", name, found, m.Shards[count])
 		}
 		count++
 		return b, ctx.Err()
@@ -279,7 +279,7 @@ func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Co
 // read decodes the stream.
 func (m *meta) read(r *joiner) (*corpus.Corpus, error) {
 	if m.Cols > math.MaxInt || m.Rows >= math.MaxInt {
-		return nil, errors.New("more rows or columns than this computer can count")
+		return nil, errors.New("the matrix has too many rows or columns for this computer")
 	}
 	d := &sparse.CSR{Cols: int(m.Cols)}
 	c := &corpus.Corpus{Source: m.Source, Format: m.Format, Tokenizer: m.Tokenizer, Documents: d}
@@ -308,7 +308,7 @@ func (m *meta) read(r *joiner) (*corpus.Corpus, error) {
 				n = int64(length[0])
 			}
 			if left -= 4 + n; r.err == nil && left < 0 {
-				r.err = fmt.Errorf("a text of %d bytes, beyond the end of the stream", n)
+				r.err = fmt.Errorf("a text of %d bytes extends beyond the end of the stream", n)
 			}
 			if r.err != nil {
 				return nil, r.err
@@ -323,7 +323,7 @@ func (m *meta) read(r *joiner) (*corpus.Corpus, error) {
 		return nil, r.err
 	}
 	if left != 0 {
-		return nil, fmt.Errorf("%d bytes after the last text, expected none", left)
+		return nil, fmt.Errorf("%d extra bytes after the last text", left)
 	}
 	return c, c.Validate()
 }

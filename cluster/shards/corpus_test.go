@@ -96,7 +96,7 @@ func TestPartsAreChecked(t *testing.T) {
 			t.Errorf("%s is missing: error %v", name, err)
 		}
 		musttest.Get(s.Put(t.Context(), name, []byte("{}")))(t)
-		if _, err := Read(t.Context(), getter(s), digest, 0); err == nil || !strings.Contains(err.Error(), "has the digest") {
+		if _, err := Read(t.Context(), getter(s), digest, 0); err == nil || !strings.Contains(err.Error(), "its digest is") {
 			t.Errorf("%s has other bytes: error %v, want one about the digest", name, err)
 		}
 		m.Set(name+".a0", whole)
@@ -144,24 +144,24 @@ func TestContents(t *testing.T) {
 	rows, last := c.Documents.Rows(), len(c.Classes[len(c.Classes)-1])
 	terms, texts := 8*(rows+1), 8*(rows+1)+8*int(c.Documents.NNZ())+8*(rows+1)+4*len(c.Labels.IDs)+8*rows
 	for want, change := range map[string]func(m *meta, data []byte) []byte{
-		"version 1, expected 2": func(m *meta, b []byte) []byte { m.Version = 1; return b },
-		"out of range: -1":      func(m *meta, b []byte) []byte { m.Rows = -1; return b },
-		"out of range: 2305843009213693952": func(m *meta, b []byte) []byte {
+		"version 1 was written by another program": func(m *meta, b []byte) []byte { m.Version = 1; return b },
+		"number -1 is out of range":                func(m *meta, b []byte) []byte { m.Rows = -1; return b },
+		"number 2305843009213693952 is out of range": func(m *meta, b []byte) []byte {
 			m.Values = 1 << 61
 			return b
 		},
-		"bytes in shards, expected at least": func(m *meta, b []byte) []byte { m.Values += 1 << 40; return b },
-		"2 shards, expected 1": func(m *meta, b []byte) []byte {
+		"bytes, but need at least": func(m *meta, b []byte) []byte { m.Values += 1 << 40; return b },
+		"got 2 shards instead of 1": func(m *meta, b []byte) []byte {
 			m.Shards = []string{"another"}
 			return b
 		},
 		"unexpected EOF": func(_ *meta, b []byte) []byte { return b[:len(b)-1] },
-		"a text of 4294967295 bytes, beyond": func(_ *meta, b []byte) []byte {
+		"a text of 4294967295 bytes extends beyond": func(_ *meta, b []byte) []byte {
 			copy(b[texts:], "\xff\xff\xff\xff")
 			return b
 		},
-		"1 bytes after the last text": func(_ *meta, b []byte) []byte { b[len(b)-last-4]--; return b },
-		"is not above":                func(_ *meta, b []byte) []byte { copy(b[terms:], "\xff\xff\xff\x7f"); return b },
+		"1 extra bytes after the last text": func(_ *meta, b []byte) []byte { b[len(b)-last-4]--; return b },
+		"but indices must increase":         func(_ *meta, b []byte) []byte { copy(b[terms:], "\xff\xff\xff\x7f"); return b },
 	} {
 		m, _ := parts(t, c)
 		changed := change(&m, bytes.Clone(data))

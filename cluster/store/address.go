@@ -30,16 +30,16 @@ var parameters = map[string][]string{
 	"mem":    nil,
 }
 
-const intoEnvironment = "credentials belong in the environment"
+const intoEnvironment = "pass credentials in the environment"
 
-var errLooksSecret = errors.New("store: an address with what looks like a user, password or other credentials, " +
-	"expected none: " + intoEnvironment)
+var errLooksSecret = errors.New("store: the address seems to have a user, password or other credentials; " +
+	intoEnvironment)
 
 // parse parses an address. It rejects addresses that may contain credentials. Errors omit all parts
 // of the address that could be secret.
 func parse(address string) (place, error) {
 	if address == "" {
-		return place{}, errors.New("store: no address, expected a folder or a URL such as s3://bucket/prefix")
+		return place{}, errors.New("store: the address is empty; use a folder or a URL such as s3://bucket/prefix")
 	}
 	if holdsCredentials(address) {
 		return place{}, errLooksSecret
@@ -49,38 +49,38 @@ func parse(address string) (place, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil || u.Fragment != "" {
-		return place{}, errors.New("store: an address with :// that is no URL, or has a user, password or fragment, " +
-			"expected none: " + intoEnvironment)
+		return place{}, errors.New("store: the address is not a valid URL, or it has a user, password or fragment; " +
+			intoEnvironment)
 	}
 	if u.Scheme == "file" {
 		if u.Host != "" && u.Host != "localhost" || u.RawQuery != "" || u.Path == "" {
-			return place{}, errors.New("store: a file:// address with a machine or parameters, or without a folder, " +
-				"expected file:///FOLDER")
+			return place{}, errors.New("store: a file:// address must have the form file:///FOLDER, without host and " +
+				"parameters")
 		}
 		return folderOf(u.Path)
 	}
 	allowed, known := parameters[u.Scheme]
 	if !known {
-		return place{}, fmt.Errorf("store: a %s:// address, expected file, s3, gs or azblob", u.Scheme)
+		return place{}, fmt.Errorf("store: unknown scheme %s://; valid schemes are file, s3, gs and azblob", u.Scheme)
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return place{}, fmt.Errorf("store: a %s:// address with parameters that can't be read", u.Scheme)
+		return place{}, fmt.Errorf("store: the %s:// address has invalid parameters", u.Scheme)
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		switch {
 		case len(allowed) == 0:
-			return place{}, fmt.Errorf("store: a %s:// address with parameters, expected none", u.Scheme)
+			return place{}, fmt.Errorf("store: a %s:// address cannot have parameters", u.Scheme)
 		case !slices.Contains(allowed, name):
-			return place{}, fmt.Errorf("store: a %s:// address with a parameter that isn't one of %s", u.Scheme,
+			return place{}, fmt.Errorf("store: the %s:// address has an unknown parameter; valid parameters are %s", u.Scheme,
 				strings.Join(allowed, ", "))
 		}
 	}
 	if e, err := url.Parse(query.Get("endpoint")); err != nil || e.User != nil || e.RawQuery != "" || e.Fragment != "" {
-		return place{}, errors.New("store: invalid endpoint, expected http://HOST:PORT")
+		return place{}, errors.New("store: endpoint must have the form http://HOST:PORT")
 	}
 	if u.Scheme != "mem" && (u.Host == "" || strings.Contains(u.Host, ":")) {
-		return place{}, fmt.Errorf("store: a %s:// address without a bucket, expected %s://BUCKET/PREFIX", u.Scheme, u.Scheme)
+		return place{}, fmt.Errorf("store: the %s:// address has no bucket; use %s://BUCKET/PREFIX", u.Scheme, u.Scheme)
 	}
 	prefix := strings.Trim(u.Path, "/")
 	if prefix != "" && checkName(prefix) != nil {
@@ -99,8 +99,8 @@ func folderOf(path string) (place, error) {
 	case colon && strings.Contains(after, "@"):
 		return place{}, errLooksSecret // a password may contain slashes
 	case colon && (scheme || strings.EqualFold(before, "file")), strings.Contains(path, "?"):
-		return place{}, errors.New("store: an address that looks like a URL without ://, expected a folder, or a URL such " +
-			"as s3://bucket/prefix")
+		return place{}, errors.New("store: the address looks like a URL without ://; use a folder or a URL such as " +
+			"s3://bucket/prefix")
 	}
 	return place{folder: path}, nil
 }

@@ -24,7 +24,7 @@ type Cache struct {
 // NewCache returns a cache of the given size in bytes. It creates the folder dir if needed.
 func NewCache(dir string, bytes int64) (*Cache, error) {
 	if bytes <= 0 {
-		return nil, fmt.Errorf("store: a cache of %d bytes, expected a number above 0", bytes)
+		return nil, fmt.Errorf("store: cache size must be positive, got %d bytes", bytes)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("store: cache: %w", err)

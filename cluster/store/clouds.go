@@ -40,7 +40,7 @@ func wholePage(ctx context.Context, in middleware.InitializeInput, next middlewa
 	out, data, err := next.HandleInitialize(ctx, in)
 	page, ok := out.Result.(*s3.ListObjectsV2Output)
 	if err == nil && ok && (page.IsTruncated == nil || *page.IsTruncated && page.NextContinuationToken == nil) {
-		err = errors.New("the service's answer isn't a list of objects, or lacks the position of the next page")
+		err = errors.New("the response of the service is not a list of objects or has no token for the next page")
 	}
 	return out, data, err
 }

@@ -36,14 +36,14 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	inside := filepath.Join(dir, making)
 	switch info, err := os.Stat(inside); {
 	case err == nil && !info.IsDir():
-		return nil, fmt.Errorf("%s is no folder", inside)
+		return nil, fmt.Errorf("%s is not a folder", inside)
 	case err == nil:
 	case errors.Is(err, syscall.ENOTDIR):
-		return nil, fmt.Errorf("%s isn't a folder, or its parent isn't a folder", dir)
+		return nil, fmt.Errorf("%s or its parent is not a folder", dir)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case !create:
-		return nil, fmt.Errorf("there is no store in %s, which has no folder %q: gramcluster plan makes one", dir, making)
+		return nil, fmt.Errorf("there is no store in %s (no folder %q); create one with gramcluster plan", dir, making)
 	}
 	return folder{dir, create, &settled{}}, nil
 }
@@ -123,7 +123,7 @@ func (b folder) Open(_ context.Context, key string) (io.ReadCloser, int64, error
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s isn't a regular file", f.Name())
+		err = fmt.Errorf("%s is not a regular file", f.Name())
 	}
 	if err != nil {
 		f.Close()
@@ -152,7 +152,7 @@ func (b folder) List(ctx context.Context, prefix string, yield func(string, int6
 			return nil
 		}
 		if strings.HasPrefix(key, prefix) && d.Type()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a link, expected a file: lists would omit its target", key)
+			return fmt.Errorf("%s is a symbolic link; the store needs regular files", key)
 		}
 		if !strings.HasPrefix(key, prefix) || !d.Type().IsRegular() {
 			return nil

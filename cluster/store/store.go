@@ -64,14 +64,14 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 			// The object may exist despite the error: some servers write it and then close the
 			// connection.
 			if found, e := s.read(ctx, key, nil); e != nil || !equal(found, parts) || errors.Is(err, errUnsettled) {
-				return false, fmt.Errorf("store: %s isn't written: %w", key, err)
+				return false, fmt.Errorf("store: cannot write %s: %w", key, err)
 			}
 			return true, nil
 		}
 		var found []byte
 		if found, last = s.read(ctx, key, nil); last == nil {
 			if !equal(found, parts) {
-				return true, fmt.Errorf("store: %s exists with other contents: "+
+				return true, fmt.Errorf("store: %s exists with different contents: "+
 					"two programs computed different results", key)
 			}
 			return true, nil
@@ -88,7 +88,7 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 			return false, last
 		}
 	}
-	return false, fmt.Errorf("store: %s can't be written: all %d attempts are damaged, the last: %w", name, MostAttempts,
+	return false, fmt.Errorf("store: cannot write %s: all %d attempts were damaged: %w", name, MostAttempts,
 		last)
 }
 
@@ -278,14 +278,14 @@ func cutAttempt(key string) (name string, k int, ok bool) {
 // '_', separated by slashes.
 func checkName(name string) error {
 	if len(name) > maxKey/2 {
-		return fmt.Errorf("store: a name of %d bytes, expected at most %d", len(name), maxKey/2)
+		return fmt.Errorf("store: a name has %d bytes; the maximum is %d", len(name), maxKey/2)
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		bad := func(r rune) bool {
 			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_", r))
 		}
 		if strings.Trim(part, ".") == "" || strings.ContainsFunc(part, bad) {
-			return fmt.Errorf("store: name %q, expected letters, digits, '.', '-' and '_' between slashes", name)
+			return fmt.Errorf("store: name %q has characters other than letters, digits, '.', '-', '_' and slashes", name)
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func (v *View) open(ctx context.Context, key string) error {
 func (v *View) Part(ctx context.Context, lo, hi int64) ([]byte, error) {
 	for {
 		if lo < 0 || hi < lo || hi > v.frame.payload {
-			return nil, fmt.Errorf("store: object %s: bytes %d to before %d, expected a range from 0 to %d", v.name, lo, hi,
+			return nil, fmt.Errorf("store: object %s: byte range [%d, %d) is not within [0, %d)", v.name, lo, hi,
 				v.frame.payload)
 		}
 		if err := ctx.Err(); err != nil {

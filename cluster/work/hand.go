@@ -47,8 +47,8 @@ func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 			return nil
 		}
 		if try == tries {
-			return fmt.Errorf("job %.12s: %d of %d tasks are missing after %d tries, the first is %v: started again, it "+
-				"goes on", j.Digest, len(missing), j.Tasks, tries, job.Line{Job: j.Digest, Task: missing[0]})
+			return fmt.Errorf("job %.12s: %d of %d tasks are missing after %d attempts, starting with %v; run it again "+
+				"to continue", j.Digest, len(missing), j.Tasks, tries, job.Line{Job: j.Digest, Task: missing[0]})
 		}
 		err = h.Out(ctx, j, missing)
 		if ctx.Err() != nil {

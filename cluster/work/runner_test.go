@@ -92,8 +92,8 @@ func TestDo(t *testing.T) {
 	s := newSite(t)
 	s.does(s.job, 0, Done, "")
 	s.does(s.job, 0, There, "")
-	s.does(s.job, 3, Failed, "task 3, the job has tasks from 0 to 2")
-	s.does(s.save("nonsense", 1), 0, Failed, "wants the instruction set nonsense")
+	s.does(s.job, 3, Failed, "task must be between 0 and 2, got 3")
+	s.does(s.save("nonsense", 1), 0, Failed, "needs instruction set nonsense")
 	s.does(&job.Job{Digest: strings.Repeat("0", 64)}, 0, Failed, "missing")
 	if s.runner.Failed() != 3 || s.fake.opens != 1 {
 		t.Errorf("%d tasks failed and %d workers were opened, expected 3 and 1", s.runner.Failed(), s.fake.opens)
@@ -250,8 +250,8 @@ func TestFind(t *testing.T) {
 			t.Errorf("-job %q: error %v, want one with %q", prefix, err, want)
 		}
 	}
-	find("xyz", "expected the first hexadecimal digits")
-	find(s.job.Digest+"0", "expected the first hexadecimal digits")
+	find("xyz", "must be the first hexadecimal digits")
+	find(s.job.Digest+"0", "must be the first hexadecimal digits")
 	find(strings.Repeat("0", 64), "no such job")
 	if _, err := s.job.Host.Store.Put(t.Context(), job.Jobs+"notes", []byte("?")); err != nil { // not a job
 		t.Fatal(err)
@@ -262,5 +262,5 @@ func TestFind(t *testing.T) {
 		}
 	}
 	s.save("another", 1)
-	find("", "2 jobs in the store")
+	find("", "the store has 2 jobs")
 }

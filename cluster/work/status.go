@@ -93,7 +93,7 @@ func Find(ctx context.Context, h *job.Host, prefix string) (*job.Job, error) {
 // FindDigest is like [Find], but also returns jobs whose description is damaged.
 func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, error) {
 	if strings.Trim(prefix, "0123456789abcdef") != "" || len(prefix) > 64 {
-		return "", fmt.Errorf("-job %q, expected the first hexadecimal digits of a job's digest", prefix)
+		return "", fmt.Errorf("-job must be the first hexadecimal digits of a job's digest, got %q", prefix)
 	}
 	digests, err := Jobs(ctx, s, prefix)
 	if err != nil {
@@ -101,15 +101,15 @@ func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, err
 	}
 	switch {
 	case len(digests) == 0 && prefix == "":
-		return "", fmt.Errorf("no job in the store %s: gramcluster plan makes one", s)
+		return "", fmt.Errorf("no job in the store %s; create one with gramcluster plan", s)
 	case len(digests) == 0:
-		return "", fmt.Errorf("-job %s: no such job in the store %s; gramcluster status lists the jobs",
+		return "", fmt.Errorf("-job %s: no such job in the store %s; list the jobs with gramcluster status",
 			prefix, s)
 	case len(digests) > 1 && prefix == "":
-		return "", fmt.Errorf("%d jobs in the store, such as %.12s and %.12s: set -job JOB", len(digests), digests[0],
+		return "", fmt.Errorf("the store has %d jobs, such as %.12s and %.12s; set -job JOB", len(digests), digests[0],
 			digests[1])
 	case len(digests) > 1:
-		return "", fmt.Errorf("-job %s matches %d jobs, such as %.12s and %.12s: add digits", prefix,
+		return "", fmt.Errorf("-job %s matches %d jobs, such as %.12s and %.12s; add more digits", prefix,
 			len(digests), digests[0], digests[1])
 	}
 	return digests[0], nil

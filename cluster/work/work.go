@@ -103,7 +103,7 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 	}
 	j := r.job
 	if l.Task >= j.Tasks {
-		return "", fmt.Errorf("task %d, the job has tasks from 0 to %d", l.Task, j.Tasks-1)
+		return "", fmt.Errorf("task must be between 0 and %d, got %d", j.Tasks-1, l.Task)
 	}
 	name := j.ResultName(l.Task)
 	switch _, err := r.host.Store.Check(ctx, name, nil); {
@@ -141,7 +141,7 @@ func (r *Runner) open(ctx context.Context, j *job.Job) (w job.Worker, err error)
 		s = &shut{tries: openings}
 	}
 	if s.tries == 0 {
-		return nil, fmt.Errorf("%w (as before, and not tried again)", s.err)
+		return nil, fmt.Errorf("%w (not retried)", s.err)
 	}
 	defer func() {
 		if p := recover(); p != nil {

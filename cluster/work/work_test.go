@@ -79,7 +79,7 @@ func TestShut(t *testing.T) {
 			t.Errorf("%s: opened %d times, %d tasks failed, expected %d and %d:\n%s", c.name, k.opened, r.Failed(), c.opened,
 				c.failed, &out)
 		}
-		if n := strings.Count(out.String(), "not tried again"); n != max(c.failed-c.opened, 0) {
+		if n := strings.Count(out.String(), "not retried"); n != max(c.failed-c.opened, 0) {
 			t.Errorf("%s: %d tasks say that nothing was tried:\n%s", c.name, n, &out)
 		}
 	}

@@ -32,7 +32,7 @@ gramcluster clean -store run -job 3f2a -unused`,
 		f.BoolVar(&c.unused, "unused", false, "delete objects that no job refers to")
 		f.Check(func() error {
 			if c.job == "" && !c.unused {
-				return cli.Usagef("nothing to delete, expected -job JOB, -unused or both")
+				return cli.Usagef("nothing to delete; set -job JOB, -unused or both")
 			}
 			return nil
 		})
@@ -96,8 +96,8 @@ func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefi
 		// Damaged jobs and jobs of other versions are errors, because their inputs are unknown.
 		text, err := h.Store.Get(ctx, job.Jobs+digest, nil)
 		if err != nil {
-			return fmt.Errorf("job %.12s can't be read, and so what it needs isn't known (plan it again, or give -job %.12s, "+
-				"too): %w", digest, digest, err)
+			return fmt.Errorf("cannot read job %.12s, so the objects that it needs are unknown (plan it again, or delete it "+
+				"with -job %.12s): %w", digest, digest, err)
 		}
 		for _, d := range digests.FindAllString(string(text), -1) {
 			used[d] = true

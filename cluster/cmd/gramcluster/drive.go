@@ -38,7 +38,7 @@ on.`),
 			f.Writes(&d.out, "o", "write to `FILE`")
 			f.Group("Computing", "")
 			f.StringVar(&d.with, "with", "", "shell `COMMAND` that does tasks from standard input (default: this process)")
-			f.DurationVar(&d.wait, "wait", 10*time.Minute, "after COMMAND, wait until no result has arrived for `TIME`")
+			f.DurationVar(&d.wait, "wait", 10*time.Minute, "after COMMAND ends, give up if no result arrives for `TIME`")
 			f.Check(d.check)
 			byKind(f, "drive", "-store URL -in SOURCE -o FILE [-with COMMAND] [flags]", d.take)
 			return d.run
@@ -49,13 +49,13 @@ on.`),
 func (d *drive) check() error {
 	switch {
 	case d.out == "":
-		return cli.Usagef("-o FILE is missing")
+		return cli.Usagef("-o FILE is required")
 	case d.documents.In == "":
-		return cli.Usagef("-in SOURCE is missing")
+		return cli.Usagef("-in SOURCE is required")
 	case d.wait < 0:
-		return cli.Usagef("-wait %v is below 0", d.wait)
+		return cli.Usagef("-wait must be nonnegative, got %v", d.wait)
 	case d.out == "-":
-		return cli.Usagef("-o -, expected a file, which is written atomically")
+		return cli.Usagef("-o must be a file, not standard output")
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 		},
 		Say: func(format string, args ...any) { failed("gramcluster: "+format, args...) },
 		Begin: func(j *job.Job, n, tasks int) {
-			say(e, "job %.12s: number %d, %d of %d tasks to do", j.Digest, n, tasks, j.Tasks)
+			say(e, "job %d, %.12s: %d of %d tasks left", n, j.Digest, tasks, j.Tasks)
 		},
 	}
 	return d.planner.(job.Driver).Drive(ctx, &job.Driving{

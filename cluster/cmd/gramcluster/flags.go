@@ -26,10 +26,10 @@ type host struct {
 
 func (h *host) declareStore(f *cli.Flags) {
 	f.Group("Store", "")
-	f.StringVar(&h.store, "store", "", "the store `URL`: a folder, file:///…, s3://…, gs://… or azblob://…")
+	f.StringVar(&h.store, "store", "", "use the object store at `URL`: a folder, file:///…, s3://…, gs://… or azblob://…")
 	f.Check(func() error {
 		if h.store == "" {
-			return cli.Usagef("-store URL is missing: a folder, or s3://…, gs://…, azblob://…")
+			return cli.Usagef("-store URL is required: a folder, s3://…, gs://… or azblob://…")
 		}
 		return nil
 	})

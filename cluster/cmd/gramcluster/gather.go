@@ -27,9 +27,9 @@ gramcluster gather -store run -missing > again.jsonl`,
 		g.declareStore(f)
 		f.StringVar(&g.job, "job", "", "gather the job whose digest begins with `JOB` (default: the only one)")
 		f.StringVar(&g.out, "o", "", "write to `FILE`")
-		f.StringVar(&g.to, "to", "", "write the format `FORMAT`, for kinds that have several; see plan KIND -help")
+		f.StringVar(&g.to, "to", "", "output `FORMAT`, if the kind of job has several; see plan KIND -help")
 		f.BoolVar(&g.missing, "missing", false,
-			"write only the task lines of missing results, after reading all results")
+			"check all results and print only the task lines of missing results")
 		g.declareComputing(f)
 		f.Check(g.check)
 		return g.run
@@ -45,11 +45,11 @@ type gather struct {
 func (g *gather) check() error {
 	switch {
 	case g.out == "" && !g.missing:
-		return cli.Usagef("-o FILE is missing")
+		return cli.Usagef("-o FILE is required")
 	case g.out == "-":
-		return cli.Usagef("-o -, expected a file, which is written atomically")
+		return cli.Usagef("-o must be a file, not standard output")
 	case g.out != "" && g.missing:
-		return cli.Usagef("-o and -missing, expected only one of the two")
+		return cli.Usagef("-o and -missing cannot be combined")
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (g *gather) run(ctx context.Context, e *cli.Env) error {
 			complain(e, "%s", l)
 		}
 		if n := len(missing.Tasks) - 10; n > 0 {
-			complain(e, "and %d more: gramcluster gather -missing prints all", n)
+			complain(e, "and %d more; list all with gramcluster gather -missing", n)
 		}
 		return cli.ErrReported
 	}

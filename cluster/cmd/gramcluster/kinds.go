@@ -36,7 +36,7 @@ func kindsHelp(command, does string) string {
 			text += fmt.Sprintf("  %-12s %s\n", k.Name, k.Summary)
 		}
 	}
-	return text + fmt.Sprintf("\ngramcluster %s KIND -help describes a task, with an example, and lists the flags.",
+	return text + fmt.Sprintf("\ngramcluster %s KIND -help describes a kind, with an example and its flags.",
 		command)
 }
 
@@ -50,11 +50,11 @@ func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner
 		case len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help"):
 			return args, nil
 		case len(args) == 0 || strings.HasPrefix(args[0], "-"):
-			return nil, cli.Usagef("kind of job is missing, expected %s KIND, one of %s", command, names)
+			return nil, cli.Usagef("the kind of job is required: %s KIND, where KIND is %s", command, names)
 		}
 		k, err := job.KindOf(jobs.Kinds, args[0])
 		if err != nil {
-			return nil, cli.Usagef("kind %q, expected one of %s", args[0], names)
+			return nil, cli.Usagef("unknown kind %q; valid kinds are %s", args[0], names)
 		}
 		if of := verb(k); of != command {
 			return nil, cli.Usagef("%s %s, expected %s %s", command, k.Name, of, k.Name)

@@ -48,7 +48,7 @@ func (p *plan) take(k job.Kind, with job.Planner) { p.kind, p.planner = k, with 
 func (p *plan) declare(f *cli.Flags) {
 	p.declareStore(f)
 	p.declareComputing(f)
-	f.StringVar(&p.isa, "isa", "", "instruction set `NAME` of the job; results depend on it (default: "+
+	f.StringVar(&p.isa, "isa", "", "compute with the instruction set `NAME`, which affects rounding (default: "+
 		string(asm.Best().ISA)+")")
 	f.Check(func() error {
 		if _, err := asm.For(asm.ISA(p.isa)); p.isa != "" && err != nil {
@@ -57,8 +57,8 @@ func (p *plan) declare(f *cli.Flags) {
 		return nil
 	})
 	p.documents.Declare(f, "", &p.limits)
-	f.StringVar(&p.tokenizer, "tokenizer", "", "cut text by `SPEC`, such as word:ngrams=1..2,digits, in place of the "+
-		"flags of text")
+	f.StringVar(&p.tokenizer, "tokenizer", "", "tokenize text by `SPEC`, such as word:ngrams=1..2,digits, instead of by "+
+		"the text flags")
 	f.Check(func() error {
 		if _, err := corpus.ParseTokenizer(p.tokenizer); p.tokenizer != "" && err != nil {
 			return cli.Usagef("-tokenizer: %w", err)
@@ -137,7 +137,7 @@ func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*corpus.Corpu
 	}
 	c, err := p.documents.Read(ctx, e, e.Progress(false))
 	if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) && h.Memory > 0 {
-		return nil, h.Fits(nil, memory.Need*5/2, "reading %s and what follows", memory.Source)
+		return nil, h.Fits(nil, memory.Need*5/2, "reading and processing %s", memory.Source)
 	}
 	return c, err
 }

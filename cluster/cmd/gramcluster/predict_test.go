@@ -71,17 +71,17 @@ func TestPredict(t *testing.T) {
 	bench("train", "-q", "-t", "4", "-in", path("K.npy"), "-labels", path("K.tsv"), "-o", path("matrix.model"))
 	t.Chdir(dir)
 	for args, want := range map[string]string{
-		"plan predict -in x.svm -model model0":                             "holds vectors, expected text",
+		"plan predict -in x.svm -model model0":                             "has vectors, but model0 was trained on text",
 		"plan predict -in new.tsv -model model7":                           "was trained on vectors",
-		"plan predict -in new.tsv":                                         "-model FILE is missing",
-		"plan predict -model model7":                                       "expected -in SOURCE",
+		"plan predict -in new.tsv":                                         "-model FILE is required",
+		"plan predict -model model7":                                       "-in SOURCE is required",
 		"plan predict -in new.tsv -model new.tsv":                          "new.tsv",
 		"plan predict -in x.svm -model model7 -output probabilities":       "holds no probabilities",
 		"plan predict -in several.tsv -model model9 -output probabilities": "holds no probabilities",
-		"plan predict -in x.svm -model model7 -output nonsense":            "expected labels, probabilities or decisions",
+		"plan predict -in x.svm -model model7 -output nonsense":            "-output must be labels, probabilities or decisions",
 		"plan predict -in x.svm -model model7 -documents 0":                "-documents 0",
 		"plan predict -in x.svm -model matrix.model":                       "on a precomputed kernel",
-		"gather -to tsv -o other":                                          `-to "tsv", expected none`,
+		"gather -to tsv -o other":                                          "-to does not apply to predictions",
 	} {
 		status, _, stderr := cluster(t, "", append(strings.Fields(args), "-store", "store0labels")...)
 		if status != cli.Failed || !strings.Contains(stderr, want) {

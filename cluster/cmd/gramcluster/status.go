@@ -31,7 +31,7 @@ gramcluster status -store s3://bucket/run -watch -every 1m`,
 		f.Lookup("json").Usage = "print one line of JSON per job"
 		f.Check(func() error {
 			if s.every < 100*time.Millisecond {
-				return cli.Usagef("-every %v, expected at least 100ms", s.every)
+				return cli.Usagef("-every must be at least 100ms, got %v", s.every)
 			}
 			return nil
 		})
@@ -62,7 +62,7 @@ func (s *status) run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 		if len(found) == 0 {
-			return fmt.Errorf("no job %sin the store %s: gramcluster plan makes one",
+			return fmt.Errorf("no job %sin the store %s; create one with gramcluster plan",
 				s.job+map[bool]string{true: " "}[s.job != ""], h.Store)
 		}
 		stored, tasks, bad := 0, 0, false
@@ -116,7 +116,7 @@ func (s *status) print(e *cli.Env, j *job.Job, st *work.Status) error {
 	line := fmt.Sprintf("%.12s  %-10s %9d of %d tasks  %5.1f%%  %s", j.Digest, j.Kind, st.Tasks-len(st.Missing()),
 		st.Tasks, percent, report.Bytes(st.Bytes))
 	if st.Damaged+st.Again > 0 {
-		line += fmt.Sprintf("  %d damaged, %d written again", st.Damaged, st.Again)
+		line += fmt.Sprintf("  %d damaged, %d rewritten", st.Damaged, st.Again)
 	}
 	_, err := fmt.Fprintln(e.Stdout, line)
 	return err

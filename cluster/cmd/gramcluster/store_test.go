@@ -21,9 +21,9 @@ func TestMistypedStore(t *testing.T) {
 		"gather -o x": "there is no store in " + none, "gather -missing": "there is no store in " + none,
 		"status": "there is no store in " + none, "clean -unused": "there is no store in " + none,
 		"plan gram -in /nowhere": "/nowhere", "plan gram -in synthetic:docs=20 -kernel nonsense": "nonsense",
-		"plan train -in synthetic:docs=20 -tasks 0":                       "-tasks 0",
-		"drive landmarks -in synthetic:docs=20 -o " + dir + "/x -tasks 0": "-tasks 0",
-		"plan gram": "expected -in SOURCE",
+		"plan train -in synthetic:docs=20 -tasks 0":                       "-tasks must be positive, got 0",
+		"drive landmarks -in synthetic:docs=20 -o " + dir + "/x -tasks 0": "-tasks must be positive, got 0",
+		"plan gram": "-in SOURCE is required",
 	} {
 		status, stdout, stderr := cluster(t, "", append(strings.Fields(args), "-store", none)...)
 		if status != cli.Failed || stdout != "" || !strings.Contains(stderr, want) {

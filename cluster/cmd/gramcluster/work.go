@@ -17,7 +17,7 @@ import (
 
 func workCommand(stdin io.Reader) *cli.Command {
 	return &cli.Command{
-		Name: "work", Summary: "do tasks from lines on standard input, or a share of a job's tasks",
+		Name: "work", Summary: "run tasks read from standard input, or a share of a job's tasks",
 		Help: `
 Reads task lines, as plan and gather -missing print them, and does those whose results aren't in the
 store yet. Or, with -job, does all tasks of a job, or the share -shard I/N of them: tasks I, I+N, …,
@@ -36,8 +36,8 @@ gramcluster work -store run -job 3f2a -shard 0/4`,
 			w := &worker{stdin: stdin}
 			f.Usage = "gramcluster work -store URL [-job JOB [-shard I/N]] [flags]"
 			w.declareStore(f)
-			f.StringVar(&w.job, "job", "", "do tasks of the job whose digest begins with `JOB`, instead of reading lines")
-			f.StringVar(&w.shard, "shard", "", "do only the share `I/N` of -job")
+			f.StringVar(&w.job, "job", "", "run tasks of the job whose digest begins with `JOB` instead of reading lines")
+			f.StringVar(&w.shard, "shard", "", "run only the share `I/N` of the tasks of -job")
 			w.declareComputing(f)
 			w.declareCache(f)
 			return w.run
@@ -55,7 +55,7 @@ func (w *worker) run(ctx context.Context, e *cli.Env) error {
 	first, step := 0, 1
 	if w.shard != "" {
 		if w.job == "" {
-			return cli.Usagef("-shard without -job: all lines on standard input are done")
+			return cli.Usagef("-shard requires -job")
 		}
 		var err error
 		if first, step, err = share(w.shard, os.Getenv); err != nil {
@@ -141,7 +141,7 @@ func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) erro
 			}
 		case err := <-ended:
 			if err == nil && !any {
-				say(e, "gramcluster work: no task lines on standard input, and nothing to do")
+				say(e, "gramcluster work: standard input has no task lines, so there is nothing to do")
 			}
 			return err
 		case <-ctx.Done():
@@ -166,13 +166,13 @@ func share(s string, env func(string) string) (first, step int, err error) {
 				}
 			}
 		default:
-			return 0, 0, fmt.Errorf("-shard %s, but neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is set", s)
+			return 0, 0, fmt.Errorf("-shard %s requires JOB_COMPLETION_INDEX or SLURM_ARRAY_TASK_ID to be set", s)
 		}
 	}
 	first, err = strconv.Atoi(of)
 	step, err2 := strconv.Atoi(count)
 	if err != nil || err2 != nil || step < 1 || first < 0 || first >= step {
-		return 0, 0, fmt.Errorf("-shard %s stands for %s/%s, expected I/N with I from 0 to N-1, such as 0/4", s, of, count)
+		return 0, 0, fmt.Errorf("-shard must be I/N with I from 0 to N-1, such as 0/4, got %s (%s/%s)", s, of, count)
 	}
 	return first, step, nil
 }

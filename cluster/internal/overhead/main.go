@@ -25,14 +25,14 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	o := &options{}
-	flag.StringVar(&o.gram, "gram", "../bin/gram", "run `PROGRAM` for one machine")
-	flag.StringVar(&o.gramcluster, "gramcluster", "../bin/gramcluster", "run `PROGRAM` for many")
-	flag.StringVar(&o.in, "in", "synthetic:docs=20000,terms=60000,length=150,classes=20,seed=1", "documents of `SOURCE`")
-	flag.StringVar(&o.dir, "dir", "", "write the files in a new folder in `DIR` (default: that of temporary files)")
-	flag.IntVar(&o.processes, "processes", 4, "divide the tasks among `N` processes")
-	flag.IntVar(&o.rounds, "rounds", 5, "measure `N` times")
-	flag.IntVar(&o.warm, "warm", 3072, "before each process take `N` MiB of memory and give it back: a virtual\n"+
-		"machine counts as the process' time what its host needs to find memory")
+	flag.StringVar(&o.gram, "gram", "../bin/gram", "`PROGRAM` that runs on one computer")
+	flag.StringVar(&o.gramcluster, "gramcluster", "../bin/gramcluster", "`PROGRAM` that runs on several computers")
+	flag.StringVar(&o.in, "in", "synthetic:docs=20000,terms=60000,length=150,classes=20,seed=1", "`SOURCE` of the documents")
+	flag.StringVar(&o.dir, "dir", "", "write files to a new folder in `DIR` (default: the temporary directory)")
+	flag.IntVar(&o.processes, "processes", 4, "number of processes `N` that share the tasks")
+	flag.IntVar(&o.rounds, "rounds", 5, "number of measurements `N`")
+	flag.IntVar(&o.warm, "warm", 3072, "allocate and free `N` MiB of memory before each process, because a virtual\n"+
+		"machine may charge the process for the time its host takes to find memory")
 	flag.Parse()
 	if err := o.run(ctx, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "overhead:", err)
@@ -66,7 +66,7 @@ type round [parts]spent
 
 func (o *options) run(ctx context.Context, w io.Writer) error {
 	if flag.NArg() > 0 || o.processes < 1 || o.rounds < 1 || o.warm < 0 {
-		return errors.New("expected flags alone, -processes and -rounds of at least 1, -warm of at least 0")
+		return errors.New("-processes and -rounds must be positive, -warm nonnegative, without arguments")
 	}
 	var rounds []round
 	for i := range o.rounds {

@@ -11,7 +11,7 @@ import (
 // table returns the table in docs/cluster.md, with median times in seconds over the rounds.
 func table(rounds []round, processes int) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, "| processor time in s | user | system | both |")
+	fmt.Fprintln(&b, "| CPU time in s | user | system | both |")
 	fmt.Fprintln(&b, "| --- | --- | --- | --- |")
 	all := func(r round) spent { return r[plan].plus(r[work]).plus(r[gather]) }
 	row := func(name string, of func(r round) spent) {
@@ -24,7 +24,7 @@ func table(rounds []round, processes int) string {
 	row("`gramcluster plan gram`", func(r round) spent { return r[plan] })
 	row(fmt.Sprintf("`gramcluster work`, %d processes", processes), func(r round) spent { return r[work] })
 	row("`gramcluster gather`", func(r round) spent { return r[gather] })
-	row("`gramcluster`, all parts", all)
+	row("`gramcluster`, total", all)
 	fmt.Fprintf(&b, "| ratio | | | %s |\n", spread(rounds, func(r round) float64 { return all(r).sum() / r[alone].sum() }))
 	return b.String()
 }

@@ -14,13 +14,13 @@ func TestTable(t *testing.T) {
 		{alone: {2, 1}, plan: {0.25, 0.25}, work: {1, 0.5}, gather: {0.5, 0.5}},
 		{alone: {2, 2}, plan: {0.25, 0}, work: {1, 1}, gather: {0.25, 1.5}},
 	}
-	const want = "| processor time in s | user | system | both |\n" +
+	const want = "| CPU time in s | user | system | both |\n" +
 		"| --- | --- | --- | --- |\n" +
 		"| `gram matrix` | 2.00 | 1.50 | 3.50 (3.00 to 4.00) |\n" +
 		"| `gramcluster plan gram` | 0.25 | 0.12 | 0.38 (0.25 to 0.50) |\n" +
 		"| `gramcluster work`, 4 processes | 1.00 | 0.75 | 1.75 (1.50 to 2.00) |\n" +
 		"| `gramcluster gather` | 0.38 | 1.00 | 1.38 (1.00 to 1.75) |\n" +
-		"| `gramcluster`, all parts | 1.62 | 1.88 | 3.50 (3.00 to 4.00) |\n" +
+		"| `gramcluster`, total | 1.62 | 1.88 | 3.50 (3.00 to 4.00) |\n" +
 		"| ratio | | | 1.00 (1.00 to 1.00) |\n"
 	if got := table(rounds, 4); got != want {
 		t.Errorf("the table is\n%s, expected\n%s", got, want)

@@ -28,7 +28,7 @@ func Bucket(t testing.TB) (url string) {
 	build.Stderr = &why
 	binary, err := build.Output()
 	if err != nil {
-		t.Fatalf("no S3 server: versitygw can't be built from the Go module proxy: %v\n%s", err, &why)
+		t.Fatalf("cannot build the S3 server versitygw from the Go module proxy: %v\n%s", err, &why)
 	}
 
 	const access, secret = "gram-test", "not-a-secret"

@@ -28,7 +28,7 @@ import (
 func Need(t testing.TB) {
 	t.Helper()
 	if os.Getenv("GRAM_SERVERS") == "" {
-		t.Skip("GRAM_SERVERS isn't set; `make cluster-check` runs this test, and installs what it needs")
+		t.Skip("GRAM_SERVERS is not set; run this test with `make cluster-check`, which installs the servers")
 	}
 }
 
@@ -81,7 +81,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 		t.Fatal(err)
 	}
 	ended, cancel := context.WithCancelCause(context.Background())
-	go func() { cancel(fmt.Errorf("it ended early: %v", cmd.Wait())) }()
+	go func() { cancel(fmt.Errorf("it exited early: %v", cmd.Wait())) }()
 	t.Cleanup(func() {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		<-ended.Done()

@@ -26,7 +26,7 @@ func Spark(t testing.TB, workers int) *Cluster {
 	Need(t)
 	home := os.Getenv("SPARK_HOME")
 	if home == "" {
-		t.Fatal("no Spark: SPARK_HOME isn't set; `make cluster-check` installs Spark and sets it")
+		t.Fatal("SPARK_HOME is not set; `make cluster-check` installs Spark and sets it")
 	}
 	temp := t.TempDir()
 	c := &Cluster{home: home, env: append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+temp,

@@ -17,11 +17,11 @@ type Half struct {
 func (h Half) Validate() error {
 	switch {
 	case h.Rows < 1 || h.Rows > math.MaxInt32:
-		return fmt.Errorf("%d documents, expected at least one", h.Rows)
+		return fmt.Errorf("number of documents must be positive, got %d", h.Rows)
 	case h.Block < 1 || h.Block > math.MaxInt32:
-		return fmt.Errorf("-block %d, expected at least 1", h.Block)
+		return fmt.Errorf("-block must be positive, got %d", h.Block)
 	case h.Blocks() > 1<<15:
-		return fmt.Errorf("-block %d divides %d documents into %d ranges, expected at most %d", h.Block, h.Rows,
+		return fmt.Errorf("-block %d divides %d documents into %d ranges; the maximum is %d", h.Block, h.Rows,
 			h.Blocks(), 1<<15)
 	}
 	return nil
@@ -31,9 +31,9 @@ func (h Half) Validate() error {
 func (h Half) Check(kind string, tasks, documents int) error {
 	switch {
 	case tasks != h.Tasks():
-		return fmt.Errorf("%s: %d tasks, the job has %d", kind, h.Tasks(), tasks)
+		return fmt.Errorf("%s: found %d tasks, but the job has %d", kind, h.Tasks(), tasks)
 	case documents != h.Rows:
-		return fmt.Errorf("%s: %d documents, the job has %d", kind, documents, h.Rows)
+		return fmt.Errorf("%s: found %d documents, but the job has %d", kind, documents, h.Rows)
 	}
 	return nil
 }

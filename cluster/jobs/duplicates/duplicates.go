@@ -56,9 +56,9 @@ type planner struct {
 
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
-	f.Float64Var(&p.within, "within", 0.02, "pairs of c = 1 - cosine of at most `C` are duplicates")
+	f.Float64Var(&p.within, "within", 0.02, "pairs with c = 1 - cosine of at most `C` are duplicates")
 	f.StringVar(&p.embedding, "embed", sparse.Sphere.String(), "compare documents embedded as `EMBEDDING`")
-	f.IntVar(&p.block, "block", 131072, "a task is two ranges of `N` documents")
+	f.IntVar(&p.block, "block", 131072, "each task compares two blocks of `N` documents")
 	return p
 }
 
@@ -78,7 +78,7 @@ func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 // Plan implements job.Planner.
 func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
 	if from.Corpus == nil {
-		return nil, 0, errors.New("documents are missing, expected -in SOURCE")
+		return nil, 0, errors.New("-in SOURCE is required")
 	}
 	s := spec{p.embedding, p.within, blocks.Half{Rows: from.Corpus.Documents.Rows(), Block: p.block}}
 	_, err := s.validate()
@@ -88,7 +88,7 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 func (s *spec) validate() (sparse.Embedding, error) {
 	e, err := sparse.ParseEmbedding(s.Embedding)
 	if err == nil && !(s.Within >= 0 && s.Within < 1) {
-		err = fmt.Errorf("-within %v, expected from 0 to below 1", s.Within)
+		err = fmt.Errorf("-within must be in [0, 1), got %v", s.Within)
 	}
 	if err == nil {
 		err = s.Validate()
@@ -184,13 +184,13 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 // connect decodes the pairs of documents in b and adds them to kept. Indices must be below n.
 func connect(kept *engine.NonDuplicates, b []byte, n int) error {
 	if len(b)%8 != 0 {
-		return fmt.Errorf("%d bytes, expected pairs of 8 bytes", len(b))
+		return fmt.Errorf("length of %d bytes is not a multiple of 8", len(b))
 	}
 	for ; len(b) > 0; b = b[8:] {
 		i, j := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
 		switch {
 		case int64(max(i, j)) >= int64(n) || i == j:
-			return fmt.Errorf("documents %d and %d, expected two below %d", i, j, n)
+			return fmt.Errorf("documents %d and %d must differ and be below %d", i, j, n)
 		case i < j:
 			kept.Copy(int(i), int(j))
 		default:
@@ -202,7 +202,7 @@ func connect(kept *engine.NonDuplicates, b []byte, n int) error {
 
 func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 	if out.To != "" && out.To != "tsv" {
-		return fmt.Errorf("-to %s, expected tsv", out.To)
+		return fmt.Errorf("-to must be tsv, got %s", out.To)
 	}
 	o, err := open(ctx, j)
 	if err != nil {

@@ -60,16 +60,16 @@ func declare(f *flag.FlagSet) job.Planner {
 	f.StringVar(&p.kernel, "kernel", "diffusion:t=0.5", "compute the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's)")
-	f.IntVar(&p.rows, "block-rows", 2048, "each task computes `N` rows, a multiple of 128, preferably of 512")
+	f.IntVar(&p.rows, "block-rows", 2048, "rows per task, a multiple of 128 (`N`); multiples of 512 are fastest")
 	f.IntVar(&p.columns, "block-columns", 8192,
-		"each task computes at most `N` columns, a multiple of 128 and at least twice -block-rows")
+		"maximum number of columns per task, a multiple of 128 (`N`); at least twice -block-rows")
 	return p
 }
 
 // Plan implements job.Planner.
 func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
 	if from.Corpus == nil {
-		return nil, 0, errors.New("documents are missing, expected -in SOURCE")
+		return nil, 0, errors.New("-in SOURCE is required")
 	}
 	k, err := job.ParseKernel(p.kernel, p.embedding)
 	if err != nil {
@@ -80,11 +80,11 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	}
 	s := spec{k.String(), from.Corpus.Documents.Rows(), p.rows, p.columns}
 	if s.Documents == 0 {
-		return nil, 0, errors.New("no documents in -in, expected at least one")
+		return nil, 0, errors.New("-in has no documents")
 	}
 	tasks := s.tasks()
 	if tasks > job.MostTasks {
-		return nil, 0, fmt.Errorf("%d tasks, expected at most %d: set larger -block-rows and -block-columns", tasks,
+		return nil, 0, fmt.Errorf("%d tasks exceed the maximum of %d; raise -block-rows and -block-columns", tasks,
 			job.MostTasks)
 	}
 	return s, tasks, nil
@@ -92,11 +92,11 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 
 func checkSides(rows, columns int) error {
 	if rows < device.Columns || rows > maxSide || rows%device.Columns != 0 {
-		return fmt.Errorf("-block-rows %d, expected a multiple of %d up to %d", rows, device.Columns, maxSide)
+		return fmt.Errorf("-block-rows must be a multiple of %d up to %d, got %d", device.Columns, maxSide, rows)
 	}
 	if columns < 2*rows || columns > maxSide || columns%device.Columns != 0 {
-		return fmt.Errorf("-block-columns %d, expected a multiple of %d from twice -block-rows, %d, to %d", columns,
-			device.Columns, 2*rows, maxSide)
+		return fmt.Errorf("-block-columns must be a multiple of %d from %d (twice -block-rows) to %d, got %d",
+			device.Columns, 2*rows, maxSide, columns)
 	}
 	return nil
 }
@@ -150,11 +150,11 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 		return nil, err
 	}
 	if e.Len() != s.Documents {
-		return nil, fmt.Errorf("gram: %d documents, the job has %d", e.Len(), s.Documents)
+		return nil, fmt.Errorf("gram: found %d documents, but the job has %d", e.Len(), s.Documents)
 	}
 	c, err := j.Host.Corpus(ctx, j.Corpus)
 	if err == nil {
-		err = j.Host.Fits(c, e.Info().Bytes+4*int64(s.most()), "an engine and a block of %d x %d", s.Rows, s.Columns)
+		err = j.Host.Fits(c, e.Info().Bytes+4*int64(s.most()), "the documents and a %d×%d block", s.Rows, s.Columns)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -191,7 +191,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 		return err
 	}
 	if out.To != "npy" && (out.To != "" || !strings.HasSuffix(out.Path, ".npy")) {
-		return fmt.Errorf("-o %s -to %q, expected -o FILE.npy or -to npy", out.Path, out.To)
+		return fmt.Errorf("-o %s with -to %q: use -o FILE.npy or -to npy", out.Path, out.To)
 	}
 	return s.gatherNPY(ctx, j, out)
 }

@@ -142,7 +142,7 @@ func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (value
 		}
 		p.task = task
 		if found, want := p.view.Len(), 4*int64(b.values()); found != want {
-			return nil, fmt.Errorf("gram: task %d has a result of %d bytes, expected %d", task, found, want)
+			return nil, fmt.Errorf("gram: the result of task %d has %d bytes instead of %d", task, found, want)
 		}
 	}
 	at, _ := b.place(row, column)

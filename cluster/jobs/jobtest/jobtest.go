@@ -127,7 +127,7 @@ func OtherTasks(t testing.TB, k job.Kind, file, format string, flags ...string) 
 	}
 	out := output(t, "out")
 	out.To = "x"
-	if err := k.Gather(t.Context(), j, out); err == nil || !strings.Contains(err.Error(), "-to x, expected "+format) {
+	if err := k.Gather(t.Context(), j, out); err == nil || !strings.Contains(err.Error(), "-to must be "+format) {
 		t.Errorf("another form: error %v", err)
 	}
 	return j
@@ -141,7 +141,7 @@ func OtherHalf(t testing.TB, k job.Kind, file string) {
 	opened, _ := Other(t, k, j, func(d *job.Description) {
 		d.Spec = bytes.Replace(d.Spec, []byte(`"rows":60`), []byte(`"rows":50`), 1)
 	})
-	if opened == nil || !strings.Contains(opened.Error(), "60 documents, the job has 50") {
+	if opened == nil || !strings.Contains(opened.Error(), "found 60 documents, but the job has 50") {
 		t.Errorf("error %v, expected one about documents", opened)
 	}
 }

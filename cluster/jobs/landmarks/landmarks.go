@@ -56,12 +56,12 @@ func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	for _, q := range []struct{ flag, name, usage string }{
 		{"landmarks", "m", "train on `M` landmarks"},
-		{"loss", "loss", "`LOSS`: square, logistic (gives probabilities) or hinge2"},
+		{"loss", "loss", "`LOSS`: square, logistic (with probabilities) or hinge2"},
 		{"kernel", "kernel", "train with the kernel `SPEC`; see gram kernels"},
-		{"c", "c", "`C`, the regularization parameter"},
+		{"c", "c", "regularization parameter `C`"},
 		{"scheme", "scheme", "`SCHEME`: one-vs-rest, or labels (one binary classifier per label)"},
 		{"tolerance", "tolerance", "stop when the gradient norm falls below `NUMBER` times the initial norm"},
-		{"passes", "passes", "take at most `N` passes"},
+		{"passes", "passes", "maximum number of passes `N`"},
 	} {
 		if text := params.Default(&p.s, q.name); text != "" {
 			q.usage += " (default " + text + ")"
@@ -69,8 +69,8 @@ func declare(f *flag.FlagSet) job.Planner {
 		f.Func(q.flag, q.usage, func(text string) error { return params.Set(&p.s, q.name, text) })
 	}
 	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: the kernel's)")
-	f.Uint64Var(&p.s.Seed, "seed", 1, "`SEED` of the landmarks")
-	f.IntVar(&p.tasks, "tasks", defaultTasks, "divide each pass into at most `N` tasks")
+	f.Uint64Var(&p.s.Seed, "seed", 1, "`SEED` for choosing the landmarks")
+	f.IntVar(&p.tasks, "tasks", defaultTasks, "maximum number of tasks per pass `N`")
 	return p
 }
 
@@ -85,7 +85,7 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 func (p *planner) settings() (landmark.Settings, error) {
 	s := p.s
 	if p.tasks < 1 {
-		return s, fmt.Errorf("-tasks %d, expected at least 1", p.tasks)
+		return s, fmt.Errorf("-tasks must be positive, got %d", p.tasks)
 	}
 	if err := params.Resolve(&s); err != nil {
 		return s, err
@@ -125,7 +125,7 @@ func (p *planner) pass(
 ) error {
 	text, err := json.Marshal(q)
 	if err != nil {
-		return fmt.Errorf("landmarks: a pass: %w", err)
+		return fmt.Errorf("landmarks: %w", err)
 	}
 	digest := job.Digest(text)
 	if _, err := d.Host.Store.Put(ctx, job.Files+digest, text); err != nil {
@@ -156,7 +156,7 @@ func (p *planner) pass(
 		first, end := blocks(q, j.Tasks, t)
 		sums, err := decode(b, q, first, end)
 		if err != nil {
-			return fmt.Errorf("landmarks: the result of task %d of job %.12s: %w", t, j.Digest, err)
+			return fmt.Errorf("landmarks: result of task %d of job %.12s: %w", t, j.Digest, err)
 		}
 		for i, s := range sums {
 			if err := add(first+i, s); err != nil {
@@ -192,7 +192,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 		return nil, err
 	}
 	if j.Tasks < 1 || j.Tasks > o.q.Blocks() {
-		return nil, fmt.Errorf("landmarks: %d tasks for %d blocks of documents", j.Tasks, o.q.Blocks())
+		return nil, fmt.Errorf("landmarks: got %d tasks for %d blocks of documents", j.Tasks, o.q.Blocks())
 	}
 	c, err := j.Host.Corpus(ctx, j.Corpus)
 	if err != nil {
@@ -225,5 +225,5 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 func (o *opened) Close() error { return o.p.Close() }
 
 func gather(context.Context, *job.Job, *job.Output) error {
-	return errors.New("landmarks: a job is a single pass, use gramcluster drive landmarks to write the model")
+	return errors.New("landmarks: a job is only one pass; use gramcluster drive landmarks to train a model")
 }

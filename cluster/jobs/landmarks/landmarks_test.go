@@ -206,7 +206,7 @@ func TestDamaged(t *testing.T) {
 	j := musttest.Get((&job.Host{Store: s, Workers: 1}).Load(t.Context(), d.jobs[0]))(t)
 	for _, tasks := range []int{0, 4} {
 		opened, _ := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks = tasks })
-		if opened == nil || !strings.Contains(opened.Error(), "tasks for 3 blocks") {
+		if opened == nil || !strings.Contains(opened.Error(), "for 3 blocks of documents") {
 			t.Errorf("%d tasks: error %v", tasks, opened)
 		}
 	}

@@ -13,10 +13,10 @@ import (
 func parse(text []byte) (*landmark.Request, error) {
 	q := &landmark.Request{}
 	if err := job.Decode(text, q); err != nil {
-		return nil, fmt.Errorf("landmarks: a request: %w", err)
+		return nil, fmt.Errorf("landmarks: invalid request: %w", err)
 	}
 	if q.Rows < 0 || q.Rows > math.MaxInt32*landmark.PassRows {
-		return nil, fmt.Errorf("landmarks: a request for %d documents", q.Rows)
+		return nil, fmt.Errorf("landmarks: invalid request for %d documents", q.Rows)
 	}
 	return q, nil
 }
@@ -72,7 +72,7 @@ func decode(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums
 		all = append(all, s)
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("%d bytes after the last block, expected none", len(b))
+		return nil, fmt.Errorf("%d extra bytes after the last block", len(b))
 	}
 	return all, nil
 }

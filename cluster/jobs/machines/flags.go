@@ -32,10 +32,10 @@ var parameters = []struct {
 	list        bool
 }{
 	{"scheme", "`SCHEME`: one-vs-one, one-vs-rest or labels", true},
-	{"c", "`C`, the regularization parameter", true},
-	{"nu", "`NU`, a bound on the share of errors", true},
+	{"c", "regularization parameter `C`", true},
+	{"nu", "`NU`: bound on the fraction of errors", true},
 	{"epsilon", "`WIDTH` of the zone without loss", true},
-	{"weight", "factor of C for a class, `CLASS=W`, repeatable; balanced: inverse class sizes", false},
+	{"weight", "multiply C by W for a class, `CLASS=W`, repeatable; or balanced", false},
 	{"tolerance", "stop when no optimality condition is violated by more than `E`", false},
 	{"shrinking", "use the shrinking heuristic, `0|1`", false},
 	{"probabilities", "calibrate probabilities by cross-validation, `0|1`", false},
@@ -47,7 +47,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	f.several, f.Lists = several, map[string][]string{}
 	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see gram kernels"
 	if several {
-		kernel = "search the kernel `SPEC`, with | between values of a number; several times"
+		kernel = "search the kernel `SPEC`, repeatable; | separates parameter values"
 	}
 	to.Var(repeated(func(spec string) error {
 		some, err := source.Alternatives(spec)
@@ -63,11 +63,11 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 			usage += " (default " + text + ")"
 		}
 		if p.list && several {
-			usage += ", or a list with commas"
+			usage += ", or a comma-separated list"
 		}
 		to.Var(repeated(func(text string) error { return f.add(p.name, text, p.list) }), p.name, usage)
 	}
-	to.Uint64Var(&f.Seed, "seed", 1, "`SEED` of folds, including those for thresholds")
+	to.Uint64Var(&f.Seed, "seed", 1, "`SEED` for assigning documents to folds")
 }
 
 func (f *Flags) add(name, text string, list bool) error {
@@ -101,7 +101,7 @@ func (r repeated) Several()              {}
 // first value of each list.
 func (f *Flags) Take(c *corpus.Corpus) error {
 	if c == nil {
-		return errors.New("documents are missing, expected -in SOURCE")
+		return errors.New("-in SOURCE is required")
 	}
 	kernels := f.Lists["kernel"]
 	if len(kernels) == 0 {
@@ -113,13 +113,13 @@ func (f *Flags) Take(c *corpus.Corpus) error {
 			return err
 		}
 		if kernels[i] = k.String(); slices.Contains(kernels[:i], kernels[i]) {
-			return fmt.Errorf("kernel %s is in the search twice", k)
+			return fmt.Errorf("kernel %s occurs twice in the search", k)
 		}
 	}
 	f.Lists["kernel"] = kernels
 	l, t, err := learn.Parse(f.Type)
 	if err == nil && l.Type == "" {
-		err = fmt.Errorf("-type %s, expected c_svc, nu_svc, one_class, epsilon_svr or nu_svr", f.Type)
+		err = fmt.Errorf("-type must be c_svc, nu_svc, one_class, epsilon_svr or nu_svr, got %s", f.Type)
 	}
 	if err == nil && l.Type.Classifies() {
 		err = Labelled(c)
@@ -130,8 +130,8 @@ func (f *Flags) Take(c *corpus.Corpus) error {
 	for _, name := range slices.Sorted(maps.Keys(f.Lists)) {
 		values := f.Lists[name]
 		if !f.several && len(values) > 1 && name != "weight" {
-			return errors.New("-kernel, -scheme, -c, -nu or -epsilon has several values, expected a single value: " +
-				"plan search compares them")
+			return errors.New("-kernel, -scheme, -c, -nu and -epsilon take a single value here; " +
+				"use plan search to compare values")
 		}
 		if !params.Has(t, name) {
 			return fmt.Errorf("-%s does not apply to -type %s, which takes %s", name, l.Name,

@@ -31,7 +31,7 @@ func (s *Settings) SVM() (out svm.Settings, err error) {
 // Labelled checks that documents have labels.
 func Labelled(c *corpus.Corpus) error {
 	if len(c.Classes) == 0 {
-		return fmt.Errorf("%s has no labels, expected classes to tell apart (-labels FILE reads those of documents)",
+		return fmt.Errorf("%s has no labels; read them with -labels FILE",
 			c.Source)
 	}
 	return nil

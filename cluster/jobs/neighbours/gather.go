@@ -17,7 +17,7 @@ import (
 // gather reads each result twice. It keeps only the lists of one range of documents in memory.
 func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.To != "" && out.To != "tsv" {
-		return fmt.Errorf("-to %s, expected tsv", out.To)
+		return fmt.Errorf("-to must be tsv, got %s", out.To)
 	}
 	o, err := open(ctx, j)
 	if err != nil {
@@ -31,7 +31,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	// Memory is needed for the lists of all blocks and the merged lists of one range.
 	block, n := int64(min(o.Block, o.Rows)), int64(o.Rows)
 	if err := j.Host.Fits(c, o.engine.Info().Bytes+(n+2*block)*(48+16*int64(min(o.K, o.Block))),
-		"an engine and the lists of %d documents", block); err != nil {
+		"the documents and the lists of %d documents", block); err != nil {
 		return err
 	}
 	return out.File(func(w io.Writer) error {
@@ -69,7 +69,7 @@ func (o *opened) merge(ctx context.Context, j *job.Job, i int) (*engine.Neighbou
 		rows, columns := o.lengths(at)
 		lists, err := decode(b, rows, columns, o.K, other > i)
 		if err != nil {
-			return nil, fmt.Errorf("neighbours: the result of task %d: %w", at, err)
+			return nil, fmt.Errorf("neighbours: result of task %d: %w", at, err)
 		}
 		parts = append(parts, lists)
 	}

@@ -57,9 +57,9 @@ func declare(f *flag.FlagSet) job.Planner {
 	f.StringVar(&p.kernel, "kernel", "bhattacharyya", "compare documents by the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's)")
-	f.IntVar(&p.k, "k", 10, "find `N` neighbours of each document")
+	f.IntVar(&p.k, "k", 10, "number of neighbours `N` per document")
 	f.StringVar(&p.least, "min", "", "omit neighbours with a kernel value below `VALUE`")
-	f.IntVar(&p.block, "block", 16384, "a task is a block of `N` x N pairs")
+	f.IntVar(&p.block, "block", 16384, "each task computes `N`×N pairs")
 	return p
 }
 
@@ -74,7 +74,7 @@ func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 // Plan implements job.Planner.
 func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
 	if from.Corpus == nil {
-		return nil, 0, errors.New("documents are missing, expected -in SOURCE")
+		return nil, 0, errors.New("-in SOURCE is required")
 	}
 	k, err := job.ParseKernel(p.kernel, p.embedding)
 	if err != nil {
@@ -84,7 +84,7 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	if p.least != "" {
 		v, err := strconv.ParseFloat(p.least, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, 0, fmt.Errorf("-min %q, expected a number", p.least)
+			return nil, 0, fmt.Errorf("-min must be a number, got %q", p.least)
 		}
 		s.Min = &v
 	}
@@ -93,7 +93,7 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 
 func (s *spec) validate() error {
 	if s.K < 1 {
-		return fmt.Errorf("-k %d, expected at least 1", s.K)
+		return fmt.Errorf("-k must be positive, got %d", s.K)
 	}
 	return s.Validate()
 }

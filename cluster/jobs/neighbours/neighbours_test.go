@@ -55,13 +55,13 @@ func TestLikeGrambench(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "near.tsv", map[string]string{
-		"-k 0":      "-k 0, expected at least 1",
-		"-block 0":  "-block 0, expected",
-		"-block -5": "-block -5, expected",
-		"-min x":    `-min "x", expected a number`,
-		"-min NaN":  `-min "NaN", expected a number`,
-		"-min Inf":  `-min "Inf", expected a number`,
-		"-kernel x": `unknown kernel "x"`,
+		"-k 0":      "-k must be positive, got 0",
+		"-block 0":  "-block must be positive, got 0",
+		"-block -5": "-block must be positive, got -5",
+		"-min x":    `-min must be a number, got "x"`,
+		"-min NaN":  `-min must be a number, got "NaN"`,
+		"-min Inf":  `-min must be a number, got "Inf"`,
+		"-kernel x": `found "x"`,
 	})
 }
 
@@ -72,10 +72,10 @@ func TestDecode(t *testing.T) {
 	lists := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}}
 	b := encode(lists)
 	for want, f := range map[string]func() error{
-		"has 2 neighbours, expected at most 1": func() error { _, err := decode(b, 2, 0, 1, false); return err },
-		"data ends in list 2":                  func() error { _, err := decode(b, 3, 0, 2, false); return err },
-		"and there are 9 bytes":                func() error { _, err := decode(b[:13], 2, 0, 2, false); return err },
-		"4 bytes after the last list":          func() error { _, err := decode(b, 1, 0, 2, false); return err },
+		"has 2 neighbours of 8 bytes, but at most 1": func() error { _, err := decode(b, 2, 0, 1, false); return err },
+		"data ends in list 2":                        func() error { _, err := decode(b, 3, 0, 2, false); return err },
+		"and 9 bytes are left":                       func() error { _, err := decode(b[:13], 2, 0, 2, false); return err },
+		"4 extra bytes after the last list":          func() error { _, err := decode(b, 1, 0, 2, false); return err },
 	} {
 		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

@@ -33,12 +33,12 @@ func decode(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighb
 	lists := make([][]engine.Neighbour, 0, max(rows, columns))
 	for at := range rows + columns {
 		if len(b) < 4 {
-			return nil, fmt.Errorf("data ends in list %d, expected %d lists", at, rows+columns)
+			return nil, fmt.Errorf("data ends in list %d of %d", at, rows+columns)
 		}
 		count := uint64(binary.LittleEndian.Uint32(b))
 		b = b[4:]
 		if count > uint64(k) || 8*count > uint64(len(b)) {
-			return nil, fmt.Errorf("list %d has %d neighbours, expected at most %d, of 8 bytes each, and there are %d bytes",
+			return nil, fmt.Errorf("list %d has %d neighbours of 8 bytes, but at most %d are possible, and %d bytes are left",
 				at, count, k, len(b))
 		}
 		if (at >= rows) == wantColumns {
@@ -54,7 +54,7 @@ func decode(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighb
 		b = b[8*count:]
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("%d bytes after the last list, expected none", len(b))
+		return nil, fmt.Errorf("%d extra bytes after the last list", len(b))
 	}
 	return lists, nil
 }

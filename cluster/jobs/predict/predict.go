@@ -67,10 +67,10 @@ type planner struct {
 
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
-	f.StringVar(&p.model, "model", "", "predict with the model in `FILE`, and store it")
-	f.StringVar(&p.output, "output", labels, "write `WHAT`: labels, probabilities or decisions")
-	f.BoolVar(&p.names, "names", false, "begin each line with the document's file, or its number, and a TAB")
-	f.IntVar(&p.documents, "documents", 10000, "a task has `N` documents")
+	f.StringVar(&p.model, "model", "", "model `FILE`, which is copied to the store")
+	f.StringVar(&p.output, "output", labels, "write `OUTPUT`: labels, probabilities or decisions")
+	f.BoolVar(&p.names, "names", false, "begin each line with the document's file name or number, and a TAB")
+	f.IntVar(&p.documents, "documents", 10000, "number of documents `N` per task")
 	return p
 }
 
@@ -81,7 +81,7 @@ func (*planner) Divided() {}
 // vocabulary.
 func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	if p.model == "" {
-		return errors.New("-model FILE is missing")
+		return errors.New("-model FILE is required")
 	}
 	b, err := os.ReadFile(p.model)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // tokenizer used in training
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
-			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s was trained on vectors",
+			return nil, fmt.Errorf("the documents are text, but %s was trained on vectors; pass svmlight files",
 				p.model)
 		}
 		return about.Vocabulary, nil
@@ -115,17 +115,17 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	}
 	switch {
 	case c == nil || p.loaded == nil:
-		return nil, 0, errors.New("documents are missing, expected -in SOURCE")
+		return nil, 0, errors.New("-in SOURCE is required")
 	case p.documents < 1:
-		return nil, 0, fmt.Errorf("-documents %d, expected a number above 0", p.documents)
+		return nil, 0, fmt.Errorf("-documents must be positive, got %d", p.documents)
 	case !slices.Contains([]string{labels, probabilities, decisions}, p.output):
-		return nil, 0, fmt.Errorf("-output %q, expected labels, probabilities or decisions", p.output)
+		return nil, 0, fmt.Errorf("-output must be labels, probabilities or decisions, got %q", p.output)
 	case p.output == probabilities && !about.Probabilities:
-		return nil, 0, fmt.Errorf("%s holds no probabilities: train with -probabilities 1, or take -output decisions",
+		return nil, 0, fmt.Errorf("%s has no probabilities; train with -probabilities 1 or use -output decisions",
 			p.model)
 	case c.Vocabulary == nil && about.Vocabulary != nil:
 		return nil, 0, fmt.Errorf(
-			"%s holds vectors, expected text: %s was trained on text",
+			"%s has vectors, but %s was trained on text",
 			c.Source, p.model)
 	}
 	s := spec{Output: p.output, Names: p.names, Pieces: []string{}, First: []int{}}
@@ -160,7 +160,7 @@ func read(ctx context.Context, b []byte) (learn.Model, error) {
 		return nil, err
 	}
 	if m.About().Kernel == model.Precomputed {
-		return nil, errors.New("the model was trained on a precomputed kernel, expected a model trained on documents")
+		return nil, errors.New("the model was trained on a precomputed kernel, so it cannot predict documents")
 	}
 	return m, nil
 }
@@ -171,10 +171,10 @@ func specOf(d *job.Description) (s spec, err error) {
 		return s, err
 	}
 	if len(s.Pieces) != d.Tasks || len(s.First) != d.Tasks {
-		return s, fmt.Errorf("predict: %d pieces for %d tasks", len(s.Pieces), d.Tasks)
+		return s, fmt.Errorf("predict: got %d pieces for %d tasks", len(s.Pieces), d.Tasks)
 	}
 	if d.Tasks > 0 && s.First[0] != 0 {
-		return s, fmt.Errorf("predict: the first document has the number %d, expected 0", s.First[0])
+		return s, fmt.Errorf("predict: the first document must have number 0, got %d", s.First[0])
 	}
 	return s, nil
 }
@@ -224,7 +224,7 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 		return nil, err
 	}
 	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
-		return nil, fmt.Errorf("predict: task %d begins at document %d, expected %d", task+1, w.First[task+1], n)
+		return nil, fmt.Errorf("predict: task %d must begin at document %d, got %d", task+1, n, w.First[task+1])
 	}
 	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // with memory for reading
 	if err != nil {
@@ -255,7 +255,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 		return err
 	}
 	if out.To != "" {
-		return fmt.Errorf("-to %q, expected none: predictions have one form", out.To)
+		return fmt.Errorf("-to does not apply to predictions, got %q", out.To)
 	}
 	m, _, err := load(ctx, j, s)
 	if err != nil {

@@ -77,7 +77,7 @@ func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, er
 	}
 	schemes := values(lists["scheme"], func(s svm.Settings) solver.Scheme { return s.Scheme })
 	if len(schemes) > 1 && slices.Contains(schemes, solver.Labels) {
-		return nil, nil, errors.New("-scheme: expected one-vs-one and one-vs-rest, or only labels")
+		return nil, nil, errors.New("-scheme labels cannot be combined with other schemes")
 	}
 	all := tune.Combine(1, schemes,
 		values(lists["kernel"], func(s svm.Settings) kernel.Kernel { return s.Kernel }),
@@ -111,7 +111,7 @@ type planner struct {
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	p.Flags.Declare(f, true)
-	f.IntVar(&p.folds, "folds", tune.DefaultFolds, "cross-validate with `N` folds")
+	f.IntVar(&p.folds, "folds", tune.DefaultFolds, "number of cross-validation folds `N`")
 	return p
 }
 
@@ -157,7 +157,7 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 		return nil, err
 	}
 	if o.tasks.Len() != j.Tasks {
-		return nil, fmt.Errorf("search: %d tasks, the job has %d", o.tasks.Len(), j.Tasks)
+		return nil, fmt.Errorf("search: found %d tasks, but the job has %d", o.tasks.Len(), j.Tasks)
 	}
 	return o, nil
 }
@@ -202,7 +202,7 @@ func (o *opened) Close() error {
 
 func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.To != "" && out.To != "json" {
-		return fmt.Errorf("-to %s, expected json", out.To)
+		return fmt.Errorf("-to must be json, got %s", out.To)
 	}
 	o, err := open(ctx, j)
 	if err != nil {
@@ -221,7 +221,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 		}
 		found, err := decode(b)
 		if err != nil {
-			return nil, fmt.Errorf("search: the result of task %d: %w", task, err)
+			return nil, fmt.Errorf("search: result of task %d: %w", task, err)
 		}
 		out.Progress(int64(task+1), int64(j.Tasks))
 		return found, nil

@@ -70,14 +70,14 @@ func TestLikeGrambench(t *testing.T) {
 // Invalid lists are refused when the job is planned.
 func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "scores.json", map[string]string{
-		"-folds 1":                  "-folds 1, expected from 2 to 60",
-		"-folds 0":                  "-folds 0, expected from 2 to 60",
+		"-folds 1":                  "-folds must be between 2 and 60, got 1",
+		"-folds 0":                  "-folds must be between 2 and 60, got 0",
 		"-c 1,1":                    "1 twice",
 		"-c 0":                      "-c 0, expected",
-		"-kernel diffusion:t=1|1":   "is in the search twice",
+		"-kernel diffusion:t=1|1":   "occurs twice in the search",
 		"-kernel diffusion:t=1|":    "an empty value",
 		"-nu 0.1":                   "-nu does not apply to -type c_svc; its parameters are scheme, c, ",
-		"-scheme labels,one-vs-one": "or only labels",
+		"-scheme labels,one-vs-one": "-scheme labels cannot be combined",
 		"-epsilon 0.1":              "-epsilon does not apply",
 		"-type nu_svc -c 1":         "-c does not apply to -type nu_svc",
 		"-folds 61":                 "61",

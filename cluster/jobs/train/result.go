@@ -46,14 +46,14 @@ func decode(b []byte, of int) (*solver.Classifier, error) {
 		return nil, err
 	}
 	if r.Of != of {
-		return nil, fmt.Errorf("classifier of %d decision functions, expected %d", r.Of, of)
+		return nil, fmt.Errorf("the classifier has %d decision functions instead of %d", r.Of, of)
 	}
 	c := &solver.Classifier{Scheme: r.Scheme, Classes: r.Classes, Functions: make([]*solver.DecisionFunction, r.Of),
 		Thresholds: r.Thresholds, Temperature: r.Temperature, AtLeastOne: r.AtLeastOne}
 	for _, m := range r.Machines {
 		switch {
 		case m.Number < 0 || m.Number >= r.Of:
-			return nil, fmt.Errorf("decision function %d, expected 0 to %d", m.Number, r.Of-1)
+			return nil, fmt.Errorf("decision function must be between 0 and %d, got %d", r.Of-1, m.Number)
 		case m.Machine == nil || c.Functions[m.Number] != nil:
 			return nil, fmt.Errorf("decision function %d is repeated or empty", m.Number)
 		}

@@ -54,7 +54,7 @@ type planner struct {
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	p.Flags.Declare(f, false)
-	f.IntVar(&p.tasks, "tasks", defaultTasks, "divide the binary classifiers into at most `N` tasks")
+	f.IntVar(&p.tasks, "tasks", defaultTasks, "maximum number of tasks `N` that share the binary classifiers")
 	return p
 }
 
@@ -64,7 +64,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 		return nil, 0, err
 	}
 	if p.tasks < 1 {
-		return nil, 0, fmt.Errorf("-tasks %d, expected at least 1", p.tasks)
+		return nil, 0, fmt.Errorf("-tasks must be positive, got %d", p.tasks)
 	}
 	settings, err := settingsOf(&p.Settings)
 	if err != nil {
@@ -108,7 +108,7 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 		return nil, err
 	}
 	if len(s.Machines) != j.Tasks {
-		return nil, fmt.Errorf("train: machines of %d tasks, the job has %d", len(s.Machines), j.Tasks)
+		return nil, fmt.Errorf("train: found decision functions for %d tasks, but the job has %d", len(s.Machines), j.Tasks)
 	}
 	o = &opened{machines: s.Machines}
 	if o.settings, err = settingsOf(&s.Settings); err != nil {
@@ -124,7 +124,7 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 		return nil, err
 	}
 	for _, i := range slices.Concat(s.Machines...) {
-		if err := job.Within("train: machine", i, 0, o.count()-1); err != nil {
+		if err := job.Within("train: decision function", i, 0, o.count()-1); err != nil {
 			return nil, errors.Join(err, o.Close())
 		}
 	}
@@ -158,7 +158,7 @@ func (o *opened) Close() error { return o.problem.Engine().Close() }
 
 func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.To != "" && out.To != "gram" {
-		return fmt.Errorf("-to %s, expected gram, the form of models", out.To)
+		return fmt.Errorf("-to must be gram, got %s", out.To)
 	}
 	o, err := open(ctx, j)
 	if err != nil {

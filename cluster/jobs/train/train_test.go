@@ -47,8 +47,8 @@ func TestLikeGrambench(t *testing.T) {
 // Invalid flags are refused when the job is planned.
 func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model", map[string]string{
-		"-tasks 0":                         "-tasks 0, expected at least 1",
-		"-c 1,2":                           "has several values",
+		"-tasks 0":                         "-tasks must be positive, got 0",
+		"-c 1,2":                           "take a single value here",
 		"-c -1":                            "-c -1, expected",
 		"-c x":                             "-c x, expected a number above 0",
 		"-nu 2 -type nu_svc":               "-nu 2, expected",
@@ -56,8 +56,8 @@ func TestRefused(t *testing.T) {
 		"-scheme x":                        "-scheme x, expected one-vs-one",
 		"-weight nowhere=2":                `-weight: "nowhere" is not a class of`,
 		"-weight x":                        "expected CLASS=W",
-		"-kernel x":                        `unknown kernel "x"`,
-		"-kernel diffusion:t=1|2":          "has several values",
+		"-kernel x":                        `found "x"`,
+		"-kernel diffusion:t=1|2":          "take a single value here",
 		"-thresholds 1":                    "-thresholds 1 requires -scheme labels",
 		"-probabilities x":                 "expected 0 or 1",
 		"-probabilities 1 -type one_class": "-probabilities does not apply to -type one_class",
@@ -73,9 +73,9 @@ func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"of":2,"more":1}`: `unknown field "more"`,
 		`{"of":2} 1`:        "data after its end",
-		`{"of":3}`:          "classifier of 3 decision functions, expected 2",
-		`{"of":2,"machines":[{"number":-1,"machine":{}}]}`:                          "decision function -1, expected 0 to 1",
-		`{"of":2,"machines":[{"number":2,"machine":{}}]}`:                           "decision function 2, expected 0 to 1",
+		`{"of":3}`:          "the classifier has 3 decision functions instead of 2",
+		`{"of":2,"machines":[{"number":-1,"machine":{}}]}`:                          "must be between 0 and 1, got -1",
+		`{"of":2,"machines":[{"number":2,"machine":{}}]}`:                           "must be between 0 and 1, got 2",
 		`{"of":2,"machines":[{"number":1}]}`:                                        "repeated or empty",
 		`{"of":2,"machines":[{"number":1,"machine":{}},{"number":1,"machine":{}}]}`: "decision function 1 is repeated",
 	} {
