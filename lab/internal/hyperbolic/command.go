@@ -20,7 +20,7 @@ import (
 // Command implements gramlab hyperbolic.
 var Command = &cli.Command{
 	Name:    "hyperbolic",
-	Summary: "the matrix of the hyperbolic kernel on sets of points, for train -kernel precomputed",
+	Summary: "compute the hyperbolic kernel matrix of sets of points, for train -kernel precomputed",
 	Help: `
 Estimates a spherical normal distribution for each set of points and writes the matrix of the
 hyperbolic diffusion kernel of these distributions (Lafferty and Lebanon, JMLR 6, 2005, §3.1):
@@ -36,14 +36,14 @@ gram train -kernel precomputed K.svm sets.model && gram predict new.K.svm sets.m
 	Setup: func(f *cli.Flags) cli.Work {
 		c := &command{f: f}
 		f.Group("Points", "")
-		f.Reads(&c.in, "in", "compare the points of `FILE`, in LIBSVM's format with qid:N; must be given")
-		f.Reads(&c.test, "test", "compare the points of `FILE` with those of -in")
+		f.Reads(&c.in, "in", "read the sets of points from `FILE`, in LIBSVM format with qid:N (required)")
+		f.Reads(&c.test, "test", "compare the sets in `FILE` with the sets of -in")
 		f.Group("Kernel", "")
-		f.Float64Var(&c.t, "t", 1, "diffusion time, in squared units of the distance for curvature -1")
+		f.Float64Var(&c.t, "t", 1, "diffusion time, in units of squared distance at curvature -1")
 		f.IntVar(&c.n, "n", 0, "dimension of the hyperbolic space (default: P+1)")
 		c.DeclareWorkers(f)
 		f.Group("Output", "")
-		f.Writes(&c.out, "o", "write the matrix to `FILE`, .npy, .svm or .mtx; must be given")
+		f.Writes(&c.out, "o", "write the matrix to `FILE` (.npy, .svm or .mtx; required)")
 		f.Check(c.check)
 		return c.run
 	},
@@ -63,9 +63,9 @@ func (c *command) check() error {
 	case c.in == "" || c.out == "":
 		return cli.Usagef("-in FILE and -o FILE are required")
 	case c.format == "":
-		return cli.Usagef("-o %s: unknown file name extension, expected .npy, .svm, .libsvm, .mtx or .mm", c.out)
+		return cli.Usagef("-o %s: unknown extension; valid extensions are .npy, .svm, .libsvm, .mtx and .mm", c.out)
 	case !(c.t > 0) || c.n < 0:
-		return cli.Usagef("-t %v -n %d, expected t > 0 and n >= 0", c.t, c.n)
+		return cli.Usagef("-t must be positive and -n nonnegative, got %v and %d", c.t, c.n)
 	}
 	return nil
 }
@@ -86,14 +86,14 @@ func (c *command) read(ctx context.Context, path string, columns []uint32) (*sam
 		return nil, err
 	}
 	if docs.Groups == nil {
-		return nil, fmt.Errorf("%s has no qid, expected LIBSVM's format with qid:N", path)
+		return nil, fmt.Errorf("%s has no qid; use the LIBSVM format with qid:N", path)
 	}
 	s := &sample{points: docs.Documents.Rows(), columns: columns}
 	if columns == nil {
 		s.columns, _ = docs.Documents.TermFrequencies()
 	}
 	if len(s.columns) == 0 || len(s.columns) >= MaxDimension {
-		return nil, fmt.Errorf("%s: points of %d coordinates, expected 1 to %d", path, len(s.columns), MaxDimension-1)
+		return nil, fmt.Errorf("%s: points must have 1 to %d coordinates, got %d", path, MaxDimension-1, len(s.columns))
 	}
 	sets, members := map[int64]int{}, [][]int(nil)
 	for i, id := range docs.Groups {
@@ -107,10 +107,10 @@ func (c *command) read(ctx context.Context, path string, columns []uint32) (*sam
 			sets[id], members, s.classes = set, append(members, nil), append(s.classes, class)
 		}
 		if s.classes[set] != class {
-			return nil, fmt.Errorf("%s:%d: set %d has the class %q, expected %q", path, i+1, id, class, s.classes[set])
+			return nil, fmt.Errorf("%s:%d: set %d has class %q here, but class %q before", path, i+1, id, class, s.classes[set])
 		}
 		if _, err := strconv.ParseFloat(class, 64); err != nil && c.format == "libsvm" {
-			return nil, fmt.Errorf("%s:%d: class %q, expected a number for a matrix in LIBSVM's format", path, i+1, class)
+			return nil, fmt.Errorf("%s:%d: class %q is not a number, as the LIBSVM format requires", path, i+1, class)
 		}
 		members[set] = append(members[set], i)
 	}
@@ -151,7 +151,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	}
 	dimension := cmp.Or(c.n, len(train.columns)+1)
 	if dimension <= len(train.columns) {
-		e.Warn("-n %d on points of %d coordinates is not proven to be positive definite, which holds for n > %[2]d",
+		e.Warn("the kernel with -n %d may not be positive definite on points of %d coordinates; it is for n > %[2]d",
 			dimension, len(train.columns))
 	}
 	rows := train

@@ -26,10 +26,10 @@ const minTime, maxTime = 1e-290, 1e290
 // and t from 10⁻²⁹⁰ to 10²⁹⁰ in squared units of r.
 func New(n int, t float64) (*Kernel, error) {
 	if n < 1 || n > MaxDimension {
-		return nil, fmt.Errorf("hyperbolic: dimension %d, expected 1 to %d", n, MaxDimension)
+		return nil, fmt.Errorf("hyperbolic: dimension must be between 1 and %d, got %d", MaxDimension, n)
 	}
 	if !(t >= minTime && t <= maxTime) {
-		return nil, fmt.Errorf("hyperbolic: time %v, expected %v to %v", t, minTime, maxTime)
+		return nil, fmt.Errorf("hyperbolic: time must be between %v and %v, got %v", minTime, maxTime, t)
 	}
 	k := &Kernel{n: n, m: (n - 1) / 2, t: t}
 	m, flat := float64(k.m), math.Log(4*math.Pi*t)

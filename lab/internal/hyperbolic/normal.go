@@ -85,7 +85,7 @@ func Fit(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 	n.Sigma = math.Sqrt(sum / float64(len(rows)) / float64(len(columns)))
 	// If all points are equal, n.Sigma may be a rounding error of the mean.
 	if !different || !(n.Sigma > 0) || math.IsInf(n.Sigma, 1) {
-		return n, fmt.Errorf("%d points without a spread, expected different points", len(rows))
+		return n, fmt.Errorf("%d points have no spread; at least two must differ", len(rows))
 	}
 	return n, nil
 }

@@ -17,7 +17,7 @@ import (
 
 // Learner is the learner named lmnn.
 var Learner = &learn.Learner{
-	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
+	Name: "lmnn", Summary: "nearest neighbours with a learned metric, for vectors with few columns",
 	Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return metricModel{m} }),
 	New: func() learn.Trainer { return &metric{} },
 }
@@ -34,7 +34,7 @@ func (t *metric) Check(learn.Options) error { return nil }
 // Train implements learn.Trainer.
 func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
 	if c.Vocabulary != nil {
-		return nil, flagtext.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as gram pca writes",
+		return nil, flagtext.Errorf("-type lmnn: %s is text; use vectors with few columns, such as the output of gram pca",
 			c.Source)
 	}
 	opt := optionsOf(o)
@@ -47,9 +47,9 @@ func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (
 		fit, valid := divided(c, o.Seed)
 		found, err := Choose(ctx, c.Select(fit), c.Select(valid), s, opt)
 		if err != nil {
-			return nil, fmt.Errorf("choosing iterations on one document in six: %w", err)
+			return nil, fmt.Errorf("choosing the number of iterations: %w", err)
 		}
-		o.Report("iterations: %d, %.2f%% errors on %d documents", found.Iterations,
+		o.Report("iterations: %d (%.2f%% errors on %d validation documents)", found.Iterations,
 			100*float64(found.Wrong)/float64(found.Documents), found.Documents)
 		s.Iterations = found.Iterations
 	}
@@ -110,7 +110,7 @@ func (m metricModel) About() learn.About {
 	for c := range m.Columns {
 		a.Columns = append(a.Columns, uint32(c))
 	}
-	a.Text = []string{fmt.Sprintf("%d documents of %d columns, loss %.6g, %.6g of the Euclidean metric, iterations: %d",
+	a.Text = []string{fmt.Sprintf("%d documents, %d columns, loss %.6g (Euclidean metric: %.6g), %d iterations",
 		m.Rows(), a.Terms, m.Value, m.Start, m.Iterations)}
 	a.Rows = []any{struct {
 		Loss       float64 `json:"loss"`

@@ -47,7 +47,7 @@ type Settings struct {
 func (s Settings) resolve() (Settings, error) {
 	err := params.Resolve(&s)
 	if err == nil && s.Iterations < 0 {
-		err = fmt.Errorf("%d iterations, expected at least 1", s.Iterations)
+		err = fmt.Errorf("number of iterations must be positive, got %d", s.Iterations)
 	}
 	if err != nil {
 		return s, fmt.Errorf("lmnn: %w", err)
@@ -105,31 +105,31 @@ func (m *Model) Validate() error {
 	n, d := len(m.Labels), m.Columns
 	if n == 0 || d < 1 || d > MaxColumns || len(m.Transform) != d*d || len(m.Targets) != n*s.K ||
 		len(m.Documents)%d != 0 || len(m.Documents)/d != n {
-		return fmt.Errorf("lmnn: %d numbers of the metric, %d of documents and %d targets, of %d documents and %d columns",
+		return fmt.Errorf("lmnn: got %d metric values, %d document values and %d targets for %d documents and %d columns",
 			len(m.Transform), len(m.Documents), len(m.Targets), n, d)
 	}
 	for _, v := range m.Transform {
 		if !(math.Abs(v) <= maxTransform) {
-			return fmt.Errorf("lmnn: the metric holds %v, expected a number from -%g to %g", v, maxTransform, maxTransform)
+			return fmt.Errorf("lmnn: values of the metric must be between -%g and %g, got %v", maxTransform, maxTransform, v)
 		}
 	}
 	for _, v := range m.Documents {
 		if v-v != 0 {
-			return fmt.Errorf("lmnn: the documents hold %v, expected a finite number", v)
+			return fmt.Errorf("lmnn: values of the documents must be finite, got %v", v)
 		}
 	}
 	for i, y := range m.Labels {
 		if y < 0 || int(y) >= len(m.Classes) {
-			return fmt.Errorf("lmnn: document %d is of class %d, of %d", i, y, len(m.Classes))
+			return fmt.Errorf("lmnn: document %d has class %d of %d", i, y, len(m.Classes))
 		}
 	}
 	for i, j := range m.Targets {
 		if j < -1 || int(j) >= n || j >= 0 && m.Labels[j] != m.Labels[i/s.K] {
-			return fmt.Errorf("lmnn: document %d has the target %d, expected a document of its class below %d", i/s.K, j, n)
+			return fmt.Errorf("lmnn: document %d has target %d, which must be a document of its class below %d", i/s.K, j, n)
 		}
 	}
 	if name, twice := archive.Repeated(m.Classes); twice {
-		return fmt.Errorf("lmnn: two classes are called %q", name)
+		return fmt.Errorf("lmnn: class %q occurs twice", name)
 	}
 	return nil
 }

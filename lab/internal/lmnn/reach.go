@@ -59,8 +59,8 @@ func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count 
 				return err
 			}
 			if found := all.Add(int64(found)); p.room > 0 && found > p.room {
-				return fmt.Errorf("lmnn: memory suffices for %d pairs of documents that violate a margin, found more, "+
-					"expected fewer documents, or columns that separate classes better", p.room)
+				return fmt.Errorf("lmnn: more than %d pairs of documents violate a margin, which exceeds the memory limit; "+
+					"use fewer documents or better columns", p.room)
 			}
 		}
 		return nil

@@ -54,12 +54,12 @@ func prepare(
 		return fail(err)
 	}
 	if name, twice := archive.Repeated(c.Classes); twice {
-		return fail(fmt.Errorf("lmnn: two classes of %s are called %q, expected different names", c.Source, name))
+		return fail(fmt.Errorf("lmnn: %s has two classes named %q", c.Source, name))
 	}
 	m := &Model{Settings: s, Source: c.Source, Corpus: c.Digest(), Classes: c.Classes, Columns: c.Documents.Cols}
 	if m.Columns > MaxColumns || m.Columns < 1 {
-		return fail(fmt.Errorf("lmnn: documents of %d columns, expected from 1 to %d: principal components have fewer (pca)",
-			m.Columns, MaxColumns))
+		return fail(fmt.Errorf("lmnn: number of columns must be between 1 and %d, got %d; reduce it with gram pca",
+			MaxColumns, m.Columns))
 	}
 	rows, labels := single(c)
 	m.Labels = labels
@@ -69,7 +69,7 @@ func prepare(
 		most = max(most, classes[y])
 	}
 	if len(classes) < 2 || most < 2 {
-		return fail(fmt.Errorf("lmnn: %d documents of %d classes, expected two classes, and two documents of one", len(rows),
+		return fail(fmt.Errorf("lmnn: needs two classes, one with two documents; got %d documents and %d classes", len(rows),
 			len(classes)))
 	}
 	numbers := Bytes(len(rows), tests, m.Columns) / 8

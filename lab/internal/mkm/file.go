@@ -66,7 +66,7 @@ func describeLayers(f *archive.File, to *[]*Layer) (contents func()) {
 	}
 	f.Key("layers", &layers)
 	if len(layers) > MaxLayers {
-		f.Check(fmt.Errorf("%d layers, expected at most %d", len(layers), MaxLayers))
+		f.Check(fmt.Errorf("got %d layers; the maximum is %d", len(layers), MaxLayers))
 	}
 	return func() {
 		for i := range layers {

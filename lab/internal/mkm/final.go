@@ -79,7 +79,7 @@ func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 	test := t.corpus(lv.gather(lv.n, len(lv.y)).csr(), lv.y[lv.n:], len(lv.y)-lv.n)
 	found, err := lmnn.Choose(ctx, t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), test, lmnn.Settings{}, t.metric(lv))
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("mkm: choosing the steps of a metric on %d features of level %d and one document in %d: %w",
+		err = fmt.Errorf("mkm: choosing iterations with %d features of level %d and 1/%d of the documents: %w",
 			len(lv.columns), lv.number, t.s.Parts, err)
 	}
 	to.Steps, to.StepsWrong = found.Iterations, found.Wrong
@@ -142,7 +142,7 @@ func (t *training) machines(
 		mean += k.Eval(0, n, n) / float64(len(x.Norms))
 	}
 	if !(mean > 0) || math.IsInf(mean, 0) {
-		return fmt.Errorf("the mean of k(x, x) of kernel %s is %v, expected a number above 0", k, mean)
+		return fmt.Errorf("kernel %s: mean of k(x, x) must be positive, got %v", k, mean)
 	}
 	room := t.left(lv.x.Bytes())
 	p, err := svm.NewProblem(ctx, c, k.Embedding(), svm.Options{

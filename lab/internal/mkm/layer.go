@@ -55,8 +55,8 @@ func (t *training) fit(
 			value.Row = rows[value.Row]
 			err = fmt.Errorf("mkm: layer 1, %s: %w", spec, err)
 		case errors.As(err, &value):
-			err = fmt.Errorf("mkm: layer %d, %s: feature %d of the layer below is %v, expected %s", level, spec,
-				value.Term+1, value.Value, value.Expected)
+			err = fmt.Errorf("mkm: layer %d, %s: feature %d of the layer below must be %s, got %v", level, spec,
+				value.Term+1, value.Expected, value.Value)
 		default:
 			err = fmt.Errorf("mkm: layer %d, %s: %w", level, spec, err)
 		}
@@ -210,4 +210,4 @@ func (r *running) features(ctx context.Context, x *sparse.CSR, lo, hi int) ([]fl
 	return out, nil
 }
 
-var errRange = errors.New("values of the kernel exceed float32, expected a kernel with smaller values")
+var errRange = errors.New("kernel values overflow float32")

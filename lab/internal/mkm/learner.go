@@ -20,7 +20,7 @@ import (
 
 // Learner is the learner named mkm.
 var Learner = &learn.Learner{
-	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
+	Name: "mkm", Summary: "multilayer kernel machines: feature selection and kernel PCA in each layer",
 	Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return multilayerModel{m} }),
 	New: func() learn.Trainer { return &multilayer{} },
 }
@@ -30,7 +30,7 @@ type multilayer struct {
 	params.Record
 	Settings
 	Layers string `param:"layers" default:"arccos:n=1;arccos:n=1" help:"kernels, one per layer, or none"`
-	Width  string `param:"width" default:"auto" help:"selected features: auto, all, or numbers by layer"`
+	Width  string `param:"width" default:"auto" help:"selected features: auto, all, or a number per layer"`
 }
 
 // settings converts the parameters to Settings.
@@ -54,19 +54,19 @@ func (t *multilayer) settings(o learn.Options) (Settings, error) {
 		for w := range strings.SplitSeq(own.Width, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(w))
 			if err != nil {
-				return s, flagtext.Errorf("-type mkm:width=%q, expected auto, all, or whole numbers: of the documents, then of "+
-					"each layer", own.Width)
+				return s, flagtext.Errorf("-type mkm: width must be auto, all, or whole numbers (for documents, then for each "+
+					"layer), got %q", own.Width)
 			}
 			s.Widths = append(s.Widths, n)
 		}
 	}
 	switch {
 	case s.Final != Machines && (s.Kernel != "" || s.C != 0):
-		return s, flagtext.Errorf("-kernel and c apply to -type mkm:final=svm only; layers names the kernels of layers")
+		return s, flagtext.Errorf("-kernel and c apply only to -type mkm:final=svm; use layers for the kernels of layers")
 	case s.Final != Metric && s.Steps != 0:
-		return s, flagtext.Errorf("-type mkm:steps=N applies to final=lmnn only")
+		return s, flagtext.Errorf("-type mkm:steps=N requires final=lmnn")
 	case s.Final != Neighbours && s.K != 0:
-		return s, flagtext.Errorf("-type mkm:k=K applies to final=knn only")
+		return s, flagtext.Errorf("-type mkm:k=K requires final=knn")
 	}
 	return s, s.Validate()
 }
@@ -138,19 +138,20 @@ func (m multilayerModel) About() learn.About {
 		text := c.String()
 		if l > 0 {
 			row.Explained = m.Layers[l-1].Explained
-			text += fmt.Sprintf("; components explain %.1f%% of %d documents", 100*row.Explained, m.Layers[l-1].Base.Rows())
+			text += fmt.Sprintf("; components explain %.1f%% of the variance (%d documents)", 100*row.Explained,
+				m.Layers[l-1].Base.Rows())
 		}
 		a.Text, a.Rows = append(a.Text, text), append(a.Rows, row)
 	}
 	switch {
 	case m.Nearest != nil:
-		a.Text = append(a.Text, fmt.Sprintf("%d neighbours of %d documents vote", m.Nearest.K, len(m.Nearest.Labels)))
+		a.Text = append(a.Text, fmt.Sprintf("%d nearest neighbours among %d documents", m.Nearest.K, len(m.Nearest.Labels)))
 	case m.Metric != nil:
-		a.Text = append(a.Text, fmt.Sprintf("metric: loss %.6g, %.6g of the Euclidean metric, iterations: %d",
+		a.Text = append(a.Text, fmt.Sprintf("metric: loss %.6g (Euclidean metric: %.6g), %d iterations",
 			m.Metric.Value, m.Metric.Start, m.Metric.Iterations))
 	case m.Machines != nil:
 		a.C = svm.SettingsOf(m.Machines).C
-		a.Text = append(a.Text, fmt.Sprintf("machines: %s, %d support vectors", m.Machines.Kernel,
+		a.Text = append(a.Text, fmt.Sprintf("SVM: %s, %d support vectors", m.Machines.Kernel,
 			m.Machines.Support.Rows()))
 	}
 	return a

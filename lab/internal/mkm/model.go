@@ -67,18 +67,18 @@ func (m *Model) Validate() error {
 	}
 	switch {
 	case len(m.Layers) != len(s.Layers) || len(m.Choices) != len(s.Layers)+1:
-		return fmt.Errorf("mkm: %d layers and %d choices for %d kernels, expected as many, and one more", len(m.Layers),
+		return fmt.Errorf("mkm: got %d layers and %d choices for %d kernels, not as many and one more", len(m.Layers),
 			len(m.Choices), len(s.Layers))
 	case m.Columns == nil && (!s.Whole || len(m.Layers) == 0) || m.Documents < 1:
-		return fmt.Errorf("mkm: %d documents without columns", m.Documents)
+		return fmt.Errorf("mkm: the %d documents have no columns", m.Documents)
 	}
 	if name, twice := archive.Repeated(m.Classes); twice || len(m.Classes) < 2 {
-		return fmt.Errorf("mkm: %d classes, %q twice, expected at least two different names", len(m.Classes), name)
+		return fmt.Errorf("mkm: needs at least two different classes, got %d (%q occurs twice)", len(m.Classes), name)
 	}
 	seen := map[uint32]bool{}
 	for _, c := range m.Columns {
 		if seen[c] || m.Vocabulary != nil && int(c) >= len(m.Vocabulary) {
-			return fmt.Errorf("mkm: column %d twice or of no term, of %d", c, len(m.Vocabulary))
+			return fmt.Errorf("mkm: column %d is repeated or is not one of %d terms", c, len(m.Vocabulary))
 		}
 		seen[c] = true
 	}
@@ -95,7 +95,7 @@ func (m *Model) Validate() error {
 		}
 	}
 	if m.Width() > MaxWidth {
-		return fmt.Errorf("mkm: %d features are classified, expected at most %d", m.Width(), MaxWidth)
+		return fmt.Errorf("mkm: the final classifier has %d features; the maximum is %d", m.Width(), MaxWidth)
 	}
 	return m.validateFinal(s)
 }
@@ -105,7 +105,7 @@ func (m *Model) validateFinal(s Settings) error {
 	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // which classifiers are set, indexed by Final
 	for f, there := range found {
 		if there != (Final(f) == s.Final) {
-			return fmt.Errorf("mkm: a classifier %s is %t, expected %s alone", Final(f), there, s.Final)
+			return fmt.Errorf("mkm: presence of classifier %s is %t, but only %s must be present", Final(f), there, s.Final)
 		}
 	}
 	classes, columns := m.Classes, w
@@ -123,26 +123,26 @@ func (m *Model) validateFinal(s Settings) error {
 	case Neighbours:
 		q := m.Nearest
 		if q.K < 1 || q.K > maxNeighbours || len(q.Labels) == 0 || len(q.Features) != w*len(q.Labels) {
-			return fmt.Errorf("mkm: %d neighbours of %d documents with %d numbers, expected from 1 to %d, and %d numbers",
+			return fmt.Errorf("mkm: got %d neighbours among %d documents with %d values, not 1 to %d and %d values",
 				q.K, len(q.Labels), len(q.Features), maxNeighbours, w*len(q.Labels))
 		}
 		for i, y := range q.Labels {
 			if y < 0 || int(y) >= len(m.Classes) {
-				return fmt.Errorf("mkm: document %d is of class %d, of %d", i, y, len(m.Classes))
+				return fmt.Errorf("mkm: document %d has class %d of %d", i, y, len(m.Classes))
 			}
 		}
 		for _, v := range q.Features {
 			if v-v != 0 {
-				return fmt.Errorf("mkm: the features hold %v, expected a finite number", v)
+				return fmt.Errorf("mkm: features must be finite, got %v", v)
 			}
 		}
 	}
 	if columns != w {
-		return fmt.Errorf("mkm: a classifier of %d features, expected %d", columns, w)
+		return fmt.Errorf("mkm: the final classifier has %d features, but the last layer has %d", columns, w)
 	}
 	for _, name := range classes {
 		if m.class(name) < 0 {
-			return fmt.Errorf("mkm: a classifier has the class %q, which the model lacks", name)
+			return fmt.Errorf("mkm: the final classifier has class %q, but the model does not", name)
 		}
 	}
 	return nil
@@ -161,7 +161,7 @@ func (m *Model) class(name string) int {
 // validate checks a layer with the given number of input features; 0 allows any number.
 func (l *Layer) validate(below int) error {
 	if l == nil || l.Base == nil || l.Embedder == nil {
-		return errors.New("it is missing")
+		return errors.New("the layer is missing")
 	}
 	k, err := kernel.Parse(l.Kernel)
 	if err != nil {
@@ -171,7 +171,7 @@ func (l *Layer) validate(below int) error {
 		return err
 	}
 	if l.Embedder.Embedding != k.Embedding() {
-		return fmt.Errorf("embedding %s, expected %s for kernel %s", l.Embedder, k.Embedding(), k)
+		return fmt.Errorf("embedding is %s, but kernel %s needs %s", l.Embedder, k, k.Embedding())
 	}
 	if err := l.Base.Validate(); err != nil {
 		return err
@@ -179,19 +179,19 @@ func (l *Layer) validate(below int) error {
 	n, w := l.Base.Rows(), l.Width()
 	if n < 1 || w < 1 || w > MaxWidth || len(l.Map)/w != n || len(l.Map)%w != 0 || len(l.Components) != w ||
 		below > 0 && l.Base.Cols != below {
-		return fmt.Errorf("%d documents of %d columns, %d numbers for %d features of %d components", n, l.Base.Cols,
+		return fmt.Errorf("got %d documents of %d columns and %d values for %d features and %d components", n, l.Base.Cols,
 			len(l.Map), w, len(l.Components))
 	}
 	for _, values := range [][]float64{l.Map, l.Offsets, {l.Explained}} {
 		for _, v := range values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("its map holds %v, expected finite numbers", v)
+				return fmt.Errorf("values of its map must be finite, got %v", v)
 			}
 		}
 	}
 	for _, c := range l.Components {
 		if c < 0 {
-			return fmt.Errorf("component %d, expected a number from 0", c)
+			return fmt.Errorf("component must be nonnegative, got %d", c)
 		}
 	}
 	return nil

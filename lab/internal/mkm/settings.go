@@ -52,9 +52,9 @@ type Settings struct {
 	// Base is the number of random documents from which components are computed.
 	Base  int `param:"base" default:"6000" min:"2" help:"number of documents for computing components"`
 	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
-	Parts int `param:"part" default:"6" min:"2" help:"1/N of the documents held out for auto"`
+	Parts int `param:"part" default:"6" min:"2" help:"hold out 1/N of the documents for auto"`
 
-	Final  Final   `param:"final" max:"2" help:"what classifies; svm with -kernel (arccos:n=1)"`
+	Final  Final   `param:"final" max:"2" help:"final classifier; svm uses -kernel (arccos:n=1)"`
 	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"` // auto: see [lmnn.Choose]
 	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"neighbours of final=knn"`
 	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of Machines
@@ -73,16 +73,16 @@ func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	levels := len(s.Layers) + 1
 	switch {
 	case levels > MaxLayers+1:
-		return s, nil, fmt.Errorf("mkm: %d layers, expected at most %d", len(s.Layers), MaxLayers)
+		return s, nil, fmt.Errorf("mkm: got %d layers; the maximum is %d", len(s.Layers), MaxLayers)
 	case s.Whole && len(s.Widths) > 0:
-		return s, nil, fmt.Errorf("mkm: widths %v and all features are both set, expected at most one", s.Widths)
+		return s, nil, fmt.Errorf("mkm: Widths %v and Whole cannot be combined", s.Widths)
 	case len(s.Widths) > 1 && len(s.Widths) != levels:
-		return s, nil, fmt.Errorf("mkm: %d widths of %d layers, expected %d: of the documents, then of each layer, "+
+		return s, nil, fmt.Errorf("mkm: got %d widths for %d layers; set %d (for the documents, then for each layer), "+
 			"or one for all", len(s.Widths), len(s.Layers), levels)
 	}
 	for _, w := range s.Widths {
 		if w < 1 || w > MaxWidth {
-			return s, nil, fmt.Errorf("mkm: width %d, expected from 1 to %d", w, MaxWidth)
+			return s, nil, fmt.Errorf("mkm: width must be between 1 and %d, got %d", MaxWidth, w)
 		}
 	}
 	var kernels []kernel.Kernel
@@ -166,7 +166,7 @@ func (c Choice) String() string {
 			100*float64(c.Wrong)/float64(c.Documents), c.K, c.Documents)
 	}
 	if c.Steps > 0 {
-		text += fmt.Sprintf(", %.2f%% by a metric (iterations: %d)", 100*float64(c.StepsWrong)/float64(c.Documents), c.Steps)
+		text += fmt.Sprintf(", %.2f%% with a metric (%d steps)", 100*float64(c.StepsWrong)/float64(c.Documents), c.Steps)
 	}
 	return text
 }

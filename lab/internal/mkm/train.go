@@ -41,7 +41,7 @@ func Path(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {
 	if from < 0 || from > len(s.Layers) || len(finals) == 0 {
-		return nil, fmt.Errorf("mkm: from %d of %d layers on, %d classifiers, expected 0 or more layers and a classifier",
+		return nil, fmt.Errorf("mkm: cannot continue from layer %d of %d with %d classifiers",
 			from, len(s.Layers), len(finals))
 	}
 	return train(ctx, c, s, finals, o, from)
@@ -103,7 +103,7 @@ func (t *training) run(ctx context.Context) error {
 	if t.chooses() {
 		fit, valid := t.divide()
 		if len(fit) < 2 || len(valid) < 1 {
-			return fmt.Errorf("mkm: %d documents with one class, expected more, so that one of %d can choose widths",
+			return fmt.Errorf("mkm: %d documents with one class are too few to choose widths on 1/%d of them",
 				len(t.y), t.s.Parts)
 		}
 		if err := t.pass(ctx, fit, valid, t.choose); err != nil {
@@ -117,7 +117,7 @@ func (t *training) run(ctx context.Context) error {
 // take sets the training documents to the documents with exactly one class.
 func (t *training) take(c *corpus.Corpus) error {
 	if name, twice := archive.Repeated(c.Classes); twice {
-		return fmt.Errorf("mkm: two classes of %s are called %q, expected different names", c.Source, name)
+		return fmt.Errorf("mkm: %s has two classes named %q", c.Source, name)
 	}
 	classes := map[int32]int{}
 	for i := range c.Documents.Rows() {
@@ -127,7 +127,7 @@ func (t *training) take(c *corpus.Corpus) error {
 		}
 	}
 	if len(classes) < 2 {
-		return fmt.Errorf("mkm: %s has %d documents with one class, of %d classes, expected at least two classes",
+		return fmt.Errorf("mkm: needs at least two classes, but the %[2]d documents of %[1]s have %[3]d",
 			c.Source, len(t.rows), len(classes))
 	}
 	t.c, t.digest = c, c.Digest()
@@ -216,7 +216,7 @@ func (t *training) order(ctx context.Context, lv *level) error {
 		lv.columns = ranking.Terms
 	}
 	if len(lv.columns) == 0 {
-		return fmt.Errorf("mkm: the documents of %s are all empty, expected features", t.c.Source)
+		return fmt.Errorf("mkm: all documents of %s are empty", t.c.Source)
 	}
 	return nil
 }
@@ -316,7 +316,7 @@ func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 		if lv.number < len(t.kernels) {
 			return w, nil
 		}
-		return 0, fmt.Errorf("mkm: %d features of the documents to classify, expected at most %d: set a width, or "+
+		return 0, fmt.Errorf("mkm: the documents have %d features, above the maximum of %d; set width or "+
 			"add a layer", w, MaxWidth)
 	}
 	at := *lv

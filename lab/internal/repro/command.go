@@ -31,16 +31,16 @@ type command struct {
 func Command(experiments ...Experiment) *cli.Command {
 	return &cli.Command{
 		Name:    "repro",
-		Summary: "the tables of the source papers, with the papers' values",
+		Summary: "reproduce tables of the source papers and compare them with the printed values",
 		Setup: func(f *cli.Flags) cli.Work {
 			c := &command{f: f, experiments: experiments}
 			f.Usage, f.Rewrite = "gramlab repro [NAME [flags]]", c.choose
-			f.Help = "Runs an experiment of a source paper. Without a NAME it lists the experiments;\n" +
+			f.Help = "Reproduces an experiment of a source paper. Without NAME, it lists the experiments;\n" +
 				"gramlab repro NAME -help lists the settings of one.\n\n" + c.list()
 			f.Group("Experiment", "")
 			f.StringVar(&c.data, "data", "", "read the corpora from the sub-folders of `DIR`")
 			f.ReadsFiles(&c.data, "data", func(context.Context) []string { return Files(c.data) })
-			f.Var(&c.set, "set", "change a setting, `NAME=VALUE`; may be repeated")
+			f.Var(&c.set, "set", "change a setting, `NAME=VALUE` (repeatable)")
 			f.Uint64Var(&c.seed, "seed", 1, "random seed, `N`")
 			c.Compute.Declare(f)
 			f.Group("Output", "")
@@ -63,14 +63,14 @@ func (c *command) choose(args []string) ([]string, error) {
 		for _, e := range c.experiments {
 			names = append(names, e.Name)
 		}
-		return nil, cli.Usagef("no experiment %q, expected one of %s", args[0], strings.Join(names, ", "))
+		return nil, cli.Usagef("unknown experiment %q; valid experiments are %s", args[0], strings.Join(names, ", "))
 	}
 	c.chosen = &c.experiments[at]
 	c.settings = c.chosen.New()
 	c.f.Usage = "gramlab repro " + c.chosen.Name + " [flags]"
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", c.chosen.Paper, strings.TrimSpace(c.chosen.Help))
-	report.Wrap(&b, "", fmt.Sprintf("Reads %s. Takes %s.", c.chosen.Data, c.chosen.Time), 100)
+	report.Wrap(&b, "", fmt.Sprintf("Data: %s. Run time: %s.", c.chosen.Data, c.chosen.Time), 100)
 	var all []string
 	for _, row := range params.Help(c.settings) {
 		help := row.Help[:strings.LastIndex(row.Help, ": ")]
@@ -97,12 +97,12 @@ func (c *command) list() string {
 // check sets the settings of the experiment.
 func (c *command) check() error {
 	if c.chosen == nil && c.f.NFlag() > 0 {
-		return cli.Usagef("flags without the NAME of an experiment before them")
+		return cli.Usagef("the NAME of an experiment must come before the flags")
 	}
 	for _, setting := range c.set {
 		name, value, ok := strings.Cut(setting, "=")
 		if !ok {
-			return cli.Usagef("-set %s, expected NAME=VALUE", setting)
+			return cli.Usagef("-set must be NAME=VALUE, got %s", setting)
 		}
 		if err := params.Set(c.settings, name, value); err != nil {
 			return cli.Usagef("-set %s: %w", setting, err)

@@ -51,12 +51,12 @@ func Files(data string) (paths []string) {
 // Require returns an error if a file of the corpus is missing.
 func (r *Run) Require(s Source) error {
 	if r.Data == "" {
-		return cli.Usagef("-data DIR is missing, expected a folder with %s", s.Name)
+		return cli.Usagef("-data DIR is required; DIR must contain %s", s.Name)
 	}
 	for _, file := range s.Files {
 		path := filepath.Join(r.Data, s.Name, file)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is missing, expected %s", path, s.Form)
+			return fmt.Errorf("%s is missing; it must have %s", path, s.Form)
 		} else if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, univers
 	for i := range c.Documents.Rows() {
 		ids := c.Labels.Of(i)
 		if len(ids) != 1 || strings.Count(c.Classes[ids[0]], "|") != 1 {
-			return nil, nil, fmt.Errorf("%s:%d: expected the label class|university", c.Source, i+1)
+			return nil, nil, fmt.Errorf("%s:%d: the label must be class|university", c.Source, i+1)
 		}
 		class, university, _ := strings.Cut(c.Classes[ids[0]], "|")
 		universities = append(universities, university)

@@ -34,7 +34,7 @@ func (l *List[T]) UnmarshalText(text []byte) error {
 	for part := range strings.SplitSeq(string(text), ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
 		if err != nil || !(v > 0) || v > 1e300 || float64(T(v)) != v {
-			return fmt.Errorf("%q is not a positive number of this list", part)
+			return fmt.Errorf("%q must be a positive number in range", part)
 		}
 		*l = append(*l, T(v))
 	}
@@ -60,7 +60,7 @@ func (l *Words) UnmarshalText(text []byte) error {
 func (l Words) Of(name string, all ...string) (chosen Words, err error) {
 	for _, word := range l {
 		if !slices.Contains(all, word) {
-			return nil, cli.Usagef("%s=%s, expected words of %s", name, word, strings.Join(all, ","))
+			return nil, cli.Usagef("invalid setting %s=%s; valid values are %s", name, word, strings.Join(all, ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(word string) bool { return !l.Has(word) }), nil

@@ -134,7 +134,7 @@ func (r *Report) Describe(d *report.Document) {
 	if r.Incomplete != "" {
 		d.Fact("incomplete", "%s", r.Incomplete)
 	}
-	d.Linef("%s dot products, %s machines trained, %.1f s, peak memory %s", report.Count(r.DotProducts),
+	d.Linef("%s dot products, %s classifiers trained, %.1f s, peak memory %s", report.Count(r.DotProducts),
 		report.Count(r.Trainings), r.Seconds, report.Bytes(r.PeakBytes))
 }
 

@@ -69,7 +69,7 @@ func (r *Run) Fits(what string, matrices int64, docs ...*sparse.CSR) error {
 		need += engine.NewBytes(m.Rows(), len(terms)+1, m.NNZ()+int64(m.EmptyRows()))
 	}
 	if r.MemoryBytes > 0 && need > r.MemoryBytes {
-		return fmt.Errorf("%s needs %s of memory, expected at most %s", what, run.FormatBytes(need),
+		return fmt.Errorf("%s needs %s of memory, but the limit is %s", what, run.FormatBytes(need),
 			run.FormatBytes(r.MemoryBytes))
 	}
 	return nil

@@ -12,9 +12,9 @@ import (
 
 // Terms holds the settings for term selection in texts. A term is a sequence of lower-case letters.
 type Terms struct {
-	Digits bool      `param:"digits" help:"terms may have digits"`
-	MinDF  int       `param:"min-df" min:"1" help:"ignore terms that fewer documents have"`
-	Stop   StopWords `param:"stop-words" max:"2" help:"ignored words; rainbow: SMART's list, none in WebKB"`
+	Digits bool      `param:"digits" help:"allow digits in terms"`
+	MinDF  int       `param:"min-df" min:"1" help:"minimum document frequency of terms"`
+	Stop   StopWords `param:"stop-words" max:"2" help:"stop words; rainbow: the SMART list, but none for WebKB"`
 }
 
 // StopWords selects a list of ignored words.
@@ -39,15 +39,15 @@ var smart string
 
 // String returns the settings in one line.
 func (t Terms) String() string {
-	parts := []string{"runs of letters, lower-cased"}
+	parts := []string{"lower-cased runs of letters"}
 	if t.Digits {
-		parts[0] = "runs of letters and digits, lower-cased"
+		parts[0] = "lower-cased runs of letters and digits"
 	}
 	if t.MinDF > 1 {
-		parts = append(parts, fmt.Sprintf("in %d documents or more", t.MinDF))
+		parts = append(parts, fmt.Sprintf("in at least %d documents", t.MinDF))
 	}
-	stop := []string{"no stop words left out", "without the stop words of SMART",
-		"without the stop words of SMART except in WebKB"}
+	stop := []string{"with stop words", "without SMART stop words",
+		"without SMART stop words except in WebKB"}
 	return strings.Join(append(parts, stop[t.Stop]), ", ")
 }
 

@@ -14,7 +14,7 @@ import (
 // Command implements gramlab select.
 var Command = &cli.Command{
 	Name:    "select",
-	Summary: "terms by their mutual information with the class",
+	Summary: "rank terms by their mutual information with the class",
 	Help: `
 Ranks the terms of documents by their mutual information with the class, from a histogram of each
 (Cho's thesis, §5.2.3). Counts up to 9 have a bin for each number; if there are greater ones, the
@@ -32,7 +32,7 @@ gramlab select -in train.tsv -n 300 -json`,
 		c.DeclareWorkers(f)
 		f.Check(func() error {
 			if c.count < 1 {
-				return cli.Usagef("-n %d, expected 1 or more", c.count)
+				return cli.Usagef("-n must be positive, got %d", c.count)
 			}
 			return nil
 		})
@@ -98,7 +98,7 @@ func (r *result) Describe(d *report.Document) {
 	for i, row := range r.Rows {
 		t.Add(strconv.Itoa(i+1), row.Term, fmt.Sprintf("%.4f", row.Bits))
 	}
-	d.Table("Terms", fmt.Sprintf("mutual information with the class, of %.4g bits, from %s", r.Entropy,
+	d.Table("Terms", fmt.Sprintf("mutual information with the class (entropy %.4g bits), from %s", r.Entropy,
 		report.Documents(r.Documents)), t)
 	d.Linef("%s of %s", report.Count(len(r.Rows)), report.Counted(r.Terms, "term", "terms"))
 }

@@ -14,7 +14,7 @@ import (
 
 // Learner is the learner named sphere-logistic.
 var Learner = &learn.Learner{
-	Name: "sphere-logistic", Summary: "logistic regression on the positive sphere; without -c, train chooses C by folds",
+	Name: "sphere-logistic", Summary: "logistic regression on the positive sphere; C by cross-validation if -c is not set",
 	Weighs: true, Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return regression{m, nil} }),
 	New: func() learn.Trainer { return &trainer{} },
 }
@@ -137,7 +137,7 @@ func (m regression) About() learn.About {
 	}
 	a.Text = []string{fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)}
 	if bounded > 0 {
-		a.Text = append(a.Text, fmt.Sprintf("θ is at its maximum in %d of %d machines: their classes are separable, and "+
+		a.Text = append(a.Text, fmt.Sprintf("θ is at its maximum in %d of %d classifiers: their classes are separable, and "+
 			"C is too large to bound it", bounded, len(m.Machines)))
 	}
 	return a

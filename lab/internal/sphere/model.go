@@ -33,7 +33,7 @@ func (m *Model) Validate() error {
 		return err
 	}
 	if len(m.Classes) == 0 || m.Embedder.Pairing != sparse.Dot {
-		return fmt.Errorf("%d classes, embedding %s, expected a class and dot products", len(m.Classes), m.Embedder)
+		return fmt.Errorf("got %d classes and embedding %s; it needs a class and dot products", len(m.Classes), m.Embedder)
 	}
 	for k, machine := range m.Machines {
 		length, numbers := 0.0, []float64{machine.Bias, machine.Theta, machine.Value, machine.Gradient}
@@ -42,12 +42,12 @@ func (m *Model) Validate() error {
 		}
 		for _, v := range append(numbers, length) {
 			if v-v != 0 {
-				return fmt.Errorf("classifier of %q: %v, expected a finite number", m.Classes[k], v)
+				return fmt.Errorf("classifier of %q: weights must be finite, got %v", m.Classes[k], v)
 			}
 		}
 		if len(machine.Weights) != m.Embedder.Cols() || machine.Theta < 0 || machine.Iterations < 0 ||
 			machine.Evaluations < 0 || machine.Theta > 0 && !(math.Abs(length-1) <= 1e-9) {
-			return fmt.Errorf("classifier of %q: %d weights of squared length %v, θ %v, expected %d weights of length 1",
+			return fmt.Errorf("classifier of %q: got %d weights with squared norm %v and θ %v; it needs %d weights with norm 1",
 				m.Classes[k], len(machine.Weights), length, machine.Theta, m.Embedder.Cols())
 		}
 	}

@@ -30,7 +30,7 @@ type Settings struct {
 	// Tolerance stops the search when the gradient norm falls below Tolerance times twice the norm
 	// of the Euclidean objective at w = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
-	Iterations int     `param:"iterations" default:"1000" min:"1" help:"maximum number of iterations of a search"`
+	Iterations int     `param:"iterations" default:"1000" min:"1" help:"maximum number of iterations"`
 }
 
 // resolve checks the settings and fills in defaults.
@@ -95,7 +95,7 @@ func check(x *sparse.Embedded, first int) error {
 		if at := slices.IndexFunc(values, func(v float32) bool { return v < 0 }); at >= 0 {
 			return &sparse.ValueError{
 				Row: first + i, Term: x.Embedder.Terms[terms[at]], Value: values[at],
-				Expected: fmt.Sprintf("no value below 0 in the embedding %s: the positive sphere has no such points", x.Embedder),
+				Expected: fmt.Sprintf("nonnegative in embedding %s to lie on the positive sphere", x.Embedder),
 			}
 		}
 	}

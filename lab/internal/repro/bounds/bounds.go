@@ -38,7 +38,7 @@ const draws = 100
 func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
-		return nil, errors.New("bounds: the iteration for the eigenvectors doesn't converge")
+		return nil, errors.New("bounds: the eigenvalue decomposition did not converge")
 	}
 	values, columns, n := e.Values(nil), &mat.Dense{}, a.SymmetricDim()
 	e.VectorsTo(columns)

@@ -35,10 +35,10 @@ of documents. The scales √(4t) are those of §5.`,
 
 type settings struct {
 	Set     string        `param:"set" help:"corpus"`
-	Every   int           `param:"every" min:"1" help:"take one document of this number"`
+	Every   int           `param:"every" min:"1" help:"use every Nth document"`
 	Kernels repro.Kernels `param:"kernels" help:"kernels, separated by semicolons"`
 	LogN    repro.Numbers `param:"ln-n" wants:"positive numbers" help:"ln n of covering numbers"`
-	R       repro.Numbers `param:"r" wants:"positive numbers" help:"mean squares of Rademacher averages"`
+	R       repro.Numbers `param:"r" wants:"positive numbers" help:"mean squared radii of Rademacher averages"`
 	repro.Terms
 }
 
@@ -57,9 +57,9 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	}
 	report := &repro.Report{}
 	report.Set(p.Set, "%d documents", n)
-	coverings := report.NewTable("2", "Theorem 2: ln ε* with a covering number N(ε*) <= n for norms up to 1, C_K measured",
+	coverings := report.NewTable("2", "Theorem 2: ln ε* with covering number N(ε*) <= n, norms up to 1, measured C_K",
 		"kernel", ">C_K")
-	averages := report.NewTable("5", fmt.Sprintf("Theorem 5: Rademacher averages over %d draws, and their bounds", draws),
+	averages := report.NewTable("5", fmt.Sprintf("Theorem 5: Rademacher averages over %d draws and their bounds", draws),
 		"kernel")
 	for _, v := range p.LogN {
 		coverings.Columns = append(coverings.Columns, fmt.Sprintf(">ln n=%v: j*", v), fmt.Sprintf(">ln n=%v: ln ε*", v))

@@ -62,8 +62,8 @@ type settings struct {
 	Sets      repro.Words   `param:"sets" wants:"names of sets" help:"sets"`
 	Kernels   repro.Words   `param:"kernels" wants:"names of families" help:"families of kernels"`
 	Degrees   repro.Words   `param:"degrees" wants:"degrees of 0,1,2" help:"degrees of layers and factors"`
-	Layers    int           `param:"layers" min:"1" max:"32" help:"compose up to this number of layers"`
-	Factors   int           `param:"factors" min:"1" max:"32" help:"multiply up to this number of factors"`
+	Layers    int           `param:"layers" min:"1" max:"32" help:"maximum number of layers"`
+	Factors   int           `param:"factors" min:"1" max:"32" help:"maximum number of factors"`
 	Fractions repro.Numbers `param:"fractions" wants:"positive numbers" help:"fractional degrees"`
 	Biases    repro.Numbers `param:"biases" wants:"positive numbers" help:"biases of thresholds"`
 	Sigmas    repro.Numbers `param:"sigmas" wants:"positive numbers" help:"σ of smoothed thresholds"`
@@ -71,7 +71,7 @@ type settings struct {
 	C         repro.Numbers `param:"c" wants:"positive numbers" help:"values of C"`
 	Train     int           `param:"train" min:"0" help:"training documents; 0 = all"`
 	Test      int           `param:"test" min:"0" help:"test documents; 0 = all"`
-	Slanted   bool          `param:"slanted" help:"don't deslant digits for the families of chapter 4"`
+	Slanted   bool          `param:"slanted" help:"keep the slant of digits for the families of chapter 4"`
 	Embed     string        `param:"embed" help:"embedding of texts"`
 	repro.Terms
 }
@@ -129,9 +129,9 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		return nil, err
 	}
 	report := &repro.Report{}
-	report.Set("machines", "one against one, C of %s in multiples of 1 / mean k(x,x)", p.C)
+	report.Set("machines", "one-vs-one, C in %s times 1 / mean k(x,x)", p.C)
 	report.Set("seed", "%d", r.Seed)
-	report.Set("texts", "%s; embedded as %s", p.Terms, p.Embed)
+	report.Set("texts", "%s; embedding %s", p.Terms, p.Embed)
 	for _, s := range chosen {
 		for _, part := range p.parts(&s) {
 			m := &measurement{p: p, r: r, set: &part, report: report}

@@ -110,8 +110,8 @@ func TestChoPrinted(t *testing.T) {
 		t.Errorf("%v", rows)
 	}
 	notes := strings.Join(m.report.Notes, "\n")
-	for _, want := range []string{"by the validation set it would be degree 0, then 1, 2 layers, test error 0.00 %",
-		"from 0.00 to 25.00 %", "of 3 figures"} {
+	for _, want := range []string{"the validation set would choose degree 0, then 1, 2 layers, test error 0.00%",
+		"0.00% to 25.00%", "over 3 values"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no %q in %s", want, notes)
 		}

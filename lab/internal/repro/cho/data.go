@@ -120,7 +120,7 @@ func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, t
 		valid = int(int64(n) * int64(s.valid) / int64(s.train))
 	}
 	if valid < 1 || n-valid < 2 || tests < 1 {
-		return nil, fmt.Errorf("%s: %d documents for training, %d for validation, %d for testing are too few", s.name,
+		return nil, fmt.Errorf("%s: too few documents: %d for training, %d for validation, %d for testing", s.name,
 			n, valid, tests)
 	}
 	if s.text() {
@@ -160,7 +160,7 @@ func readImages(ctx context.Context, r *repro.Run, k int) (*corpus.Corpus, error
 	files := repro.MNIST.Files
 	c, err := r.Read(ctx, repro.MNIST, files[k], corpus.Options{})
 	if err == nil && len(c.Labels.IDs) != c.Documents.Rows() {
-		return nil, fmt.Errorf("%s: no labels, expected %s", c.Source, files[k+1])
+		return nil, fmt.Errorf("%s has no labels; add %s", c.Source, files[k+1])
 	}
 	return c, err
 }

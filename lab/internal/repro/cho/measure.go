@@ -55,9 +55,9 @@ func (m *measurement) run(ctx context.Context) error {
 		norm, squared = norm+n/float64(len(m.norms)), squared+n*n/float64(len(m.norms))
 	}
 	if !(norm > 0) {
-		return fmt.Errorf("%s: the training documents are empty", s.name)
+		return fmt.Errorf("%s: all training documents are empty", s.name)
 	}
-	m.report.Set(s.name, "%d documents for training, %d of them for validation, %d for testing; mean norm %.4g",
+	m.report.Set(s.name, "%d training documents (%d for validation), %d test documents; mean norm %.4g",
 		len(m.norms), len(d.valid), d.test.Documents.Rows(), norm)
 	rows := slices.DeleteFunc(m.p.kernels(norm, squared), func(row row) bool {
 		return !slices.Contains(s.families, row.family)
@@ -93,7 +93,7 @@ func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried
 		mean += k.Eval(0, n, n) / float64(len(m.norms))
 	}
 	if !(mean > 0) || mean > math.MaxFloat32 {
-		return out, fmt.Errorf("%s: the mean of k(x,x) is %v, expected a positive number within float32", k, mean)
+		return out, fmt.Errorf("%s: mean of k(x,x) must be positive and fit in float32, got %v", k, mean)
 	}
 	key := fmt.Sprintf("%s C=%v", k, t.c)
 	out, done := outcomes[key]
@@ -161,7 +161,7 @@ func (m *measurement) table(chosen []tried) {
 			repro.Fixed(t.Percent(), 2), known, ln, fmt.Sprint(len(t.Right)), p, fmt.Sprint(t.Support))
 	}
 	if n > 0 {
-		m.report.Note("%s: mean |ln(measured/printed)| of %d figures: %.3f", m.set.name, n, sum/float64(n))
+		m.report.Note("%s: mean |ln(measured/printed)| over %d values: %.3f", m.set.name, n, sum/float64(n))
 	}
 	for _, family := range families {
 		m.draw(family, chosen)
@@ -175,7 +175,7 @@ func (m *measurement) table(chosen []tried) {
 		}
 	}
 	if len(errors) > 1 {
-		m.report.Note("%s: one layer, and layers of degree 1 on it: from %.2f to %.2f %%", m.set.name,
+		m.report.Note("%s: error with one layer and with further layers of degree 1: %.2f%% to %.2f%%", m.set.name,
 			slices.Min(errors), slices.Max(errors))
 	}
 }
@@ -212,7 +212,7 @@ func (m *measurement) noteBest(chosen []tried, of ...string) {
 				best = t
 			}
 		}
-		m.report.Note("%s, %s: by the validation set it would be %s, test error %.2f %%", m.set.name,
+		m.report.Note("%s, %s: the validation set would choose %s, test error %.2f%%", m.set.name,
 			strings.Join(of, " and "), best.shown, best.Percent())
 	}
 }

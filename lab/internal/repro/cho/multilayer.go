@@ -37,10 +37,10 @@ Figures 5.4 and 5.5 print 6.13 to 7.69 % for mnist-rand and 17.91 to 23.50 % for
 // machines holds the settings of the experiment of chapter 5.
 type machines struct {
 	Sets       repro.Words `param:"sets" wants:"names of sets of images" help:"sets"`
-	Networks   repro.Words `param:"networks" wants:"degrees of layers" help:"degrees of layers; after + without selection"`
+	Networks   repro.Words `param:"networks" wants:"degrees of layers" help:"degrees of layers; without selection after +"`
 	Components int         `param:"components" min:"1" help:"maximum number of components per layer"`
 	Base       int         `param:"base" min:"1" help:"number of documents for computing components"`
-	Steps      int         `param:"steps" min:"0" help:"iterations of lmnn; 0 = chosen"`
+	Steps      int         `param:"steps" min:"0" help:"iterations of lmnn; 0 = automatic"`
 	Runs       int         `param:"runs" min:"1" help:"runs"`
 	Train      int         `param:"train" min:"0" help:"training documents; 0 = all"`
 	Test       int         `param:"test" min:"0" help:"test documents; 0 = all"`
@@ -108,12 +108,12 @@ func (p *machines) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		}
 	}
 	report := &repro.Report{}
-	report.Set("mkm", "%d components of up to %d documents; one document of 6 chooses widths, neighbours, steps and C",
+	report.Set("mkm", "%d components from up to %d documents; 1/6 of the documents choose the other settings",
 		p.Components, p.Base)
 	report.Set("seed", "%d", r.Seed)
 	for _, s := range chosen {
 		if s.text() {
-			return nil, cli.Usagef("sets=%s, expected sets of images", s.name)
+			return nil, cli.Usagef("sets must be sets of images, got %s", s.name)
 		}
 		if err := p.measure(ctx, r, &s, report); err != nil {
 			return report, err
@@ -135,7 +135,7 @@ func (p *machines) measure(ctx context.Context, r *repro.Run, s *set, report *re
 			return err
 		}
 		if run == 0 {
-			report.Set(s.name+", networks", "%d documents for training, %d for testing, drawn again for each of %s",
+			report.Set(s.name+", networks", "%d training and %d test documents, redrawn for each of %s",
 				d.train.Documents.Rows(), d.test.Documents.Rows(), words.Counted(p.Runs, "run", "runs"))
 		}
 		for at, n := range chains {
@@ -219,13 +219,13 @@ func (p *machines) table(name string, chains []network, found [][][]depth, repor
 				e := over(func(d *depth) float64 { return d.wrong[0] }).Mean
 				low, high = min(low, e), max(high, e)
 				if failed.Mean < least {
-					least, best = failed.Mean, fmt.Sprintf("%s, test error %.2f %%", n.name(layers), e)
+					least, best = failed.Mean, fmt.Sprintf("%s (test error %.2f%%)", n.name(layers), e)
 				}
 			}
 		}
 	}
-	report.Note("%s: networks of arc-cosine kernels with a metric, from %.2f to %.2f %%; by the documents that choose it "+
-		"would be %s", name, low, high, best)
+	report.Note("%s: test error of arc-cosine networks with a metric: %.2f%% to %.2f%%; the validation documents "+
+		"would choose %s", name, low, high, best)
 }
 
 // effects adds notes on the effect of each setting: the mean error difference between results that

@@ -76,7 +76,7 @@ func TestChoNetworks(t *testing.T) {
 		t.Errorf("%s, expected %s", text, want)
 	}
 	notes := strings.Join(report.Notes, "\n")
-	for _, want := range []string{"from 9.00 to 19.00 %", "lmnn against knn: -1.00 points ± 0.00, over 6 pairs",
+	for _, want := range []string{"9.00% to 19.00%", "lmnn against knn: -1.00 points ± 0.00, over 6 pairs",
 		"2 layers against 1: -0.33 points ± 0.00, over 6 pairs"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no %q in %s", want, notes)

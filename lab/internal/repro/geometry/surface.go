@@ -40,7 +40,7 @@ type roughError struct {
 }
 
 func (e *roughError) Error() string {
-	return fmt.Sprintf("squared distances grow as %.4g Δ^%.4g with the angle Δ, expected Δ²", e.Factor, e.Power)
+	return fmt.Sprintf("squared distances grow as %.4g Δ^%.4g with the angle Δ instead of Δ²", e.Factor, e.Power)
 }
 
 // tolerance is the maximum relative error of derivatives. If S is below tolerance relative to its
@@ -73,8 +73,8 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 		if power < 1.999 {
 			return nil, &roughError{power, 2 * drop(k, h, 1) / math.Pow(h, power)}
 		}
-		return nil, fmt.Errorf("geometry: the metric of kernel %s is %v across x with an error of %.1e, expected at most "+
-			"10⁻⁷ of it", k, t, err)
+		return nil, fmt.Errorf("geometry: the metric of kernel %s is %v across x with error %.1e, which exceeds a relative "+
+			"error of 10⁻⁷", k, t, err)
 	}
 	g, err := step(u)
 	if k.Eval(0, r, 2*r) == k.Eval(0, r, r) || math.Abs(g) <= 1e-7*t {
@@ -82,8 +82,8 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	}
 	across, along := t/(r*r), g/(r*r)
 	if !(t > 0 && g >= 0) {
-		return nil, fmt.Errorf("geometry: kernel %s isn't positive definite: squared lengths of unit steps at norm %v "+
-			"are %v across and %v along x", k, r, across, along)
+		return nil, fmt.Errorf("geometry: kernel %s is not positive definite: the squared lengths of unit steps at norm "+
+			"%v are %v across and %v along x", k, r, across, along)
 	}
 	sides, aside := float64(d-1), float64(d-1)*float64(d-2)
 	if g == 0 {
@@ -100,7 +100,7 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	})
 	change, e3 := slope(step)
 	if e := max(err/g, e1, e2, e3); !(e <= tolerance) {
-		return nil, fmt.Errorf("geometry: derivatives of kernel %s at norm %v have an error of %.1e, expected at most %v",
+		return nil, fmt.Errorf("geometry: error of the derivatives of kernel %s at norm %v is %.1e, above %v",
 			k, r, e, tolerance)
 	}
 	opening := t / g * first * first / 4

@@ -62,8 +62,8 @@ func (c *compared) cells() (cells []string) {
 func newAgreement() *repro.Table {
 	return &repro.Table{
 		Key: "agreement",
-		Title: "Measured and printed: mean |ln(measured/printed)| of the rows; in how many diffusion is better than " +
-			"linear, all\nthree have the printed order, and diffusion differs from the best other with p < 0.05",
+		Title: "Measured and printed: mean |ln(measured/printed)| over the rows; number of rows with diffusion better " +
+			"than linear,\nthe printed order of all three, and diffusion different from the best other with p < 0.05",
 		Columns: []string{"table", "features", ">rows", ">|ln| linear", ">|ln| Gaussian", ">|ln| diffusion", ">better",
 			">printed better", ">order", ">p < 0.05", ">printed p < 0.05"},
 	}

@@ -121,7 +121,7 @@ func (p *settings) check() (err error) {
 		return err
 	}
 	if p.Sizes != nil && p.Sizes[0] < 4 {
-		return cli.Usagef("sizes=%s, expected at least 4 documents", p.Sizes)
+		return cli.Usagef("sizes must be at least 4, got sizes=%s", p.Sizes)
 	}
 	return repro.OneOf("training", p.Training, "balanced", "equal", "natural")
 }
@@ -132,11 +132,11 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		return nil, err
 	}
 	report := &repro.Report{}
-	report.Set("C", "%s, the best on the test sets with the best scale (the paper names none)", p.C)
+	report.Set("C", "%s, chosen on the test sets together with the scale (the paper does not name C)", p.C)
 	report.Set("scales", "√2σ and 2√t in %s", p.Scales)
 	report.Set("training sets", "%s, %d random splits", p.Training, p.Splits)
 	report.Set("terms", "%s", p.Terms)
-	report.Set("by folds", "scale and C by %d-fold cross-validation on the training documents", p.Folds)
+	report.Set("by folds", "scale and C from %d-fold cross-validation on the training documents", p.Folds)
 	report.Set("seed", "%d", r.Seed)
 	agreement := newAgreement()
 	if p.Tables.Has("1") || p.Tables.Has("2") {

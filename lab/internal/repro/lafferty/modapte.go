@@ -186,11 +186,11 @@ func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels []
 func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, report *repro.Report,
 	agreement *repro.Table) error {
 	n, t := int64(s.train.Rows()), int64(s.test.Rows())
-	need := fmt.Sprintf("two matrices of %d documents against them and %d others", n, t)
+	need := fmt.Sprintf("two kernel matrices of %d training and %d test documents", n, t)
 	if err := r.Fits(need, 8*n*(n+t)+rowBytes(n), s.train, s.test); err != nil {
 		return err
 	}
-	report.Set("ModApte", "%d stories for training, %d for testing, tf", n, t)
+	report.Set("ModApte", "%d training and %d test stories, tf", n, t)
 	loops, err := r.Kernels()
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 	}
 	addAgreement(agreement, number, "tf", rows)
 	for protocol, name := range []string{"best scale", "held out"} {
-		report.Note("Table %s, %s: diffusion has the best %s, alone or with others, for %d of %d topics: %s.", number, name,
+		report.Note("Table %s, %s: diffusion has the best %s, possibly tied, for %d of %d topics: %s.", number, name,
 			what, len(first[protocol]), len(topTen), strings.Join(first[protocol], ", "))
 	}
 }

@@ -38,7 +38,7 @@ func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *cor
 		return err
 	}
 	n := int64(c.Documents.Rows())
-	if err := r.Fits(fmt.Sprintf("two matrices of %d documents", n), 8*n*n, c.Documents); err != nil {
+	if err := r.Fits(fmt.Sprintf("two kernel matrices of %d documents", n), 8*n*n, c.Documents); err != nil {
 		return err
 	}
 	terms, _ := c.Documents.TermFrequencies()
@@ -235,7 +235,7 @@ func (p *settings) table(number string, tasks []*task, found map[string]*results
 					clearly++
 				}
 			}
-			report.Note("Table %s, %s, %s: diffusion is below both others in %d of %d rows, in %d with p < %v against both.",
+			report.Note("Table %s, %s, %s: diffusion has the lowest error in %d of %d rows, %d with p < %v against both.",
 				number, features, protocol, lower, len(rows), clearly, significant)
 		}
 	}

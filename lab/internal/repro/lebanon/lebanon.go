@@ -82,11 +82,11 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		return nil, err
 	}
 	if p.Sizes[0] < 2*p.Folds {
-		return nil, cli.Usagef("sizes=%s, expected at least %d documents for %d folds", p.Sizes, 2*p.Folds, p.Folds)
+		return nil, cli.Usagef("sizes must be at least %d for %d folds, got sizes=%s", 2*p.Folds, p.Folds, p.Sizes)
 	}
 	report := &repro.Report{}
-	report.Set("training sets", "%s documents, half of them of the class, %d random splits", p.Sizes, p.Splits)
-	report.Set("C", "%s, by %d folds of the training documents", p.C, p.Folds)
+	report.Set("training sets", "%s documents, half of them from the class, %d random splits", p.Sizes, p.Splits)
+	report.Set("C", "%s, chosen by %d-fold cross-validation on the training documents", p.C, p.Folds)
 	report.Set("terms", "%s", p.Terms)
 	report.Set("seed", "%d", r.Seed)
 	for _, name := range chosen {
@@ -195,7 +195,7 @@ func (p *settings) table(name string, wrong [][][][]float64, report *repro.Repor
 		report.Draw(name+", "+class+" against the rest", "training documents", "test error", curves...)
 	}
 	for i, m := range methods[1:] {
-		report.Note("%s: with p < 0.05 spherical is better than %s in %d of %d rows, and worse in %d", name, m.name,
+		report.Note("%s: spherical is better than %s in %d of %d rows and worse in %d (p < 0.05)", name, m.name,
 			better[i+1], len(t.Rows), worse[i+1])
 	}
 }

@@ -24,7 +24,7 @@ import (
 // Experiment compares predictions from tables and from vectors.
 var Experiment = repro.Experiment{
 	Name:  "tables",
-	Paper: "no paper: tables of numbers and categories, as CSV files and as vectors",
+	Paper: "no paper: tables with numbers and categories, read as CSV files and as vectors",
 	Data:  "CSV files",
 	Time:  "seconds per table",
 	Help: `
@@ -42,7 +42,7 @@ type settings struct {
 func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error) {
 	paths, _ := filepath.Glob(filepath.Join(r.Data, p.Files))
 	if r.Data == "" || len(paths) == 0 {
-		return nil, cli.Usagef("-data %s, files=%s, expected CSV files", r.Data, p.Files)
+		return nil, cli.Usagef("-data %s has no CSV files that match files=%s", r.Data, p.Files)
 	}
 	report := &repro.Report{}
 	t := report.NewTable("splits", "Mean ± SE", "table", ">rows", "measure", ">CSV", ">vectors", ">CSV - vectors")
@@ -65,7 +65,7 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, path string) ([]st
 	}
 	n := c.Documents.Rows()
 	if c.Rows == nil || len(c.Labels.IDs) != n {
-		return nil, fmt.Errorf("%s: expected a table with several columns and a label in each row", path)
+		return nil, fmt.Errorf("%s must be a table with several columns and a label in each row", path)
 	}
 	train := gram.TrainOptions{Options: o.Options}
 	name, measure := strings.TrimSuffix(filepath.Base(path), ".csv"), "accuracy in %"

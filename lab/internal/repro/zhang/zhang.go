@@ -75,7 +75,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		}
 	}
 	report := &repro.Report{}
-	report.Set("machines", "one against one, C = %g", p.C)
+	report.Set("machines", "one-vs-one, C = %g", p.C)
 	report.Set("terms", "%s", p.Terms)
 	for _, set := range chosen {
 		divided, err := p.read(ctx, r, set)
@@ -110,7 +110,7 @@ func (p *settings) read(ctx context.Context, r *repro.Run, set string) ([]divisi
 			}
 		}
 		if len(test) == 0 || len(train) == 0 {
-			return nil, fmt.Errorf("%s: no pages of %s, or of no other university", c.Source, u)
+			return nil, fmt.Errorf("%s: needs pages of %s and of other universities", c.Source, u)
 		}
 		divided = append(divided, division{u, c.Select(train), c.Select(test)})
 	}
@@ -166,9 +166,9 @@ func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided 
 				not = append(not, fmt.Sprintf("%s (z = %s)", kernel.name, z))
 			}
 		}
-		note := fmt.Sprintf("%s, %s: NGD is better than %d of %d kernels with p < 0.05", set, w.name, clearly, last)
+		note := fmt.Sprintf("%s, %s: NGD is better than %d of %d kernels (p < 0.05)", set, w.name, clearly, last)
 		if len(not) > 0 {
-			note += "; not than " + strings.Join(not, ", ")
+			note += "; exceptions: " + strings.Join(not, ", ")
 		}
 		report.Note("%s", note)
 	}

@@ -131,5 +131,5 @@ func TestZhangChenLeeRefuses(t *testing.T) {
 	})
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0],
 		[]string{"student|texas\ta b", "course|cornell\ta b"})
-	reprotest.Refuses(t, Experiment, data, map[string][]string{"no pages of washington": {"sets=webkb"}})
+	reprotest.Refuses(t, Experiment, data, map[string][]string{"needs pages of washington": {"sets=webkb"}})
 }
