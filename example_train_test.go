@@ -299,6 +299,6 @@ func Example_errors() {
 	report(err)
 	// Output:
 	// needs more than 1000 bytes
-	// gram: the documents have 1 class, expected at least two
+	// gram: training needs at least two classes, but the documents have 1 class
 	// cancelled
 }

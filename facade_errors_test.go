@@ -50,7 +50,7 @@ func TestNothingToLearnFrom(t *testing.T) {
 		_, whyText := m.ExplainText(t.Context(), "red", 1)
 		for i, err := range []error{predicted, texts, terms, why, whyText, m.Save(filepath.Join(t.TempDir(), "a")),
 			m.Write(t.Context(), io.Discard), m.Close()} {
-			if err == nil || !strings.Contains(err.Error(), "gram: zero Model") {
+			if err == nil || !strings.Contains(err.Error(), "gram: Model is not initialized") {
 				t.Errorf("%d: %v, expected an error that says the model is empty", i, err)
 			}
 		}
@@ -96,13 +96,13 @@ func TestRowsOfTables(t *testing.T) {
 	_, none := gram.Table(t.Context(), nil, nil, nil, read)
 	_, empty := gram.Table(t.Context(), nil, [][]string{{}}, nil, gram.ReadOptions{})
 	for want, err := range map[string]error{
-		"rows: no columns, expected at least one":        empty,
-		"gram: column title: no such column among price": row([]string{"price"}, "1"),
-		`"cheap" in the column price`:                    row(columns, "a", "cheap", ""),
-		"row 0: 2 fields, expected 3":                    row(columns, "a", "1"),
-		"expected rows with the columns title, zip":      text,
-		"row 0: 2 fields, expected 3, one for each":      made,
-		"column title: no such column":                   none,
+		"rows: no columns, expected at least one":           empty,
+		"gram: column title: no such column among price":    row([]string{"price"}, "1"),
+		`"cheap" in the column price`:                       row(columns, "a", "cheap", ""),
+		"row 0 has 2 fields for 3 columns":                  row(columns, "a", "1"),
+		"got texts instead of rows with columns title, zip": text,
+		"row 0 has 2 fields for 3 columns (":                made,
+		"column title: no such column":                      none,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)
@@ -175,20 +175,20 @@ func TestErrorsCountFromZero(t *testing.T) {
 	steep := "gram: rows: kernel exp(100*bhattacharyya): the value of document "
 	pair := "gram: rows: kernel polynomial:gamma=1,r=0,degree=3: the value of document 2 and "
 	for want, err := range map[string]error{
-		"gram: document 1, column 1: found +Inf, expected a finite value":    infinite,
-		"gram: document 1, column 1: found 1e+300, expected at most 3.4e+38": large,
-		"gram: document 0, column 2: expected a column":                      r.Add([]uint32{2}, []float64{1}),
-		"gram: document 0, column 0: after 1, exp":                           r.Add([]uint32{1, 0}, []float64{1, 1}),
-		"gram: rows: document 1, column 1: found -4, expected":               negative,
-		"gram: rows: document 1, column 1: found -4, expected a":             trained,
-		pair + "document 2 is +Inf, expected a finite number":                machine,
-		pair + "document 2 is +Inf, expected":                                beyond,
-		"gram: the labels of rows are numbers with 30 distinct":              asked,
-		pair + "column 2 is +Inf, expected":                                  across,
-		steep + "0 and document 0 is +Inf":                                   nearest,
-		steep + "0 and document 1 is +Inf":                                   near,
-		"gram: text 1: ":                                                     text,
-		"gram: document 1 of rows has no label":                              estimated,
+		"gram: document 1, column 1: value must be finite, got +Inf":                              infinite,
+		"gram: document 1, column 1: value must be at most 3.4e+38 to fit in float32, got 1e+300": large,
+		"gram: document 0, column 2: the matrix has only 2 columns":                               r.Add([]uint32{2}, []float64{1}),
+		"gram: document 0, column 0: columns must increase":                                       r.Add([]uint32{1, 0}, []float64{1, 1}),
+		"gram: rows: document 1, column 1: value must be finite and nonnegative":                  negative,
+		"gram: rows: document 1, column 1: value must be finite and nonnegative for":              trained,
+		pair + "document 2 is +Inf, not a finite number":                                          machine,
+		pair + "document 2 is +Inf, not":                                                          beyond,
+		"gram: the labels of rows are numbers with 30 distinct":                                   asked,
+		pair + "column 2 is +Inf, not":                                                            across,
+		steep + "0 and document 0 is +Inf":                                                        nearest,
+		steep + "0 and document 1 is +Inf":                                                        near,
+		"gram: text 1: ":                                                                          text,
+		"gram: document 1 of rows has no label":                                                   estimated,
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, expected %s", err, want)
@@ -203,25 +203,28 @@ func TestOptionsApply(t *testing.T) {
 	for want, o := range map[string]gram.TrainOptions{
 		"Kernel does not apply to Type linear, which takes Embedding, Scheme, C, Weights, Balanced, Tolerance, " +
 			"DocumentWeights": {Type: "linear", Kernel: "diffusion"},
-		"Reject does not apply to Type linear":             {Type: "linear", Reject: "error=2%"},
-		"Thresholds does not apply to Type linear":         {Type: "linear", Thresholds: true},
-		"Scheme one-vs-one, expected one-vs-rest or label": {Type: "linear", Scheme: "one-vs-one"},
-		"C does not apply to Type knn, which takes Kern":   {Type: "knn", C: 2},
-		"Nu does not apply to Type knn":                    {Type: "knn:k=3", Nu: 0.2},
-		"Balanced does not apply to Type knn":              {Type: "knn", Balanced: true},
-		"Probabilities does not apply to Type knn":         {Type: "knn", Probabilities: true},
-		"Weights does not apply to Type knn":               {Type: "knn", Weights: weights},
-		"Nu does not apply to Type c_svc, which takes Ke":  {Nu: 0.2},
-		"C does not apply to Type nu_svc":                  {Type: "nu_svc", C: 2},
-		"Scheme does not apply to Type one_class":          {Type: "one_class", Scheme: "labels"},
-		"C -1, expected a number above 0":                  {C: -1},
+		"Reject does not apply to Type linear":            {Type: "linear", Reject: "error=2%"},
+		"Thresholds does not apply to Type linear":        {Type: "linear", Thresholds: true},
+		"Scheme must be one-vs-rest or labels":            {Type: "linear", Scheme: "one-vs-one"},
+		"C does not apply to Type knn, which takes Kern":  {Type: "knn", C: 2},
+		"Nu does not apply to Type knn":                   {Type: "knn:k=3", Nu: 0.2},
+		"Balanced does not apply to Type knn":             {Type: "knn", Balanced: true},
+		"Probabilities does not apply to Type knn":        {Type: "knn", Probabilities: true},
+		"Weights does not apply to Type knn":              {Type: "knn", Weights: weights},
+		"Nu does not apply to Type c_svc, which takes Ke": {Nu: 0.2},
+		"C does not apply to Type nu_svc":                 {Type: "nu_svc", C: 2},
+		"Scheme does not apply to Type one_class":         {Type: "one_class", Scheme: "labels"},
+		"C must be a number above 0, got -1":              {C: -1},
 
-		"2 DocumentWeights, expected 6":       {DocumentWeights: []float64{1, 2}},
-		"DocumentWeights: -1 of document 2":   {DocumentWeights: []float64{1, 1, -1, 1, 1, 1}},
-		"DocumentWeights: NaN of document 0":  {DocumentWeights: []float64{math.NaN(), 1, 1, 1, 1, 1}},
-		"DocumentWeights: +Inf of document 5": {DocumentWeights: []float64{1, 1, 1, 1, 1, math.Inf(1)}},
-		"DocumentWeights that are all 0":      {DocumentWeights: make([]float64, 6)},
-		"DocumentWeights: 0 of document 1 of a precompu": {
+		"got 2 DocumentWeights for the 6": {DocumentWeights: []float64{1, 2}},
+		"DocumentWeights must be nonnegative and finite, got -1 for document 2": {
+			DocumentWeights: []float64{1, 1, -1, 1, 1, 1}},
+		"DocumentWeights must be nonnegative and finite, got NaN for document 0": {
+			DocumentWeights: []float64{math.NaN(), 1, 1, 1, 1, 1}},
+		"DocumentWeights must be nonnegative and finite, got +Inf for document 5": {
+			DocumentWeights: []float64{1, 1, 1, 1, 1, math.Inf(1)}},
+		"at least one of DocumentWeights must be positive": {DocumentWeights: make([]float64, 6)},
+		"DocumentWeights must be positive with a precomputed Kernel, got 0 for document 1": {
 			DocumentWeights: []float64{1, 0, 1, 1, 1, 1}, Kernel: "precomputed"},
 		"DocumentWeights does not apply to Type knn": {Type: "knn", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
 	} {
@@ -250,7 +253,7 @@ func TestKernelOfModelUnknown(t *testing.T) {
 func TestNoRows(t *testing.T) {
 	var zero gram.Rows
 	err := zero.Add([]uint32{0}, []float64{1})
-	if err == nil || err.Error() != "gram: Rows is zero, expected a result of NewRows" {
+	if err == nil || err.Error() != "gram: Rows is not initialized; use NewRows" {
 		t.Errorf("zero Rows: %v", err)
 	}
 	if c := new(gram.Rows).Corpus(); c.Documents.Rows() != 0 || c.Documents.Cols != 0 {

@@ -97,10 +97,10 @@ type Progress struct {
 // check validates the options whose names differ in lower-level packages.
 func (o *Options) check() error {
 	if o.Workers < 0 {
-		return fmt.Errorf("gram: Workers %d, expected at least 1, or 0 for one per CPU", o.Workers)
+		return fmt.Errorf("gram: Workers must be positive, or 0 for one per CPU, got %d", o.Workers)
 	}
 	if o.MemoryBytes < 0 {
-		return fmt.Errorf("gram: MemoryBytes %d, expected at least 1, or 0 for no limit", o.MemoryBytes)
+		return fmt.Errorf("gram: MemoryBytes must be positive, or 0 for no limit, got %d", o.MemoryBytes)
 	}
 	return nil
 }

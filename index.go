@@ -157,10 +157,10 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 		}
 	}
 	if x.embedding.Scales() {
-		return nil, fmt.Errorf("gram: embedding %s of an index, expected an embedding of text", x.embedding)
+		return nil, fmt.Errorf("gram: an index needs a text embedding, got %s", x.embedding)
 	}
 	if views, err := o.Tokenizer.Split(); err != nil || views != nil {
-		return nil, cmp.Or(err, errors.New("gram: tokenizer of an index has views, expected a single tokenizer"))
+		return nil, cmp.Or(err, errors.New("gram: an index cannot use a tokenizer with views"))
 	}
 	if o.Tokenizer == (corpus.Tokenizer{}) {
 		o.Tokenizer = corpus.NearTokenizer
@@ -372,7 +372,7 @@ func (x *Index) begin(ctx context.Context) (*indexState, error) {
 // check returns an error for the zero Index or a nil context.
 func (x *Index) check(ctx context.Context) error {
 	if x == nil || !x.made {
-		return errors.New("gram: zero Index, expected the result of NewIndex or LoadIndex")
+		return errors.New("gram: Index is not initialized; use NewIndex or LoadIndex")
 	}
 	return run.CheckContext(ctx, "gram")
 }
@@ -390,7 +390,7 @@ func (x *Index) Remove(numbers ...int) error {
 	for _, n := range numbers {
 		at, ok := slices.BinarySearchFunc(s.documents, n, func(d indexed, n int) int { return cmp.Compare(d.number, n) })
 		if !ok || !changed.has(at) {
-			return fmt.Errorf("gram: document %d isn't in the index", n)
+			return fmt.Errorf("gram: document %d is not in the index", n)
 		}
 		changed.removed[at/64] |= 1 << (at % 64)
 		changed.gone++

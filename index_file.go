@@ -167,21 +167,21 @@ func indexBody(b []byte) ([]byte, error) {
 	version, ok := strings.CutPrefix(string(line), indexName)
 	if !ok || !ended || version == "" || strings.Trim(version, "0123456789") != "" {
 		form := indexName + indexVersion + "\n"
-		return nil, fmt.Errorf("%w: it begins with %q, expected %q", ErrFormat, b[:min(len(b), len(form))], form)
+		return nil, fmt.Errorf("%w: the file starts with %q, not %q", ErrFormat, b[:min(len(b), len(form))], form)
 	}
 	if version != indexVersion {
-		return nil, fmt.Errorf("format version %q, expected %q: %w", version, indexVersion, ErrVersion)
+		return nil, fmt.Errorf("format version %q, but this program reads version %q: %w", version, indexVersion, ErrVersion)
 	}
 	rest := b[len(line)+1:]
 	if len(rest) < indexHead {
-		return nil, fmt.Errorf("%w: the file ends in its header", ErrTruncated)
+		return nil, fmt.Errorf("%w: the file ends within its header", ErrTruncated)
 	}
 	size, sum, rest := binary.LittleEndian.Uint64(rest), rest[8:indexHead], rest[indexHead:]
 	switch found := sha256.Sum256(rest); {
 	case uint64(len(rest)) < size:
-		return nil, fmt.Errorf("%w: %d bytes, expected %d", ErrTruncated, len(rest), size)
+		return nil, fmt.Errorf("%w: the file has %d of %d bytes", ErrTruncated, len(rest), size)
 	case uint64(len(rest)) > size:
-		return nil, fmt.Errorf("%w: data after the end", ErrDamaged)
+		return nil, fmt.Errorf("%w: the file has data after its end", ErrDamaged)
 	case !bytes.Equal(found[:], sum):
 		return nil, fmt.Errorf("%w: checksum mismatch", ErrDamaged)
 	}
@@ -206,21 +206,21 @@ func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Em
 		return nil, nil, err
 	}
 	if len(in.Numbers) != m.Rows() || len(weights.Terms) > len(in.Names) || len(columnsOf(in.Names)) != len(in.Names) {
-		return nil, nil, fmt.Errorf("%d numbers of %d documents, %d weights of %d terms, or a term twice", len(in.Numbers),
-			m.Rows(), len(weights.Terms), len(in.Names))
+		return nil, nil, fmt.Errorf("got %d numbers for %d documents and %d weights for %d terms, or duplicate terms",
+			len(in.Numbers), m.Rows(), len(weights.Terms), len(in.Names))
 	}
 	for k, t := range weights.Terms {
 		if int(t) != k {
-			return nil, nil, fmt.Errorf("weight %d belongs to column %d, expected the same number", k, t)
+			return nil, nil, fmt.Errorf("weight %d belongs to column %d, but weights must be in column order", k, t)
 		}
 	}
 	if in.Next < 0 || int64(in.Next) > maxNumber {
-		return nil, nil, fmt.Errorf("the next document has the number %d, expected 0 to %d", in.Next, maxNumber)
+		return nil, nil, fmt.Errorf("number %d of the next document must be between 0 and %d", in.Next, maxNumber)
 	}
 	documents = make([]indexed, m.Rows())
 	for i, n := range in.Numbers {
 		if n < 0 || n >= in.Next || i > 0 && n <= in.Numbers[i-1] {
-			return nil, nil, fmt.Errorf("document %d has the number %d, expected ascending numbers below %d", i, n, in.Next)
+			return nil, nil, fmt.Errorf("document %d has number %d, but numbers must be ascending and below %d", i, n, in.Next)
 		}
 		terms, counts := m.Row(i)
 		documents[i] = indexed{number: n, terms: terms, counts: counts}

@@ -28,9 +28,9 @@ func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]
 	}
 	switch {
 	case q.K < 0 || q.K == 0 && q.Within == nil:
-		return nil, fmt.Errorf("gram: K %d, expected at least 1, or Within to be set", q.K)
+		return nil, fmt.Errorf("gram: K must be positive unless Within is set, got %d", q.K)
 	case q.Within != nil && !(*q.Within >= 0):
-		return nil, fmt.Errorf("gram: Within %v, expected at least 0", *q.Within)
+		return nil, fmt.Errorf("gram: Within must be nonnegative, got %v", *q.Within)
 	}
 	out := make([][]Match, len(texts))
 	for i, text := range texts {

@@ -129,7 +129,7 @@ func (o *Options) engineOn(
 			return nil, nil, nil, rows.NameValue(err)
 		}
 	} else if n := x.Empty() - columns.Documents.EmptyRows(); n > 0 {
-		o.warn("%s leaves %d documents without terms: orthogonal to all others, identical to each other", x.Embedder, n)
+		o.warn("%s leaves %d documents empty; they are orthogonal to all others and identical to each other", x.Embedder, n)
 	}
 	e, err := engine.NewContext(ctx, x, o.engine(x, stage))
 	return kernel.Resolve(k, s.Terms), e, y, err
@@ -147,7 +147,7 @@ func (o *Options) embed(
 		return nil, nil, columns.NameValue(err)
 	}
 	if apart && s.Blank > 0 {
-		o.warn("%d texts without terms, which are near to equal texts only", s.Blank)
+		o.warn("%d texts have no terms, so only identical texts count as their duplicates", s.Blank)
 	}
 	x, err := s.Embedder.TransformRows(ctx, s.Columns, nil, o.Workers)
 	return s, x, columns.NameValue(err)
@@ -171,7 +171,7 @@ func mixed(a, b string, text bool) error {
 	if text {
 		a, b = b, a
 	}
-	return fmt.Errorf("gram: %s has vectors and %s text, expected the same kind: columns do not identify words", a, b)
+	return fmt.Errorf("gram: %s has vectors, but %s has text; their columns cannot be matched", a, b)
 }
 
 // reordered moves the terms of documents to other columns, and drops terms without a column.

@@ -82,7 +82,7 @@ func (m *Model) WithNovelty(training *corpus.Corpus) *Model {
 // made returns an error for the zero Model.
 func (m *Model) made() error {
 	if m == nil || m.m == nil {
-		return errors.New("gram: zero Model, expected the result of Train or Load")
+		return errors.New("gram: Model is not initialized; use Train or Load")
 	}
 	return nil
 }

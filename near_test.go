@@ -128,7 +128,7 @@ func TestOneSpaceOfVectors(t *testing.T) {
 		}
 	}
 	_, err := gram.Cross(t.Context(), x, rows(2, 1, 2), "", gram.Options{})
-	if err == nil || !strings.Contains(err.Error(), "rows has 4 columns and rows 2, expected as many") {
+	if err == nil || !strings.Contains(err.Error(), "rows has 4 columns, but rows has 2") {
 		t.Errorf("4 and 2 columns: %v", err)
 	}
 }

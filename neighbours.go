@@ -92,7 +92,7 @@ func Duplicates(ctx context.Context, c *corpus.Corpus, o DuplicateOptions) (_ []
 		within = *o.Within
 	}
 	if !(within >= 0 && within < 1) {
-		return nil, fmt.Errorf("gram: duplicates within %v, expected a number from 0 to below 1", within)
+		return nil, fmt.Errorf("gram: distance of duplicates must be in [0, 1), got %v", within)
 	}
 	if o.Embedding != "" {
 		if embedding, err = sparse.ParseEmbedding(o.Embedding); err != nil {

@@ -122,8 +122,8 @@ func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, e
 	case c.Kept():
 		return m.count(ctx, c.Raw)
 	case !c.Tokenizer.SameTerms(a.Tokenizer):
-		return nil, fmt.Errorf("gram: the text of %s was tokenised by %s, and the training text by %s, "+
-			"expected the same: read it with Model.ReadOptions", c.Source, c.Tokenizer, a.Tokenizer)
+		return nil, fmt.Errorf("gram: the text of %s was tokenised by %s, but the training text by %s; "+
+			"read it with Model.ReadOptions", c.Source, c.Tokenizer, a.Tokenizer)
 	}
 	return reordered(c, m.columnsOf(a.Vocabulary), len(a.Vocabulary))
 }
@@ -193,12 +193,12 @@ func (m *Model) counts() (*corpus.Counter, error) {
 	if m.counter == nil {
 		a := m.is()
 		if a.Vocabulary == nil {
-			return nil, errors.New("gram: the model was trained on vectors, expected a model trained on texts")
+			return nil, errors.New("gram: the model was trained on vectors, so it cannot predict texts")
 		}
 		if term, err := notWord(a.Tokenizer, a.Vocabulary); err != nil {
 			return nil, err
 		} else if term != "" {
-			m.o.warn("most terms of the model aren't words of texts, such as %q: PredictTerms takes terms", term)
+			m.o.warn("most terms of the model, such as %q, cannot occur in a text; use PredictTerms for terms", term)
 		}
 		counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
 		if err != nil {
@@ -242,7 +242,7 @@ func (m *Model) PredictTerms(ctx context.Context, documents [][]string) (_ *Pred
 	}
 	vocabulary := m.is().Vocabulary
 	if vocabulary == nil {
-		return nil, errors.New("gram: the model was trained on vectors, expected a model trained on terms")
+		return nil, errors.New("gram: the model was trained on vectors, so it cannot predict terms")
 	}
 	column := m.columnsOf(vocabulary)
 	r := NewRows(len(vocabulary))
@@ -293,7 +293,7 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Cou
 		out.Margins, out.Seconds = append(out.Margins, f), append(out.Seconds, second)
 	}
 	if len(out.Empty) > 0 && a.Vocabulary != nil && !slices.Contains(out.Empty, false) {
-		m.o.warn("%s in any of the documents (%d), which get the prediction of an empty document", learn.NoKnownTerm,
+		m.o.warn("%s in any of the %[2]d documents, so all are predicted as empty documents", learn.NoKnownTerm,
 			len(out.Empty))
 	}
 	return out, nil

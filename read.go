@@ -39,7 +39,7 @@ type ReadOptions struct {
 	Strict   bool   // fail on bytes that are invalid in the encoding; default drop them with a warning
 
 	LabelColumn, TextColumn string // columns of a table or keys of JSON; default usual names, and all columns
-	IDColumn                string // column with names of documents; default a usual name
+	IDColumn                string // column with document names; by default found by its name
 	Columns                 string // kinds of columns, such as "zip=category, notes=ignore"; see [corpus.Kind]
 	Labels                  string // file with one line of labels per document; default the labels of the source
 	Signed                  bool   // accept negative values
@@ -100,7 +100,7 @@ func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpu
 		return nil, err
 	}
 	if empty := c.Documents.EmptyRows(); o.MinDF == 0 && o.Vocabulary == nil && 2*empty > len(texts) {
-		o.warn("%d of %d texts share no term with another text and are now empty: MinDF 1 keeps terms of one text",
+		o.warn("%d of %d texts share no term with another text and are now empty; MinDF 1 keeps all terms",
 			empty, len(texts))
 	}
 	return c, nil
@@ -245,24 +245,23 @@ func NewRows(columns int) *Rows {
 func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error {
 	m := r.c.Documents
 	if m == nil {
-		return errors.New("gram: Rows is zero, expected a result of NewRows")
+		return errors.New("gram: Rows is not initialized; use NewRows")
 	}
 	if len(columns) != len(values) {
-		return fmt.Errorf("gram: document %d: %d columns and %d values, expected equal numbers", m.Rows(), len(columns),
-			len(values))
+		return fmt.Errorf("gram: document %d has %d columns but %d values", m.Rows(), len(columns), len(values))
 	}
 	row := make([]float32, len(values))
 	for k, v := range values {
 		var bad string
 		switch row[k] = float32(v); {
 		case int64(columns[k]) >= int64(m.Cols):
-			bad = fmt.Sprintf("expected a column below %d", m.Cols)
+			bad = fmt.Sprintf("the matrix has only %d columns", m.Cols)
 		case k > 0 && columns[k] <= columns[k-1]:
-			bad = fmt.Sprintf("after %d, expected increasing columns", columns[k-1])
+			bad = fmt.Sprintf("columns must increase, but it follows %d", columns[k-1])
 		case math.IsInf(float64(row[k]), 0) && !math.IsInf(v, 0):
-			bad = fmt.Sprintf("found %v, expected at most %.3g, which float32 holds", v, math.MaxFloat32)
+			bad = fmt.Sprintf("value must be at most %.3g to fit in float32, got %v", math.MaxFloat32, v)
 		case row[k]-row[k] != 0:
-			bad = fmt.Sprintf("found %v, expected a finite value", v)
+			bad = fmt.Sprintf("value must be finite, got %v", v)
 		}
 		if bad != "" {
 			return fmt.Errorf("gram: document %d, column %d: %s", m.Rows(), columns[k], bad)
@@ -300,7 +299,7 @@ func (r *Rows) Corpus() *corpus.Corpus {
 // corpus is Corpus with labels. Unless labels is nil, it must have the given number of documents.
 func (r *Rows) corpus(documents int, labels []string) (*corpus.Corpus, error) {
 	if labels != nil && len(labels) != documents {
-		return nil, fmt.Errorf("gram: %d labels for %d documents, expected one per document, or nil", len(labels), documents)
+		return nil, fmt.Errorf("gram: got %d labels for %d documents", len(labels), documents)
 	}
 	return r.Corpus(), nil
 }

@@ -116,7 +116,7 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	o.Terms = slices.Clone(o.Terms)
 	for i, cut := range o.Terms {
 		if err := checked(ctx, cut); err != nil || cut.Documents.Rows() != c.Documents.Rows() {
-			return nil, errors.Join(fmt.Errorf("gram: Terms[%d], expected the same %d documents", i, c.Documents.Rows()), err)
+			return nil, errors.Join(fmt.Errorf("gram: Terms[%d] must have the same %d documents", i, c.Documents.Rows()), err)
 		}
 		if o.Terms[i], err = o.weighted(cut); err != nil {
 			return nil, err
@@ -178,7 +178,7 @@ func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Option
 	for _, name := range slices.Sorted(maps.Keys(o.Grid)) {
 		values := o.Grid[name]
 		if sorted := slices.Sorted(slices.Values(values)); len(values) == 0 || len(slices.Compact(sorted)) < len(values) {
-			return nil, fmt.Errorf("gram: Grid %s: %q, expected distinct values", name, values)
+			return nil, fmt.Errorf("gram: Grid.%s must have one or more distinct values, got %q", name, values)
 		}
 		lists = append(lists, learn.Words{Name: name, Values: values})
 	}
@@ -188,7 +188,7 @@ func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Option
 	}
 	if g.Folds = o.Folds; len(o.Terms) > 0 {
 		if !g.Samples {
-			return nil, errors.New("gram: Terms are set with a Grid, expected a search on samples")
+			return nil, errors.New("gram: Terms and Grid cannot be combined")
 		}
 		g.Terms = len(o.Terms) + 1
 		g.Corpus = func(_ context.Context, cut int) (*corpus.Corpus, error) { return o.Terms[cut-1], nil }

@@ -43,7 +43,7 @@ func Spectrum(ctx context.Context, c *corpus.Corpus, o SpectrumOptions) (_ []flo
 	}
 	n := c.Documents.Rows()
 	need := spectrum.AllBytes(n) + 4*int64(n)*int64(n)
-	if err := run.Fits(need, max(o.MemoryBytes, 0), "gram: finding all eigenvalues of %d documents", n); err != nil {
+	if err := run.Fits(need, max(o.MemoryBytes, 0), "gram: computing all eigenvalues for %d documents", n); err != nil {
 		return nil, err
 	}
 	k, err := Gram(ctx, c, o.Kernel, o.Options)
@@ -101,8 +101,8 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 		return nil, err
 	}
 	if n := c.Documents.Rows(); n < 2 || o.Landmarks < 0 || !(o.Tolerance >= 0) {
-		return nil, fmt.Errorf("gram: PCA of %d documents with Landmarks %d and Tolerance %v, expected at least 2 "+
-			"documents and nonnegative numbers", n, o.Landmarks, o.Tolerance)
+		return nil, fmt.Errorf("gram: PCA needs at least 2 documents, and Landmarks and Tolerance must not be negative; "+
+			"got %d documents, Landmarks %d, Tolerance %v", n, o.Landmarks, o.Tolerance)
 	}
 	opt := pca.Options{
 		Components: o.Components, Tolerance: cmp.Or(o.Tolerance, 1e-4), Seed: cmp.Or(o.Seed, 1),

@@ -152,7 +152,7 @@ func (o *TrainOptions) set(l *learn.Learner, t learn.Trainer) error {
 		for _, text := range values {
 			var wrong *params.ValueError
 			if err := params.Set(t, name, text); errors.As(err, &wrong) {
-				return fmt.Errorf("gram: %s %s, expected %s", field, text, wrong.Wanted)
+				return fmt.Errorf("gram: %s must be %s, got %s", field, wrong.Wanted, text)
 			} else if err != nil {
 				return err
 			}
@@ -189,13 +189,13 @@ func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer,
 		err = learn.CheckTargets(c)
 	}
 	if err == nil && c.Vocabulary != nil && c.Documents.NNZ() == 0 {
-		err = errors.New("the documents have no terms, expected some to learn from: MinDF 1 keeps terms of one document")
+		err = errors.New("the documents have no terms to learn from; MinDF 1 keeps all terms")
 	}
 	if err == nil {
 		err = l.Suit(trainer, c)
 	}
 	if own.Work = max(cmp.Or(o.ChooseWork, 1), 0); err == nil && math.IsNaN(own.Work) {
-		err = errors.New("ChooseWork NaN, expected a number")
+		err = errors.New("ChooseWork must be a number, got NaN")
 	}
 	if o.Kernel == "" && o.Embedding == "" || c.Tokenizer.Measured() {
 		own.Vectors = learn.VectorsOf(c)
@@ -215,7 +215,7 @@ func (o *TrainOptions) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 		return c, nil
 	}
 	if n := c.Documents.Rows(); len(o.DocumentWeights) != n {
-		return nil, fmt.Errorf("gram: %d DocumentWeights, expected %d, one for each document of %s", len(o.DocumentWeights),
+		return nil, fmt.Errorf("gram: got %d DocumentWeights for the %d documents of %s", len(o.DocumentWeights),
 			n, c.Source)
 	}
 	var kept []int
@@ -223,17 +223,17 @@ func (o *TrainOptions) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 	for i, w := range o.DocumentWeights {
 		switch {
 		case !(w >= 0) || math.IsInf(w, 0):
-			return nil, fmt.Errorf("gram: DocumentWeights: %v of document %d, expected a finite number of at least 0", w,
+			return nil, fmt.Errorf("gram: DocumentWeights must be nonnegative and finite, got %v for document %d", w,
 				c.Number(i))
 		case w > 0:
 			kept, weights = append(kept, i), append(weights, w)
 		case o.Kernel == model.Precomputed:
-			return nil, fmt.Errorf("gram: DocumentWeights: 0 of document %d of a precomputed Kernel, expected a number "+
-				"above 0: leave out its row and its column", c.Number(i))
+			return nil, fmt.Errorf("gram: DocumentWeights must be positive with a precomputed Kernel, got 0 for document %d; "+
+				"remove its row and its column instead", c.Number(i))
 		}
 	}
 	if kept == nil {
-		return nil, errors.New("gram: DocumentWeights that are all 0, expected some above 0")
+		return nil, errors.New("gram: at least one of DocumentWeights must be positive")
 	}
 	own := *c
 	if own.Weights = nil; len(kept) < len(o.DocumentWeights) {

@@ -105,8 +105,8 @@ func parseColumns(s string) (columns []TableColumn, err error) {
 			c.Kind, c.file = KindVector, string(c.Kind)
 		}
 		if c.Name == "" || !slices.Contains(kinds, c.Kind) {
-			return nil, fmt.Errorf("corpus: Columns %q: found %q, expected COLUMN=KIND with the kind text, number, category, "+
-				"vector, label, id, group, weight or ignore, or COLUMN=FILE.npy", s, part)
+			return nil, fmt.Errorf("corpus: Columns %q: %q must be COLUMN=KIND, where KIND is text, number, category, vector, "+
+				"label, id, group, weight or ignore, or COLUMN=FILE.npy", s, part)
 		}
 		columns = append(columns, c)
 	}

@@ -77,7 +77,7 @@ func TestReadColumns(t *testing.T) {
 		t.Errorf("a row without a number: %v", err)
 	}
 	if _, err = counter.Count(context.Background(), []string{"offer"}); err == nil ||
-		!strings.Contains(err.Error(), "expected rows with the columns title, price") {
+		!strings.Contains(err.Error(), "got texts instead of rows with columns title, price") {
 		t.Errorf("a text that is no row: %v", err)
 	}
 	opt = columnsOptions(t, "title=words + price=numbers", 2)
@@ -159,7 +159,7 @@ func TestNumericTable(t *testing.T) {
 		{"a,b,class\n1,2,x\n", "the name of the text column", Options{Vocabulary: []string{"z"}}}, // a text model
 		{"a,b,class\n1,2,x\n", "the column b as label and as ignore", Options{Form: Form{Columns: "b=label,b=ignore"}}},
 		{"a,b,class\n1,2,x\n", `a column called "d"`, Options{Form: Form{Columns: "a=text, d=ignore"}}},
-		{"a,b,class\n1,2,x\n", `found " b=words"`, Options{Form: Form{Columns: "a=text, b=words"}}},
+		{"a,b,class\n1,2,x\n", `" b=words" must be COLUMN=KIND`, Options{Form: Form{Columns: "a=text, b=words"}}},
 	} {
 		if got, err := read(c.content, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, expected %s, found %+v", c.content, err, c.want, got)
@@ -426,7 +426,7 @@ func TestViewsWithoutTerms(t *testing.T) {
 // A row of the wrong length gives an error instead of a panic.
 func TestShortRow(t *testing.T) {
 	tokenizer := musttest.Get(token.Parse("a=word + b=word"))(t)
-	const want = "row 1: 1 fields, expected 2"
+	const want = "row 1 has 1 fields for 2 columns"
 	for _, columns := range [][]string{{"a", "b"}, {"b", "a"}} {
 		rows := [][]string{{"x", "y"}, {"z"}}
 		for _, opt := range []Options{{}, {Tokenizer: tokenizer}} {

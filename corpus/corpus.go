@@ -50,8 +50,8 @@ func (c *Corpus) KernelRows() (*sparse.CSR, error) {
 	}
 	for i := range m.Rows() {
 		if terms, _ := m.Row(i); len(terms) == 0 || terms[0] != 0 {
-			return nil, fmt.Errorf("corpus: %s, row %d: no 0:serial before the values, expected it in each row of a "+
-				"precomputed kernel", c.Source, i+1)
+			return nil, fmt.Errorf("corpus: %s, row %d: each row of a precomputed kernel must start with 0:serial "+
+				"before the values", c.Source, i+1)
 		}
 	}
 	out := &sparse.CSR{Cols: max(m.Cols-1, 0), Offsets: m.Offsets, Terms: m.Terms, Values: m.Values}
@@ -118,7 +118,7 @@ func (c *Corpus) Validate() error {
 		return err
 	}
 	if c.Vocabulary != nil && len(c.Vocabulary) < c.Documents.Cols {
-		return fmt.Errorf("corpus: a vocabulary of %d terms, expected at least %d, one for each column, or none",
+		return fmt.Errorf("corpus: the vocabulary has %d terms for %d columns",
 			len(c.Vocabulary), c.Documents.Cols)
 	}
 	for _, list := range []struct {
@@ -129,12 +129,12 @@ func (c *Corpus) Validate() error {
 		{"hashes", len(c.Hashes), c.Hashes != nil}, {"groups", len(c.Groups), c.Groups != nil},
 		{"weights", len(c.Weights), c.Weights != nil}} {
 		if list.set && list.n != rows {
-			return fmt.Errorf("corpus: %d %s, expected %d, one for each document, or none", list.n, list.name, rows)
+			return fmt.Errorf("corpus: got %d %s for %d documents", list.n, list.name, rows)
 		}
 	}
 	for i, w := range c.Weights {
 		if !(w > 0) || math.IsInf(w, 0) {
-			return fmt.Errorf("corpus: weight %v of document %d, expected a finite number above 0", w, i)
+			return fmt.Errorf("corpus: weight of document %d must be positive and finite, got %v", i, w)
 		}
 	}
 	return nil

@@ -32,19 +32,19 @@ func TestCorporaAreRefused(t *testing.T) {
 	for want, spoil := range map[string]func(c *Corpus){
 		"":                                func(c *Corpus) {},
 		"matrix is nil":                   func(c *Corpus) { c.Documents = nil },
-		"labels of 3 documents, expected": func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
-		"labels of 5 documents, expected labels of 4":               func(c *Corpus) { c.Labels.Add(0) },
-		"labels of 0 documents, expected labels of 4":               func(c *Corpus) { c.Labels.Offsets = nil },
-		"labels: class 2 at offset 1, expected a class from 0 to 1": func(c *Corpus) { c.Labels.IDs[1] = 2 },
-		"labels: class -1 at offset 3":                              func(c *Corpus) { c.Labels.IDs[3] = -1 },
-		"labels: class 1 at offset 0, expected a class from 0 to 0": func(c *Corpus) { c.Classes = c.Classes[:1] },
-		"a vocabulary of 4 terms, expected at least 5":              func(c *Corpus) { c.Vocabulary = c.Vocabulary[:4] },
-		"3 names, expected 4":                                       func(c *Corpus) { c.Names = c.Names[:3] },
-		"0 groups, expected 4":                                      func(c *Corpus) { c.Groups = []int64{} },
-		"3 weights, expected 4":                                     func(c *Corpus) { c.Weights = c.Weights[:3] },
-		"weight 0 of document 1, expected a finite number":          func(c *Corpus) { c.Weights[1] = 0 },
-		"weight NaN of document 3, expected a finite number":        func(c *Corpus) { c.Weights[3] = math.NaN() },
-		"weight +Inf of document 0, expected a finite":              func(c *Corpus) { c.Weights[0] = math.Inf(1) },
+		"got labels for 3 of 4 documents": func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
+		"got labels for 5 of 4 documents": func(c *Corpus) { c.Labels.Add(0) },
+		"got labels for 0 of 4 documents": func(c *Corpus) { c.Labels.Offsets = nil },
+		"class at offset 1 must be between 0 and 1, got 2":           func(c *Corpus) { c.Labels.IDs[1] = 2 },
+		"class at offset 3 must be between 0 and 1, got -1":          func(c *Corpus) { c.Labels.IDs[3] = -1 },
+		"class at offset 0 must be between 0 and 0, got 1":           func(c *Corpus) { c.Classes = c.Classes[:1] },
+		"the vocabulary has 4 terms for 5 columns":                   func(c *Corpus) { c.Vocabulary = c.Vocabulary[:4] },
+		"got 3 names for 4 documents":                                func(c *Corpus) { c.Names = c.Names[:3] },
+		"got 0 groups for 4 documents":                               func(c *Corpus) { c.Groups = []int64{} },
+		"got 3 weights for 4 documents":                              func(c *Corpus) { c.Weights = c.Weights[:3] },
+		"weight of document 1 must be positive and finite, got 0":    func(c *Corpus) { c.Weights[1] = 0 },
+		"weight of document 3 must be positive and finite, got NaN":  func(c *Corpus) { c.Weights[3] = math.NaN() },
+		"weight of document 0 must be positive and finite, got +Inf": func(c *Corpus) { c.Weights[0] = math.Inf(1) },
 	} {
 		c := handFilledCorpus()
 		spoil(c)
@@ -56,7 +56,7 @@ func TestCorporaAreRefused(t *testing.T) {
 	for _, spoiled := range [][2]int{{0, 1}, {4, 5}, {2, 0}, {3, -1}, {1, math.MaxInt64}} {
 		c := handFilledCorpus()
 		c.Labels.Offsets[spoiled[0]] = int64(spoiled[1])
-		want := "ascending offsets from 0 to 4, the number of labels"
+		want := "offsets must be ascending from 0 to the number of labels, 4"
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("label offset %d is %d: %v", spoiled[0], spoiled[1], err)
 		}

@@ -146,7 +146,7 @@ func (w *warnings) addOption(message string, count int64, first, field, does str
 
 // badBytes adds a warning for invalid bytes.
 func (w *warnings) badBytes(count int64, first string) {
-	w.addOption("byte that is not text, which separates terms", count, first,
+	w.addOption("byte that is not text, read as a separator", count, first,
 		"Encoding", "names the encoding, such as windows-1252")
 }
 
@@ -211,8 +211,8 @@ func (c *Corpus) NameValue(err error) error {
 	switch {
 	case c == nil:
 	case errors.As(err, &value):
-		return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, c.DocumentName(value.Row), c.TermName(value.Term),
-			value.Value, value.Expected)
+		return fmt.Errorf("%s: %s, %s: value must be %s, got %v", c.Source, c.DocumentName(value.Row), c.TermName(value.Term),
+			value.Expected, value.Value)
 	case errors.As(err, &pair):
 		return fmt.Errorf("%s: %s, %w", c.Source, pair.Describe(c.DocumentName), sparse.ErrNotFinite)
 	}
@@ -314,7 +314,7 @@ func (c *Corpus) CheckClasses() error {
 	if len(c.Classes) < many || !most {
 		return nil
 	}
-	return fmt.Errorf("corpus: %s: found %d classes, and %d of %d documents are alone in their class, expected classes "+
-		"of several documents: the labels seem to be another column or key, or targets of a regression, as for "+
-		"epsilon_svr", c.Source, len(c.Classes), n, c.Documents.Rows())
+	return fmt.Errorf("corpus: %s: found %d classes, but %d of %d documents are alone in their class; choose another "+
+		"column or key of labels, or use a regression such as epsilon_svr",
+		c.Source, len(c.Classes), n, c.Documents.Rows())
 }

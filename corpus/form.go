@@ -54,10 +54,10 @@ type Form struct {
 // Validate returns an error if the format, the encoding or ZeroBased is invalid.
 func (f Form) Validate() error {
 	if names := Formats(); f.Format != FormatAuto && !slices.Contains(names, string(f.Format)) {
-		return fmt.Errorf("corpus: format %q, expected one of %s", string(f.Format), strings.Join(names, ", "))
+		return fmt.Errorf("corpus: unknown format %q; valid formats are %s", string(f.Format), strings.Join(names, ", "))
 	}
 	if f.ZeroBased != "" && f.ZeroBased != "true" && f.ZeroBased != "false" {
-		return fmt.Errorf("corpus: ZeroBased is %q, expected true or false", f.ZeroBased)
+		return fmt.Errorf("corpus: ZeroBased must be true or false, got %q", f.ZeroBased)
 	}
 	if _, err := charset.Lookup(f.Encoding); err != nil {
 		return fmt.Errorf("corpus: %w", err)

@@ -82,7 +82,7 @@ func (r Raw) fields(i int) []string {
 func (r Raw) checkRows() error {
 	for i, row := range r.Rows {
 		if len(row) != len(r.Columns) {
-			return fmt.Errorf("corpus: row %d: %d fields, expected %d, one for each of the columns %s", i, len(row),
+			return fmt.Errorf("corpus: row %d has %d fields for %d columns (%s)", i, len(row),
 				len(r.Columns), strings.Join(r.Columns, ", "))
 		}
 	}
@@ -98,9 +98,9 @@ func (r Raw) cutBy(t Tokenizer) (Raw, error) {
 	}
 	switch names := columns.Names(); {
 	case columns == nil && r.Rows != nil:
-		return r, fmt.Errorf("corpus: rows with the columns %s, expected texts", strings.Join(r.Columns, ", "))
+		return r, fmt.Errorf("corpus: got rows with columns %s instead of texts", strings.Join(r.Columns, ", "))
 	case columns != nil && r.Texts != nil:
-		return r, fmt.Errorf("corpus: texts, expected rows with the columns %s", strings.Join(names, ", "))
+		return r, fmt.Errorf("corpus: got texts instead of rows with columns %s", strings.Join(names, ", "))
 	case slices.Equal(r.Columns, names):
 		return r.plain(columns), nil
 	default:

@@ -148,7 +148,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 		return nil, err
 	}
 	if opt.Format == FormatFolder {
-		return nil, fmt.Errorf("corpus: %s: format %s for a stream, expected a file format", name, opt.Format)
+		return nil, fmt.Errorf("corpus: %s: a stream cannot have the format %s", name, opt.Format)
 	}
 	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
 		end, stop := run.Stream(ctx, "corpus: the reader", countingReader{r, m})
@@ -231,9 +231,9 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 		}
 		return c, err
 	case info.IsDir():
-		return nil, fmt.Errorf("corpus: %s: a folder, expected a file in the format %s", source, opt.Format)
+		return nil, fmt.Errorf("corpus: %s is a folder, but format %s needs a file", source, opt.Format)
 	case opt.Format == FormatFolder:
-		return nil, fmt.Errorf("corpus: %s: a file, expected a folder with one sub-folder per class", source)
+		return nil, fmt.Errorf("corpus: %s is not a folder, but the format needs one with a sub-folder per class", source)
 	}
 	if info.Mode().IsRegular() {
 		meter.total.Store(info.Size())
@@ -290,23 +290,23 @@ func (o *Options) check() error {
 		int64(o.Workers), int64(o.MinDF), int64(o.MaxDF), int64(o.MaxLineBytes), o.MemoryBytes,
 	} {
 		if value < 0 {
-			return fmt.Errorf("corpus: %s is %d, expected at least 0", names[i], value)
+			return fmt.Errorf("corpus: %s must be nonnegative, got %d", names[i], value)
 		}
 	}
 	if o.MaxDF > 0 && o.MaxDF < o.MinDF {
-		return fmt.Errorf("corpus: MaxDF is %d, expected at least MinDF, %d", o.MaxDF, o.MinDF)
+		return fmt.Errorf("corpus: MaxDF (%d) must not be below MinDF (%d)", o.MaxDF, o.MinDF)
 	}
 	if o.Vocabulary != nil && o.VocabularyLater != nil {
-		return fmt.Errorf("corpus: Vocabulary and VocabularyLater must not both be set")
+		return fmt.Errorf("corpus: Vocabulary and VocabularyLater cannot be combined")
 	}
 	if !utf8.ValidString(o.LabelSeparator) {
-		return fmt.Errorf("corpus: LabelSeparator %q, expected UTF-8", o.LabelSeparator)
+		return fmt.Errorf("corpus: LabelSeparator must be UTF-8, got %q", o.LabelSeparator)
 	}
 	if err := o.Tokenizer.Validate(); err != nil {
 		return fmt.Errorf("corpus: Tokenizer: %w", err)
 	}
 	if o.TokenizerLater != nil && o.Tokenizer.Canonical() != (Tokenizer{}) {
-		return fmt.Errorf("corpus: Tokenizer and TokenizerLater must not both be set")
+		return fmt.Errorf("corpus: Tokenizer and TokenizerLater cannot be combined")
 	}
 	if err := o.Like.Validate(); err != nil {
 		return fmt.Errorf("%w: Like", err)

@@ -203,7 +203,7 @@ func TestReadFolder(t *testing.T) {
 		{map[string]string{"a/1": "words", "a/2.png": "\x89PNG\x00\x01 words", "b/3": "words wor\xe9ds"}, Options{},
 			"a words:1\nb words:1\n", "a/1 b/3",
 			"file of binary data, skipped (1, first a/2.png)\n" +
-				"byte that is not text, which separates terms (1, first b/3)\n"},
+				"byte that is not text, read as a separator (1, first b/3)\n"},
 	} {
 		root := t.TempDir()
 		for name, content := range c.files {
@@ -266,7 +266,7 @@ func TestGorootLenient(t *testing.T) {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
 	want := "file outside the class folders, skipped (1, first print.go)\n" +
-		"byte that is not text, which separates terms (2, first " +
+		"byte that is not text, read as a separator (2, first " +
 		filepath.Join("fmt", "testdata", "x.go") + ")\n"
 	if got := showWarnings(c, filepath.Join(root, "src")); got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)
@@ -345,21 +345,21 @@ func TestOptions(t *testing.T) {
 		want   string
 	}{
 		{file, Options{Form: Form{Format: "xls"}},
-			`corpus: format "xls", expected one of csv, fasttext, folder, idx, jsonl, lines, numpy, parquet, ` +
+			`corpus: unknown format "xls"; valid formats are csv, fasttext, folder, idx, jsonl, lines, numpy, parquet, ` +
 				`svmlight, tsv`},
-		{file, Options{Workers: -1}, "corpus: Workers is -1, expected at least 0"},
-		{file, Options{MinDF: 3, MaxDF: 2}, "corpus: MaxDF is 2, expected at least MinDF, 3"},
+		{file, Options{Workers: -1}, "corpus: Workers must be nonnegative, got -1"},
+		{file, Options{MinDF: 3, MaxDF: 2}, "corpus: MaxDF (2) must not be below MinDF (3)"},
 		{file, Options{Vocabulary: []string{"a", "b", "a"}},
-			`corpus: the vocabulary holds "a" twice, expected distinct terms`},
+			`corpus: the vocabulary has the term "a" twice`},
 		{file, Options{Vocabulary: []string{}, VocabularyLater: func() ([]string, error) { return nil, nil }},
-			"corpus: Vocabulary and VocabularyLater must not both be set"},
-		{file, Options{Form: Form{LabelSeparator: "\xff"}}, `corpus: LabelSeparator "\xff", expected UTF-8`},
-		{file, Options{Like: Form{Format: "x"}}, `corpus: format "x", expected one of csv, fasttext, folder, idx, jsonl, ` +
+			"corpus: Vocabulary and VocabularyLater cannot be combined"},
+		{file, Options{Form: Form{LabelSeparator: "\xff"}}, `corpus: LabelSeparator must be UTF-8, got "\xff"`},
+		{file, Options{Like: Form{Format: "x"}}, `corpus: unknown format "x"; valid formats are csv, fasttext, folder, idx, jsonl, ` +
 			`lines, numpy, parquet, svmlight, tsv: Like`},
 		{file, Options{Form: Form{Format: FormatFolder}}, "corpus: " + file +
-			": a file, expected a folder with one sub-folder per class"},
+			" is not a folder, but the format needs one with a sub-folder per class"},
 		{filepath.Dir(file), Options{Form: Form{Format: FormatTSV}}, "corpus: " + filepath.Dir(file) +
-			": a folder, expected a file in the format tsv"},
+			" is a folder, but format tsv needs a file"},
 		{empty, Options{}, "corpus: " + empty +
 			": no documents, expected one sub-folder per class with one file per document"},
 		{"synthetic:docs=0", Options{},

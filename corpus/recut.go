@@ -73,11 +73,11 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 		return nil, err
 	}
 	if !c.Kept() {
-		return nil, fmt.Errorf("corpus: %s: there are no texts, see Options.KeepTexts", c.Source)
+		return nil, fmt.Errorf("corpus: %s has no texts; read it with Options.KeepTexts", c.Source)
 	}
 	for _, i := range documents {
 		if i < 0 || i >= c.Raw.Len() {
-			return nil, fmt.Errorf("corpus: %s: document %d, expected a number from 0 to %d", c.Source, i, c.Raw.Len()-1)
+			return nil, fmt.Errorf("corpus: %s: document must be between 0 and %d, got %d", c.Source, c.Raw.Len()-1, i)
 		}
 	}
 	out := *c
@@ -189,7 +189,7 @@ func ParseTerms(s string) (Terms, error) {
 	var err error
 	if ok {
 		if t.MinDF, err = strconv.Atoi(least); err != nil || t.MinDF < 1 {
-			return Terms{}, fmt.Errorf("corpus: terms %q: min-df %q, expected a number of at least 1", s, least)
+			return Terms{}, fmt.Errorf("corpus: terms %q: min-df must be a positive number, got %q", s, least)
 		}
 	}
 	if text != "" {

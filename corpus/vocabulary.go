@@ -62,8 +62,8 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 		return nil, err
 	}
 	if opt.Tokenizer.HasColumns() && !opt.rows {
-		return nil, fmt.Errorf("corpus: views of columns, %s, for texts without columns: "+
-			"expected a CSV table or JSON objects", opt.Tokenizer)
+		return nil, fmt.Errorf("corpus: tokenizer %s has views of columns, but the texts have no columns; "+
+			"use a CSV table or JSON objects", opt.Tokenizer)
 	}
 	keep, fits := *opt, opt.Tokenizer.NeedsScales()
 	if opt.Tokenizer.NeedsWidth() && opt.Vocabulary == nil {
@@ -383,7 +383,7 @@ func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 			columns = append(columns, leftOut)
 		}
 		if columns[id] != leftOut {
-			return nil, fmt.Errorf("corpus: the vocabulary holds %s twice, expected distinct terms", quote(term))
+			return nil, fmt.Errorf("corpus: the vocabulary has the term %s twice", quote(term))
 		}
 		columns[id] = uint32(t)
 	}

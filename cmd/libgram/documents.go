@@ -202,9 +202,9 @@ func (m *matrix) named(err error) error {
 		return err
 	}
 	if m.valueBits == 64 && math.IsInf(float64(value.Value), 0) {
-		value.Expected = fmt.Sprintf("a number up to %.3g, the limit of float32", math.MaxFloat32)
+		value.Expected = fmt.Sprintf("at most %.3g to fit in float32", math.MaxFloat32)
 	}
-	return fmt.Errorf("gram: row %d, column %d: found %v, expected %s", value.Row, value.Term, value.Value, value.Expected)
+	return fmt.Errorf("gram: row %d, column %d: value must be %s, got %v", value.Row, value.Term, value.Expected, value.Value)
 }
 
 // number is the element type of an array.

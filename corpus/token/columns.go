@@ -194,7 +194,7 @@ func DecodeObject(text []byte) (object map[string]any, err error) {
 func (c Columns) ParseObject(text []byte) ([]string, error) {
 	object, err := DecodeObject(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s, expected a JSON object with the keys %s", cut(string(text)),
+		return nil, fmt.Errorf("%s is not a JSON object with the keys %s", cut(string(text)),
 			strings.Join(c.Names(), ", "))
 	}
 	return c.Fields(object)
@@ -280,7 +280,7 @@ func cutColumns(s string) (columns []string, rest string, err error) {
 			}
 		}
 		if name == "" || seen[name] {
-			return nil, s, errors.New("expected distinct column names separated by commas and followed by =, such as " +
+			return nil, s, errors.New("columns must be distinct names separated by commas and followed by =, such as " +
 				"title,body=words")
 		}
 		columns, seen[name] = append(columns, name), true

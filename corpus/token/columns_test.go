@@ -104,7 +104,7 @@ func check(t *testing.T, from Tokenizer, text string) error {
 // A category with any content is a single term, also with other views of the same column.
 func TestCategories(t *testing.T) {
 	_, err := Parse("a=categories:2")
-	if err == nil || !strings.Contains(err.Error(), `"2" after categories, expected nothing`) {
+	if err == nil || !strings.Contains(err.Error(), `categories takes no options, got "2"`) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"categories", "a=category"} {
@@ -371,9 +371,9 @@ func TestValues(t *testing.T) {
 		t.Error("a table without numbers has values")
 	}
 	for bad, want := range map[string]string{
-		"a=values + b=words": `view "b=word" of a table with values, expected values and categories without weights`,
-		"2*a=values":         "without weights", "a=values + b=numbers": "of a table with values",
-		"a=values:width=2": "values:width=2, expected a width as in numbers:width=2",
+		"a=values + b=words": `view "b=word": values can be combined only with categories`,
+		"2*a=values":         "without weights", "a=values + b=numbers": `view "b=numbers": values can be combined only`,
+		"a=values:width=2": "values:width=2 is not a width, such as numbers:width=2",
 	} {
 		if _, err := Parse(bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", bad, err, want)

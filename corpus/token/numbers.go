@@ -85,7 +85,7 @@ func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 		for _, name := range v.Columns {
 			x := values[indices[name]]
 			if len(x) == 0 {
-				return t, fmt.Errorf("token: no numbers in column %s", name)
+				return t, fmt.Errorf("token: column %s has no numbers", name)
 			}
 			var knots []float64
 			if v.Analyzer == Values {
@@ -219,10 +219,10 @@ func (v *View) parseNumbers(s string) error {
 		width, s, _ = strings.Cut(width, ",")
 		var err error
 		if v.width, err = strconv.ParseFloat(width, 64); err != nil || !(v.width >= minWidth && v.width <= maxWidth) {
-			return fmt.Errorf("width %q, expected a number from %d to %d", width, minWidth, maxWidth)
+			return fmt.Errorf("width must be a number from %d to %d, got %q", minWidth, maxWidth, width)
 		}
 	} else if strings.Contains(s, "=") {
-		return fmt.Errorf("%s:%s, expected a width as in numbers:width=2", v.Analyzer, s)
+		return fmt.Errorf("%s:%s is not a width, such as numbers:width=2", v.Analyzer, s)
 	}
 	if s == "" {
 		return nil
@@ -232,15 +232,15 @@ func (v *View) parseNumbers(s string) error {
 		for text := range strings.SplitSeq(part, "|") {
 			x, ok := ParseNumber(text)
 			if !ok || math.IsNaN(x) || len(knots) > 0 && x <= knots[len(knots)-1] || len(knots) == maxKnots {
-				return fmt.Errorf("scale %q, expected up to %d ascending numbers such as 1|2.5|10, with commas between columns",
-					part, maxKnots)
+				return fmt.Errorf("scale must be up to %d ascending numbers, such as 1|2.5|10, with commas between columns, "+
+					"got %q", maxKnots, part)
 			}
 			knots = append(knots, x)
 		}
 		v.knots = append(v.knots, knots)
 	}
 	if len(v.knots) != len(v.Columns) {
-		return fmt.Errorf("%d scales for %d columns, expected one per column", len(v.knots), len(v.Columns))
+		return fmt.Errorf("got %d scales for %d columns", len(v.knots), len(v.Columns))
 	}
 	return nil
 }

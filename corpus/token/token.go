@@ -120,34 +120,34 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 		return nil, t.validateViews()
 	}
 	if t.Analyzer != Word && t.Analyzer != Char && t.Analyzer != CharWB {
-		return nil, fmt.Errorf("token: analyzer %q, expected word, char or char_wb", string(t.Analyzer))
+		return nil, fmt.Errorf("token: analyzer must be word, char or char_wb, got %q", string(t.Analyzer))
 	}
 	if least, most := t.ngrams(); least < 1 || most < least || most > maxN {
-		return nil, fmt.Errorf("token: n-grams from %d to %d, expected a range within 1 to %d", least, most, maxN)
+		return nil, fmt.Errorf("token: range of n-grams must be within 1 to %d, got %d to %d", maxN, least, most)
 	}
 	if _, ok := forms[t.Normalize]; !ok && t.Normalize != "" {
-		return nil, fmt.Errorf("token: normalisation %q, expected NFC, NFD, NFKC or NFKD", t.Normalize)
+		return nil, fmt.Errorf("token: normalisation must be NFC, NFD, NFKC or NFKD, got %q", t.Normalize)
 	}
 	if t.Analyzer != Word && (t.Pattern != "" || t.Digits || t.StopWords != "") {
-		return nil, fmt.Errorf("token: Pattern, Digits or StopWords with the analyzer %s, expected the analyzer word",
+		return nil, fmt.Errorf("token: Pattern, Digits and StopWords require the analyzer word, got %s",
 			t.Analyzer)
 	}
 	if t.Pairs && !t.cutsWords() {
-		return nil, fmt.Errorf("token: Pairs with a pattern or the analyzer %s, expected words of letters",
+		return nil, fmt.Errorf("token: Pairs requires words of letters, not a pattern or the analyzer %s",
 			cmp.Or(t.Analyzer, wordName))
 	}
 	if t.Pattern == "" {
 		return nil, nil
 	}
 	if t.Digits {
-		return nil, fmt.Errorf("token: Pattern and Digits are both set, expected at most one")
+		return nil, fmt.Errorf("token: Pattern and Digits cannot be combined")
 	}
 	pattern, err := regexp.Compile(inGo(t.Pattern))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("token: pattern %q isn't in Go's syntax (RE2): %w", t.Pattern, err)
+		return nil, fmt.Errorf("token: pattern %q is not a valid regular expression (RE2 syntax): %w", t.Pattern, err)
 	case pattern.NumSubexp() > 1:
-		return nil, fmt.Errorf("token: pattern %q has %d groups, expected at most one", t.Pattern, pattern.NumSubexp())
+		return nil, fmt.Errorf("token: pattern %q has %d groups; the maximum is 1", t.Pattern, pattern.NumSubexp())
 	}
 	return pattern, nil
 }
@@ -257,8 +257,8 @@ func parseOne(s string) (Tokenizer, error) {
 		t.Analyzer = Analyzer(analyzer)
 	}
 	fail := func(part string) (Tokenizer, error) {
-		return Tokenizer{}, fmt.Errorf("token: tokenizer %q: found %q, expected ngrams=1..2, digits, case, pairs, "+
-			"normalize=NFKC, accents=strip, pattern=\"…\" or stop=\"…\", each once, with commas between", s, part)
+		return Tokenizer{}, fmt.Errorf("token: tokenizer %q: unknown or repeated option %q; options are ngrams=1..2, digits, case, "+
+			"pairs, normalize=NFKC, accents=strip, pattern=\"…\" and stop=\"…\", separated by commas", s, part)
 	}
 	flags := map[string]*bool{"digits": &t.Digits, "case": &t.KeepCase, "pairs": &t.Pairs}
 	seen := map[string]bool{}

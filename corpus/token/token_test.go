@@ -87,13 +87,13 @@ func TestTerms(t *testing.T) {
 
 func TestBadTokenizers(t *testing.T) {
 	for s, want := range map[string]string{
-		"words": "analyzer", "word:": "expected", "word:ngrams=0": "ngrams", "word:ngrams=2..1": "ngrams",
+		"words": "analyzer", "word:": "unknown or repeated option", "word:ngrams=0": "ngrams", "word:ngrams=2..1": "ngrams",
 		"word:ngrams=1..101": "ngrams", "word:digits=1": "digits", "word:digits,digits": "digits",
 		`word:pattern="("`: "missing closing", `word:pattern="(a)(b)"`: "2 groups", `word:pattern="a"x`: `"x"`,
-		`word:pattern="a",digits`: "at most one", "char:digits": "analyzer word", `char_wb:stop="a"`: "analyzer word",
+		`word:pattern="a",digits`: "cannot be combined", "char:digits": "analyzer word", `char_wb:stop="a"`: "analyzer word",
 		"word:pairs=1": "pairs", "char:pairs": "words of letters", `word:pairs,pattern="a"`: "words of letters",
 		"word:normalize=NFX": "NFKD", "word:accents=keep": "accents", "word:colour=red": "colour", "word:stop=": "stop",
-		"word:digits,": "expected",
+		"word:digits,": "unknown or repeated option",
 	} {
 		if got, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, expected an error with %q", s, got, err, want)

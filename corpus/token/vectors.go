@@ -43,7 +43,7 @@ func ParseVector(field string) (vector []float64) {
 // parseSize parses the length of a view's vectors.
 func (v *View) parseSize(s string) (err error) {
 	if v.size, err = strconv.Atoi(s); err != nil || v.size < 1 || v.size > MaxVector || len(v.Columns) > 1 {
-		return fmt.Errorf("vector:%s for %d columns, expected one column and the length of its vectors, from 1 to %d, as "+
+		return fmt.Errorf("vector:%s for %d columns: a vector view has one column and a length from 1 to %d, as "+
 			"in embedding=vector:384", s, len(v.Columns), MaxVector)
 	}
 	return nil

@@ -43,7 +43,7 @@ func (t Tokenizer) Split() ([]View, error) {
 	}
 	parts := splitOutside(t.Views, '+')
 	if len(parts) > MaxViews {
-		return nil, fmt.Errorf("token: %d views, expected at most %d", len(parts), MaxViews)
+		return nil, fmt.Errorf("token: got %d views; the maximum is %d", len(parts), MaxViews)
 	}
 	views := make([]View, len(parts))
 	for i, part := range parts {
@@ -53,8 +53,8 @@ func (t Tokenizer) Split() ([]View, error) {
 		if weight, rest, ok := strings.Cut(text, "*"); ok && !strings.ContainsAny(weight, `:"`) {
 			w, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
 			if err != nil || !(w >= minWeight && w <= maxWeight) {
-				return nil, fmt.Errorf("token: view %q: weight %q, expected a number from %v to %v", text, weight, minWeight,
-					maxWeight)
+				return nil, fmt.Errorf("token: view %q: weight must be a number from %v to %v, got %q", text, minWeight, maxWeight,
+					weight)
 			}
 			v.Weight, text = w, strings.TrimSpace(rest)
 		}
@@ -62,14 +62,14 @@ func (t Tokenizer) Split() ([]View, error) {
 			return nil, fmt.Errorf("token: view %q: %w", text, err)
 		}
 		if (v.Columns == nil) != (views[0].Columns == nil) {
-			return nil, fmt.Errorf("token: view %q, expected columns before each view or before none, as in title=words", text)
+			return nil, fmt.Errorf("token: view %q: either all views or none must have columns, as in title=words", text)
 		}
 	}
 	if slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Values }) {
 		for _, v := range views {
 			if v.Weight != 1 || v.Analyzer != Values && v.Analyzer != Categories {
-				return nil, fmt.Errorf("token: view %q of a table with values, expected values and categories without weights; "+
-					"numbers may have weights, and text next to them", v)
+				return nil, fmt.Errorf("token: view %q: values can be combined only with categories, without weights; "+
+					"numbers can have weights and be combined with text", v)
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (v *View) parse(text string) (err error) {
 	form = strings.TrimSpace(form)
 	switch name, options, colon := strings.Cut(form, ":"); {
 	case form == "":
-		return errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")
+		return errors.New("a tokenizer is missing, such as words:1..2 or chars:2..5")
 	case v.Columns == nil || slices.Contains(viewNames, name):
 	case name == string(Numbers), name == string(Values):
 		v.Analyzer = Analyzer(name)
@@ -94,12 +94,12 @@ func (v *View) parse(text string) (err error) {
 		v.Analyzer = Vector
 		return v.parseSize(options)
 	case name == string(Categories) && colon:
-		return fmt.Errorf("%q after categories, expected nothing", options)
+		return fmt.Errorf("categories takes no options, got %q", options)
 	case name == string(Categories):
 		v.Analyzer = Categories
 		return nil
 	default:
-		return fmt.Errorf("%q, expected words, chars, numbers, values, categories or vector, as in title=words:1..2", name)
+		return fmt.Errorf("unknown view %q; valid views are words, chars, numbers, values, categories and vector", name)
 	}
 	one, err := parseOne(viewForm(form))
 	v.Tokenizer = one.Canonical()
@@ -163,7 +163,7 @@ func OfViews(views []View) Tokenizer {
 // validateViews checks the views, and that no other field is set.
 func (t Tokenizer) validateViews() error {
 	if t != (Tokenizer{Views: t.Views}) {
-		return fmt.Errorf("token: Views %q with other fields, expected only Views", t.Views)
+		return fmt.Errorf("token: Views %q cannot be combined with other fields", t.Views)
 	}
 	_, err := t.Split()
 	return err
@@ -184,7 +184,7 @@ func (t Tokenizer) FirstColumns(vocabulary []string) ([]int, error) {
 		}
 	}
 	if at < len(vocabulary) && len(views) > 0 {
-		return nil, fmt.Errorf("token: term %q, number %d of the vocabulary, expected sorted terms of the views %s",
+		return nil, fmt.Errorf("token: term %q at index %d of the vocabulary is out of order or not of the views %s",
 			vocabulary[at], at, t.Views)
 	}
 	return first, nil

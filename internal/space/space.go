@@ -121,7 +121,7 @@ func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart 
 		return nil
 	}
 	if int64(cols)+int64(len(place)) > sparse.MaxCols {
-		return fmt.Errorf("corpus: %d columns and %d different texts without terms, expected at most %d", cols, len(place),
+		return fmt.Errorf("corpus: %d columns and %d distinct texts without terms exceed %d columns", cols, len(place),
 			int64(sparse.MaxCols))
 	}
 	for at, m := range documents {
@@ -149,7 +149,7 @@ func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 		if a.Vocabulary != nil {
 			a, b = b, a
 		}
-		return fmt.Errorf("corpus: %s has vectors and %s text, expected the same kind: columns do not identify words",
+		return fmt.Errorf("corpus: %s has vectors, but %s has text; their columns cannot be matched",
 			a.Source, b.Source)
 	}
 	if a.Vocabulary == nil {
@@ -158,7 +158,7 @@ func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 			few, many = many, few
 		}
 		if few.Documents.Cols != many.Documents.Cols && few.Format != corpus.FormatSVMLight {
-			return fmt.Errorf("corpus: %s has %d columns and %s %d, expected as many", b.Source, b.Documents.Cols, a.Source,
+			return fmt.Errorf("corpus: %s has %d columns, but %s has %d", b.Source, b.Documents.Cols, a.Source,
 				a.Documents.Cols)
 		}
 		for _, m := range documents {
@@ -167,7 +167,7 @@ func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 		return nil
 	}
 	if !a.Tokenizer.SameTerms(b.Tokenizer) {
-		return fmt.Errorf("corpus: the text of %s was tokenised by %s and of %s by %s, expected one tokenizer", b.Source,
+		return fmt.Errorf("corpus: the text of %s was tokenised by %s, but the text of %s by %s", b.Source,
 			b.Tokenizer, a.Source, a.Tokenizer)
 	}
 	if slices.Equal(a.Vocabulary, b.Vocabulary) && a.Documents.Cols == b.Documents.Cols {
@@ -186,7 +186,7 @@ func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 		for j, term := range c.Vocabulary {
 			column, _ := slices.BinarySearch(terms, term)
 			if taken[column] {
-				return fmt.Errorf("corpus: the vocabulary of %s holds %s twice, expected distinct terms", c.Source, strconv.Quote(term))
+				return fmt.Errorf("corpus: the vocabulary of %s has the term %s twice", c.Source, strconv.Quote(term))
 			}
 			to[j], taken[column] = uint32(column), true
 		}

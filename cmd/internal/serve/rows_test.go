@@ -88,7 +88,7 @@ func TestBadRows(t *testing.T) {
 		{`{"subject": ["a"]}`, `column subject: the value \"[a]\", expected a string, a number or null`},
 		{`{"subject": "a", "prority": 3}`, `column product: no such key, but an unknown key \"prority\"`},
 		{`[{"subject": "a"}, {"subject": "b", "priority": []}]`, `row 1: column priority: the value \"[]\"`},
-		{`["a"]`, `row 0: \"\\\"a\\\"\", expected a JSON object with the keys subject, product, priority`},
+		{`["a"]`, `row 0: \"\\\"a\\\"\" is not a JSON object with the keys subject, product, priority`},
 		{`"a"`, keys + ", or an array of objects, found a string"},
 		{`[]`, "number of rows must be between 1 and 1000, got 0"},
 		{`{"rows": {"subject": "a"}}`, `an object for \"rows\"`},

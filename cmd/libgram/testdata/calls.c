@@ -377,21 +377,21 @@ static void indexes(const char *folder)
 	OK(gram_index_add(x, &texts, numbers, documents, fresh()));
 	CHECK(numbers[0] == documents && numbers[documents - 1] == 2 * documents - 1);
 	OK(gram_index_remove(x, gone, COUNT(gone), fresh()));
-	INVALID("document 8 isn't in the index", gram_index_remove(x, gone + 1, 1, fresh()));
+	INVALID("document 8 is not in the index", gram_index_remove(x, gone + 1, 1, fresh()));
 	OK(gram_index_refit(x, fresh()));
 	OK(gram_index_query(x, &texts, TEXT("{\"k\": 3}"), &found, fresh()));
 	const int64_t *offsets = ARRAY(found, "offsets", GRAM_INT64, documents + 1, 1);
 	const int64_t *at = ARRAY(found, "documents", GRAM_INT64, documents * 3, 1);
 	const float *distances = ARRAY(found, "distances", GRAM_FLOAT, documents * 3, 1);
 	CHECK(offsets[1] == 3 && at[0] == 16 && at[1] == 24 && at[2] == 32 && distances[0] == 0);
-	INVALID("K 0", gram_index_query(x, &texts, NONE, &again[0], fresh()));
+	INVALID("K must be positive", gram_index_query(x, &texts, NONE, &again[0], fresh()));
 	HAS(x, "\"documents\":46");
 
 	snprintf(path, sizeof path, "%s/index", folder);
 	OK(gram_save(x, TEXT(path), fresh()));
 	char nowhere[1100];
 	snprintf(nowhere, sizeof nowhere, "%s/none/x", path);
-	expect(__LINE__, GRAM_FILE, "can't be written", gram_save(x, TEXT(nowhere), fresh()));
+	expect(__LINE__, GRAM_FILE, "cannot write x in folder", gram_save(x, TEXT(nowhere), fresh()));
 	OK(gram_load(TEXT(path), &again[0], fresh()));
 	gram_view bytes;
 	OK(gram_array(x, TEXT("bytes"), &bytes, fresh()));
@@ -485,7 +485,7 @@ static void errors(const char *folder)
 	INVALID("must be a column in [0, 2]", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
 	bad = matrix;
 	bad.stored--;
-	INVALID("expected the last offset, 72", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
+	INVALID("but the last offset is 72", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
 	bad = matrix;
 	bad.value_bits = 16;
 	INVALID("values must have 32 or 64 bits, got 16", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));

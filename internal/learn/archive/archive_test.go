@@ -161,7 +161,7 @@ func TestContents(t *testing.T) {
 		"decision function 0 is null":          {`"machines":[{"Steps":7,"Bias":-0.5,"Odd":true}`, `"machines":[null`},
 		"1 of 6 values do not belong to a row": {`"total":5`, `"total":6`},
 		"row 2 has 3 values, but only 2":       {`"total":5`, `"total":4`},
-		`embedding "tfidg" is unknown`:         {`"tfidf"`, `"tfidg"`},
+		`unknown embedding "tfidg"`:            {`"tfidf"`, `"tfidg"`},
 	} {
 		if !bytes.Contains(file, []byte(change[0])) {
 			t.Fatalf("no %s in the file", change[0])

@@ -159,7 +159,7 @@ func TestRefused(t *testing.T) {
 			_, err := Train(c, Settings{Kernel: "exp(100*bhattacharyya)"})
 			return err
 		},
-		"found -1": func() error {
+		"got -1": func() error {
 			signed := texts(20, 1, false)
 			signed.Documents.Values[3] = -1
 			_, err := Train(signed, Settings{})

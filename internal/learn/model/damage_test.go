@@ -83,14 +83,14 @@ func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 func TestContentsAreChecked(t *testing.T) {
 	first := func(h map[string]any) map[string]any { return h["machines"].([]any)[1].(map[string]any) }
 	for want, change := range map[string]func(h map[string]any){
-		"one_class requires one decision function": func(h map[string]any) { h["type"] = "one_class" },
-		"expected the embedding tf":                func(h map[string]any) { h["open"] = true },
-		`unknown scheme "none"`:                    func(h map[string]any) { h["scheme"] = "none" },
-		"2 classes, expected 1":                    func(h map[string]any) { h["classes"] = []string{"a", "b"} },
-		"binary classifier 1 is null":              func(h map[string]any) { h["machines"].([]any)[1] = nil },
-		"-1 iterations":                            func(h map[string]any) { first(h)["Iterations"] = -1 },
-		"terms must be between 0":                  func(h map[string]any) { h["terms"] = -1 },
-		`parameters": json`:                        func(h map[string]any) { h["parameters"] = 1 },
+		"one_class requires one decision function":       func(h map[string]any) { h["type"] = "one_class" },
+		"cannot be open; only tf can":                    func(h map[string]any) { h["open"] = true },
+		`unknown scheme "none"`:                          func(h map[string]any) { h["scheme"] = "none" },
+		"with 2 classes has 1 decision functions, got 3": func(h map[string]any) { h["classes"] = []string{"a", "b"} },
+		"binary classifier 1 is null":                    func(h map[string]any) { h["machines"].([]any)[1] = nil },
+		"must not be negative, got -1":                   func(h map[string]any) { first(h)["Iterations"] = -1 },
+		"terms must be between 0":                        func(h map[string]any) { h["terms"] = -1 },
+		`parameters": json`:                              func(h map[string]any) { h["parameters"] = 1 },
 	} {
 		if _, err := Read(
 			ctx, bytes.NewReader(withHeader(t, tiny(), change)),
@@ -101,8 +101,8 @@ func TestContentsAreChecked(t *testing.T) {
 	file := encode(t, tiny())
 	file = file[:len(file)-sha256.Size]
 	for want, change := range map[string]func(b []byte){
-		"support vector 0 after 2": func(b []byte) { b[len(b)-24], b[len(b)-20] = 2, 0 },
-		"coefficient NaN":          func(b []byte) { copy(b[len(b)-2:], "\xf0\x7f") },
+		"must increase and be below 3, got 0 after 2":             func(b []byte) { b[len(b)-24], b[len(b)-20] = 2, 0 },
+		"coefficient of support vector 2 must be finite, got NaN": func(b []byte) { copy(b[len(b)-2:], "\xf0\x7f") },
 	} {
 		bad := bytes.Clone(file)
 		change(bad)

@@ -39,21 +39,21 @@ func TestValidate(t *testing.T) {
 		{"got 0 classes, but 0 class names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
 		{`class names must be unique, but "a" occurs twice`, tiny, func(m *Model) { m.Classes[1] = "a" }},
 		{
-			"2 decision functions (one-vs-one) for 3 classes, expected 3", tiny,
+			"one-vs-one with 3 classes has 3 decision functions, got 2", tiny,
 			func(m *Model) { m.Classifier.Functions = m.Classifier.Functions[:2] },
 		},
-		{"3 decision functions (one-vs-rest) for 4 classes, expected 4", tiny, func(m *Model) {
+		{"one-vs-rest with 4 classes has 4 decision functions, got 3", tiny, func(m *Model) {
 			m.Classifier.Scheme, m.Classifier.Classes, m.Classes = solver.OneVsRest, 4, append(m.Classes, "d")
 		}},
-		{"decision function 0 (labels) is missing", tiny, func(m *Model) { m.Classifier.Scheme = solver.Labels }},
-		{"scheme 3 is unknown", tiny, func(m *Model) { m.Classifier.Scheme = 3 }},
+		{"decision function 0 of labels is missing", tiny, func(m *Model) { m.Classifier.Scheme = solver.Labels }},
+		{"unknown scheme 3", tiny, func(m *Model) { m.Classifier.Scheme = 3 }},
 		{
-			`for classes 0 and 1 is missing, but each class`, tiny,
+			`for classes 0 and 1 is missing, but both classes`, tiny,
 			func(m *Model) { m.Classifier.Functions[2] = &solver.DecisionFunction{} },
 		},
-		{"no decision function for 3", tiny, func(m *Model) { m.Classifier.Functions = make([]*solver.DecisionFunction, 3) }},
+		{"all decision functions are missing for 3", tiny, func(m *Model) { m.Classifier.Functions = make([]*solver.DecisionFunction, 3) }},
 
-		{"fields set directly", tiny, func(m *Model) {
+		{"were set directly", tiny, func(m *Model) {
 			e := *m.Embedder
 			e.Terms = []uint32{3, 2}
 			m.Embedder = &e
@@ -61,10 +61,10 @@ func TestValidate(t *testing.T) {
 		{`term "one" occurs twice in the vocabulary`, tiny, func(m *Model) { m.Vocabulary[1] = "one" }},
 		{"has term 2, but the vocabulary has 2 terms", tiny, func(m *Model) { m.Vocabulary = m.Vocabulary[:2] }},
 
-		{"-1 columns", tiny, func(m *Model) { m.Support = &sparse.CSR{Cols: -1, Offsets: []int64{0}} }},
+		{"Cols must be between 0", tiny, func(m *Model) { m.Support = &sparse.CSR{Cols: -1, Offsets: []int64{0}} }},
 		{"4 columns, but the vocabulary has 3", tiny, func(m *Model) { m.Support.Cols = 4 }},
-		{"row 0: index 2 is not above 2", tiny, func(m *Model) { m.Support.Terms[0] = 2 }},
-		{"row 2, term 1: found NaN", tiny, func(m *Model) { m.Support.Values[2] = float32(math.NaN()) }},
+		{"row 0: index 2 follows 2", tiny, func(m *Model) { m.Support.Terms[0] = 2 }},
+		{"row 2, term 1: value must be finite, got NaN", tiny, func(m *Model) { m.Support.Values[2] = float32(math.NaN()) }},
 		{"document index 9, but there are only 9 documents", tiny, func(m *Model) { m.SupportDoc[1] = 9 }},
 		{"support vector 1 has document index -2", tiny, func(m *Model) { m.SupportDoc[1] = -2 }},
 		{"support vector 2 has class index 3, but", tiny, func(m *Model) { m.SupportClass[2] = 3 }},
@@ -72,23 +72,23 @@ func TestValidate(t *testing.T) {
 		{"support vector 0 has class index 0, but", regression, func(m *Model) { m.SupportClass[0] = 0 }},
 
 		{
-			"decision function 1: solver: 2 support vectors and 1 coef", tiny,
+			"decision function 1: solver: got 2 support vectors but 1 coef", tiny,
 			func(m *Model) { m.Classifier.Functions[1].Coef = []float64{1} },
 		},
-		{"support vector 3 after 0", tiny, func(m *Model) { m.Classifier.Functions[1].Support[1] = 3 }},
-		{"support vector 0 after 0", tiny, func(m *Model) { m.Classifier.Functions[1].Support[1] = 0 }},
-		{"support vector -1 after -1", tiny, func(m *Model) { m.Classifier.Functions[1].Support[0] = -1 }},
+		{"must increase and be below 3, got 3 after 0", tiny, func(m *Model) { m.Classifier.Functions[1].Support[1] = 3 }},
+		{"must increase and be below 3, got 0 after 0", tiny, func(m *Model) { m.Classifier.Functions[1].Support[1] = 0 }},
+		{"must increase and be below 3, got -1 after -1", tiny, func(m *Model) { m.Classifier.Functions[1].Support[0] = -1 }},
 		{
-			"coefficient -Inf of support vector 2", tiny,
+			"coefficient of support vector 2 must be finite, got -Inf", tiny,
 			func(m *Model) { m.Classifier.Functions[1].Coef[1] = math.Inf(-1) },
 		},
-		{"rho is NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Rho = math.NaN() }},
-		{"objective NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Objective = math.NaN() }},
-		{"gap +Inf", tiny, func(m *Model) { m.Classifier.Functions[1].Gap = math.Inf(1) }},
-		{"-1 iterations", tiny, func(m *Model) { m.Classifier.Functions[1].Iterations = -1 }},
-		{"-1 bounded coeff", tiny, func(m *Model) { m.Classifier.Functions[1].Bounded = -1 }},
-		{"sigmoid has A = NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.A = math.NaN() }},
-		{"and B = NaN, expected finite", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.B = math.NaN() }},
+		{"must be finite, got NaN, -12.5 and", tiny, func(m *Model) { m.Classifier.Functions[1].Rho = math.NaN() }},
+		{"must be finite, got -0, NaN and", tiny, func(m *Model) { m.Classifier.Functions[1].Objective = math.NaN() }},
+		{"-12.5 and +Inf", tiny, func(m *Model) { m.Classifier.Functions[1].Gap = math.Inf(1) }},
+		{"must not be negative, got -1", tiny, func(m *Model) { m.Classifier.Functions[1].Iterations = -1 }},
+		{"must not be negative, got 1073741824 and -1", tiny, func(m *Model) { m.Classifier.Functions[1].Bounded = -1 }},
+		{"sigmoid must be finite, got NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.A = math.NaN() }},
+		{"sigmoid must be finite, got -2 and NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.B = math.NaN() }},
 	} {
 		m := c.model()
 		musttest.Do(t, m.Validate())
