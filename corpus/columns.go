@@ -237,12 +237,12 @@ func (t *table) take(given string, kind Kind, option string) int {
 	case at < 0:
 		t.bad = fault("the columns "+quoteList(t.first), "a column called "+quote(given))
 	case named && t.twice(at):
-		t.bad = fault("two columns called "+quote(t.first[at]), "one")
+		t.bad = fault("two columns called "+quote(t.first[at]), "distinct names")
 	case kind == "":
 		t.header = t.header || named
 		return at
 	case at < len(t.columns) && t.columns[at].Kind != "" && t.columns[at].Kind != kind:
-		t.bad = fault(fmt.Sprintf("the column %s as %s and as %s", given, t.columns[at].Kind, kind), "one of them")
+		t.bad = fault(fmt.Sprintf("column %s as %s and as %s", given, t.columns[at].Kind, kind), "a single kind")
 	default:
 		t.header = t.header || named
 		t.set(at, kind)
@@ -283,7 +283,7 @@ func (t *table) free(names []string, kind Kind) int {
 func parseWeight(value string) (float64, *SyntaxError) {
 	w, ok := token.ParseNumber(value)
 	if !ok || !(w > 0) {
-		return 0, fault("the weight "+quote(value), "a number above 0")
+		return 0, fault("weight "+quote(value), "a positive number")
 	}
 	return w, nil
 }

@@ -157,7 +157,7 @@ func TestNumericTable(t *testing.T) {
 		{"text,a,a\n1,2,x\n", `two columns called "a", expected different names`, Options{}},
 		{"a,b,class\n1,2\n", "2 fields, expected 3, as in the first line", Options{}},
 		{"a,b,class\n1,2,x\n", "the name of the text column", Options{Vocabulary: []string{"z"}}}, // a text model
-		{"a,b,class\n1,2,x\n", "the column b as label and as ignore", Options{Form: Form{Columns: "b=label,b=ignore"}}},
+		{"a,b,class\n1,2,x\n", "column b as label and as ignore", Options{Form: Form{Columns: "b=label,b=ignore"}}},
 		{"a,b,class\n1,2,x\n", `a column called "d"`, Options{Form: Form{Columns: "a=text, d=ignore"}}},
 		{"a,b,class\n1,2,x\n", `" b=words" must be COLUMN=KIND`, Options{Form: Form{Columns: "a=text, b=words"}}},
 	} {
@@ -469,7 +469,7 @@ func TestWeightColumn(t *testing.T) {
 		for _, bad := range []string{"0", "-1", "x", ""} {
 			path := writeFile(t, name, strings.Replace(content, "0.5", bad, 1))
 			_, err := Read(t.Context(), path, opt)
-			if err == nil || !strings.Contains(err.Error(), "expected a number above 0") {
+			if err == nil || !strings.Contains(err.Error(), "expected a positive number") {
 				t.Errorf("%s, weight %q: %v", name, bad, err)
 			}
 		}

@@ -87,7 +87,7 @@ func (t *table) infer(opt *Options) {
 	case rows:
 	case alone:
 	case (!t.header && n > 2 || t.keys && named < 0) && t.label < 0 && opt.Columns == "":
-		t.bad = fault(fmt.Sprintf("%d columns, none of them called label or text: %s", n, quoteList(t.first)),
+		t.bad = fault(fmt.Sprintf("%d columns, none called label or text: %s", n, quoteList(t.first)),
 			"the name of the label column").withOption("LabelColumn", "names or numbers it")
 	default:
 		t.inferFeatures(opt)
@@ -136,7 +136,7 @@ func (t *table) inferFeatures(opt *Options) {
 			texts = append(texts, i)
 		case KindVector:
 			if c.Size, _ = vectorSize(t.values(i)); c.Size == 0 {
-				t.bad = fault("no list of numbers near the beginning of the column "+t.first[i], "some, such as [0.5, -1]").
+				t.bad = fault("no list of numbers near the beginning of column "+t.first[i], "lists such as [0.5, -1]").
 					withOption("Columns", "gives the kind of a column")
 				return
 			}
@@ -283,7 +283,7 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 	}
 	for _, i := range slices.Concat(texts, others) {
 		if name(i) == "" {
-			t.bad = fault(fmt.Sprintf("column %d without a name, to be read as %s", i+1, t.columns[i].Kind),
+			t.bad = fault(fmt.Sprintf("column %d, of kind %s, without a name", i+1, t.columns[i].Kind),
 				"a name in the first line").withOption("Columns", fmt.Sprintf("with %d=ignore leaves it out", i+1))
 		} else if t.place(name(i)) != i { // the number of another column
 			t.bad = fault("a column called "+quote(t.first[i]), "a name that isn't the number of another column")

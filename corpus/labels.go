@@ -120,7 +120,7 @@ func (p *labelPiece) put(name []byte, start int) *SyntaxError {
 		}
 	}
 	if at := p.at[id]; at >= start && at < len(p.ids) && p.ids[at] == id {
-		return fault("label "+quote(name)+" twice", "every label of a document once")
+		return fault("duplicate label "+quote(name), "distinct labels in each document")
 	}
 	p.at[id] = len(p.ids)
 	p.ids = append(p.ids, id)

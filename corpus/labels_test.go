@@ -30,7 +30,7 @@ func TestGroups(t *testing.T) {
 		"1 qid: 1:1\n":                    `FILE:1: "qid:", expected qid: and a whole number`,
 		"1 qid:-1 1:1\n":                  `FILE:1: "qid:-1", expected qid: and a whole number`,
 		"1 qid:9999999999999999999 1:1\n": `FILE:1: "qid:9999999999999999999", expected qid: and a whole number`,
-		"1 qid:1 qid:1 1:1\n":             `FILE:1: "qid:1" after another qid, expected one qid a line`,
+		"1 qid:1 qid:1 1:1\n":             `FILE:1: "qid:1" after another qid, expected one qid per line`,
 	} {
 		file := writeFile(t, "points.svm", content)
 		_, err := Read(t.Context(), file, Options{GroupColumn: "qid"})

@@ -55,8 +55,8 @@ func TestForms(t *testing.T) {
 	for content, want := range map[string]string{
 		"[{\"text\":\"a\"},\n\n{\"b\":1,\"a\":2}]":          `a.json:2: no key text among "b, a|a, b", expected an object`,
 		"[{\"text\":\"a\"},\n]":                             `a.json:2: .*invalid character`,
-		"[{\"text\":\"a\"},\n":                              `a.json:2: an array that isn't closed`,
-		"[{\"text\":\"a\"}\n":                               `a.json:2: an array that isn't closed`,
+		"[{\"text\":\"a\"},\n":                              `a.json:2: an unclosed array`,
+		"[{\"text\":\"a\"}\n":                               `a.json:2: an unclosed array`,
 		"[{\"text\":\"a\"}]\n{}":                            `a.json:2: data after the array`,
 		"[{\"text\":\"a\n\"}]":                              `a.json:1: .*invalid character`,
 		"[{\"text\":\"" + strings.Repeat("a", 200) + "\"}]": `a.json:1: a line of more than`,

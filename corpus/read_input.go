@@ -87,7 +87,7 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 		head, _ = in.r.Peek(2 * utf8.UTFMax)
 		textCheck{}.find(head, func(at int) bool { garbled = garbled || at < utf8.UTFMax; return false })
 		if garbled {
-			return fault("neither gzip nor zstd data, nor text", "what the name says").at(in.name, 0)
+			return fault("neither gzip nor zstd data nor text", "the format of the file name extension").at(in.name, 0)
 		}
 	}
 	return nil

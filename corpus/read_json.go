@@ -141,7 +141,7 @@ func (in *input) openArray(maxElement int) error {
 		case limited.N == 0:
 			return nil, lineTooLong(maxElement).at("", element)
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
-			return nil, fault("an array that isn't closed", "] at its end").at("", element)
+			return nil, fault("an unclosed array", "] at its end").at("", element)
 		case err != nil:
 			return nil, fault(err.Error(), "an array of JSON objects").at("", element)
 		}
@@ -216,9 +216,9 @@ func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
 
 // missing returns the error of an object without any of the keys.
 func missing(object map[string]any, keys []string, option string) *SyntaxError {
-	expected := "an object with it"
+	expected := "an object with this key"
 	if len(keys) > 1 {
-		expected = "an object with one of them"
+		expected = "an object with one of these keys"
 	}
 	present := slices.Sorted(maps.Keys(object))
 	return fault("no key "+strings.Join(keys, ", ")+" among "+quoteList(present), expected).withOption(option, "names it")

@@ -39,11 +39,11 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 	}
 	offsets, columns, values := lists["indptr"], lists["indices"], lists["data"]
 	if n := len(offsets); int64(n) != rows+1 || offsets[0] != 0 || !slices.IsSorted(offsets) {
-		return nil, r.fail(fmt.Sprintf("%d offsets (indptr)", n), fmt.Sprintf("%d that ascend from 0", rows+1))
+		return nil, r.fail(fmt.Sprintf("%d offsets (indptr)", n), fmt.Sprintf("%d ascending offsets from 0", rows+1))
 	}
 	if n := int(offsets[rows]); n != len(columns) || n != len(values) {
 		return nil, r.fail(fmt.Sprintf("%d columns (indices) and %d values (data)", len(columns), len(values)),
-			fmt.Sprintf("%d each, as indptr says", n))
+			fmt.Sprintf("%d of each, according to indptr", n))
 	}
 	out := &sparse.CSR{Cols: int(cols + 1), Offsets: make([]int64, rows+1)}
 	for i := range rows {
@@ -60,7 +60,7 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 		}
 		s.Sort(out.Row(int(i)))
 		if terms, _ := out.Row(int(i)); len(slices.Compact(slices.Clone(terms))) < len(terms) {
-			return nil, r.fail(fmt.Sprintf("row %d: a column twice", i), "each once, as matrix.sum_duplicates() leaves them")
+			return nil, r.fail(fmt.Sprintf("row %d: a duplicate column", i), "distinct columns; call matrix.sum_duplicates()")
 		}
 		if err := r.ctx.Err(); err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func (r *arrayReader) member(archive *zip.Reader, name, what string, most int64)
 			return nil, r.end(err, "a name")
 		}
 		if got := strings.ReplaceAll(string(text), "\x00", ""); got != "csr" {
-			return nil, r.fail("a matrix in the format "+quote(got), "csr, as save_npz(file, matrix.tocsr()) writes it")
+			return nil, r.fail("a matrix in the format "+quote(got), "csr, as written by save_npz(file, matrix.tocsr())")
 		}
 	case len(a.shape) != 1:
 		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one dimension")

@@ -120,7 +120,7 @@ func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
 		}
 		n, err := strconv.ParseInt(part, 10, 64)
 		if err != nil || n > math.MaxInt32*int64(1<<16) {
-			return nil, r.fail("a dimension of "+quote(part), "one that memory can hold")
+			return nil, r.fail("a dimension of "+quote(part), "a size that fits in memory")
 		}
 		a.shape = append(a.shape, n)
 	}
@@ -149,7 +149,7 @@ func (r *arrayReader) end(err error, expected string) error {
 func (r *arrayReader) over(from io.Reader, last string) error {
 	switch n, err := io.ReadFull(from, make([]byte, 1)); {
 	case n > 0:
-		return r.fail("data after "+last, "the end of the file, as the header says")
+		return r.fail("data after "+last, "the end of the file, according to the header")
 	case err != io.EOF:
 		return r.end(err, "")
 	}
@@ -193,7 +193,7 @@ func (r *arrayReader) each(a *npyArray, n int64, f func(i int64, v float64) erro
 		}
 		part := buffer[:min(int64(len(buffer)), (n-i)*int64(a.size))]
 		if _, err := io.ReadFull(a.r, part); err != nil {
-			return r.end(err, fmt.Sprintf("%d values, as the header says", n))
+			return r.end(err, fmt.Sprintf("%d values, according to the header", n))
 		}
 		for at := 0; at < len(part); at += a.size {
 			if err := f(i, a.number(part[at:at+a.size])); err != nil {
@@ -232,7 +232,7 @@ func (r *arrayReader) dense(a *npyArray, divisor float64) (*sparse.CSR, error) {
 	}
 	rows, cols := a.shape[0], a.shape[1]
 	if rows > math.MaxInt64/16/cols {
-		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one that memory can hold")
+		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "a size that fits in memory")
 	}
 	short := cols // values per row or, in column-major order, per column
 	if a.fortran {

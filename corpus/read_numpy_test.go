@@ -62,7 +62,7 @@ func TestReadNumPy(t *testing.T) {
 		"text.npy":     "an array of texts, expected numbers",
 		"nan.npy":      "row 0, column 1: value NaN, expected a finite number",
 		"csc.npz":      `, format.npy: a matrix in the format "csc", expected csr`,
-		"twice.npz":    "row 0: a column twice, expected each once",
+		"twice.npz":    "row 0: a duplicate column, expected distinct columns",
 		"other.npz":    "no array format, expected format, shape, indptr, indices and data",
 	} {
 		if _, err := Read(context.Background(), filepath.Join("testdata", "numpy", file), Options{}); err == nil ||

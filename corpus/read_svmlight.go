@@ -103,8 +103,8 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *SyntaxErr
 	i := start + len(label)
 	if bytes.IndexByte(label, ':') >= 0 {
 		if start == 0 {
-			const expected = "label index:value ... (without a label the line begins with a space)"
-			return fault(quote(label)+" in place of the label", expected)
+			const expected = "label index:value ... (a line without a label must start with a space)"
+			return fault(quote(label)+" instead of a label", expected)
 		}
 		out.labels.addNone()
 		i = start
@@ -187,7 +187,7 @@ func (p *svmParser) setGroup(token []byte) *SyntaxError {
 	case !ok || group > math.MaxInt64:
 		return fault(quote(token), "qid: and a whole number")
 	case p.group >= 0:
-		return fault(quote(token)+" after another qid", "one qid a line")
+		return fault(quote(token)+" after another qid", "one qid per line")
 	default:
 		p.group = int64(group)
 		return nil

@@ -242,7 +242,7 @@ func TestLinks(t *testing.T) {
 	if got, want := show(c), "class x:1 y:1\nclass x:1 y:1\n"; got != want {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
-	const other = "link to something other than a file, skipped (1, first other)\n"
+	const other = "link to a folder or special file, skipped (1, first other)\n"
 	if got, want := showWarnings(c, filepath.Join(root, "root")), other; got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)
 	}

@@ -340,7 +340,7 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 		info, err := os.Stat(path)
 		switch {
 		case entry.Type()&fs.ModeSymlink != 0 && (err != nil || !info.Mode().IsRegular()):
-			warn.add("link to something other than a file, skipped", 1, shown)
+			warn.add("link to a folder or special file, skipped", 1, shown)
 			return nil
 		case err != nil:
 			return fmt.Errorf("corpus: %w", err)

@@ -44,7 +44,7 @@ func (opt *Options) cut(
 	ctx context.Context, raw Raw, labels []string, m *meter, name string, at func(i int) string,
 ) (*Corpus, error) {
 	if raw.Len() == 0 {
-		return nil, fault("no documents", "at least one text").at(name, 0)
+		return nil, fault("no documents", "one or more texts").at(name, 0)
 	}
 	counters, err := newCounters(ctx, opt)
 	if err != nil {

@@ -51,7 +51,7 @@ func (c textCheck) fault(l []byte) (bad *SyntaxError) {
 		case l[at] == 0:
 			bad = fault(fmt.Sprintf("a NUL byte at byte %d of the line", at+1), "UTF-8 text")
 		case c.decoded:
-			found := fmt.Sprintf("a character that the encoding doesn't have at byte %d of the line in UTF-8", at+1)
+			found := fmt.Sprintf("an invalid character for the encoding at byte %d of the line in UTF-8", at+1)
 			bad = fault(found, "text")
 		default:
 			found := fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[at], at+1)

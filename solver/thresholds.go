@@ -313,7 +313,7 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 // the scheme is [Labels] with one threshold per decision function.
 func (t *Thresholds) Apply(c *Classifier) error {
 	if c.Scheme != Labels || len(t.Above) != len(c.Functions) {
-		return errUser("got %d thresholds for %d decision functions of scheme %s; thresholds need scheme %s", len(t.Above),
+		return errUser("got %d thresholds for %d decision functions (%s); set one for each, with scheme %s", len(t.Above),
 			len(c.Functions), c.Scheme, Labels)
 	}
 	for l, m := range c.Functions {

@@ -101,7 +101,7 @@ func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	payload := binary.LittleEndian.Uint64(h[len(magic)+4:])
 	if payload > maxPayload || size != int64(len(h))+4*blocksOf(int64(payload))+4+int64(payload) {
 		return f, &errDamaged{int64(len(magic) + 4), fmt.Sprintf("a payload size of %d bytes", payload),
-			fmt.Sprintf("the size for an object of %d bytes", size)}
+			fmt.Sprintf("a size that matches the object size of %d bytes", size)}
 	}
 	sums := make([]byte, 4*blocksOf(int64(payload))+4)
 	if err := readAll(r, sums, int64(len(h))); err != nil {
