@@ -37,7 +37,6 @@ type termCounter struct {
 	fits    bool          // scales of numbers are fitted to the rows
 	numbers [][]float64   // numbers of rows, if fits is set, in pages of pageRows rows
 	hash    xxhash.Digest // of the open document
-	hashes  []uint64      // hashes of closed documents
 }
 
 // metTerm holds the counts of a term.
@@ -100,6 +99,7 @@ type countedDocument struct {
 	counter            uint32 // index of its counter
 	index              uint32 // number of earlier documents of the counter
 	page, first, terms uint32 // first term in a page of the counter, and number of terms
+	hash               uint64 // of the text or row
 }
 
 // termsOf returns the terms of a document.
@@ -240,7 +240,7 @@ func (c *termCounter) endDocument() countedDocument {
 		c.docs = append(c.docs, string(c.text))
 		c.text = c.text[:0]
 	}
-	c.hashes = append(c.hashes, c.hash.Sum64())
+	d.hash = c.hash.Sum64()
 	c.hash.Reset()
 	return d
 }
@@ -356,7 +356,7 @@ func (c *Corpus) fillText(
 	}
 	c.Documents, c.Hashes = m, make([]uint64, len(documents))
 	for i, d := range documents {
-		c.Hashes[i] = counters[d.counter].hashes[d.index]
+		c.Hashes[i] = d.hash
 	}
 	warn := c.warn()
 	for i, n := range lost {
