@@ -41,19 +41,19 @@ type textPiece struct {
 
 // bytes returns the memory of the piece without the terms, which are counted by their counter.
 func (p *textPiece) bytes() int64 {
-	bytes := p.labels.bytes() + 24*int64(len(p.weights)) + int64(len(p.names.text)+len(p.groups.text))
+	bytes := p.labels.bytes() + 24*int64(len(p.weights)) + int64(p.names.text.Len()+p.groups.text.Len())
 	return bytes + aName*int64(len(p.names.ends)+len(p.groups.ends))
 }
 
 // nameList holds names of documents.
 type nameList struct {
-	text []byte // the names, one after another
-	ends []int  // end of each name in text
+	text strings.Builder // the names, one after another
+	ends []int           // end of each name in text
 }
 
 func (l *nameList) add(name string) {
-	l.text = append(l.text, oneLine(name)...)
-	l.ends = append(l.ends, len(l.text))
+	l.text.WriteString(oneLine(name))
+	l.ends = append(l.ends, l.text.Len())
 }
 
 // namesOf returns the names in the lists of the pieces, or nil if there isn't one for each of n
@@ -68,7 +68,7 @@ func namesOf(pieces []*textPiece, n int, list func(p *textPiece) *nameList) []st
 	}
 	out := make([]string, 0, n)
 	for _, p := range pieces {
-		text, begin := string(list(p).text), 0
+		text, begin := list(p).text.String(), 0
 		for _, end := range list(p).ends {
 			out = append(out, text[begin:end])
 			begin = end

@@ -37,6 +37,7 @@ type termCounter struct {
 	fits    bool          // scales of numbers are fitted to the rows
 	numbers [][]float64   // numbers of rows, if fits is set, in pages of pageRows rows
 	hash    xxhash.Digest // of the open document
+	joined  []byte        // fields of the open row, each with a NUL
 }
 
 // metTerm holds the counts of a term.
@@ -135,10 +136,11 @@ func (c *termCounter) addRow(fields []string) error {
 		c.memory.add(int64(8 * len(fields)))
 	}
 	c.scanned()
+	c.joined = c.joined[:0]
 	for _, field := range fields {
-		c.hash.WriteString(field)
-		c.hash.WriteString("\x00")
+		c.joined = append(append(c.joined, field...), 0)
 	}
+	c.hash.Write(c.joined)
 	return nil
 }
 

@@ -303,7 +303,9 @@ func (v *viewScanners) addNumber(view, column int, x float64) {
 	default:
 		counts := numberCounts(knots, cmp.Or(of.width, 1), x)
 		for k := range knots {
-			v.add(terms[k], float64(counts[k]))
+			if counts[k] > 0 {
+				v.added = append(v.added, RowTerm{terms[k], float32(counts[k])})
+			}
 		}
 	}
 }
