@@ -71,7 +71,7 @@ for program in gram grambench; do
 done
 
 if ((!$#)); then
-	make -C python wheel-all BUILD="$WHEEL"
+	CGO_ENABLED=1 make -C python wheel-all BUILD="$WHEEL"
 	for wheel in dist/*.whl; do
 		case $wheel in *x86_64*) system=linux-amd64 ;; *) system=linux-arm64 ;; esac
 		unzip -q -o -j "$wheel" gramengine/_lib/libgram.so -d build
