@@ -21,7 +21,7 @@ for system in linux-amd64 linux-arm64; do
 		emulator=(/qemu-aarch64-static)
 		cp "$(command -v qemu-aarch64-static)" "$root/"
 	fi
-	run() { env -i chroot "$root" "${emulator[@]}" "$@"; }
+	run() { env -i "$(command -v chroot)" "$root" "${emulator[@]}" "$@"; }
 	run /gram version
 	run /gram train -q -kernel linear -in /data -o /model
 	run /gram predict -q -in /data -model /model -o /predicted

@@ -4,7 +4,8 @@
 //	languages /usr/lib /usr/share
 //
 // Both classifiers see only the contents of files. File names determine the true language.
-// go-enry's classifier was trained on other files, the samples of GitHub's Linguist.
+// go-enry's classifier was trained on other files, the samples of GitHub's Linguist. Of 961 test
+// files in 10 languages on a Debian system, gram recognised 99.9%, and go-enry 79.1%.
 package main
 
 import (
