@@ -23,8 +23,8 @@ import (
 // The first value of a list of candidates is used while other parameters are compared.
 var (
 	chosenC           = []float64{10, 1, 100}
-	chosenRegressionC = []float64{1, 10, 100, 0.1} // C for regression, in units of spread
-	chosenZones       = []float64{0.1, 0.3, 0.03}  // epsilon for regression, in units of spread
+	chosenRegressionC = []float64{1, 10, 100, 0.1} // C for regression, in units of the targets' spread
+	chosenZones       = []float64{0.1, 0.3, 0.03}  // epsilon for regression, in units of the targets' spread
 	chosenScales      = []kernel.List{
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
@@ -40,8 +40,8 @@ var (
 // supervised is the embedding whose term weights are learnt from labels.
 const supervised = "tfkl-l1-sqrt"
 
-// maxPairs is the maximum number of class pairs for which one-vs-one is tried. It equals the size
-// of the largest sample.
+// maxPairs is the maximum number of class pairs for which one-vs-one is tried. It equals the number
+// of documents in the largest sample.
 const maxPairs = 6000
 
 // Constraints holds the settings that the caller fixed. Other settings are chosen automatically.
@@ -54,7 +54,7 @@ type Constraints struct {
 	Work       float64  // time budget of the choice, in multiples of one training run
 	Seed       uint64
 
-	Vectors bool // values aren't term counts; the candidates are those for vectors
+	Vectors bool // values aren't term counts, so the candidates are kernels for vectors
 }
 
 // Fixed reports whether g.Kernel is set and has no parameter left to choose.
@@ -86,7 +86,7 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 	if g.C != 0 {
 		out.C = []float64{g.C}
 	}
-	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // two classes: same
+	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // all schemes are equal for two classes
 		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
 		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), maxPairs) {
 			out.Schemes = out.Schemes[:1] // many binary classifiers with few documents each aren't worth their cost
@@ -122,7 +122,8 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 	default:
 		out.Kernels, err = suiting(g.Kernel, histograms, vectors)
 	}
-	// Separate labels tune thresholds on folds; supervised embeddings would need a matrix per fold.
+	// Thresholds of separate labels are tuned on folds. Supervised embeddings would need a matrix
+	// per fold.
 	if err != nil || c.Vocabulary == nil || c.Tokenizer.Columns().HasNumbers() || s.Scheme == solver.Labels ||
 		len(g.Embeddings) > 0 || g.Fixed() || regression {
 		return out, err
@@ -169,8 +170,8 @@ func times(by float64, numbers []float64) (out []float64) {
 }
 
 // vectorKernels returns the candidate kernels for vectors, on columns that are standardized or
-// scaled as in Embeddings. Unless a scale is set or the columns need a scale, kernels on unscaled
-// columns are candidates too.
+// embedded by g.Embeddings. Kernels on unscaled columns are added if no embedding is set and all
+// columns have similar scales.
 func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error) {
 	terms, _ := c.Documents.TermFrequencies()
 	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
@@ -208,17 +209,19 @@ type Vectors struct {
 // WeightsKernel is the default kernel for term weights such as tf-idf. It has no width to choose.
 const WeightsKernel = "bhattacharyya"
 
-// Vectors count as term weights, such as tf-idf, if values are non-negative fractions, there are at
-// least wideColumns columns, at most sparseShare of the entries aren't 0, and less than half of
-// these are in columns that half of the rows use. Standardizing would let rare terms decide.
+// Vectors are treated as term weights, such as tf-idf, if values are nonnegative fractions, there
+// are at least wideColumns columns, and at most a fraction sparseShare of the entries is nonzero.
+// Less than half of the nonzero entries may be in columns that half of the rows use. Term weights
+// aren't standardized, because rare terms would dominate.
 const (
 	wideColumns = 100
 	sparseShare = 0.1
 )
 
 // VectorsOf returns the defaults for a corpus of vectors, or nil for text and counts. Vectors come
-// from a file of vectors or from columns of values. Term weights get a text kernel, measurements a
-// vector kernel. Linear models standardize measurements if the scales of columns differ much.
+// from a file of vectors or from columns of values. The default is a text kernel for term weights,
+// and a vector kernel for measurements. Linear models standardize measurements if their scales
+// differ much between columns.
 func VectorsOf(c *corpus.Corpus) *Vectors {
 	if c.Tokenizer.Measured() {
 		return &Vectors{Kernel: VectorKernel, Embedding: sparse.Embedding{Weighting: sparse.Standard}}
@@ -254,7 +257,8 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 	return v
 }
 
-// suiting returns the named kernel with each suitable text embedding and each t or gamma.
+// suiting returns the named kernel with each suitable text embedding and each candidate value of t
+// or gamma.
 func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error) {
 	k, err := kernel.Parse(name)
 	if err != nil {
@@ -271,8 +275,8 @@ func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error)
 }
 
 // with returns all combinations of names, embeddings, and values of t or gamma (for kernels that
-// have them). Kernels with the first value come first, so that a choice with little work compares
-// the most different kernels.
+// have them). Kernels with the first value come first, so that a choice with a small time budget
+// still compares different kernels.
 func with(names, embeddings []string) ([]kernel.Kernel, error) {
 	var lists [][]kernel.Kernel
 	for _, name := range names {

@@ -80,7 +80,7 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 		}
 		return out
 	}
-	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // d holds energies, so the smallest energy is predicted
+	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // d holds energies, so the class with the smallest energy is predicted
 		d = slices.Clone(d)
 		for k := range d {
 			d[k] = -d[k]
@@ -89,7 +89,8 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 	return d
 }
 
-// curveOf sorts decisions and returns their curve. ok is false if all decisions are of one class.
+// curveOf sorts decisions and returns their curve. ok is false if there are no positives or no
+// negatives.
 func curveOf(name string, own []decision) (c Curve, ok bool) {
 	slices.SortFunc(own, func(a, b decision) int { return cmp.Compare(b.score, a.score) })
 	for _, d := range own {

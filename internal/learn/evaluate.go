@@ -33,9 +33,9 @@ type Evaluation struct {
 	Score    *score.Score `json:"-"`
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
-	// Coverage is the error rate of the most confident documents, for each confidence. Answered is
-	// the largest share of documents with an error rate of at most 1, 2, 5 and 10%. Both are nil
-	// for regression and separate labels.
+	// Coverage is the error rate of the most confident documents, for each confidence. Answered
+	// holds the largest fraction of documents that are predicted with an error rate of at most 1,
+	// 2, 5 and 10%. Both are nil for regression and separate labels.
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
@@ -43,7 +43,7 @@ type Evaluation struct {
 	// models.
 	Curves []Curve `json:"curves,omitempty"`
 
-	Novel []NoveltyBin `json:"by_novelty,omitempty"` // documents counted by rank, if predictions have ranks
+	Novel []NoveltyBin `json:"by_novelty,omitempty"` // numbers of documents by rank, if predictions have ranks
 
 	Importance []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
 
@@ -67,7 +67,7 @@ type Outcome struct {
 	Confidence float64
 }
 
-// Coverage is the share of documents with at least a given confidence, and their error rate.
+// Coverage is the fraction of documents with at least a given confidence, and their error rate.
 type Coverage struct {
 	Confidence float64 `json:"confidence"`
 	Documents  float64 `json:"documents"`
@@ -105,15 +105,15 @@ type Mistake struct {
 	Index int `json:"-"` // index of the document in the corpus; Row.Document is its name, or its number from 1
 	Row
 	Wrong string               `json:"wrong,omitempty"` // most confidently wrong separate label: "x" or "not x"
-	Why   *DocumentExplanation `json:"why,omitempty"`   // explanation by words of the text, or else by terms
+	Why   *DocumentExplanation `json:"why,omitempty"`   // explanation by words if the text was kept, else by terms
 	Marks []Mark               `json:"marks,omitempty"` // positions of these words in the text
 
-	Columns []ColumnEffect `json:"columns,omitempty"` // effects of columns of a table's row, if rows were kept
+	Columns []ColumnEffect `json:"columns,omitempty"` // effects of the columns of a table, if rows were kept
 }
 
-// Copy is a document with a nearly identical training document: c = 1 − cosine of the square roots
-// of their term shares is at most 0.02, about two words in a hundred. If texts were kept, c is
-// computed from all words, else from the terms that the model knows.
+// Copy is a document with a nearly identical training document. c is 1 minus the cosine of the
+// square roots of their relative term frequencies. It is at most 0.02, so about two words in a
+// hundred differ. If texts were kept, c is computed from all words, else from the known terms.
 type Copy struct {
 	Document int     `json:"document"` // number of the document, from 1
 	Training int     `json:"training"` // number of the nearest training document, from 1
@@ -129,7 +129,7 @@ type NonDuplicates struct {
 // Evaluate compares predictions p with the labels of corpus c, which must have the model's columns.
 // It explains mistakes as [ExplainDocument] does, which takes one prediction per word or term.
 //
-// It fails if c has no labels that the model knows, if p isn't for m and c, or if a prediction
+// It fails if no label of c is known to the model, if p isn't for m and c, or if a prediction
 // fails.
 func Evaluate(
 	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
@@ -231,7 +231,7 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, sco
 }
 
 // worst finds the most confidently wrong label of document i, and the model's confidence in it.
-// Labels that the model doesn't know are ignored; without another wrong label, the confidence is 0.
+// Labels unknown to the model are ignored. If no label is wrong, the confidence is 0.
 func (x *Outcome) worst(a *About, p *model.Prediction, i int) {
 	x.Confidence = 0
 	for k, name := range a.Classes {

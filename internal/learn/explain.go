@@ -22,8 +22,8 @@ type Explanation struct {
 	Kind string      `json:"kind"` // description of the model and of its weights
 	Rows []Explained `json:"rows"`
 
-	// Documents is the number of training documents averaged in mean effects, or 0 for weights of a
-	// linear function. Held is the number of documents that the model stores.
+	// Documents is the number of training documents over which effects are averaged, or 0 for
+	// weights of a linear function. Held is the number of documents that the model stores.
 	Documents int `json:"documents,omitempty"`
 	Held      int `json:"documents_held,omitempty"`
 }
@@ -41,20 +41,20 @@ type Explained struct {
 	Norm     float64      `json:"length"`            // √Σ weight²
 }
 
-// TermWeight is the weight of a term, which is named by its text or else its column.
+// TermWeight is the weight of a term. Terms without text are named by their column.
 type TermWeight struct {
 	Term   string  `json:"term"`
 	Weight float64 `json:"weight"`
 }
 
-// explained describes models with weights.
+// explained is the advice in errors about models that can't be explained.
 const explained flagtext.Words = "use a model with weights, such as -type linear or an SVM with -kernel linear"
 
 // Explain returns the n most positive and the n most negative terms of each class; ties are broken
-// by column. In one-vs-one, the function of a class is the mean over its binary classifiers; if
-// class isn't "", each binary classifier has its own row. For SVMs with a nonlinear kernel, weights
-// are mean effects over the stored training documents. The documents are sampled evenly if all
-// would take more than about 4·10⁸ kernel values.
+// by column. In one-vs-one, a class is explained by the mean of its binary classifiers' decision
+// functions. If class isn't "", each binary classifier of class has its own row. For SVMs with a
+// nonlinear kernel, weights are mean effects over the stored training documents. The documents are
+// sampled evenly if all would take more than about 4·10⁸ kernel values.
 //
 // It fails if n < 1 or class is unknown, if m has neither terms nor documents, or if Predict fails.
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
@@ -199,7 +199,7 @@ func (m KernelMachine) linear() bool {
 	return name == "linear"
 }
 
-// weightsOfMachines converts the weights own of an SVM, which it computes if own is nil.
+// weightsOfMachines converts SVM weights. If own is nil, it computes them.
 func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
 	if !(KernelMachine{Model: m}).linear() {
 		return nil, "", flagtext.Errorf("the kernel %s has no term weights; %s", m.Kernel, explained)
@@ -304,7 +304,7 @@ func (m KernelMachine) unweighted() *weights {
 	return t
 }
 
-// name returns the text of a weight's term, or its number if the model has no text.
+// name returns the text of a weight's term, or the term's column if the model has no text.
 func (t *weights) name(column int) string {
 	if column == len(t.columns) {
 		return "(no term)"
@@ -345,12 +345,12 @@ func firstBy(weights []float64, n int, order func(a, b int) int) (first []int) {
 	if n = min(n, len(weights)); n <= 0 {
 		return nil
 	}
-	last := -1 // n-th index so far, or -1 if unknown
+	last := -1 // n-th index of those seen, or -1 if unknown
 	for j, w := range weights {
 		if w == 0 || last >= 0 && order(last, j) < 0 {
 			continue
 		}
-		if first = append(first, j); len(first) > 2*n+16 { // sorting in batches is faster
+		if first = append(first, j); len(first) > 2*n+16 { // sort in batches, which is faster
 			slices.SortFunc(first, order)
 			first, last = first[:n], first[n-1]
 		}

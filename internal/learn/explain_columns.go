@@ -14,9 +14,9 @@ import (
 )
 
 // ColumnEffect is the effect of a column of a row: f(x) - f(x without the terms of the column). In
-// a table of values, the mean of the training documents replaces a removed number.
+// a table of values, a removed number is replaced by its mean over the training documents.
 type ColumnEffect struct {
-	Column string  `json:"column"` // name of the column; the columns of one text view are joined by commas
+	Column string  `json:"column"` // column name; names of columns in one text view are joined by commas
 	Value  string  `json:"value"`
 	Note   string  `json:"note,omitempty"` // remark on a missing, unseen or extrapolated value
 	Effect float64 `json:"effect"`
@@ -31,7 +31,7 @@ func ExplainColumns(
 	return explainColumns(ctx, m, docs, raw, i, -1, o)
 }
 
-// explainColumns implements ExplainColumns. label has the meaning of explaining.label.
+// explainColumns implements ExplainColumns. For label, see explaining.label.
 func explainColumns(
 	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i, label int, o Options,
 ) ([]ColumnEffect, error) {
@@ -67,8 +67,8 @@ func explainColumns(
 	return out, nil
 }
 
-// termColumns assigns terms to the columns of a table. The columns of one text view count as one
-// column, with their names joined by commas.
+// termColumns assigns terms to the columns of a table. The columns of one text view are treated as
+// one column. Its name joins theirs by commas.
 type termColumns struct {
 	vocabulary []string
 	views      []token.View
@@ -107,8 +107,7 @@ func (t *termColumns) of(term uint32) int {
 	return int(t.known[term]) - 1
 }
 
-// row returns the columns of row i of raw, with remarks on their values but without effects. terms
-// are the terms of the row.
+// row returns the columns of row i of raw, with remarks on their values but without effects.
 func (t *termColumns) row(terms []uint32, raw corpus.Raw, i int) []ColumnEffect {
 	var out []ColumnEffect
 	for k, name := range t.names {
@@ -143,7 +142,7 @@ func (t *termColumns) row(terms []uint32, raw corpus.Raw, i int) []ColumnEffect 
 }
 
 // Remarks describes the values of each row of raw that didn't occur in training, such as "age
-// (missing)" and "price = 9 (outside of training, 1 to 5)". docs are the documents of raw.
+// (missing)" and "price = 9 (outside of training, 1 to 5)". docs holds the same rows as raw.
 func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	columns, err := newTermColumns(a)
 	if err != nil {
@@ -162,7 +161,8 @@ func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	return out, nil
 }
 
-// columnOf returns a column effect with a name and the values of columns names in row i.
+// columnOf returns a ColumnEffect with the values of the columns names in row i, but without an
+// effect.
 func columnOf(name string, names []string, raw corpus.Raw, i int) ColumnEffect {
 	var values []string
 	for _, n := range names {

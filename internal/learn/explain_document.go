@@ -14,18 +14,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// DocumentExplanation explains a model's prediction for a document x by a number f(x), which grows
-// in favour of Label. In one-vs-one, f is the decision value of Label against Against. In
+// DocumentExplanation explains a model's prediction for a document x by a number f(x). Larger
+// values favour Label. In one-vs-one, f is the decision value of Label against Against. In
 // one-vs-rest, f is Label's decision value minus Against's. For separate labels and regression, f
 // is the decision value. For a one-class model, f is the decision value times the predicted sign.
 type DocumentExplanation struct {
 	Label   string  `json:"label"`             // predicted label
 	Against string  `json:"against,omitempty"` // second class; "" if f depends on Label alone
 	Value   float64 `json:"value"`             // f(x)
-	Known   int     `json:"terms_known"`       // number of distinct terms of the document that the model knows
+	Known   int     `json:"terms_known"`       // number of distinct known terms in the document
 
 	// Terms lists the terms whose removal changes f most. Support lists the support vectors with
-	// the largest contributions to f, with their signs; other models than SVMs have none.
+	// the largest contributions to f, with their signs. It is empty unless the model is an SVM.
 	Terms   []TermEffect    `json:"terms"`
 	Support []SupportEffect `json:"support_vectors,omitempty"`
 }
@@ -37,8 +37,8 @@ type TermEffect struct {
 	Effect float64 `json:"effect"`
 	For    string  `json:"-"` // label or direction that the effect favours, see [DocumentExplanation.side]
 
-	// Slope is ∂f/∂count, exact to about 10⁻⁸ of f's scale, see [kernel.Slopes]. It is nil for
-	// words, and for models other than support vector machines.
+	// Slope is ∂f/∂count with an error of about 10⁻⁸ times the scale of f, see [kernel.Slopes]. It
+	// is nil for words, and for models other than support vector machines.
 	Slope *float64 `json:"slope,omitempty"`
 }
 
@@ -53,11 +53,11 @@ type SupportEffect struct {
 
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
 // most, and by the n support vectors with the largest contributions to f. For any learner, an
-// effect takes one prediction without the term, and is as accurate as predictions. Effects don't
+// effect takes one prediction without the term, and is as accurate as a prediction. Effects don't
 // add up to f.
 //
-// It fails if n < 1, if document i doesn't exist, if the model is for sets or has a precomputed
-// kernel, or if a prediction fails.
+// It fails if n < 1, if document i doesn't exist, if the model has a kernel on sets or a
+// precomputed kernel, or if a prediction fails.
 func ExplainDocument(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n int, o Options,
 ) (*DocumentExplanation, error) {
@@ -70,8 +70,7 @@ func ExplainDocument(
 	return explainTerms(ctx, m, docs, i, n, -1, o)
 }
 
-// explainTerms implements ExplainDocument without its checks. label has the meaning of
-// explaining.label.
+// explainTerms implements ExplainDocument without its checks. For label, see explaining.label.
 func explainTerms(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n, label int, o Options,
 ) (*DocumentExplanation, error) {
@@ -100,7 +99,7 @@ func explainTerms(
 // termPart is a term of a document, or all coordinates of a vector.
 type termPart struct {
 	first, end int    // range of the document's terms
-	vector     string // column of the vector, or ""
+	vector     string // column of the vector; "" for a term
 }
 
 // termParts returns the parts of a document with the given terms.
@@ -133,7 +132,7 @@ type explaining struct {
 	parts   int                                       // number of parts of the document (terms or words)
 	terms   []termPart                                // nil if parts are words or columns
 	label   int                                       // separate label to explain, -1 for the largest f
-	without func(first, end int) (*sparse.CSR, error) // copies of the document, each without one part
+	without func(first, end int) (*sparse.CSR, error) // returns copies of the document, each without one part
 }
 
 // explain explains the document; part returns the name of part j and its count in the document.
@@ -194,8 +193,8 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	return out, out.support(ctx, m, ready.Predictor, alpha, x.whole, x.n)
 }
 
-// margin defines f of a document: the difference of one or two decision values, with a sign, or the
-// predicted value if there are no classes.
+// margin defines f for a document. If there are classes, f is a signed decision value or the
+// difference of two decision values. Otherwise f is the predicted value.
 type margin struct {
 	first, less int // indices of decision values: f = sign·(first - less); less is -1 for none
 	sign        float64
@@ -271,7 +270,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		f.first = p.Class[i]
 		f.second = greatest(f.first)
 		f.less = f.second
-		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: smallest wins
+		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // these are energies, so the smallest wins
 			f.sign = -1
 		}
 	}
@@ -296,7 +295,7 @@ func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second s
 
 // withoutEach returns f(x) - f(x without part j) for each part of the document.
 func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) ([]float64, error) {
-	const atOnce = 256 // documents per batch, because all copies together take memory quadratic in the length
+	const atOnce = 256 // documents per batch; all copies at once would take memory quadratic in the length
 	effects := make([]float64, 0, x.parts)
 	for first := 0; first < x.parts; first += atOnce {
 		without, err := x.without(first, min(first+atOnce, x.parts))
@@ -315,7 +314,8 @@ func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) 
 	return effects, nil
 }
 
-// strongest returns the indices of the n largest nonzero |effects|, descending; ties by index.
+// strongest returns the indices of the n largest nonzero |effects| in descending order. Ties are
+// broken by index.
 func strongest(effects []float64, n int) []int {
 	var order []int
 	for j, v := range effects {

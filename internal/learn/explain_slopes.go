@@ -9,7 +9,7 @@ import (
 )
 
 // slopes returns ∂f/∂nⱼ for the terms of a document with counts n, f(n) = Σ βₛ k(cₛ, ‖x‖, ‖s‖) + b.
-// Let u and s be unit vectors of the document and a support vector, v(j) term j's view, p the
+// Let u and s be unit vectors of the document and a support vector, v(j) the view of term j, p the
 // embedding's power, and qⱼ the logarithmic derivative of the weighted count:
 //
 //	∂cₛ/∂nⱼ = -p qⱼ uⱼ (sⱼ - uⱼ ⟨u, s⟩ᵥ₍ⱼ₎/⟨u, u⟩ᵥ₍ⱼ₎),   ∂‖x‖/∂nⱼ = p qⱼ uⱼ² ‖x‖
@@ -35,7 +35,7 @@ func slopes(
 		return nil, err
 	}
 	if f.Open && slices.Contains(x.Terms, uint32(len(f.Terms))) {
-		return nil, nil // a column stands for several terms
+		return nil, nil // a column combines several terms
 	}
 	terms, counts := doc.Row(0)
 	columns, u := x.Terms, x.Unit64(0, nil)

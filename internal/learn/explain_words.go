@@ -32,7 +32,7 @@ const (
 // returns their occurrences in text order. The effect of a word is f(x) - f(text without the word),
 // for any tokenizer. ExplainText tries the first 400 distinct words, with one prediction each. The
 // result is nil for a text above 64 KiB. It fails if the model was trained on vectors or
-// precomputed kernel values, or as [ExplainDocument] does.
+// precomputed kernel values, or if [ExplainDocument] fails.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {
@@ -50,8 +50,7 @@ func ExplainText(
 	return explainWords(ctx, m, counter, text, n, -1, o)
 }
 
-// explainWords implements [ExplainText] with the model's counter. label has the meaning of
-// explaining.label.
+// explainWords implements [ExplainText] with the model's counter. For label, see explaining.label.
 func explainWords(
 	ctx context.Context, m Model, counter *corpus.Counter, text string, n, label int, o Options,
 ) (_ *DocumentExplanation, marks []Mark, err error) {
@@ -100,14 +99,15 @@ func explainWords(
 // place is an occurrence of a word in a text.
 type place struct{ word, from, to int }
 
-// unspaced lists scripts without spaces. Each of their letters counts as a word.
+// unspaced lists scripts that don't separate words by spaces. Each letter is treated as a word.
 const unspaced = `\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}`
 
 // anyWord matches an unspaced letter with its marks, or a run of other letters, marks and digits.
 var anyWord = regexp.MustCompile(`[` + unspaced + `]\pM*|(?:[^\PL` + unspaced + `]|\pN)(?:[^\PL` + unspaced +
 	`]|[\pN\pM])*`)
 
-// wordsOf returns the first maxWords distinct words of a text in lower case, and their places.
+// wordsOf returns the first maxWords distinct words of a text in lower case, and all their
+// occurrences.
 func wordsOf(text string) (words []string, places []place) {
 	number := map[string]int{}
 	for _, at := range anyWord.FindAllStringIndex(text, -1) {
@@ -140,11 +140,11 @@ func lacking(text string, places []place, word int) string {
 }
 
 // withoutWords counts the terms of a text without each of the words. It recounts only around the
-// word's places, because terms depend on at most reach words before and after a place.
+// word's occurrences, because a term depends on at most reach words before and after it.
 func withoutWords(
 	ctx context.Context, counter *corpus.Counter, whole *sparse.CSR, text string, words [][]place, reach int,
 ) (*sparse.CSR, error) {
-	var pieces []string // pairs: with and without the word
+	var pieces []string // pairs of texts, with and without the word
 	ends := make([]int, len(words))
 	for j, places := range words {
 		for len(places) > 0 {
@@ -207,11 +207,11 @@ func withoutWords(
 	return out, nil
 }
 
-// around returns the part of a text from the reach-th word before a place to the reach-th word
-// after it. Words are separated by spaces and have at least one letter.
+// around returns the range of a text from the reach-th word before an occurrence to the reach-th
+// word after it. Words are separated by spaces and have at least one letter.
 func around(text string, at place, reach int) (lo, hi int) {
 	lo, hi = at.from, at.to
-	for n := -1; n < reach && lo > 0; { // n < 0: the rest of the word at the place
+	for n := -1; n < reach && lo > 0; { // n < 0: the rest of this word
 		space := max(strings.LastIndexByte(text[:lo], ' '), 0)
 		if n < 0 || strings.ContainsFunc(text[space:lo], unicode.IsLetter) {
 			n++

@@ -23,8 +23,8 @@ import (
 // the number of best candidates that the search compares on all documents.
 const SearchWork, Finalists = 60.0, 3
 
-// defaultLists returns the default lists of a type: t for diffusion, unless a kernel is set; nu for
-// nu_svc, and C for other types, unless C is set.
+// defaultLists returns the default lists of a type. They are t of diffusion, unless a kernel is
+// set, and nu for nu_svc. For other types they include C, unless C is set.
 func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
 	if !kernelGiven {
 		out = append(out, kernel.List{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
@@ -44,14 +44,14 @@ type Grid struct {
 	Lists   []kernel.List // lists of numbers, set by the user or by default
 	Samples bool          // compare kernel, C and scheme on growing samples, instead of all combinations
 	Folds   int           // number of folds, default 5
-	MinC    bool          // for SVMs: the smallest C within one standard error of the best wins
+	MinC    bool          // for SVMs: select the smallest C within one standard error of the best
 
 	// Corpus returns the documents tokenized by tokenizer cut < Terms. Tokenizer 0 is the tokenizer
 	// of the corpus.
 	Terms  int
 	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 
-	Each func(*Validation) // called with each completed point of support vector machines; may be nil
+	Each func(*Validation) // receives each completed point of support vector machines; may be nil
 
 	machines    *machines // nil for other learners
 	all         []tune.Candidate
@@ -90,8 +90,8 @@ type Words struct {
 }
 
 // NewGrid makes a grid of all combinations of lists. A list may be for any parameter of the
-// learner; for SVMs, kernel, C, nu, epsilon, scheme, embed, ngrams, or a kernel parameter. Without
-// lists of numbers or kernels, it uses default lists, or samples if o.Work allows it.
+// learner. For SVMs these are kernel, C, nu, epsilon, scheme, embed, ngrams and kernel parameters.
+// Without lists of numbers or kernels, it uses default lists, or samples if o.Work allows it.
 //
 // It fails for unknown parameters, and for invalid values and options.
 func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, error) {
@@ -238,8 +238,8 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 	return g, err
 }
 
-// combine returns all combinations of the lists of g. If a parameter has no list, its value in s is
-// used.
+// combine returns all combinations of the lists of g. Parameters without a list have their value in
+// s.
 func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
 	used, schemes := s.Used(), g.schemes
 	if schemes == nil {

@@ -23,10 +23,9 @@ import (
 type Importance struct {
 	Column string  `json:"column"` // column name, as in ColumnEffect
 	Drop   float64 `json:"drop"`
-	SE     float64 `json:"standard_error"` // standard error over rows, for R² with known variance of the targets
+	SE     float64 `json:"standard_error"` // standard error over rows; for R², the variance of the targets is taken as exact
 }
 
-// These constants limit the work of Importance.
 const (
 	permutedAtOnce = 4096    // number of rows per prediction
 	mostPermuted   = 200_000 // maximum number of predictions; above it, rows are sampled
@@ -90,8 +89,8 @@ func (v *Evaluation) importance(
 	return nil
 }
 
-// quality returns 1 if prediction i is right and 0 if it is wrong, or the negative squared error of
-// an estimate. own are the document's true classes, sorted.
+// quality returns 1 if prediction i is right and 0 if it is wrong. For an estimate, it returns the
+// negative squared error. own holds the document's true classes, sorted.
 func quality(a *About, p *model.Prediction, i int, own []string) float64 {
 	if a.Numbers {
 		target, _ := strconv.ParseFloat(own[0], 64)
@@ -103,8 +102,8 @@ func quality(a *About, p *model.Prediction, i int, own []string) float64 {
 	return 0
 }
 
-// right reports whether predicted labels are correct. own are the document's classes, sorted for
-// separate labels.
+// right reports whether predicted labels are correct. own holds the document's classes. For
+// separate labels they are sorted.
 func right(a *About, given, own []string) bool {
 	if a.Scheme == solver.Labels {
 		slices.Sort(given)
@@ -113,8 +112,8 @@ func right(a *About, given, own []string) bool {
 	return slices.Contains(own, given[0])
 }
 
-// mixed returns the documents of the given rows, with the terms for which other is true taken from
-// the documents of other rows.
+// mixed returns the documents of the given rows, but the terms for which other is true are from
+// document from[k] in document k.
 func mixed(docs *sparse.CSR, rows, from []int, other func(term uint32) bool) *sparse.CSR {
 	out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 	for k, i := range rows {

@@ -1,6 +1,6 @@
-// Package learn defines what train, cv, grid, predict and explain need from a learner, and lists
-// the learners ([All]). Each learner is an entry of the list with an adapter file here, and a
-// package below learn that does the work.
+// Package learn defines the interface between learners and the commands train, cv, grid, predict
+// and explain, and lists the learners ([All]). Each learner has an entry in the list, an adapter
+// file here, and a package below learn that implements it.
 package learn
 
 import (
@@ -63,10 +63,10 @@ func each[M any](trained []M, model func(M) Model) (out []Model) {
 
 // Trainer trains models. It is a pointer to a struct of parameters, see package params.
 type Trainer interface {
-	// Given reports whether a parameter was set. Unset parameters may be chosen.
+	// Given reports whether a parameter was set. Unset parameters may be chosen automatically.
 	Given(name string) bool
 
-	// Check reports invalid parameters and options before anything is read.
+	// Check returns an error for invalid parameters and options. It is called before data is read.
 	Check(o Options) error
 
 	// Train trains a model on a corpus, which it must not change. The parameters must suit the
@@ -78,7 +78,7 @@ type Trainer interface {
 type JointTrainer interface {
 	Trainer
 
-	// TrainAll trains one model per trainer in all. They differ only in C, in ascending order.
+	// TrainAll trains one model per trainer in all. The trainers differ only in C, which ascends.
 	TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error)
 }
 
@@ -111,7 +111,7 @@ type Weighted interface {
 type About struct {
 	archive.Origin // classes and vocabulary of the training documents
 
-	Type      string // learner with all parameters, in the syntax of -type
+	Type      string // learner and all its parameters, in the syntax of -type
 	Kernel    string // specification of the kernel; "" without a kernel, or if Text names it
 	Embedding string // embedding of the documents; "" if they aren't embedded
 	Scheme    solver.Scheme
@@ -131,7 +131,7 @@ type About struct {
 	Support int      // number of support vectors
 	Bytes   int64    // approximate memory of the model
 
-	Tried *Found      // settings compared by the training; nil if none were
+	Tried *Found      // settings compared by the training; nil if none were compared
 	Ended Convergence // convergence of the training
 	Notes []string    // remarks, sentences without a full stop
 	Text  []string    // results of the training, one per line
@@ -143,7 +143,7 @@ func (a *About) Embeds(e *sparse.Embedder) {
 	a.Embedding, a.Terms, a.Columns, a.Width = e.String(), len(e.Terms), e.Terms, e.Width()
 }
 
-// Known counts the terms that the model knows. terms must be distinct and ascending.
+// Known returns how many of the terms the model has. The terms must be distinct and ascending.
 func (a *About) Known(terms []uint32) int {
 	if a.Vocabulary != nil || a.Columns == nil {
 		return len(terms)
@@ -176,10 +176,10 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 	}
 }
 
-// Convergence counts binary classifiers, and those that stopped before they converged.
+// Convergence holds the number of binary classifiers, and how many stopped before they converged.
 type Convergence struct {
 	Functions, Unfinished int
-	Gap                   float64 // largest relative gap of an unfinished objective to its optimum; 0 = unknown
+	Gap                   float64 // largest relative optimality gap of an unfinished binary classifier; 0 = unknown
 	More                  string  // -type parameter that allows more passes; "" if there is none
 }
 
@@ -232,8 +232,8 @@ func HasParameter(parameter string) bool {
 	return slices.ContainsFunc(All, func(l *Learner) bool { return params.Has(l.New(), parameter) })
 }
 
-// Parse parses a value of -type: a learner's name and, after a colon, its parameters; "" is c_svc.
-// It fails for an unknown learner or parameter.
+// Parse parses a value of -type: a learner's name and, after a colon, its parameters. "" means
+// c_svc. It fails for an unknown learner or parameter.
 func Parse(spec string) (*Learner, Trainer, error) {
 	name, parameters, _ := strings.Cut(cmp.Or(spec, string(model.CSVC)), ":")
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")

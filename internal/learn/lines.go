@@ -14,16 +14,17 @@ import (
 )
 
 // Lines writes predictions, one line per document: labels joined by commas (- if there are none), a
-// regression estimate, or 1 or -1 of a one-class model. The numbers selected by What follow.
+// regression estimate, or the 1 or -1 of a one-class model. Then follow the numbers selected by
+// What.
 type Lines struct {
 	What string // labels (default), probabilities or decisions
 	Of   About  // the model
 	P    *model.Prediction
 
-	Name func(i int) string // returns the first cell of document i's line; nil = no such cell
+	Name func(i int) string // returns the first cell of document i's line; nil = lines begin with labels
 
-	// Separator separates columns: "," (cells are quoted as in CSV) or "\t". Default: a space, or a
-	// tab if class names contain spaces; a tab after Name.
+	// Separator separates columns: "," (cells are quoted as in CSV) or "\t". The default is a
+	// space, or a tab if class names contain spaces. After the cell of Name it is a tab.
 	Separator string
 }
 

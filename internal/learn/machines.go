@@ -24,7 +24,7 @@ type Trained struct {
 	Settings svm.Settings
 
 	Tried  *Found      // choice of the settings; nil if they were set
-	Linear *Validation // linear models on the last round's folds, if they are as good and far cheaper; else nil
+	Linear *Validation // linear models on the last round's folds if as good and far cheaper, else nil
 	Values int64       // number of nonzero values in the training documents
 }
 
@@ -45,7 +45,7 @@ func (m KernelMachine) About() About {
 	a.Regularization = s.Used()
 	if m.Embedder != nil {
 		a.Embedding, a.Terms = m.Embedder.String(), len(m.Embedder.Terms)
-		if !m.Embedder.Open || m.Documents > 0 { // a LIBSVM model knows only the columns of its support vectors
+		if !m.Embedder.Open || m.Documents > 0 { // a LIBSVM model has only the columns of its support vectors
 			a.Columns, a.Width = m.Embedder.Terms, m.Embedder.Width()
 		}
 	}
@@ -143,8 +143,9 @@ func (p machinesReady) Holding(bytes int64) Predictor {
 	return machinesReady{p.Predictor.Holding(bytes)}
 }
 
-// Computing is a [Predictor] of a support vector machine. Engine computes its kernel values; it is
-// nil if there are none to compute. If Weights isn't nil, the predictor uses the weights instead.
+// Computing is a [Predictor] of a support vector machine. Engine returns the engine that computes
+// kernel values, or nil if none are computed. If Weights doesn't return nil, predictions use the
+// weights instead of kernel values.
 type Computing interface {
 	Predictor
 	Engine() *engine.Engine

@@ -12,12 +12,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vectorFamilies are the kernels for vectors, in the order in which a choice tries them. linear is
-// also a kernel for text.
+// vectorFamilies lists the kernels for vectors in the order in which the automatic choice tries
+// them. linear is also a kernel for text.
 var vectorFamilies = []string{"rbf", "linear", "polynomial"}
 
-// NeedsVectors reports whether kernels and an embedding require the values of a table's numbers: if
-// the embedding scales columns, or if no embedding is set and all kernels are rbf or polynomial.
+// NeedsVectors reports whether kernels and an embedding require the values of a table's numbers.
+// They do if the embedding scales columns, or if no embedding is set and all kernels are rbf or
+// polynomial.
 func NeedsVectors(specs []string, embedding string) bool {
 	if embedding != "" {
 		e, err := sparse.ParseEmbedding(embedding)
@@ -36,7 +37,7 @@ func NeedsVectors(specs []string, embedding string) bool {
 
 // WithVectors returns the documents with their numbers as values, if c is a table of numbers and
 // categories, and kernels or the embedding require values; otherwise it returns c. It fails if the
-// embedding scales columns of a table with other columns, or if the rows weren't kept.
+// embedding scales columns but the table has columns of other kinds, or if the rows weren't kept.
 func WithVectors(
 	ctx context.Context, c *corpus.Corpus, specs []string, embedding string, opt corpus.Options,
 ) (*corpus.Corpus, error) {

@@ -15,12 +15,13 @@ import (
 //
 //	v(x) = max k(x, sᵢ),  v(sᵢ) = max_{j≠i} k(sᵢ, sⱼ),  rank(x) = (1 + #{i: v(sᵢ) <= v(x)})/(n + 1)
 //
-// A small rank means that x is new: of documents like the training documents, at most a fraction r
-// is expected to have a rank of at most r. To compute v(sᵢ), sᵢ loses the terms that the model
-// would not know without sᵢ, as new documents lose unknown terms. If a kernel grows with document
-// length, long documents have large kernel values with all others. The documents are the model's
-// support vectors or neighbours, or are passed to [NewNovelty]. v(sᵢ) is computed for at most 2,000
-// documents; a rank then has a standard error of at most 0.011. A Novelty may be used concurrently.
+// A small rank means that x is new: among documents like the training documents, at most a fraction
+// r is expected to have a rank of at most r. v(sᵢ) ignores the terms of sᵢ that would be unknown
+// without sᵢ, because unknown terms of new documents are ignored too. If a kernel grows with
+// document length, long documents have large kernel values with all others. The training documents
+// are the model's support vectors or neighbours, or are passed to [NewNovelty]. v(sᵢ) is computed
+// for at most 2,000 documents; a rank then has a standard error of at most 0.011. A Novelty may be
+// used concurrently.
 //
 // Source: Laxhammar and Falkman, conformal anomaly detection, FUSION 2010.
 type Novelty struct {
@@ -39,8 +40,9 @@ const (
 
 // NewNovelty computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is the
 // prepared model. If training is nil, it uses the documents that the model stores; if the model
-// stores none, it returns nil. Models without a kernel compare the square roots of term shares by
-// inner products. It fails if ctx is done, or if it needs more than the memory limit.
+// stores none, it returns nil. For models without a kernel, k is the inner product of the square
+// roots of relative term frequencies. It fails if ctx is done, or if it needs more than the memory
+// limit.
 func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR, o Options) (_ *Novelty, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 			}
 		}
 		if n.e == nil {
-			return nil, nil // model of sets, of a precomputed kernel, or without support vectors
+			return nil, nil // kernel on sets, precomputed kernel, or no support vectors
 		}
 		if n.k, n.f = ready.Kernel(), machines.Embedder; training == nil {
 			docs = machines.Support
@@ -106,8 +108,8 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	return n, err
 }
 
-// heldOut returns the documents with indices at, each without the terms that the model knows only
-// because of this document: too few other documents have them.
+// heldOut returns the documents with indices at. Each lacks the terms that would be unknown without
+// this document, because too few other documents have them.
 func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	least, df := int32(1), map[uint32]int32{}
 	for k, t := range n.f.Terms {
@@ -129,7 +131,8 @@ func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	return out
 }
 
-// nearest calls with for each document i with known terms and its count nearest training documents.
+// nearest finds count nearest training documents of each document that has known terms, and passes
+// the document's index and neighbours to with.
 func (n *Novelty) nearest(
 	ctx context.Context, docs *sparse.CSR, count int, with func(i int, near []engine.Neighbour),
 ) error {

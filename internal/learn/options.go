@@ -31,7 +31,7 @@ type Options struct {
 	ISA         string // instruction set; "" = best available
 	Workers     int    // number of goroutines; 0 = one per CPU
 	MemoryBytes int64  // memory limit in bytes; 0 = no limit
-	HeldBytes   int64  // bytes held elsewhere in the process, for predictors and support vector machines, see [Ready]
+	HeldBytes   int64  // memory in use by the rest of the process, for predictors and support vector machines
 
 	// Device makes the device of engine.Options for predictions and support vector machines; nil =
 	// no device.
@@ -41,8 +41,8 @@ type Options struct {
 
 	Ready Predictor // the prepared model, for explanations and evaluations
 
-	// Prepared is called with each problem of support vector machines before it is solved, and with
-	// its kernels. An error from Prepared stops the work. Prepared may be nil.
+	// Prepared is called with each SVM problem and its kernels before the problem is solved. An
+	// error from Prepared stops the work. Prepared may be nil.
 	Prepared func(p *svm.Problem, kernels []kernel.Kernel) error
 
 	Solver   func(svm.Progress)                                       // replaces Progress for SVMs; may be nil
@@ -74,8 +74,8 @@ func (e Embedding) String() string {
 	return e.Embedding.String()
 }
 
-// kernelIn returns a kernel's specification in an embedding. If given is "", the kernel is the
-// default for vectors if o.Vectors is set, else counts.
+// kernelIn returns the specification of kernel given with embedding e. If given is "", it uses the
+// default kernel for vectors if o.Vectors is set, else kernel counts.
 func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {
@@ -102,7 +102,7 @@ func (o *Options) Tell(stage string, done, total int64, details ...string) {
 	}
 }
 
-// Task returns the options of learners that use package task.
+// Task converts the options for learners that use package task.
 func (o *Options) Task() task.Options {
 	return task.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
 }
@@ -131,8 +131,8 @@ func SchemeOf(t Trainer) solver.Scheme {
 }
 
 // Suit sets parameters that depend on the corpus: scheme labels, if a document has several labels
-// and no scheme is set, and class weights ("+1" names class 1). It fails if a weight is for an
-// unknown class, or if labels can't be classes, see [corpus.Corpus.CheckClasses].
+// and no scheme is set, and class weights, in which "+1" may name class 1. It fails if a weight is
+// for an unknown class, or if labels can't be classes, see [corpus.Corpus.CheckClasses].
 func (l *Learner) Suit(t Trainer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		if n := len(c.Labels.Of(i)); n > 1 && !t.Given("scheme") && (l.Type == "" || l.Type.Classifies()) {

@@ -32,8 +32,8 @@ type Predictor interface {
 	Close() error
 }
 
-// Ready prepares a model: it computes once what all predictions share. o.HeldBytes, the memory held
-// elsewhere in the process, counts against o.MemoryBytes.
+// Ready prepares a model: it precomputes data that all predictions share. o.HeldBytes, the memory
+// in use by the rest of the process, is subtracted from o.MemoryBytes.
 func Ready(ctx context.Context, m Model, o Options) (Predictor, error) {
 	if own, ok := m.(interface {
 		ready(ctx context.Context, o Options) (Predictor, error)
@@ -73,7 +73,7 @@ func MemoryLeft(bound, held int64) int64 {
 }
 
 // Load reads a model of any kind from a file or a pipe. It calls early, if not nil, as soon as it
-// knows the tokenizer, so that documents can be read meanwhile.
+// has read the tokenizer, so that documents can be read meanwhile.
 func Load(ctx context.Context, path string, early Early) (Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -111,7 +111,7 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if model.IsLIBSVM(begin) { // read completely, because the indices tell whether they start at 0
+	if model.IsLIBSVM(begin) { // read completely, because only all indices show whether they start at 0
 		m, err := model.ReadLIBSVM(ctx, b, cmp.Or(path, "the reader"))
 		if err != nil {
 			return nil, err

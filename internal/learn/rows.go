@@ -20,7 +20,7 @@ type Row struct {
 	Margin      float64  `json:"margin"`                 // decision value f, see [DocumentExplanation]
 	Nearest     *float64 `json:"nearest,omitempty"`      // largest kernel value to a training document
 	Rank        *float64 `json:"nearest_rank,omitempty"` // rank of Nearest: small means new, see [Novelty]
-	Known       int      `json:"terms_known"`            // number of distinct terms that the model knows
+	Known       int      `json:"terms_known"`            // number of distinct known terms
 	Note        string   `json:"note,omitempty"`         // NoKnownTerm, or empty
 }
 

@@ -69,7 +69,7 @@ func (t *machines) Need(s corpus.Size, _ int64, count, folds, workers int) int64
 	return svm.TrainBytes(s, workers, svm.Task{Settings: svm.Settings{Type: t.Type}, Folds: folds, Cells: count})
 }
 
-// kernelOf returns the kernel of a specification in an embedding. The kernel may be user-defined.
+// kernelOf returns the kernel of a specification with embedding e. The kernel may be user-defined.
 func (o *Options) kernelOf(spec string, e Embedding) (kernel.Kernel, error) {
 	switch {
 	case spec == model.Precomputed:
@@ -160,7 +160,8 @@ func (o *Options) problem(
 	return p, err
 }
 
-// given returns the settings that the user fixed. If embeddings isn't empty, only these are tried.
+// given returns the settings that the user fixed. If embeddings isn't empty, no other embeddings
+// are tried.
 func (t *machines) given(o *Options, embeddings []string) *Constraints {
 	g := &Constraints{
 		Kernel: t.Kernel, Embeddings: embeddings,
@@ -175,7 +176,7 @@ func (t *machines) given(o *Options, embeddings []string) *Constraints {
 	return g
 }
 
-// ofVectors reports whether the kernel is chosen for vectors.
+// ofVectors reports whether a kernel for vectors must be chosen.
 func (t *machines) ofVectors(o *Options) bool { return t.Kernel == "" && o.Vectors != nil }
 
 // spec returns the requested kernel, or a default that suits the documents.
@@ -327,7 +328,7 @@ func (t *machines) lines() *lines {
 }
 
 // lineAlternative cross-validates linear models on the last round's documents and folds, if SVMs
-// cost far more. It returns nil unless their mean is within a standard error of the best.
+// cost far more. It returns nil unless their mean score is within a standard error of the best.
 func (t *machines) lineAlternative(
 	ctx context.Context, c *corpus.Corpus, chosen *Chosen, o Options,
 ) (*Validation, error) {
@@ -379,7 +380,7 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	}
 	trained := &Trained{}
 	p, err := t.chosenProblem(ctx, c, s, o, trained)
-	if c.Kept() && short(err) { // retry without texts, which other terms need
+	if c.Kept() && short(err) { // retry without texts, which are needed only to try other terms
 		words := *c
 		words.Raw = corpus.Raw{}
 		c = &words

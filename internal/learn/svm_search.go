@@ -124,7 +124,7 @@ func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid,
 	return t.foundOf(chosen, on, terms, time.Since(begin)), err
 }
 
-// Chosen is a choice with the chosen settings.
+// Chosen adds the chosen settings to a [tune.Choice].
 type Chosen struct {
 	*tune.Choice
 	Settings svm.Settings

@@ -1,6 +1,6 @@
 package learn
 
-// All lists the learners in the order of the help.
+// All lists the learners in the order of the help text.
 var All = append([]*Learner{
 	logisticLearner, linearLearner, neighboursLearner, landmarkLearner,
 }, machineLearners...)

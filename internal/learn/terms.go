@@ -26,8 +26,8 @@ func TextsToKeep(memory int64) int64 {
 
 // DefaultTerms returns the terms to choose from if the user set none: terms as read, words with
 // word pairs, characters within words, and both. If c is nil, terms were read by the default
-// tokenizer. For tables, it returns numbers with width 2 if no width is set, the values of numbers
-// if there is no text, and other terms for columns of text.
+// tokenizer. For tables it returns terms as read, numbers with width 2 if no width is set, the
+// values of numbers if there is no text, and alternative terms for columns of text.
 func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 	var read corpus.Tokenizer
 	if c != nil {
@@ -55,12 +55,12 @@ func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 	return terms
 }
 
-// vectorWeight is the factor of the weight of vectors that is tried next to text.
+// vectorWeight is a factor for the weight of vectors. It is tried for tables with text and vectors.
 const vectorWeight = 4
 
-// textTerms returns other terms for columns of text: words with word pairs, without and with
-// characters within words; and, if there are vectors, the same terms with a larger weight of vectors.
-// It returns none if no column has text, or if views were set.
+// textTerms returns alternative terms for columns of text: words with word pairs, with and without
+// characters within words. If there are vectors, it adds the terms of c with a larger weight of
+// vectors. It returns nil if no column has text, or if the user set views.
 func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 	views, _ := c.Tokenizer.Split()
 	if !c.Inferred || !hasText(c.Tokenizer) {
@@ -74,7 +74,7 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 				parts = append(parts, fmt.Sprintf("%v*%s", v.Weight, v))
 				continue
 			}
-			for _, cut := range cuts { // the cuts share the weight of the column
+			for _, cut := range cuts { // divide the weight of the column equally among the tokenizers
 				own := token.View{Columns: v.Columns, Tokenizer: cut.WithPairs(v.Pairs)}
 				parts = append(parts, fmt.Sprintf("%v*%s", v.Weight/float64(len(cuts)), own))
 			}
@@ -94,8 +94,9 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 	return terms
 }
 
-// searchTerms returns the terms that a search compares: [DefaultTerms] with and without terms that
-// occur in only one document, or with more widths of numbers.
+// searchTerms returns the terms that a search compares. For tables, it adds widths of numbers to
+// [DefaultTerms]. Otherwise it adds variants with and without terms that occur in only one
+// document.
 func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	if c.Tokenizer.HasColumns() {
 		return slices.Concat(widths(c.Tokenizer, 2, 3), valueTerms(c), textTerms(c))
@@ -108,8 +109,8 @@ func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	return terms
 }
 
-// cutting lets a choice compare terms if the texts of c were kept. It returns the compared terms
-// and the options for tokenising, and adds the texts to o.HeldBytes.
+// cutting prepares a choice to compare terms if the texts of c were kept. It returns the compared
+// terms and the options for tokenising, and adds the texts to o.HeldBytes.
 func (o *Options) cutting(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates,
 ) ([]corpus.Terms, corpus.Options, error) {
@@ -133,9 +134,9 @@ const fewValues = 150
 // cutBytes is the memory per value of documents that are tokenised again and embedded.
 const cutBytes = 48
 
-// over lets a choice try the terms that fit in a third of the memory, and returns them. The first
-// are the terms of c. Values are tried with kernels for vectors, if g sets no kernel or embedding.
-// opt has Workers and MemoryBytes.
+// over prepares a choice to compare the terms that fit in a third of the memory limit, and returns
+// these terms, starting with the terms of c. Values of numbers are tried with kernels for vectors,
+// and only if g sets no kernel or embedding. opt sets Workers and MemoryBytes.
 func over(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates, opt corpus.Options,
 ) ([]corpus.Terms, error) {

@@ -45,7 +45,7 @@ type Found struct {
 	Chosen             *Chosen        // choice of a search on samples, else nil
 	Terms              []corpus.Terms // tokenizers of Chosen; nil if text wasn't tokenised again
 
-	Rounds []Round // rounds of a search on samples or of a choice; Points belong to the last
+	Rounds []Round // rounds of a search on samples or of a choice; Points are from the last
 }
 
 // Round compares candidates on the same folds of the same documents.
@@ -57,8 +57,9 @@ type Round struct {
 }
 
 // CrossValidate predicts each fold with a model trained on the other folds. Package tune makes the
-// folds from o.Seed. Terms and document frequencies (idf) are from all documents, so that folds can
-// share kernel values. Labels, column scales and weights from labels are from the training folds.
+// folds from o.Seed. Terms and document frequencies (idf) are computed from all documents, so that
+// folds can share kernel values. Labels, column scales and term weights learnt from labels are from
+// the training folds only.
 //
 // It fails if folds < 2, if folds exceeds the number of labelled documents, or if a training fails.
 func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
@@ -82,7 +83,8 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, 
 }
 
 // Search cross-validates the points of a grid with each C, as [CrossValidate] does. The result is
-// sorted by point, then by C. If ctx is done, or after another error, it has the completed points.
+// sorted by point, then by C. If ctx is done, or after another error, it contains the completed
+// points.
 //
 // It returns the errors of CrossValidate.
 func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
@@ -127,7 +129,7 @@ func MeasureOf(scheme solver.Scheme) tune.Measure {
 	return tune.Accuracy
 }
 
-// folding is a [tune.Evaluator] that trains learners on the documents of each fold.
+// folding is a [tune.Evaluator] that trains learners on the training documents of each fold.
 type folding struct {
 	c        *corpus.Corpus
 	o        Options
@@ -142,7 +144,7 @@ type folding struct {
 	rows    []*Validation // completed points
 }
 
-// Evaluate implements tune.Evaluator. Candidate i stands for trainers[i].
+// Evaluate implements tune.Evaluator. Candidate i is trained by trainers[i].
 func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(i int, p tune.Point)) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -245,21 +247,21 @@ func (v *folding) train(ctx context.Context, trainers []Point, c *corpus.Corpus)
 	return all[0].(JointTrainer).TrainAll(ctx, c, o, all)
 }
 
-// LearningPoint is a point of a learning curve: the measure of models trained on a part of the
+// LearningPoint is a point of a learning curve: the measure of models trained on a fraction of the
 // documents.
 type LearningPoint struct {
-	Fraction  float64       `json:"part"`      // share of each fold's training documents
-	Documents int           `json:"documents"` // mean number of these documents
+	Fraction  float64       `json:"part"`      // fraction of each fold's training documents
+	Documents int           `json:"documents"` // mean number of training documents per fold
 	Mean      float64       `json:"mean"`
 	SD        float64       `json:"standard_deviation"` // standard deviation over the folds
 	Elapsed   time.Duration `json:"-"`
 }
 
 // LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of each fold's
-// training documents, drawn by o.Seed. Each part has the same share of every class, and includes
-// the smaller parts. The last point is all, the cross-validation with the same options and folds.
-// It takes at most the time of a cross-validation without shared tiles. It returns the errors of
-// CrossValidate, and fails for regression and one-class models.
+// training documents, drawn by o.Seed. The subsets are nested and stratified by class. The last
+// point is the result all of a cross-validation with the same options and folds. It takes at most
+// the time of a cross-validation without shared tiles. It returns the errors of CrossValidate, and
+// fails for regression and one-class models.
 func LearningCurve(
 	ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int, all *Validation,
 ) ([]LearningPoint, error) {
@@ -338,7 +340,7 @@ func placed(err error, docs []int) error {
 	return err
 }
 
-// counting adds bytes that are held elsewhere to the amounts in a memory error.
+// counting adds memory in use elsewhere, in bytes, to the amounts in a memory error.
 func counting(err error, bytes int64) error {
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) {
 		short.Need, short.Limit = short.Need+bytes, short.Limit+bytes

@@ -12,9 +12,10 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// Ablation is the gain from words, word pairs, characters, terms of one document, or other parts.
+// Ablation is the gain from a part of the terms: words, word pairs, characters, terms that occur in
+// only one document, or other parts.
 type Ablation struct {
-	Part            string      // view of n-grams, analyzer of views, or min-df 1
+	Part            string      // an n-gram view, an analyzer, or min-df 1
 	With, Without   *Validation // best points of the last round with and without the part
 	tune.Difference             // difference between With and Without
 }
@@ -34,7 +35,7 @@ func (f *Found) Ablations() (out []Ablation) {
 			seen = append(seen, part)
 			w := Ablation{Part: part, With: f.bestWith(part, true), Without: f.bestWith(part, false)}
 			same := func(o Ablation) bool { return o.With == w.With && o.Without == w.Without }
-			if w.Without == nil || slices.ContainsFunc(out, same) { // report one of two parts that occur together
+			if w.Without == nil || slices.ContainsFunc(out, same) { // report only one of two parts that always occur together
 				continue
 			}
 			w.Difference = tune.Paired(w.With.Figures, w.Without.Figures)
@@ -55,7 +56,8 @@ func (f *Found) bestWith(part string, has bool) (best *Validation) {
 	return best
 }
 
-// partsOf lists the parts of terms: n-gram views, analyzers of views, and terms of one document.
+// partsOf lists the parts of terms: n-gram views, analyzers, and min-df 1 for terms that occur in
+// only one document.
 func partsOf(t corpus.Terms) (parts []string) {
 	for view := range strings.SplitSeq(t.Tokenizer.String(), " + ") {
 		analyzer, settings, _ := strings.Cut(view, ":")
@@ -90,7 +92,7 @@ func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options)
 	if !ok {
 		return nil, errors.New("learn: the search found no settings to train with")
 	}
-	if p.Terms > 0 && c != nil && c.Documents != nil { // the old documents stay in memory
+	if p.Terms > 0 && c != nil && c.Documents != nil { // the documents of c stay in memory
 		o.HeldBytes += c.Documents.Bytes() + c.Raw.Bytes()
 	}
 	switch {

@@ -22,10 +22,10 @@
 //	func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 //
 // [Array] and [Table] describe arrays, [File.Part] any other data. When reading, a key's value is
-// set when its statement returns. Arrays are set after Describe has returned and the checksum has
-// been verified; only functions passed to [Table] or [File.Part] can use the preceding arrays.
-// Reading a file never allocates more memory than the size of the file, whatever sizes its header
-// claims.
+// set when the call for the key returns. Arrays are set after Describe has returned and the
+// checksum has been verified; only functions passed to [Table] or [File.Part] can use the preceding
+// arrays. Reading a file never allocates more memory than the size of the file, whatever sizes its
+// header claims.
 //
 // Package archivetest tests and fuzzes such a format.
 package archive

@@ -14,12 +14,12 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// File is passed to a Describe function, whose statements write or read a file. After an error,
-// further statements have no effect.
+// File is passed to a Describe function, whose calls of File write or read a file. After an error,
+// further calls have no effect.
 type File struct {
 	writing bool
 	written []string                   // "key":value of each key
-	keys    map[string]json.RawMessage // keys that no statement has read yet
+	keys    map[string]json.RawMessage // keys that haven't been read yet
 
 	parts []part
 	total int64 // size of parts in bytes
@@ -94,7 +94,7 @@ func (f *File) Object(key string, describe func()) {
 // object returns the keys written so far as a JSON object.
 func (f *File) object() string { return "{" + strings.Join(f.written, ",") + "}" }
 
-// unknown fails if the header has keys that no statement has read.
+// unknown fails if the header has keys that haven't been read.
 func (f *File) unknown() {
 	for _, key := range slices.Sorted(maps.Keys(f.keys)) {
 		f.fail("unknown key %q", key)

@@ -93,7 +93,7 @@ func (f *File) Values(key string, all *map[string][]string) {
 	}
 }
 
-// Documents describes a matrix of documents. It returns its number of rows.
+// Documents describes a matrix of documents. It returns the number of rows.
 func (f *File) Documents(name string, docs **sparse.CSR) (rows int) {
 	if !f.writing {
 		*docs = &sparse.CSR{}

@@ -24,8 +24,8 @@ type Square struct {
 	data   []float64
 }
 
-// stride returns the distance between rows. It isn't a power of 2, so that rows don't all map to
-// the same few cache lines.
+// stride returns the distance between rows. If n is a power of 2, the stride isn't, so that the
+// elements of a column map to different cache sets.
 func stride(n int) int { return (n+7)/8*8 + 8 }
 
 // Bytes returns the memory of an n×n matrix in bytes.
@@ -46,8 +46,8 @@ type Do struct {
 	Workers int
 }
 
-// These block sizes are in rows: block rows are factorised at a time, strip rows are eliminated at
-// a time within a block, and bar rows of a product are a task.
+// Block sizes in rows: Cholesky factorises block rows at a time, and within a block eliminates
+// strip rows at a time. Products have tasks of bar rows.
 const (
 	block = 128
 	strip = 8
@@ -189,7 +189,8 @@ func (s *Square) Ridge(ctx context.Context, do Do, gamma float64) (*Square, erro
 	err := run.Tasks(ctx, do.Workers, len(pieces), func(_ context.Context, _, task int) error {
 		v0, i0 := pieces[task].v, pieces[task].i
 		v1, i1 := min(v0+bar, s.N), min(i0+block, s.N)
-		// Row k of the lower triangle has T[i][k], i <= k: the first rows end at the diagonal.
+		// Row k of the lower triangle holds T[i][k] for i <= k, so the first rows end at the
+		// diagonal.
 		corner, by := make([]float64, block*block), make([]float64, block*bar)
 		for k0 := i0; k0 < s.N; k0 += block {
 			k1 := min(k0+block, s.N)

@@ -1,8 +1,8 @@
 // Package knn classifies documents by their nearest neighbours: the k training documents with the
-// largest kernel values vote for their classes, weighted by these values. A model consists of its
-// documents. Package engine finds the neighbours by comparing all pairs.
+// largest kernel values vote for their classes, weighted by these values. A model consists of the
+// training documents. Package engine finds the neighbours by comparing all pairs.
 //
-// It is a baseline for comparing metrics.
+// The classifier is a baseline for comparing metrics.
 //
 // Source: Cover and Hart, IEEE Trans. Inf. Theory 13 (1967); weighted votes: Dudani, IEEE Trans.
 // SMC 6 (1976).
@@ -29,7 +29,7 @@ type Settings struct {
 	Kernel string `param:"kernel" default:"bhattacharyya" flag:""` // specification for kernel.Parse
 
 	// Uniform gives each neighbour one vote instead of its kernel value. Kernels such as ngd need
-	// Uniform, because their values are negative or 0, and only positive values count as votes.
+	// Uniform, because their values are negative or 0, and only positive values are used as votes.
 	Uniform bool `param:"uniform" help:"equal weights for all neighbours"`
 
 	// Scheme is solver.Labels for independent labels: a document gets all labels with more than
@@ -88,7 +88,7 @@ type Options = task.Options
 type Model struct {
 	archive.Origin
 	Settings  Settings
-	Documents *sparse.CSR   // documents with a class, or all documents with independent labels
+	Documents *sparse.CSR   // all documents if labels are independent, else the documents with a class
 	Labels    sparse.Labels // classes of Documents
 }
 
@@ -117,8 +117,8 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	return m, nil
 }
 
-// takes checks that the kernel's embedding accepts all values, that k(x, x) is finite for all
-// documents and, for kernels that are largest at x = y, that some k(x, x) is positive: otherwise no
+// takes checks that the kernel's embedding accepts all values, and that k(x, x) is finite for all
+// documents. If the kernel is largest at x = y, some k(x, x) must be positive, because otherwise no
 // document would vote. It embeds a few thousand documents at a time.
 func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 	const some = 4096

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vote counts the votes of document i's neighbours and decides. fallback is the class if there are
-// no votes.
+// vote counts the votes of document i's neighbours and sets its classes. Without votes, the class
+// is fallback.
 func vote(
 	p *model.Prediction, i int, s *Settings, list []engine.Neighbour, labels sparse.Labels, classes, fallback int,
 ) {
@@ -59,9 +59,9 @@ func vote(
 	}
 }
 
-// Predict classifies documents by the shares of their neighbours' votes, which are Decisions and,
-// unless labels are independent, Probabilities. [kernel.Opened] defines the effect of unknown
-// terms. See package task.
+// Predict classifies documents by their neighbours' votes. Decisions are the classes' fractions of
+// the votes, and equal Probabilities unless labels are independent. [kernel.Opened] defines the
+// effect of unknown terms. See package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	s, k, _ := m.Settings.resolve()
 	fitted := kernel.Opened(k, k.Embedding().Fit(m.Documents), m.Vocabulary)

@@ -15,8 +15,8 @@ func Choose(n, m int, seed uint64) []int {
 	return rand.New(rand.NewPCG(seed, 0x6d61726b)).Perm(n)[:min(m, n)]
 }
 
-// residual returns the share of the trace of k + 1 that the landmarks don't explain, estimated on a
-// sample of training documents: Σ(k(x,x) + 1 - ‖T⁻ᵀkₓ‖²) / Σ(k(x,x) + 1).
+// residual returns the fraction of the trace of k + 1 that the landmarks don't explain, estimated
+// on a sample of training documents: Σ(k(x,x) + 1 - ‖T⁻ᵀkₓ‖²) / Σ(k(x,x) + 1).
 func (t *training) residual(ctx context.Context) (float64, error) {
 	const sample = 1000
 	n := len(t.rows)

@@ -75,8 +75,8 @@ func (t *training) settle(
 	return nil
 }
 
-// dual returns the slope nearest to q for which ℓ* is finite, and ℓ(f) + ℓ*(q) - qf at this slope,
-// which is 0 if the slope equals ℓ'(f).
+// dual returns the slope nearest to q for which ℓ* is finite, and apart = ℓ(f) + ℓ*(slope) -
+// slope·f. apart is 0 if the slope equals ℓ'(f).
 func (l Loss) dual(y, f, q float64) (slope, apart float64) {
 	p, margin := -y*q, y*f
 	switch l {

@@ -23,7 +23,7 @@ type DecisionFunction struct {
 	Gap          float64   `json:"gap"`       // upper bound on Objective minus its minimum
 	Gradient     float64   `json:"gradient"`  // gradient norm, relative to the norm at f = 0
 	Steps        int       `json:"steps"`     // number of Newton steps
-	Converged    bool      `json:"converged"` // whether the gap was at most Settings.Tolerance of the objective
+	Converged    bool      `json:"converged"` // whether the gap was at most Settings.Tolerance times the objective
 	Bias         float64   `json:"bias"`      // sum of the coefficients
 }
 
@@ -37,13 +37,13 @@ func (m *DecisionFunction) mirrored() *DecisionFunction {
 	return &out
 }
 
-// Model is a trained model: landmarks and their coefficients. It is immutable and may be
-// used concurrently. [Model.Validate] checks its invariants.
+// Model is a trained model: landmarks and their coefficients. It is immutable and may be used
+// concurrently. [Model.Validate] checks its invariants.
 type Model struct {
 	archive.Origin // Documents is the number of training documents
 	Settings       Settings
 	Passes         int     // number of passes over the training documents
-	Residual       float64 // share of the trace of k + 1 that the landmarks don't explain, on a sample
+	Residual       float64 // fraction of the trace of k + 1 that the landmarks don't explain, on a sample
 	Embedder       *sparse.Embedder
 	Functions      []*DecisionFunction // one per class
 	Landmarks      *sparse.CSR         // documents
@@ -87,8 +87,8 @@ func (m *Model) Bytes() int64 {
 // chunk is the number of documents that are embedded at a time.
 const chunk = 8192
 
-// Predict predicts documents, see package task. Unknown terms only matter for kernels of the
-// distance, see [kernel.Opened].
+// Predict predicts documents, see package task. Unknown terms only affect kernels of the distance,
+// see [kernel.Opened].
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	do, err := opt.do()
 	if err != nil {
@@ -147,8 +147,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// probabilities returns 1/(1 + e^-f) for each class. If together is set, because each document has
-// one class, it divides them by their sum; if all are 0, classes have equal probabilities.
+// probabilities returns 1/(1 + e^-f) for each class. If together is set, each document has one
+// class, and the probabilities are scaled to a sum of 1. If all are 0, they become equal.
 func probabilities(f []float64, together bool) []float64 {
 	p, sum := make([]float64, len(f)), 0.0
 	for c, v := range f {

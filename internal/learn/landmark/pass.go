@@ -10,8 +10,9 @@ import (
 )
 
 // pass computes T⁻ᵀ(Kₙₘ+1)ᵀR in one pass over the documents, where f replaces each row of W =
-// (Kₙₘ+1)T⁻¹u by a row of R. f also adds to figures; pass returns their sums, added in row order.
-// If Options.Pass is set, Options.Pass computes the same sums from q, and f isn't called.
+// (Kₙₘ+1)T⁻¹u by a row of R. f also adds to figures, and pass returns the sums of the figures,
+// added in row order. If Options.Pass is set, Options.Pass computes the same sums from q, and f
+// isn't called.
 func (t *training) pass(
 	ctx context.Context, u [][]float64, q *Request, figures int, f func(row int, w, figures []float64),
 ) (g [][]float64, sums []float64, err error) {

@@ -45,7 +45,7 @@ func (q *Request) Blocks() int {
 // Sums holds the sums over a block of documents.
 type Sums struct {
 	Products []float64 // KᵀR for K without the added 1, one vector per vector of the request
-	Parts    []Part    // by ascending First
+	Parts    []Part    // sorted by First
 }
 
 // Part holds sums over some rows of a block: of R and, for a gradient, of ℓ and ℓ” for each vector.
@@ -121,8 +121,9 @@ type Passing struct {
 	q *Request
 }
 
-// NewPassing prepares documents. c and s must equal the training run's; opt.ISA affects rounding.
-// It fails if the request doesn't fit the corpus, or if [Train] would fail.
+// NewPassing prepares documents. c and s must be the corpus and settings of the training run.
+// opt.ISA affects rounding. It fails if the request doesn't match the corpus, or if [Train] would
+// fail.
 func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*Passing, error) {
 	s, k, err := s.resolve()
 	if err != nil {
@@ -155,8 +156,8 @@ func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, o
 // Close releases the engine.
 func (p *Passing) Close() error { return p.t.e.Close() }
 
-// Block returns the sums over a block of documents, bit-identical to those of [Train]. It fails if
-// there is no such block, or if ctx is done.
+// Block returns the sums over a block of documents, bit-identical to the sums in [Train]. It fails
+// if there is no such block, or if ctx is done.
 func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
 	q, t, m := p.q, p.t, len(p.q.Landmarks)
 	if block < 0 || block >= q.Blocks() {
@@ -204,7 +205,7 @@ func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
 	return s.from(lo), err
 }
 
-// from converts row numbers in the block to row numbers in the request.
+// from converts row indices in the block to row indices in the request.
 func (s *Sums) from(row int) *Sums {
 	if s != nil {
 		for i := range s.Parts {

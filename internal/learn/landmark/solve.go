@@ -28,8 +28,9 @@ type column struct {
 	slope      float64   // derivative along step at from; negative
 }
 
-// A Newton step's inner iterations end at the relative gradient forcing or after stepPasses. A step
-// is halved if the objective falls by less than enough times the predicted decrease.
+// The inner iterations of a Newton step end at the relative gradient norm forcing, or after
+// stepPasses passes. A step is halved if the objective decreases by less than the fraction enough
+// of the predicted decrease.
 const (
 	forcing    = 0.1
 	stepPasses = 15
@@ -74,8 +75,8 @@ func (t *training) searches(ctx context.Context, all []*column) error {
 }
 
 // search takes Newton steps for all columns together until the gradient and gap of each are within
-// the tolerance, or until no passes are left; the last pass evaluates the final columns, undoing
-// steps that are too long. The squared loss needs one step.
+// the tolerance, or until no passes are left. The last pass evaluates the final columns, after
+// undoing steps that are too long. The squared loss needs one step.
 func (t *training) search(ctx context.Context, columns []*column) error {
 	var weights []float32 // ℓ'' of each document and column
 	if t.s.Loss != Square {

@@ -17,9 +17,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// independent is the share of a landmark's squared length that must remain after eliminating the
-// previous landmarks. Kernel values have errors of about 10⁻⁶, which count fourfold in the
-// remainder of a near copy.
+// independent is the fraction of a landmark's squared length that must remain after eliminating the
+// previous landmarks. Kernel values have errors of about 10⁻⁶, and the remainder of a near copy has
+// about four times this error.
 const independent = 1e-5
 
 // Train trains a model, see package task.
@@ -63,7 +63,7 @@ type training struct {
 	rows    []int            // training documents
 	x       *sparse.Embedded // embedded training documents
 
-	chosen []int // landmarks, as indices of rows
+	chosen []int // landmarks, as indices into rows
 	e      *engine.Engine
 	matrix *engine.Rectangle
 	factor *dense.Square // factor of k + 1 between landmarks
@@ -254,8 +254,9 @@ func (t *training) take(ctx context.Context, chosen []int) error {
 
 const unsaidBytes = 1 << 30
 
-// room returns the limit on stored kernel rows in bytes: 90% of the remaining budget, because
-// garbage is freed late; without a budget, half of the available memory, by default unsaidBytes.
+// room returns the limit on stored kernel rows in bytes. It is 90% of the remaining budget, because
+// garbage is freed late. Without a budget it is half of the available memory, or unsaidBytes if
+// that is unknown.
 func (t *training) room() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
 		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9

@@ -1,5 +1,5 @@
-// Package lbfgs minimises functions of many variables by L-BFGS, with the vector operations that
-// this needs.
+// Package lbfgs minimises functions of many variables by L-BFGS, and contains the vector operations
+// for it.
 package lbfgs
 
 import (
@@ -34,8 +34,8 @@ type Stopping struct {
 	n      int
 }
 
-// lookBack is the number of steps for Gained. At a kink of the function the gradient norm may stay
-// large.
+// lookBack is the number of steps for Gained, a criterion for functions with kinks, where the
+// gradient norm may stay large.
 const lookBack = 10
 
 // At is called before each step. It reports whether the search must end.
@@ -51,7 +51,7 @@ func (s *Stopping) At(m *Minimum) bool {
 	return m.Converged || m.Iterations >= s.Iterations || math.IsNaN(m.Gradient)
 }
 
-// Memory is the number of steps from which a direction is computed.
+// Memory is the number of previous steps from which a direction is computed.
 const Memory = 7
 
 // These constants control the line search.
@@ -66,11 +66,11 @@ const (
 
 // Minimise minimises f from w by L-BFGS. It changes w. Step lengths are halved, or shortened to the
 // minimum of a parabola, until the value decreases enough. Steps with too little curvature aren't
-// stored, so that directions always descend, even if f isn't convex.
+// stored, so that every direction is a descent direction, even if f isn't convex.
 //
-// On the sphere, w represents û = w/‖w‖ and θ = ‖w‖. Gradients with respect to w are in the tangent
-// space at û, except for the component along û. Scaling û + v to length 1 is the retraction, so
-// that steps need no transport.
+// For functions on the sphere, w represents û = w/‖w‖ and θ = ‖w‖. Gradients with respect to w are
+// in the tangent space at û, except for the component along û. Scaling û + v to length 1 is the
+// retraction, so that steps need no transport.
 //
 // Source: Nocedal and Wright, Numerical Optimization, 2006, algorithms 7.4 and 7.5.
 func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Minimum, error) {

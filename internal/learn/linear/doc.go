@@ -20,11 +20,11 @@
 //
 // # How it is computed
 //
-// A step optimises one αᵢ, with documents in random order, in O(values of the document), because w
-// is updated (dual.go). Documents whose α stays at a bound are skipped until the others have
-// converged. Training ends when P - D, recomputed from α, is at most Settings.Tolerance times P. P
-// minus its minimum is at most P - D; the squared distance from the optimal (w, v) is at most 2(P -
-// D).
+// A step optimises one αᵢ and updates w, in time proportional to the document's number of values.
+// Documents are visited in random order (dual.go). Documents whose α stays at a bound are skipped
+// until the others have converged. Training ends when P - D, recomputed from α, is at most
+// Settings.Tolerance times P. P minus its minimum is at most P - D; the squared distance from the
+// optimal (w, v) is at most 2(P - D).
 //
 // Classes are trained concurrently. For ascending C, each search is warm-started from the previous
 // solution. The order of documents depends only on the seed and the class, so that results are

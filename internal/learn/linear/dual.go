@@ -34,7 +34,7 @@ type dual struct {
 	alpha []float64
 	w     []float64 // weight of each column of the problem
 	v     float64
-	order []uint32 // documents; the first active documents aren't skipped
+	order []uint32 // indices of documents; a pass visits the first active of them
 	wait  patience
 }
 
@@ -81,9 +81,9 @@ func (d *dual) sign(i uint32) float64 {
 	return -1
 }
 
-// A search ends if projected gradients span at most firstRange and the gap is small enough. If the
-// gap is too large, the range is multiplied by finerRange, and so on. Gradients up to settled are
-// ignored, so that every range above 2·settled is reached.
+// A search ends when projected gradients span at most firstRange and the gap is small enough. Each
+// time the gap is too large, the maximum range is multiplied by finerRange. Gradients up to settled
+// are ignored, so that every range above 2·settled is reached.
 const (
 	firstRange = 0.1
 	finerRange = 0.3
@@ -98,7 +98,7 @@ func (d *dual) search(c, tolerance float64) (m DecisionFunction, err error) {
 		return m, err
 	}
 	active, within := len(d.order), firstRange
-	above, below := math.Inf(1), math.Inf(-1) // documents with projected gradients beyond these are skipped
+	above, below := math.Inf(1), math.Inf(-1) // documents with projected gradients beyond these bounds are skipped
 	for m.Passes < d.limit {
 		full := active == len(d.order)
 		left, most, least, err := d.pass(active, above, below)

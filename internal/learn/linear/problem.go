@@ -78,13 +78,13 @@ func (p *problem) rows() int { return len(p.norm2) }
 
 func (p *problem) row(i int) []entry { return p.entries[p.begin[i]:][:p.count[i]] }
 
-// patience counts values, to check ctx only now and then.
+// patience counts processed values, so that ctx is checked rarely.
 type patience struct {
 	ctx  context.Context
 	seen int
 }
 
-// after counts values. It returns the error of ctx about once per million values.
+// after adds values to the count. It checks ctx about once per million values.
 func (p *patience) after(values int) error {
 	if p.seen += values + 8; p.seen < 1<<20 {
 		return nil

@@ -14,7 +14,7 @@ type Losses struct {
 	Coef []float64 // derivatives of the losses with respect to f
 }
 
-// NewLosses returns the losses of a class. Weights of 0 stand for 1.
+// NewLosses returns the losses of a class. A class weight of 0 means 1.
 func NewLosses(p *task.Points, k task.Class) *Losses {
 	if k.Weights == [2]float64{} {
 		k.Weights = [2]float64{1, 1}

@@ -21,9 +21,9 @@ type DecisionFunction struct {
 	Bias        float64   `json:"bias"`        // b
 }
 
-// train trains the binary classifier of a class for each C in cValues, in ascending order, with warm
-// starts. columns is the number of columns of the embedding. If no or every document has the class,
-// the weights are 0, see [Bias].
+// train trains the binary classifier of a class for each C in cValues, in ascending order, with
+// warm starts. columns is the number of columns of the embedding. If no or every document has the
+// class, the weights are 0, see [Bias].
 func train(
 	ctx context.Context, p *task.Points, columns int, k task.Class, cValues []float64, s Settings,
 ) (out []*DecisionFunction, err error) {
@@ -80,7 +80,7 @@ func (o *objective) search(
 	return machine, err
 }
 
-// gainedPart times Tolerance is the relative decrease at which a search may end.
+// gainedPart times Tolerance is the relative decrease below which a search may end.
 const gainedPart = 1e-3
 
 // machine converts the result of a search.

@@ -28,7 +28,7 @@ type Settings struct {
 
 	Iterations int `param:"iterations" default:"1000" min:"1" help:"maximum number of L-BFGS iterations"`
 
-	Loose bool // searches end without a duality gap, and don't report convergence; for comparing models
+	Loose bool // searches don't compute a duality gap or report convergence; for comparing models
 }
 
 func (s Settings) resolve() (Settings, error) {

@@ -11,8 +11,8 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Writ
 // Read reads a model that [Model.Write] wrote, bit for bit. It checks the checksum and calls
 // [Model.Validate]. It reads r to its end: trailing bytes are an error.
 //
-// Read allocates as much memory as the file has bytes, a little more per binary classifier, and on
-// big-endian CPUs twice as much. A file whose header claims a huge size allocates no more.
+// Read allocates about as much memory as the size of the file, and twice as much on big-endian
+// CPUs. If a header claims a huge size, Read doesn't allocate more.
 //
 // Errors wrap the errors of package archive and name the damaged part, or are errors of r. After
 // ctx is done, Read returns ctx.Err() within a second, unless r blocks.

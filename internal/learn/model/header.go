@@ -37,7 +37,7 @@ func describe(f *archive.File, m *Model) {
 
 // describeMachines describes binary classifiers, some of which may be nil, and their coefficients.
 func describeMachines(f *archive.File, machines *[]*solver.DecisionFunction) {
-	// The JSON is without support vectors and coefficients, which are arrays.
+	// The JSON lacks support vectors and coefficients, because they are stored as arrays.
 	heads, offsets := []*solver.DecisionFunction{}, []int64{0}
 	var support []uint32
 	var coef []float64

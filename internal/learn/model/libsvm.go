@@ -73,7 +73,7 @@ func parseKernel(spec string) (libsvmKernel, error) {
 			continue
 		}
 		v, err := strconv.ParseFloat(value, 64)
-		if value == "pi" { // as in specifications of package kernel
+		if value == "pi" { // kernel specifications allow pi as a number
 			v, err = math.Pi, nil
 		}
 		switch {

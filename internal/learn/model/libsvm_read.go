@@ -17,14 +17,15 @@ import (
 )
 
 // ReadLIBSVM reads a model in LIBSVM's text format, as written by svm-train or [Model.WriteLIBSVM].
-// file is the name in errors. Data that the format lacks are 0, or -1 if [Model] documents this:
-// settings, corpus, objectives, iterations and convergence.
+// file is the file name in errors. Fields that the format lacks are 0, or -1 if [Model] documents
+// this: settings, corpus, objectives, iterations and convergence.
 //
-// Class names are LIBSVM's labels. Index i is column i-1, or i if a support vector has index 0, see
-// Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support vectors, and
-// open: other indices only count for the norm of a document, as in LIBSVM. With a precomputed
-// kernel, support vectors have no values; SupportDoc has their documents. Values are rounded to
-// float32, but not coefficients. prob_density_marks of newer versions are ignored.
+// Class names are LIBSVM's labels. Index i becomes column i-1, or i if a support vector has index
+// 0, see Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support
+// vectors. It is open: other indices only contribute to the norm of a document, as in LIBSVM. With
+// a precomputed kernel, support vectors have no values; SupportDoc has the indices of their
+// documents. Values are rounded to float32, coefficients aren't rounded. prob_density_marks of
+// newer versions are ignored.
 //
 // Memory is proportional to the bytes read. Errors are a *[SyntaxError] for the first invalid line,
 // errors of r, and ctx.Err() within a second after ctx is done.
@@ -250,9 +251,9 @@ func sum[T int | float64](values []T) (sum T) {
 	return sum
 }
 
-// vectors reads the lines after SV: the coefficients of a support vector, from each row of LIBSVM's
-// sv_coef, and its values. Row r of a support vector of class i belongs to the binary classifier of
-// i and class r, or r+1 if r >= i.
+// vectors reads the lines after SV. A line has the coefficients of a support vector, which are a
+// column of LIBSVM's sv_coef, and its values. For a support vector of class i, row r of sv_coef is
+// for the binary classifier of i and class r, or r+1 if r >= i.
 func (l *libsvmReader) vectors() error {
 	m := l.m
 	m.Support, m.SupportClass = &sparse.CSR{Offsets: []int64{0}}, []int32{}
@@ -393,7 +394,7 @@ func parseFloat(text string, bits int) (float64, error) {
 	return v + 0, err
 }
 
-// quote quotes s for a message, shortened.
+// quote shortens and quotes s for a message.
 func quote(s string) string {
 	const most = 40
 	if len(s) <= most {

@@ -15,25 +15,27 @@ import (
 )
 
 // WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads. It returns the
-// integer label of each class (see [Labels]). The first class is LIBSVM's first, with positive
-// decision values.
+// integer label of each class (see [Labels]). The first class becomes LIBSVM's first, which has
+// positive decision values.
 //
-// Column j has index j+1, or j with Form.ZeroBased. The format has no embedding, so it must be tf:
-// embed the documents before training. Numbers have the smallest number of digits that identifies
-// the float64.
+// Column j has index j+1, or j with Form.ZeroBased. The format stores no embedding, so the model's
+// embedding must be tf. For other embeddings, embed the documents before training. Numbers have the
+// smallest number of digits that identifies the float64.
 //
 // LIBSVM's models are one-vs-one. For one-vs-rest of two classes, it writes the first binary
 // classifier; the second is its negative, up to the tolerance of training. Classes without
-// documents are left out. Sigmoids are written if all binary classifiers have a sigmoid, without
-// temperature.
+// documents are left out. Sigmoids are written if all binary classifiers have a sigmoid. A
+// temperature isn't written.
 //
 // If precomputed is set, it writes a model for kernel values from the user, which supports any
-// kernel. A support vector is then the number of its training document, from 1. svm-predict
-// expects, for each test document, the kernel values with all training documents in order.
+// kernel. A support vector is then written as the number of its training document, from 1.
+// svm-predict expects, for each test document, the kernel values with all training documents in
+// order.
 //
 // It fails if LIBSVM has no such kernel or embedding (unless precomputed is set), if a support
-// vector's document is unknown (if precomputed is set), for one-vs-rest of more than two classes,
-// independent labels, class names that are numbers but not integers, and an index above 2³¹-1.
+// vector's document is unknown (if precomputed is set), for one-vs-rest with more than two classes
+// or independent labels, if class names are numbers but not integers, or if an index is above
+// 2³¹-1.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) (labels []int32, err error) {
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM format: %w", err) }
 	if labels, err = Labels(m.Classes); err != nil {

@@ -21,8 +21,8 @@ const (
 // Types lists all types in LIBSVM's order.
 var Types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 
-// Classifies reports whether models of this type have classes. The others have a single decision
-// function, whose value is the result.
+// Classifies reports whether models of this type have classes. Models of other types have a single
+// decision function, whose value is the result.
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 
 // Used returns the parameters that the type uses, and 0 for other parameters.
@@ -38,9 +38,9 @@ func (t Type) Used(n solver.Regularization) solver.Regularization {
 	return solver.Regularization{C: n.C}
 }
 
-// Precomputed is the kernel of a model that was trained on kernel values, here or by LIBSVM (see
-// kernel.Precomputed). Predictions need the kernel values with the training documents in
-// SupportDoc.
+// Precomputed is the kernel of a model that was trained on kernel values by this project or by
+// LIBSVM (see kernel.Precomputed). Predictions need the kernel values with the training documents
+// in SupportDoc.
 const Precomputed = "precomputed"
 
 // Model is a trained support vector machine. It is immutable and may be used concurrently.

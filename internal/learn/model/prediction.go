@@ -10,15 +10,15 @@ type Prediction struct {
 	// positive for documents like the training documents.
 	Value []float64
 
-	// Probabilities has a value per class, or is nil if the model has none. With one class
-	// per document they sum to 1.
+	// Probabilities has a value per class, or is nil if the model has none. With one class per
+	// document they sum to 1.
 	Probabilities [][]float64
 
 	// Rejected reports whether the largest probability is below the model's threshold, so that
 	// Class should be ignored; nil if there is no threshold.
 	Rejected []bool
 
-	// Nearest is the largest kernel value with a training document, and Rank its rank among the
-	// same values of training documents; nil unless requested (learn.Novelty).
+	// Nearest is the largest kernel value with a training document, and Rank its rank among these
+	// values for training documents. Both are nil unless requested (learn.Novelty).
 	Nearest, Rank []float64
 }

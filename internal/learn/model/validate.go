@@ -8,9 +8,10 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Validate checks the model after reading: the number of binary classifiers, unique class names and
-// terms, that the vocabulary has all terms of the embedding and support vectors, that the indices
-// of each classifier's support vectors increase, and that numbers are finite.
+// Validate checks the model after reading. The number of binary classifiers must match the classes.
+// Class names and terms must be unique, and numbers finite. The vocabulary must have all terms of
+// the embedding and support vectors. The indices of each classifier's support vectors must
+// increase.
 func (m *Model) Validate() error {
 	if !slices.Contains(Types, m.Type) {
 		return fmt.Errorf("type must be one of %q, got %q", Types, m.Type)

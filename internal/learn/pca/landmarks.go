@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// independent is the share of k(z, z) that must remain after eliminating the previous
+	// independent is the fraction of k(z, z) that must remain after eliminating the previous
 	// landmarks, because kernel values have errors of about 10⁻⁶.
 	independent = 1e-5
 
@@ -40,12 +40,13 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 //
 // Up to rounding, λᵢ is at most K's eigenvalue, and at least this value minus Residual = Σ_x k(x,
 // x) - k̃(x, x), because P (K - K̃) P is positive semidefinite and its trace is at most Residual.
-// Landmarks that depend linearly on previous ones are dropped. If all documents are landmarks,
-// Residual is at most 10⁻⁵ of Σ k(x, x). Total is Σλ + Residual, too large by at most ‖K - K̃‖.
+// Landmarks that depend linearly on previous landmarks are dropped. If all documents are landmarks,
+// Residual is at most 10⁻⁵ of Σ k(x, x). Total is Σλ + Residual, which exceeds the exact value by
+// at most ‖K - K̃‖.
 //
 // FitLandmarks takes one pass over docs, with m² multiply-adds and m kernel values per document,
 // and LandmarkBytes of memory. Results are bit-identical for any number of workers. docs and z must
-// not be empty, and z's embedder embeds docs. It fails if k has another embedding or is only
+// not be empty. z's embedder embeds docs. It fails if k has another embedding or is only
 // conditionally positive definite, if an option is negative, if MemoryBytes is below LandmarkBytes,
 // if the engine fails, and within a second after ctx is done.
 //

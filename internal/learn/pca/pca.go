@@ -89,8 +89,8 @@ func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	return run.AddBytes(least, pass), run.AddBytes(most, pass)
 }
 
-// MinBytes returns an upper bound on Bytes' minimum, before there is an engine. Negative numbers
-// count as 0.
+// MinBytes returns an upper bound on Bytes' minimum, before the engine exists. Negative numbers are
+// treated as 0.
 func MinBytes(documents, workers int, opt Options) int64 {
 	documents, workers = max(documents, 0), max(workers, 0)
 	o, err := opt.leading(documents)
@@ -291,7 +291,8 @@ func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	if extra > 0 {
 		a.means = mat.Col(nil, width, to)
 		of := to.Slice(0, n, 0, width)
-		// the columns are orthonormal and random
+		// the columns are orthonormal and random, so the norm of K's product with them estimates
+		// ‖K‖
 		a.norm = math.Hypot(mat.Norm(of, 2)*math.Sqrt(float64(n)/float64(width)),
 			floats.Norm(a.means, 2)*math.Sqrt(float64(n)))
 		dst.Copy(of)

@@ -8,13 +8,13 @@ import (
 // Calibration measures how well probabilities match known classes.
 type Calibration struct {
 	// LogLoss is the mean of -log max(P(true class), 10⁻¹⁵) over documents or, for separate labels,
-	// over decisions. Classes that the model doesn't know count only in ECE.
+	// over decisions. Documents whose class is unknown to the model are only used for ECE.
 	LogLoss float64
 
-	// ECE is the expected calibration error: the mean over documents of the difference, in the
-	// document's bin, between the mean of the largest probability and the share of right answers.
-	// There are 15 bins of equal width, (0, 1/15], …, (14/15, 1]. For separate labels, the mean is
-	// over all decisions. Source: Guo and others, ICML 2017, section 2.
+	// ECE is the expected calibration error: the mean over documents of the difference between mean
+	// largest probability and accuracy in the document's bin. There are 15 bins of equal width, (0,
+	// 1/15], …, (14/15, 1]. For separate labels, the mean is over all decisions. Source: Guo and
+	// others, ICML 2017, section 2.
 	ECE float64
 
 	Bins []Bin `json:"-"` // nonempty bins of ECE, ascending
@@ -24,7 +24,7 @@ type Calibration struct {
 type Bin struct {
 	Documents  int     `json:"documents"`  // number of documents, or of decisions for separate labels
 	Confidence float64 `json:"confidence"` // mean of the largest probability
-	Accuracy   float64 `json:"right"`      // share of right answers
+	Accuracy   float64 `json:"right"`      // fraction of right answers
 }
 
 const (
@@ -51,8 +51,9 @@ func (r *Reliability) AddLabels(p []float64, own []int) {
 }
 
 // Add adds a document with the probabilities of classes, and its true classes. If the most probable
-// class isn't among them, the first true class counts. Classes that the model doesn't know have
-// indices from len(p). Add returns the largest probability, and whether that class is right.
+// class isn't a true class, the log loss is of the first true class. Classes unknown to the model
+// have indices from len(p) on. Add returns the largest probability, and whether that class is
+// right.
 func (r *Reliability) Add(p []float64, own []int) (confidence float64, right bool) {
 	best := 0
 	for k, v := range p {

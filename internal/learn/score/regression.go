@@ -19,7 +19,8 @@ type Regression struct {
 	MAE  Figure `json:"mae"`  // mean absolute error, Σ|v-y| / n
 	RMSE Figure `json:"rmse"` // root mean squared error, √(Σ(v-y)² / n)
 
-	// Mean has the same figures for the mean of the training targets as estimate; nil if unknown.
+	// Mean holds the same figures for a constant estimate, the mean of the training targets; nil if
+	// unknown.
 	Mean *Means `json:"training_mean,omitempty"`
 
 	Worst  []Estimate `json:"-"` // up to 20 estimates with the largest errors, in descending order

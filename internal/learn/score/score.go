@@ -26,7 +26,7 @@ type Score struct {
 
 	MicroF1 float64 // 2·ΣTruePositives / Σ(Documents + Predicted) over classes; accuracy if documents have one class
 	MacroF1 float64 // mean F1 of the classes that occur as a true or predicted class
-	Hamming float64 // for separate labels: share of wrong decisions among documents × classes
+	Hamming float64 // for separate labels: fraction of wrong decisions among documents × classes
 
 	// These figures are for regression: the mean squared error, and the squared correlation
 	// coefficient of estimates and targets, as in svm-predict.
@@ -75,10 +75,8 @@ type ClassScore struct {
 // classes in any order. It scores numbers if p.Value isn't nil, else separate labels if p.Labels
 // isn't nil, else classes.
 //
-//   - Classes are indices into classes; -1 leaves a document out, and so do missing labels. A
-//     document with several labels counts for the predicted class if it has that label, else for
-//     its first label.
-//   - Separate labels are increasing indices into classes; nil leaves a document out.
+//   - Classes are indices into classes; documents with class -1 or without labels are left out. A document with several labels is counted under the predicted class if it has that label, else under its first label.
+//   - Separate labels are increasing indices into classes; documents with nil are left out.
 //   - Numbers are compared with labels, see [Numbers].
 //
 // It returns the errors of Numbers.
@@ -117,8 +115,8 @@ type tally struct {
 	model int   // number of the model's classes
 	class []int // index in s.Classes of each class of truth
 	own   []int // classes of one document
-	asked int   // number of calls of method of
-	met   []int // value of asked when method of last returned the class, per class
+	asked int   // number of calls of [tally.of]
+	met   []int // value of asked when [tally.of] last returned the class, per class
 }
 
 func newTally(classes []string, truth *corpus.Corpus) *tally {
@@ -149,7 +147,7 @@ func newTally(classes []string, truth *corpus.Corpus) *tally {
 func (t *tally) classes(predicted []int) {
 	t.s.Confusion = make([][]int, len(t.s.Classes))
 	for c := range t.s.Confusion {
-		t.s.Confusion[c] = make([]int, t.model) // not one per class of the documents, of which there may be any number
+		t.s.Confusion[c] = make([]int, t.model) // only the model's classes, because documents may have many other classes
 	}
 	for i, given := range predicted {
 		own := t.of(i)

@@ -17,7 +17,7 @@ import (
 // each fold needs an embedding fitted to the other folds.
 func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
-// heldOut trains with settings s, and predicts each fold from the other folds.
+// heldOut trains with settings s on all folds but one, and predicts that fold, for each fold.
 func (p *Problem) heldOut(ctx context.Context, s *Settings, d tune.Division) (f *folded, t *together, err error) {
 	w := &work{Evaluator: Evaluator{Settings: *s, Division: d}, cells: []solver.Regularization{s.numbers()},
 		stage: "training without a part", left: 1}

@@ -24,8 +24,8 @@ const thresholdFolds = 3
 // takes from known or computes on the same matrix. It tunes the rejection threshold that settings
 // request, and returns the calibration of the held-out probabilities.
 //
-// A fold is a run of each class's documents in corpus order, so that related documents, such as the
-// messages of a thread or a week, are mostly held out together, as new documents would be.
+// A fold has consecutive documents of each class in corpus order, so that related documents, such
+// as the messages of a thread or a week, are mostly held out together, as new documents would be.
 func (p *Problem) calibrate(
 	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier, known ofOthers,
 ) (*score.Calibration, *Alternatives, error) {

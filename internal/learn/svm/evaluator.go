@@ -27,8 +27,9 @@ func (s *Settings) Measure() tune.Measure {
 
 // Evaluator is a [tune.Evaluator] of support vector machines on shared tiles.
 //
-// idf weights are computed from all documents, so that folds can share dot products. Column scales
-// and weights from labels are computed from the training folds, so folds can't share dot products.
+// idf weights are computed from all documents, so that folds can share dot products. Embeddings
+// with column scales or weights from labels are fitted to the training folds, so folds can't share
+// dot products.
 //
 // If the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c,
 // each computed once. Each problem of a kernel and a fold is solved for all C on the same rows;

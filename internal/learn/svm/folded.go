@@ -98,8 +98,8 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 // matrix returns the matrix of a kernel, in the order of f. It belongs to f and stays valid until
 // the next call.
 //
-// A validation reads each value about twenty times. So each value is mapped once, in an order in
-// which the training documents of a class are two contiguous ranges of a row.
+// A validation reads each value about twenty times, so kernel values are stored. In their order,
+// the training documents of a class are two contiguous ranges of a row.
 func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
 	g, err := f.p.gram(k)
 	switch {
@@ -144,7 +144,7 @@ func (f *folded) trial() *solver.Trial {
 	}
 }
 
-// validate trains and predicts folds for all cells. near are warm starts from validations with
+// validate trains and predicts folds for all cells. near holds warm starts from validations with
 // other kernels.
 func (f *folded) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
@@ -176,8 +176,7 @@ func (p *Problem) truth() *corpus.Corpus {
 	return c
 }
 
-// inCorpus sorts values into corpus order: value i belongs to document at[i]. It returns nil for
-// nil.
+// inCorpus sorts values into corpus order: value i is for document at[i]. It returns nil for nil.
 func inCorpus[T any](at []int, values []T) []T {
 	if values == nil {
 		return nil

@@ -38,16 +38,16 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 	return groups, err
 }
 
-// inMemory reports whether all matrix rows are in memory in a training, as from [gram.train].
+// inMemory reports whether [gram.train] returns a matrix with all rows in memory.
 func (p *Problem) inMemory() bool {
 	return p.values != nil || p.opt.Once && p.cached.Whole()
 }
 
-// TrainFunctions trains some binary classifiers: whole groups of [Problem.ClassPairs]. They equal
-// the classifiers of [Problem.Train] bit for bit. Other classifiers are nil. Support vectors have
-// the problem's indices. [Problem.Assemble] makes a model from all classifiers.
+// TrainFunctions trains some binary classifiers: whole groups of [Problem.ClassPairs]. The results
+// equal the classifiers of [Problem.Train] bit for bit. Other classifiers are nil. Support vectors
+// have the problem's indices. [Problem.Assemble] makes a model from all classifiers.
 //
-// For classifiers of few classes, it computes only the matrix of their documents.
+// If the classifiers use only some classes, it computes only the matrix of their documents.
 func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
 	s, err := p.resolve(s)
 	if err != nil {
@@ -69,8 +69,8 @@ func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int
 
 // Assemble makes a model of binary classifiers that [Problem.TrainFunctions] trained with the same
 // settings, on this problem or on others of the same corpus. The model and its report equal the
-// results of [Problem.Train] bit for bit. It fails if a classifier is missing, repeated or of other
-// documents, if a part has another scheme, or if ClassPairs fails.
+// results of [Problem.Train] bit for bit. It fails if a classifier is missing, repeated or trained
+// on other documents, if parts have another scheme, or if ClassPairs fails.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {

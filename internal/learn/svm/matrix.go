@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gram is the Gram matrix of a kernel on a problem's documents. At first it has only a diagonal.
+// gram is the Gram matrix of a kernel on a problem's documents. At first only its diagonal is
+// known.
 type gram struct {
 	p    *Problem
 	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel
@@ -24,8 +25,8 @@ func (p *Problem) gram(k kernel.Kernel) (gram, error) {
 	return gram{p: p, rows: m}, err
 }
 
-// train returns the matrix to train on, and a function that frees it. If docs isn't nil, it is the
-// matrix of these documents. train computes the matrix if all of it fits into memory.
+// train returns the matrix to train on, and a function that frees it. If docs isn't nil, the matrix
+// has only these documents. train computes the matrix if all of it fits into memory.
 func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), error) {
 	keep := func() {}
 	if g.rows == nil {
@@ -53,8 +54,8 @@ func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), err
 	return g.rows, keep, g.p.cached.Build(ctx)
 }
 
-// dense returns a matrix that the engine doesn't compute. Its document i is order[i] of the
-// problem, or i if order is nil.
+// dense returns a precomputed matrix. Its document i is order[i] of the problem, or i if order is
+// nil.
 func (g gram) dense(order []int) (solver.Matrix, error) {
 	n, data := g.p.Len(), g.p.values
 	if !slices.IsSorted(order) {

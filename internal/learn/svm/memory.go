@@ -18,7 +18,7 @@ type budget struct {
 	rows  int64 // rows of kernel values that the solver keeps
 }
 
-// These constants count memory except documents, tiles and rows, in bytes.
+// Sizes are in bytes. Documents, tiles and rows take further memory.
 const (
 	// documentBytes is the solver's memory per document and worker except rows: 46 for a variable
 	// with its bounds and gradient (two variables in regression), as many again if documents are
@@ -35,13 +35,13 @@ const (
 	// setRows is the maximum number of rows in a working set; fewer rows make the solver slow.
 	setRows = 256
 
-	// One part in garbagePart of the memory is left for uncollected garbage: without it, a limit of
-	// 900 MiB was exceeded by 4 MiB.
+	// The fraction 1/garbagePart of the memory is left for uncollected garbage. Without it, a limit
+	// of 900 MiB was exceeded by 4 MiB.
 	garbagePart = 50
 
-	// machineBytes is the memory for each document of each binary classifier: its position and
-	// sign; for a support vector its coefficient and index, in lists that have grown to up to twice
-	// their size; its index in the model.
+	// machineBytes is the memory for each document of each binary classifier: its position and sign
+	// (9 bytes) and its index in the model (8). A support vector also has a coefficient and an
+	// index, in lists with up to twice the needed capacity.
 	machineBytes = 9 + 2*16 + 8
 
 	termBytes = 24 // memory per term of the vocabulary
@@ -71,7 +71,7 @@ func (s *Settings) machines(classes int64) (each, all int64) {
 type sizes struct {
 	n, values, classes, panel, workers int64
 
-	held   int64 // held by the process, including the problem's copies from the corpus except embedded documents
+	held   int64 // memory of the process, with the problem's copies of corpus data except embedded documents
 	engine int64
 	kept   int64 // memory that the engine reports, once it exists
 	making int64 // peak before the engine exists
@@ -129,7 +129,7 @@ func (z *sizes) fixed() int64 {
 	return z.held + z.engine + (documentBytes*z.n+max(gatherLeast, 4*gatherRows*z.n))*z.workers
 }
 
-// rowShare returns the part of the row memory that a task uses for other data. Training takes
+// rowShare returns how much of the row memory a task uses for other data. Training takes
 // machineBytes for each document of each classifier and, if thresholds are tuned, 16 bytes for
 // decision values. A validation takes
 //
@@ -207,9 +207,9 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 	return max(making, bytes+bytes/(garbagePart-1)+1)
 }
 
-// plan divides the remaining memory. A matrix that fits is stored whole. Otherwise rows, which
-// become short when documents are left out, get as much as tiles, which all problems share. Rows
-// get more if the tasks need more, and all memory if there is only one problem.
+// plan divides the remaining memory. A matrix that fits is stored whole. Otherwise rows and tiles
+// get half of the memory each. Rows get more if the tasks need more, and all memory if only one
+// problem is solved, because tiles are then read only once.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	z := &p.bound
 	z.engine = e.Info().Bytes
@@ -252,7 +252,8 @@ func sizesOf(s corpus.Size, workers int) sizes {
 		workers: int64(run.Workers(workers)), held: 20*int64(s.Documents) + 8 + 20*int64(s.Terms)}
 }
 
-// tooLarge returns an error with the memory that suffices for the problem's tasks and for more.
+// tooLarge returns an error with the memory that suffices for the problem's tasks and the tasks in
+// more.
 func (p *Problem) tooLarge(more ...Task) error {
 	tasks, z := slices.Concat(p.opt.Tasks, more), p.bound
 	z.engine = z.kept
@@ -267,7 +268,7 @@ func (p *Problem) tooLarge(more ...Task) error {
 			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
 	need := z.need(&p.opt, tasks)
-	for _, t := range more { // plan doesn't know these tasks, and may give rows only half of the remaining memory
+	for _, t := range more { // plan ignored these tasks, and rows may have only half of the remaining memory
 		need += z.rowShare(t) + z.rowShare(t)/(garbagePart-1)
 	}
 	return &run.MemoryError{What: "svm: " + what, Need: need, Limit: p.opt.MemoryBytes, Enough: true}

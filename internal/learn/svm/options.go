@@ -19,15 +19,15 @@ type Options struct {
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	// Kernels are user-defined kernels (kernel.New), for predictions. A model names such a kernel
-	// by its String. Kernels that kernel.Parse knows need not be listed. Default: none.
+	// by its String. Kernels that kernel.Parse supports need not be listed. Default: none.
 	Kernels []kernel.Kernel
 
 	// MemoryBytes limits the memory of the problem: documents, engine, tiles, rows, gradients,
-	// models. With HeldBytes, it limits the whole process. Default: none.
+	// models. If HeldBytes is set, MemoryBytes limits the whole process. Default: none.
 	MemoryBytes int64
 
-	// HeldBytes is the memory held elsewhere in the process, such as the program and the caller's
-	// corpus. It counts against MemoryBytes.
+	// HeldBytes is the memory in use by the rest of the process, such as the program and the
+	// caller's corpus. It is subtracted from MemoryBytes.
 	HeldBytes int64
 
 	// Tasks are the intended uses of the problem. Memory is divided so that all tasks fit, and
@@ -60,5 +60,5 @@ type Progress struct {
 	Done, Total int64           // pairs of documents or solved problems of the stage; Total is 0 if unknown
 	Part        float64         // estimated work done beyond Done
 	Solver      solver.Progress // set during training
-	HitRate     float64         // share of requested rows that were cached, NaN if none were requested
+	HitRate     float64         // fraction of requested rows that were cached, NaN if none were requested
 }

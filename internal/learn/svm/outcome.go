@@ -71,7 +71,7 @@ func (f *folded) outcome(v *solver.Validation) *outcome {
 type together struct {
 	model.Prediction
 	thresholds *solver.Thresholds
-	fits       []*solver.Classifier // classifier of each fold, which shows the binary classifiers that exist
+	fits       []*solver.Classifier // classifier of each fold; a binary classifier without documents is nil
 }
 
 // together merges the folds of an outcome, and tunes the thresholds that settings request.
@@ -138,8 +138,8 @@ func (f *folded) result(ctx context.Context, o *outcome) (*tune.Result, error) {
 	return r, err
 }
 
-// separate returns the number of dot products if each fold of an outcome were computed alone: all
-// pairs of its training documents, and its held-out documents with support vectors.
+// separate returns the number of dot products if each fold of an outcome were computed separately:
+// all pairs of training documents, and all pairs of a held-out document and a support vector.
 func (f *folded) separate(o *outcome) (n int64) {
 	for fold, own := range o.folds {
 		var held, others int64

@@ -18,9 +18,9 @@ import (
 
 // NewPrecomputed is [NewProblem] for a precomputed Gram matrix: row i of c.Documents holds the
 // kernel values K(xᵢ, xⱼ) of document i with all n documents, in columns j = 0, …, n-1, as
-// [sparse.FromDense] and [corpus.Corpus.KernelRows] make them. Settings need the kernel
-// [kernel.Precomputed], their default here. To predict a document, pass the row of its kernel
-// values with all training documents.
+// [sparse.FromDense] and [corpus.Corpus.KernelRows] make them. The kernel in settings must be
+// [kernel.Precomputed], which is the default here. To predict a document, pass the row of its
+// kernel values with all training documents.
 //
 // A matrix from [engine.Engine.Gram] gives the same binary classifiers, bit for bit, as training on
 // the documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the largest absolute value; the
@@ -79,7 +79,7 @@ func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) 
 					if !(math.Abs(float64(*lower)-float64(*upper)) <= asymmetry*greatest) {
 						return nil, skew(order[i], order[j], *lower, *upper)
 					}
-					if order[i] > order[j] { // the earlier row of the file counts
+					if order[i] > order[j] { // use the value in the earlier row of the file
 						*lower = *upper
 					} else {
 						*upper = *lower
@@ -116,7 +116,8 @@ func (p *Predictor) precomputed(loops *asm.Kernels) error {
 	return nil
 }
 
-// hasColumns returns an error unless documents are rows of values with the training documents.
+// hasColumns returns an error unless documents are rows of kernel values with the training
+// documents.
 func (p *Predictor) hasColumns(docs *sparse.CSR) error {
 	if known := p.m.Documents > 0; docs.Cols < p.columns || known && docs.Cols > p.columns {
 		atLeast := "at least "

@@ -32,11 +32,11 @@ type Predictor struct {
 	own *supportEngine // shared with predictors from Holding
 }
 
-// NewPredictor embeds the support vectors of a model and makes an engine on them. For an inner
-// product without a device, it adds up [Weights] instead, if memory suffices for weights and an
-// engine. It fails if the kernel is unknown, if the support vectors of a precomputed kernel have no
-// document numbers, if more memory is needed than allowed, if the device fails, and within a second
-// after ctx is done.
+// NewPredictor embeds the support vectors of a model and makes an engine on them. If the kernel is
+// an inner product and there is no device, it computes [Weights] instead of an engine, provided
+// that memory suffices for both. It fails if the kernel is unknown, if the support vectors of a
+// precomputed kernel have no document numbers, if more memory is needed than allowed, if the device
+// fails, and within a second after ctx is done.
 func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor, error) {
 	p := &Predictor{m: m, opt: opt, own: &supportEngine{}}
 	k, err := p.kernel()
@@ -86,7 +86,7 @@ func (p *Predictor) Close() error {
 	return e.Close()
 }
 
-// kernels returns the loops of an instruction set; "" stands for the best instruction set.
+// kernels returns the loops of an instruction set; "" means the best instruction set.
 func kernels(isa string) (*asm.Kernels, error) {
 	if isa == "" {
 		return asm.Best(), nil
@@ -110,15 +110,14 @@ func (p *Predictor) Weights() *Weights { return p.w }
 // Kernel returns the kernel, with all its parameters.
 func (p *Predictor) Kernel() kernel.Kernel { return p.k }
 
-// chunkDocuments is the number of documents that a worker embeds and predicts at a time: a few
-// panels, and few enough that workers finish at about the same time.
+// chunkDocuments is the number of documents that a worker embeds and predicts at a time: several
+// panels, but so few documents that workers finish at about the same time.
 const chunkDocuments = 256
 
-// Predict predicts documents, whose terms must be numbered as in the training corpus; other terms
-// are ignored. With a precomputed kernel, the row of a document x has K(x, xⱼ) with training
-// document j in column j. Values are the same bit for bit with any number of workers. It fails if
-// the embedding refuses a value, if more memory is needed than allowed, and within a second after
-// ctx is done.
+// Predict predicts documents. Terms must be numbered as in the training corpus; unknown terms are
+// ignored. With a precomputed kernel, column j of the row of document x is K(x, xⱼ) for training
+// document j. Values are the same bit for bit with any number of workers. It fails if the embedding
+// refuses a value, if more memory is needed than allowed, and within a second after ctx is done.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	if p.rows > 0 {
 		if err := p.hasColumns(docs); err != nil {

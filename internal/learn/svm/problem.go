@@ -29,7 +29,7 @@ type Problem struct {
 
 	apart bool // the embedding hasn't learnt from the fold to predict, see work.apart
 
-	training atomic.Bool // the solver reports progress, so the engine's is ignored
+	training atomic.Bool // the solver reports progress, so the engine's progress is ignored
 }
 
 // dataset holds the stored parts of the training corpus except documents, which are in Problem.x.
@@ -148,8 +148,8 @@ func byClass(c *corpus.Corpus) []int {
 }
 
 // tileColumns returns the number of columns of a tile if not all tiles fit into memory. A problem
-// of two classes reads only their columns, so with more than two classes it is half the mean size
-// of a class.
+// of two classes reads only their columns. So with more than two classes, a tile has half the mean
+// size of a class.
 func (p *Problem) tileColumns() int {
 	const least, most = 512, 4096 // shorter tiles save less than they cost in the search of posting lists
 	classes := len(p.corpus.Classes)

@@ -27,7 +27,7 @@ func (p *Problem) solving(s solver.Progress) {
 	)
 }
 
-// hitRate returns the share of requested rows that were cached, NaN if none were requested.
+// hitRate returns the fraction of requested rows that were cached, NaN if none were requested.
 func hitRate(s solver.Progress) float64 {
 	if s.Rows == 0 {
 		return math.NaN()
@@ -35,8 +35,8 @@ func hitRate(s solver.Progress) float64 {
 	return float64(s.Hits) / float64(s.Rows)
 }
 
-// relay reports the last noted progress ten times a second, even during work that notes nothing,
-// such as predicting folds.
+// relay reports the last recorded progress ten times a second, even during work that records no
+// progress, such as predicting folds.
 type relay struct {
 	mu sync.Mutex
 	at Progress

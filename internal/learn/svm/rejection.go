@@ -14,8 +14,8 @@ import (
 
 // RejectionTarget is the target of a [solver.Rejection]. Exactly one field must be set.
 type RejectionTarget struct {
-	Error    float64 // maximum share of wrong classes among documents that get a class; 0 = no target
-	Coverage float64 // minimum share of documents that get a class; 0 = no target
+	Error    float64 // maximum error rate of documents that get a class; 0 = no target
+	Coverage float64 // minimum fraction of documents that get a class; 0 = no target
 }
 
 // UnmarshalText parses error=SHARE or coverage=SHARE, a number up to 1 or a percentage.
@@ -44,7 +44,7 @@ func (t RejectionTarget) String() string {
 	return fmt.Sprintf("error=%v", t.Error)
 }
 
-// Validate returns an error unless exactly one share is above 0 and both are in range.
+// Validate returns an error unless exactly one field is above 0 and both are in range.
 func (t RejectionTarget) Validate() error {
 	if !(t.Error >= 0 && t.Error < 1 && t.Coverage >= 0 && t.Coverage <= 1) || (t.Error > 0) == (t.Coverage > 0) {
 		return fmt.Errorf("svm: either error or coverage must be set, to a number in (0, 1], got %v and %v", t.Error,
@@ -60,7 +60,7 @@ type answer struct {
 	Part        int // index of the held-out fold
 }
 
-// Alternative is another error target, and the share of answers at that error.
+// Alternative is another error target, and the coverage that reaches it.
 type Alternative struct {
 	Error    float64 `json:"error"`
 	Coverage float64 `json:"coverage"`
@@ -99,8 +99,8 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	if err := target.Validate(); err != nil {
 		return nil, nil, err
 	}
-	// Slack: at most about 2²⁷ normalisations (one-vs-one), relative error 2⁻⁵² each, 2⁻²⁵ in
-	// total.
+	// The slack is for rounding: about 2²⁷ normalisations (one-vs-one) with relative errors of 2⁻⁵²
+	// have a relative error of 2⁻²⁵.
 	const most = 1 + 0x1p-24
 	parts := map[int]*answered{}
 	for i, a := range answers {
@@ -122,7 +122,7 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	for i, a := range answers {
 		all.add(a)
 		if i+1 < len(answers) && answers[i+1].Probability == a.Probability {
-			continue // equal probabilities are answered together
+			continue // equal probabilities get the same answer
 		}
 		now := solver.Rejection{
 			MinProbability: min(a.Probability, 1), Coverage: all.given / float64(len(answers)), Error: all.wrong / all.given,

@@ -24,8 +24,8 @@ type Report struct {
 
 	Thresholds *solver.Thresholds // thresholds of labels, if Settings request them
 
-	// These fields are for calibrated probabilities; nil if they don't apply. Calibration is
-	// measured on held-out folds. Alternatives describes rejection at other error targets.
+	// Fields for calibrated probabilities; nil if not applicable. Calibration is measured on
+	// held-out folds. Alternatives describes rejection at other error targets.
 	Temperature  *solver.Temperature
 	Rejection    *solver.Rejection
 	Calibration  *score.Calibration

@@ -26,7 +26,7 @@ type Samples struct {
 
 // problems makes the problems of an evaluation, one at a time.
 type problems struct {
-	// corpus returns the corpus, and the memory held outside it in bytes.
+	// corpus returns the corpus, and the memory in use outside the corpus in bytes.
 	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error)
 	opt    Options
 	last   *Problem
@@ -93,8 +93,8 @@ func (m *Samples) Open(
 	}
 }
 
-// Work is in kernel values. A dot product costs one value per element of the matrix, and its
-// mapping to a kernel half a value. Linear terms are for embedding and tokenising.
+// The unit of work is the cost of a dot product of two documents. Mapping it to a kernel value
+// costs half as much. Linear terms are for embedding and tokenising.
 var (
 	dotWork    = tune.Work{Square: 1, Linear: 500}
 	kernelWork = tune.Work{Square: 0.5}
@@ -103,8 +103,9 @@ var (
 
 // fitWork estimates the work of a solver. One-vs-one reads each value about once. One-vs-rest reads
 // each value three times for 20 classes, and more often for more classes. Each step also costs a
-// few hundred values. In one-vs-one, every document has a classifier for each other class, with
-// short steps. Measured on 20 Newsgroups, WebKB, and synthetic documents of 4, 20 and 200 classes.
+// few hundred values. In one-vs-one, every document is in a classifier for each other class, but
+// steps are short. Measured on 20 Newsgroups, WebKB, and synthetic documents of 4, 20 and 200
+// classes.
 func (m *Samples) fitWork(scheme solver.Scheme) tune.Work {
 	k := float64(len(m.Corpus.Classes))
 	switch {

@@ -15,9 +15,8 @@ type supportEngine struct {
 }
 
 // SupportEngine returns the engine of the support vectors. If predictions use weights, the first
-// call makes the engine. The engine is nil for a model of sets, with a precomputed kernel, or
-// without support vectors. It fails if memory doesn't suffice, if a device fails, and when ctx is
-// done.
+// call makes the engine. The engine is nil if the kernel is on sets or precomputed, or if there are
+// no support vectors. It fails if memory doesn't suffice, if a device fails, and when ctx is done.
 func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
@@ -44,8 +43,9 @@ func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 // keptBytes is the maximum memory for dense support vectors. 20 Newsgroups needs 44 MiB.
 const keptBytes = 256 << 20
 
-// Engine returns the engine of the support vectors, whose Stats count dot products. It is nil
-// without support vectors or, until [Predictor.SupportEngine] makes it, if predictions use weights.
+// Engine returns the engine of the support vectors, whose Stats count dot products. It is nil if
+// there are no support vectors. If predictions use weights, it is nil until
+// [Predictor.SupportEngine] makes it.
 func (p *Predictor) Engine() *engine.Engine {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()

@@ -18,8 +18,8 @@ type Tasks struct {
 }
 
 // NewTasks divides the work of an evaluator. terms returns the number of terms that an embedding
-// keeps of the corpus from a tokenizer, as [Problem.Terms] does; some kernels' defaults depend on
-// it.
+// keeps of the corpus from a tokenizer, as [Problem.Terms] does. The defaults of some kernels
+// depend on this number.
 func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t := &Tasks{v: *v}
 	parts, n := partsOf(all), 0
@@ -33,7 +33,7 @@ func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.E
 	return t
 }
 
-// paths divides the kernels of a part, which are in path order, before each kernel that can't
+// paths splits the kernels of a part, which are in path order, before each kernel that can't
 // warm-start from the previous kernel.
 func (p *part) paths() (paths []*part) {
 	begin := 0

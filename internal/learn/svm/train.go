@@ -50,7 +50,7 @@ type Settings struct {
 	steps int // maximum number of steps per problem; 0 = the solver's default
 }
 
-// Shrinking is 1, its zero value, if the solver shrinks problems, or 0 if not.
+// Shrinking enables shrinking in the solver. Its zero value, formatted as 1, means yes.
 type Shrinking int
 
 // String implements fmt.Stringer.
@@ -71,7 +71,7 @@ func (s *Settings) Used() solver.Regularization { return s.Type.Used(s.numbers()
 // SettingsOf returns the known parameters of a model's training.
 func SettingsOf(m *model.Model) Settings {
 	s := Settings{Type: m.Type}
-	_ = params.SetAll(&s, m.Parameters) // a file may have invalid values
+	_ = params.SetAll(&s, m.Parameters) // a file may have invalid values, which keep the defaults
 	return s
 }
 
@@ -81,7 +81,7 @@ func (s *Settings) rejects() bool { return s.Reject != RejectionTarget{} }
 // DefaultKernel is the specification of the default kernel.
 const DefaultKernel = "diffusion:t=0.5"
 
-// Resolve sets defaults, and checks what the solver doesn't check.
+// Resolve sets defaults, and checks the parameters that the solver doesn't check.
 func (s Settings) Resolve() (Settings, error) {
 	if s.Type == "" {
 		s.Type = model.CSVC
@@ -102,14 +102,14 @@ func (s Settings) Resolve() (Settings, error) {
 // Train trains a model. It computes all tiles first if the whole matrix fits into memory, otherwise
 // when they are needed.
 //
-// Calibrated probabilities are fitted to held-out decision values of five folds. A fold is a run of
-// each class's documents in corpus order. Training without a fold reuses the full matrix, unless
-// the embedding learns from labels; then the embedding is refitted on the other folds. Each binary
+// Calibrated probabilities are fitted to held-out decision values of five folds. A fold has
+// consecutive documents of each class in corpus order. Training without a fold reuses the full
+// matrix. But if the embedding learns from labels, it is refitted on the other folds. Each binary
 // classifier gets a sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]). For
-// classes, a [solver.Temperature] of the probabilities or of the log odds is added if it has a
-// smaller log loss on the fifth fold when fitted on four. With fewer than two documents in each of
-// two classes, or more than 2²⁷ decision values, sigmoids are fitted as without Calibrated; an
-// embedding that learns from labels is then an error.
+// classes, a [solver.Temperature] of the probabilities or of the log odds is added if, fitted on
+// four folds, it reduces the log loss on the fifth. With fewer than two documents in each of two
+// classes, or more than 2²⁷ decision values, sigmoids are fitted as if Calibrated were false. This
+// fails if the embedding learns from labels.
 //
 // Reject tunes a threshold of the largest probability on the same folds; see tuneRejection.
 //
@@ -152,8 +152,8 @@ func (p *Problem) withKernel(s Settings) Settings {
 	return s
 }
 
-// machines trains the binary classifiers (if only isn't nil, those in only) on a matrix that it
-// computes first if the matrix fits into memory and most of it is used.
+// machines trains all binary classifiers, or the classifiers in only if it isn't nil. It computes
+// the matrix first if the matrix fits into memory and most of it is used.
 func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report *Report) (*solver.Classifier, error) {
 	opt, err := p.solverOptions(Task{Settings: *s})
 	if err != nil {
@@ -204,7 +204,7 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 }
 
 // few returns the documents that some binary classifiers use, in the order of the problem, if the
-// matrix of only these documents is worth computing. It is nil if the whole matrix is computed
+// matrix of only these documents is worth computing. It returns nil if the whole matrix is computed
 // already, or is about as large.
 func (p *Problem) few(s *Settings, machines []int) []int {
 	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || p.Cache().Computed > 0 {
@@ -226,7 +226,7 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 			docs = append(docs, i)
 		}
 	}
-	const most = 0.9 // with this share of the documents, the matrix has four fifths of all pairs
+	const most = 0.9 // with this fraction of the documents, the matrix has four fifths of all pairs
 	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || mappedBytes(n) > p.budget.tiles {
 		return nil
 	}
@@ -260,8 +260,8 @@ func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	return t, nil
 }
 
-// classifier trains binary classifiers (if only isn't nil, those in only) on a matrix of docs, or
-// of all documents if docs is nil.
+// classifier trains all binary classifiers, or the classifiers in only if it isn't nil, on the
+// matrix of docs, or of all documents if docs is nil.
 func (p *Problem) classifier(
 	ctx context.Context, m solver.Matrix, s *Settings, only, docs []int, opt solver.Options,
 ) (*solver.Classifier, error) {

@@ -43,7 +43,8 @@ func Linear(m *model.Model) bool {
 	return ok
 }
 
-// maxWeights limits the bytes of weights without MemoryBytes: 190 classifiers, 1.4 million columns.
+// maxWeights limits the size of weights in bytes if MemoryBytes is 0. 190 classifiers with 1.4
+// million columns fit.
 var maxWeights int64 = 2 << 30
 
 // weightRows is the number of support vectors that are added up at a time.

@@ -59,9 +59,9 @@ func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme sol
 	return rows, nil
 }
 
-// Weights returns the factor of C for the documents of each class: given[name], which must be
-// positive and finite, else 1. If balanced is set, class k with nₖ of n documents gets n / (classes
-// · nₖ) instead of 1, or (n - nₖ) / nₖ with independent labels.
+// Weights returns the factor of C for the documents of each class: given[name] if present, which
+// must be positive and finite, else 1. If balanced is set, class k with nₖ of n documents gets n /
+// (classes · nₖ) instead of 1, or (n - nₖ) / nₖ with independent labels.
 func Weights(
 	c *corpus.Corpus, rows []int, given map[string]float64, balanced bool, scheme solver.Scheme,
 ) ([]float64, error) {
@@ -157,8 +157,8 @@ type Pass struct {
 // Goroutines returns the number of goroutines that Run uses for n documents.
 func (p *Pass) Goroutines(n int) int { return min(run.Workers(p.Workers), (n+chunk-1)/chunk) }
 
-// Run embeds documents and calls each concurrently with chunks x, which start at document first.
-// docs must be valid.
+// Run embeds documents in chunks, and calls each concurrently with chunks x that start at document
+// first. docs must be valid.
 func (p *Pass) Run(
 	ctx context.Context, docs *sparse.CSR, each func(worker int, x *sparse.Embedded, first int) error,
 ) (err error) {

@@ -20,14 +20,14 @@ type Candidates struct {
 	Kernels []kernel.Kernel
 	C       []float64
 	Nu      float64
-	Schemes []solver.Scheme // solver.Labels must be the only one
+	Schemes []solver.Scheme // solver.Labels excludes other schemes
 	Epsilon []float64
 
 	// Unit is the unit of C and Epsilon; for a regression, it is about the standard deviation of
 	// the targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
 	Unit float64
 
-	// Terms is the number of tokenizers. Tokenizer 0 made the corpus. Corpus returns the given
+	// Terms is the number of tokenizers. The corpus is from tokenizer 0. Corpus returns the given
 	// documents (nil = all), in ascending order, from another tokenizer.
 	Terms  int
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
@@ -39,7 +39,7 @@ type Candidates struct {
 	Own   map[int][]kernel.Kernel
 
 	// Values, if not nil, has the approximate number of values per document of each tokenizer,
-	// relative to tokenizer 0. Counted has the number of terms per document that Corpus counts.
+	// relative to tokenizer 0. Counted has the number of terms that Corpus counts per document.
 	Values, Counted []float64
 
 	// Near, if not nil, returns neighbours of a kernel, such as kernels with half and twice its
@@ -50,10 +50,10 @@ type Candidates struct {
 	// Finer, if not nil, returns neighbours of the best kernel that the round of C tries, too.
 	Finer func(k kernel.Kernel) []kernel.Kernel
 
-	// Supervised are kernels whose embeddings learn from labels, see [sparse.Embedding.Supervised].
-	// They are compared last, with the first C, unless Final is set, because each fold needs
-	// separate dot products. On m of n documents, a supervised kernel wins only if it is better by
-	// √(n/m) standard errors.
+	// Supervised lists kernels whose embeddings learn from labels, see
+	// [sparse.Embedding.Supervised]. They are compared last and only with the first C, because each
+	// fold needs separate dot products. If Final is set, they aren't compared. On m of n documents,
+	// a supervised kernel wins only if it is better by √(n/m) standard errors.
 	Supervised []kernel.Kernel
 
 	// Final is the number of candidates in a last round, which uses Folds folds of all documents.
@@ -61,9 +61,9 @@ type Candidates struct {
 	Final, Folds int
 
 	// MinC selects the smallest C that isn't worse than the best by more than the standard error of
-	// the difference, or half the standard error of the figure. A round then keeps its first
-	// candidate unless another is better by a quarter of that error, or between tokenizers by half
-	// of it.
+	// the difference, or half the standard error of the score. A round then keeps its first
+	// candidate unless another candidate is better by a quarter of the score's standard error, or
+	// by half of it if tokenizers differ.
 	MinC bool
 
 	LowMemory bool // keep documents from only one tokenizer at a time
@@ -75,17 +75,17 @@ type Candidates struct {
 // ChoiceFolds is the number of folds of a choice, except its last round.
 const ChoiceFolds = 3
 
-// These constants bound a choice. With fewer than fewDocuments, nothing is compared unless there is
-// a last round. A sample has at least minSample documents, or all, even if that exceeds the work,
-// because smaller samples are too noisy. It has at most maxSample, whose matrix takes 144 MB, and
-// at most maxFinal in the last round (1.6 GB).
+// These constants bound a choice. With fewer than fewDocuments documents, nothing is compared
+// unless there is a last round. A sample has at least minSample documents, or all, even if that
+// exceeds the work limit, because smaller samples are too noisy. A sample has at most maxSample
+// documents (a matrix of 144 MB), and in the last round at most maxFinal (1.6 GB).
 const minSample, maxSample, maxFinal, fewDocuments = 600, 6000, 20000, 100
 
 // Samples evaluates candidates on samples of a corpus, and estimates the work.
 type Samples interface {
 	// Open returns an evaluator for a round, and a function that frees its memory. cut returns the
-	// sample's documents from a tokenizer, and the bytes held elsewhere in the process. The
-	// evaluator reports the progress that stage returns.
+	// sample's documents from a tokenizer, and the memory in use by the rest of the process in
+	// bytes. The evaluator reports the progress that stage returns.
 	Open(
 		r *Round, cut func(ctx context.Context, cut int) (*corpus.Corpus, int64, error), stage func() (string, int64, int64),
 	) (Evaluator, func() error)
@@ -96,7 +96,7 @@ type Samples interface {
 	Room(order []int) int                 // maximum n such that the first n documents of order fit into memory
 }
 
-// Round is a part of a choice: candidates that were compared on a sample.
+// Round is a step of a choice: candidates that were compared on a sample.
 type Round struct {
 	Documents int     // size of the sample
 	Folds     int     // number of folds
@@ -123,13 +123,13 @@ type Choice struct {
 //   - schemes, then epsilon, then C, for the best candidates so far;
 //   - kernels that learn from labels, see [Candidates.Supervised].
 //
-// A search with a last round, or with tokenizers that are alike, compares all kernels on all terms
-// at once. Samples are nested. Rounds with fewer candidates have larger samples.
+// If Final or Alike is set, the first round compares all kernels on all terms. Samples are nested.
+// Rounds with fewer candidates have larger samples.
 //
-// Work is limited by counts instead of time, so that the choice is the same for any number of
-// workers and in every run with the same instruction set, unless memory limits the samples. With
-// too few documents, or too little memory, the result is the first candidate. After an error, the
-// result has the completed rounds. It fails if all documents are of one class.
+// Work is limited by operation counts instead of time, so that the choice is the same for any
+// number of workers and in every run with the same instruction set, unless memory limits the
+// samples. With too few documents, or too little memory, the result is the first candidate. After
+// an error, the result has the completed rounds. It fails if all documents are of one class.
 func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) (*Choice, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (h *choosing) sample() (why string) {
 		return fmt.Sprintf("%d documents, %d of them outside the largest class, are too few", n, n-len(classes[0]))
 	}
 	r := rand.New(rand.NewPCG(h.from.Seed, uint64(n)))
-	at := make(map[int]float64, n) // share of all documents in the smallest sample with the document
+	at := make(map[int]float64, n) // fraction of all documents in the smallest sample that has this document
 	for k, class := range classes {
 		r.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
 		first := r.Float64()

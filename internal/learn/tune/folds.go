@@ -42,7 +42,7 @@ type Division struct {
 // Divide returns the fold of each of n documents, and the number of folds. c has the labels and
 // groups. Each fold has a part of each class or, in regression, of all documents. A document
 // without a class is in fold -1 unless labels are separate. The documents of a group are in one
-// fold. Runs ignore groups; there are fewer than Folds if all classes have fewer documents.
+// fold. Runs ignore groups; there are fewer than Folds folds if every class has fewer documents.
 func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds int, err error) {
 	classes := make([]int, n)
 	if m != MeanSquaredError {
@@ -100,7 +100,7 @@ func runs(classes []int, folds int) ([]int, int) {
 
 // Grouped is [solver.Folds] with all documents of a group in one fold. It assigns groups by size,
 // largest first; the seed orders groups of equal size. Each group goes to the fold with the
-// smallest share of the group's classes. Ties go to the fold with the fewest documents.
+// smallest fraction of the group's classes. Ties go to the fold with the fewest documents.
 func Grouped(labels []int, groups []int64, k int, seed uint64) []int {
 	if groups == nil {
 		return solver.Folds(labels, k, seed)

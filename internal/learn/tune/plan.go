@@ -8,18 +8,18 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Work estimates the work on n documents, Square·n² + Linear·n, in kernel values.
+// Work estimates the work on n documents, Square·n² + Linear·n, in units of a kernel value.
 type Work struct{ Square, Linear float64 }
 
 // On returns the work on n documents.
 func (w Work) On(n float64) float64 { return (w.Square*n + w.Linear) * n }
 
-// documents returns the number of documents at which the work reaches much.
+// documents returns the number of documents for which the work is much.
 func (w Work) documents(much float64) float64 {
 	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Square*much))
 }
 
-// Add adds the work on a share of the documents, multiplied by times.
+// Add adds the work on a fraction of the documents, multiplied by times.
 func (w *Work) Add(times float64, of Work, share float64) {
 	w.Square += times * of.Square * share * share
 	w.Linear += times * of.Linear * share
@@ -107,7 +107,7 @@ func (g *Candidates) kernelsOn(cut int) []kernel.Kernel {
 	return g.Kernels
 }
 
-// everywhere returns q with each kernel on each tokenizer. Tokenizers that are alike alternate,
+// everywhere returns q with each kernel on each tokenizer. If Alike is set, tokenizers alternate,
 // because a choice may compare only the first candidates.
 func (g *Candidates) everywhere(q Candidate) (out []Candidate) {
 	lists := make([][]Candidate, g.Terms)
@@ -122,8 +122,9 @@ func (g *Candidates) everywhere(q Candidate) (out []Candidate) {
 	return run.InTurn(lists...)
 }
 
-// kept returns the first n of the best candidates. If tokenizers have kernels of their own, it adds
-// the best candidate of other tokenizers, because a round favours the longer list of kernels.
+// kept returns the first n of the best candidates. If some tokenizers have their own kernels, it
+// adds the best candidate of the other tokenizers, because a round favours the longer list of
+// kernels.
 func (g *Candidates) kept(best []Candidate, n int) []Candidate {
 	kept := slices.Clone(best[:min(len(best), n)])
 	for _, own := range []bool{false, true} {
@@ -135,8 +136,8 @@ func (g *Candidates) kept(best []Candidate, n int) []Candidate {
 	return kept
 }
 
-// on returns the best candidate on another tokenizer. If the kernel doesn't suit, it returns the
-// best candidate that was tried there, or the first candidate.
+// on returns the best candidate with its tokenizer replaced by cut. If the kernel doesn't suit cut,
+// it returns the best candidate that was tried with cut, or else the first kernel of cut.
 func (g *Candidates) on(best []Candidate, cut int) Candidate {
 	q := best[0]
 	if g.Own[cut] == nil && g.Own[q.Terms] == nil {
@@ -191,15 +192,15 @@ func distinct(all []Candidate) (out []Candidate) {
 	return out
 }
 
-// nearlyAll is the share of the documents above which a sample is extended to all.
+// nearlyAll is the fraction of the documents above which a sample is extended to all.
 const nearlyAll = 0.9
 
-// A round on the smallest sample may take maxOver times its share of the work, or minWork, about
-// a tenth of a second.
+// A round on the smallest sample may take maxOver times its share of the work. It may always take
+// minWork, about a tenth of a second.
 const maxOver, minWork = 2.5, 24e6
 
 // minTraining is the minimum work of training if terms are chosen, about a second on one core.
-// minAlike is the minimum if tokenizers are alike.
+// minAlike is the minimum if Alike is set.
 const minTraining, minAlike = 6e8, 1.5e8
 
 // mayTake returns the work of a training on n documents, or a minimum if terms are chosen.
@@ -214,8 +215,8 @@ func (h *choosing) mayTake(n float64) float64 {
 	return much
 }
 
-// least returns the minimum size of the first sample. A choice of terms starts with all
-// documents if there are at most 2·minSample.
+// least returns the minimum size of the first sample. A choice of terms starts with all documents
+// if there are at most 2·minSample.
 func (h *choosing) least() int {
 	if n := len(h.order); h.from.Terms > 1 && !h.from.Alike && n <= 2*minSample {
 		return min(n, h.most)
@@ -225,7 +226,8 @@ func (h *choosing) least() int {
 
 // planned returns the candidates that a round compares, and its sample size, which is at least the
 // previous size. If the smallest sample is too much work for all candidates, the round keeps the
-// first, and then each that fits into the work. A search keeps all candidates.
+// first candidate, and each further candidate that fits into the work. If Final is set, all
+// candidates are kept.
 func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.from.Work * h.mayTake(n) / float64(rounds)
@@ -247,7 +249,7 @@ func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([
 	}
 	least = min(max(int(min(documents, n, float64(most))), least), h.most)
 	over := max(maxOver*share, minWork)
-	forced := h.from.Final == 0 && float64(least) > documents // otherwise the sample suits all candidates
+	forced := h.from.Final == 0 && float64(least) > documents // otherwise the sample is small enough for all candidates
 	if !forced {
 		return some, least
 	}

@@ -1,5 +1,5 @@
 // Package tune selects settings by cross-validation. It defines candidates and folds, decides what
-// to try next, and reports the comparison. It knows no learner: an [Evaluator] trains and predicts.
+// to try next, and reports the comparison. Training and predictions are left to an [Evaluator].
 package tune
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Measure is the figure by which candidates are compared.
+// Measure is the metric by which candidates are compared.
 type Measure string
 
 // The measures are for one class per document, for separate labels, and for regression.
@@ -27,7 +27,7 @@ const (
 	MeanSquaredError Measure = "mean_squared_error"
 )
 
-// Better reports whether figure a is better than b; NaN is worse than any number.
+// Better reports whether value a of the measure is better than b; NaN is worse than any number.
 func (m Measure) Better(a, b float64) bool {
 	switch {
 	case math.IsNaN(a) || math.IsNaN(b):
@@ -49,7 +49,7 @@ func (m Measure) String() string {
 	return string(m)
 }
 
-// Format formats a figure: shares in percent.
+// Format formats a value of the measure. Fractions are formatted as percentages.
 func (m Measure) Format(v float64) string {
 	if m == MeanSquaredError {
 		return fmt.Sprintf("%.6g", v)
@@ -68,11 +68,11 @@ func (m Measure) Of(s *score.Score) float64 {
 	return s.Accuracy
 }
 
-// Result holds the figures of a candidate, on folds that all candidates of a comparison share.
+// Result holds the scores of a candidate. All candidates of a comparison use the same folds.
 type Result struct {
 	Measure  Measure
-	Figures  []float64 // one figure per fold
-	Mean, SD float64   // mean and standard deviation of the figures (n-1 in the denominator)
+	Figures  []float64 // values of the measure, one per fold
+	Mean, SD float64   // mean and standard deviation of Figures (n-1 in the denominator)
 	SE       float64   // standard error of the mean: SD / √folds
 	ToBest   *Difference
 
@@ -91,7 +91,7 @@ type Result struct {
 }
 
 // NewResult scores predictions of documents by models that were trained without the document's
-// fold. c has the documents' labels, fold[i] is the fold of document i, and -1 leaves it out.
+// fold. c has the documents' labels, fold[i] is the fold of document i, or -1 if it is left out.
 func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ *Result, err error) {
 	r := &Result{Measure: Accuracy}
 	switch {
@@ -150,7 +150,7 @@ func ofNumbers(c *corpus.Corpus, values []float64, fold []int, folds int) (*scor
 	return score.Numbers(values, means, c)
 }
 
-// complete computes Mean, SD and SE from the figures.
+// complete computes Mean, SD and SE from Figures.
 func (r *Result) complete() {
 	r.Mean, r.SD = stat.MeanStdDev(r.Figures, nil)
 	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))
@@ -169,7 +169,7 @@ func (r *Result) Ranks(o *Result) bool {
 	return a.Calibration.LogLoss < b.Calibration.LogLoss
 }
 
-// Difference is the mean difference between the figures of two candidates, paired by fold.
+// Difference is the mean difference between the scores of two candidates, paired by fold.
 type Difference struct {
 	Mean float64
 	SE   float64 // standard error of the mean

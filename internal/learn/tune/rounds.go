@@ -63,8 +63,8 @@ func (h *choosing) run(ctx context.Context) error {
 }
 
 // preferOwn chooses the best candidate of tokenizers with their own kernels (Own), unless another
-// candidate is better by half of Chance, or by Chance for a mean squared error. There are more
-// other candidates, so their best more often seems better by chance.
+// candidate is better by half of Chance, or by Chance for a mean squared error. Other candidates
+// are more numerous, so the best of them is more often better by chance.
 func (h *choosing) preferOwn(r *Round) {
 	best, margin := -1, r.Chance()/2
 	if h.from.Measure == MeanSquaredError {
@@ -88,7 +88,7 @@ func (h *choosing) preferOwn(r *Round) {
 const maxSupervised = 3
 
 // weighted returns the chosen candidate and supervised kernels to compare: the kernel with the
-// chosen t, then the first of the list. It also returns the sample size.
+// chosen t, then the first kernels of the list. It also returns the sample size.
 func (h *choosing) weighted(rounds int) ([]Candidate, int) {
 	kernels := h.from.Supervised
 	if h.from.Final > 0 || len(kernels) == 0 || h.on.Fits(kernels[0]) != nil {
@@ -141,9 +141,9 @@ func (h *choosing) conclude(r *Round, q Candidate) {
 	h.out.Rounds = append(h.out.Rounds, *r)
 }
 
-// Chance returns the standard error of the best figure: √(p(1-p)/n) of a share p, and √(2/n)·e of a
-// mean squared error e with normal errors. Differences vary by about half as much, because
-// candidates err on the same documents.
+// Chance returns the standard error of the best score: √(p(1-p)/n) for a fraction p, and √(2/n)·e
+// for a mean squared error e if errors are normal. Differences between candidates vary by about
+// half as much, because candidates err on the same documents.
 func (r *Round) Chance() float64 {
 	p := r.Points[r.Best].Mean
 	if r.Points[r.Best].Measure == MeanSquaredError {
@@ -225,7 +225,7 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 // lowestC and highestC bound values of C outside the list, in units of Candidates.Unit.
 const lowestC, highestC = 1e-3, 1e4
 
-// stepC returns the value some steps after the nearest of 0.1, 0.3, 1, 3, 10, …
+// stepC rounds c to the nearest of 0.1, 0.3, 1, 3, 10, … and returns the value some steps later.
 func stepC(c float64, steps int) float64 {
 	at := int(math.Round(2*math.Log10(c))) + steps
 	digit := [2]string{"1", "3"}[at&1]

@@ -72,8 +72,8 @@ func (f *Found) Fits() (n int) {
 	return n
 }
 
-// Search compares candidates. With minC, the best point is the point with the smallest C that
-// differs from the best only in C and is worse by at most the standard error of the differences of
+// Search compares candidates. With minC, Best is the point with the smallest C that differs from
+// the best point only in C and is worse by at most the standard error of their differences over
 // folds. If ctx is done, or after another error, the result has the completed points. each, if not
 // nil, is called with each completed point.
 func Search(
@@ -112,8 +112,9 @@ func compare(points []Point, best int) {
 }
 
 // smallestC returns the index of the point with the smallest C that differs from best only in C and
-// is worse by at most the standard error of the folds' differences, and by at most most, because
-// few folds estimate that error badly. best is the index of the best point.
+// is worse by at most the standard error of their differences over folds. It is also worse by at
+// most most, because few folds estimate the standard error badly. best is the index of the best
+// point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
