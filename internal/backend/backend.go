@@ -1,5 +1,5 @@
-// Package backend declares the flags that select CPU or GPU and limit the memory, [Compute] and
-// [Limits]. It also restarts a command on the CPU if the GPU fails.
+// Package backend declares the flags that select CPU or GPU ([Compute]) and limit the memory
+// ([Limits]). It also restarts a command on the CPU if the GPU fails.
 package backend
 
 import (
@@ -36,9 +36,9 @@ type Compute struct {
 	GPUMemory cli.ByteSize
 	GPUTensor bool
 
-	// The command restarts on the CPU if -backend auto chose the GPU and the GPU fails. StartsOver
-	// must be true, which means that the command prints nothing and completes no file before its
-	// work is done. All sources in Reread must be readable twice.
+	// If -backend auto chose the GPU and the GPU fails, the command restarts on the CPU. StartsOver
+	// allows this: the command must print nothing and complete no file before its work is done. All
+	// sources in Reread must be readable twice.
 	StartsOver bool
 	Reread     []*string
 
@@ -143,15 +143,15 @@ func (c *Compute) lostGPU(ctx context.Context, err error) bool {
 	return errors.As(err, &failure) && ctx.Err() == nil && !c.OnGPU()
 }
 
-// FallsBack reports whether the command restarts on the CPU after an error. It must then print no
-// partial result.
+// FallsBack reports whether the command restarts on the CPU after an error. If so, the command must
+// not print a partial result.
 func (c *Compute) FallsBack(ctx context.Context, err error) bool {
 	once := func(source *string) bool { return !Rereadable(*source) }
 	return c.lostGPU(ctx, err) && c.StartsOver && !slices.ContainsFunc(c.Reread, once)
 }
 
-// Rereadable reports whether a source can be read twice, as files, folders and synthetic:… can, but
-// not pipes.
+// Rereadable reports whether a source can be read twice. Files, folders and synthetic:… can, pipes
+// can't.
 func Rereadable(source string) bool {
 	info, err := os.Stat(source)
 	return source != "-" && (err != nil || info.Mode().IsRegular() || info.IsDir())
@@ -286,8 +286,8 @@ func (c *Compute) Engine(x *sparse.Embedded, backend asm.ISA, p *cli.Progress) (
 	return engine.New(x, c.Options(backend, p))
 }
 
-// Recomputed formats the number of pairs that were recomputed exactly; "" for the GPU, which doesn't
-// count them.
+// Recomputed formats the number of pairs that were recomputed exactly; "" for the GPU, which
+// doesn't count them.
 func Recomputed(isa string, n int64) string {
 	if isa == string(CUDA) {
 		return ""

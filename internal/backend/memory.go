@@ -132,8 +132,8 @@ func (l *Limits) Bound() string {
 	return what
 }
 
-// Limit sets the runtime's memory limit to the budget, which it returns. Package cli resets it when
-// the command ends.
+// Limit sets the runtime's memory limit to the budget, and returns the budget. Package cli resets
+// it when the command ends.
 func (l *Limits) Limit() int64 {
 	limit := l.Budget()
 	if limit > 0 {
@@ -142,7 +142,7 @@ func (l *Limits) Limit() int64 {
 	return limit
 }
 
-// Fits returns an error if need exceeds the budget. what names the computation. later are lower
+// Fits returns an error if need exceeds the budget. what names the computation. later holds lower
 // bounds on the needs of later steps. The error names the largest need, which suffices for all.
 func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	limit, says := l.bound()
@@ -155,8 +155,9 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	return &run.MemoryError{What: what, Need: need, Limit: limit, By: says, Enough: true}
 }
 
-// Refusal changes the memory error of a step so that it names the -m that suffices: the step's need
-// plus the memory outside the step, budget minus limit of the step. Other errors are unchanged.
+// Refusal changes the memory error of a step so that it names a value of -m that suffices: the
+// step's need plus the memory outside the step, which is the budget minus the step's limit. Other
+// errors are unchanged.
 func (l *Limits) Refusal(err error) error {
 	limit, says := l.bound()
 	memory := (*run.MemoryError)(nil)

@@ -28,7 +28,6 @@ was installed by go install.`,
 	},
 }
 
-// version is the report of the command version.
 type version struct {
 	Program, Version string
 	Commit           string // "" if it is unknown

@@ -14,7 +14,7 @@ type Chart struct {
 	NoAxes bool // draw no axes, because the coordinates have no meaning
 
 	marks  []mark
-	legend []mark // marks with their names in text
+	legend []mark // marks; text is the name
 }
 
 // Axis is the x-axis or the y-axis of a chart.
@@ -113,9 +113,10 @@ func (c *Chart) Points(name string, of Color, shape Shape, radius float64, point
 // Area fills a polygon.
 func (c *Chart) Area(of Color, points ...Point) { c.add(mark{points: points, color: of, area: true}) }
 
-// Bars draws groups of bars with a bar per series. The legend lists the series if there are several.
+// Bars draws groups of bars with a bar per series. The legend lists the series if there are
+// several.
 func (c *Chart) Bars(groups, series []string, value func(group, series int) float64) {
-	const wide = 0.8 // share of a group's width
+	const wide = 0.8 // fraction of a group's width that its bars cover
 	width := wide / float64(len(series))
 	for s, name := range series {
 		of := Colors[s%len(Colors)]
@@ -167,7 +168,7 @@ func (a *Axis) ticks() (ticks []tick) {
 			ticks = append(ticks, tick{v, write(v)})
 		}
 	case a.Log:
-		// label powers of ten, and 2 and 5 times them if the axis contains only one power
+		// label powers of ten, and also 2 and 5 times a power if the axis contains only one power
 		short := math.Floor(math.Log10(high))-math.Ceil(math.Log10(low)) < 1
 		for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
 			for d := 1; d < 10; d++ {

@@ -35,7 +35,7 @@ func SVG(c *Chart, description string, width, height float64) string {
 		html.EscapeString(c.Title), d)
 }
 
-// Save draws charts side by side to an SVG file. Width and height are for each chart, in centimeters.
+// Save draws charts side by side to an SVG file. Each chart has the given width and height in cm.
 func Save(path string, width, height float64, charts ...*Chart) error {
 	d := &drawing{}
 	var titles []string
@@ -56,7 +56,6 @@ func Save(path string, width, height float64, charts ...*Chart) error {
 // file is the content of a file.
 type file string
 
-// WriteTo implements io.WriterTo.
 func (f file) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, string(f))
 	return int64(n), err

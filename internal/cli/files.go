@@ -22,7 +22,7 @@ import (
 type input struct {
 	flag  string
 	value *string
-	files func(ctx context.Context) []string // paths to open; missing ones are skipped
+	files func(ctx context.Context) []string // paths to open; missing files are skipped
 }
 
 // output is a flag that names a file to write, or a stream.
@@ -30,7 +30,7 @@ type output struct {
 	flag   string
 	value  *string
 	info   os.FileInfo   // stream without a path
-	binary func() string // name of the binary format, or "" if the output is text; nil for text
+	binary func() string // name of the binary format, or "" if the output is text; nil if it is always text
 }
 
 // Reads declares a flag that names a file to read.
@@ -94,7 +94,7 @@ var tables = []string{"csv", "tsv", "json", "jsonl", "parquet", "arrow", "feathe
 func Ending(path string) string { return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")) }
 
 // CheckTable returns an error if a file's extension is one of tables but not one of written. others
-// is a hint that the error ends with.
+// is a hint at the end of the error.
 func CheckTable(flag, path, others string, written ...string) error {
 	ending := Ending(path)
 	if slices.Contains(written, ending) || !slices.Contains(tables, ending) {
@@ -115,8 +115,8 @@ type named struct {
 	info os.FileInfo
 }
 
-// there returns the paths that exist, with links followed. Devices are ignored, because a
-// terminal's output overwrites nothing.
+// there returns the paths that exist, with links followed. Devices are ignored, because output to a
+// terminal overwrites nothing.
 func there(paths ...string) []named {
 	var out []named
 	for _, path := range paths {
@@ -158,8 +158,8 @@ func common(a, b []named) (x, y named, ok bool) {
 }
 
 // checkFiles checks, before any file is opened for writing, that no output is an input or another
-// output, even by a symbolic or hard link, and that outputs can be written. It also decides whether
-// reports go to standard output or standard error.
+// output, even through a symbolic or hard link, and that outputs can be written. It also decides
+// whether reports go to standard output or standard error.
 func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 	e.reports = e.Stdout
 	var outputs []*output
@@ -198,7 +198,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		stdin = in.flag
 	}
 	if _, lost := e.Stdout.(closed); lost {
-		// Check before the work, because its result would be lost. A report may be lost.
+		// Check before the work, because its result would be lost. Only a report may be lost.
 		if o := f.Lookup("o"); o != nil && (o.Value.String() == "-" || f.Prints && o.Value.String() == "") {
 			return errClosed
 		}
@@ -236,7 +236,7 @@ func (e *Env) isTerminal(path string) bool {
 }
 
 // keepMessagesOut redirects messages that would be appended to an input, such as by a shell's 2>>.
-// They go to standard output, or nowhere if that is an input, too.
+// Messages then go to standard output, or are discarded if standard output is an input, too.
 func (f *Flags) keepMessagesOut(ctx context.Context, e *Env) {
 	var read []named
 	for _, in := range f.inputs {

@@ -31,9 +31,9 @@ type Flags struct {
 	MaxArgs int                                   // maximum number of arguments besides flags
 	Args    []string                              // arguments besides flags
 	places  []Argument                            // see Arguments
-	Rewrite func(args []string) ([]string, error) // converts other programs' syntax to package flag's; nil for none
+	Rewrite func(args []string) ([]string, error) // converts arguments in other programs' syntax; nil for none
 
-	Usage, Help, Examples string // texts that depend on the arguments; default the command's
+	Usage, Help, Examples string // texts that depend on the arguments; default the command's texts
 
 	groups  []*group
 	group   *group // current group of declarations
@@ -178,8 +178,8 @@ func (f *Flags) parseArgs(args []string) error {
 	}
 }
 
-// explain turns an error of package flag into a usage error, with the flag that may have been
-// meant, or the values that the flag takes.
+// explain turns an error of package flag into a usage error, with the flag that was probably meant,
+// or the allowed values.
 func (f *Flags) explain(err error) error {
 	const unknown = "flag provided but not defined: -"
 	if text := err.Error(); len(text) > len(unknown) && text[:len(unknown)] == unknown {
@@ -209,7 +209,6 @@ type once struct {
 	text  string
 }
 
-// Set implements flag.Value.
 func (o *once) Set(text string) error {
 	if o.given && text != o.text {
 		return fmt.Errorf("already set to %q", o.text)

@@ -24,8 +24,8 @@ type group struct {
 // more, the help only names the topic.
 const maxListed = 12
 
-// Group starts or continues a group of flags, to which the flags declared before the next call
-// belong. If the group has a help topic, the help of commands only lists its flags, and the topic
+// Group starts or continues a group of flags, which contains the flags declared before the next
+// call. If the group has a help topic, the help of commands only lists its flags, and the topic
 // explains them.
 func (f *Flags) Group(title, topic string) {
 	f.collect()
@@ -37,7 +37,7 @@ func (f *Flags) Group(title, topic string) {
 	f.group = f.groups[at]
 }
 
-// sorted returns the groups, the output's last.
+// sorted returns the groups, with the output group last.
 func (f *Flags) sorted() []*group {
 	return append(f.groups[1:len(f.groups):len(f.groups)], f.groups[0])
 }

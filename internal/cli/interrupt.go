@@ -54,7 +54,7 @@ func interruptible(stderr io.Writer, program string) (ctx context.Context, stop 
 	}
 }
 
-// statusOf prints that the program who was interrupted, and returns the exit status.
+// statusOf prints that a program was interrupted, and returns the exit status.
 func statusOf(ctx context.Context, stderr io.Writer, who string) int {
 	fmt.Fprintf(stderr, "%s: interrupted; incomplete output files were removed\n", who)
 	if by, ok := context.Cause(ctx).(interruption); ok {

@@ -50,7 +50,7 @@ type Command struct {
 	// Setup declares the flags and returns the work, which runs after they are parsed and checked.
 	Setup func(f *Flags) Work
 
-	NoJSON bool // without -json, because the output has a single format
+	NoJSON bool // no -json flag, because the output has a single format
 }
 
 func (c *Command) flags() (*Flags, Work) {
@@ -172,9 +172,8 @@ func (p *Program) names() []string {
 	return names
 }
 
-// closed replaces a standard output that is closed. Go opens the null device for reading and
-// writing in its place. Some programs do the same to discard output, so reports may be written to
-// it.
+// closed replaces a closed standard output, for which Go opens the null device for reading and
+// writing. Some programs open the null device like this to discard output, so reports are accepted.
 type closed struct{}
 
 func (closed) Write(b []byte) (int, error) { return len(b), nil }
@@ -231,7 +230,7 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 	return Failed
 }
 
-// meant returns a suggestion for a mistyped word, or "" if no known word is near.
+// meant returns a suggestion for a mistyped word, or "" if no known word is similar.
 func meant(word string, known []string) string {
 	if best := run.Nearest(word, known); best != "" {
 		return fmt.Sprintf("; did you mean %s?", best)

@@ -38,8 +38,8 @@ type Progress struct {
 	held    bool
 }
 
-// Progress returns the progress of a command. If log is set and there is no terminal, long work
-// writes a line every ten seconds. Quiet commands show no progress.
+// Progress returns the progress of a command. If log is set and there is no terminal, progress is
+// written as a line every ten seconds. Quiet commands show no progress.
 func (e *Env) Progress(log bool) *Progress {
 	if e.Quiet {
 		return &Progress{}
@@ -93,7 +93,7 @@ func (p *Progress) Tell(stage string, done, total int64, details []string) {
 	p.TellPart(stage, done, total, 0, details)
 }
 
-// TellPart is like Tell. part is the estimated share of the current unit that is done.
+// TellPart is like Tell. part is the estimated fraction of the current unit that is done.
 func (p *Progress) TellPart(stage string, done, total int64, part float64, details []string) {
 	p.mu.Lock()
 	if p.name != stage && p.bar != nil {

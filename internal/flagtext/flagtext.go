@@ -1,5 +1,5 @@
-// Package flagtext formats errors that name flags. Go programs get the same text with fields of
-// options. Arguments, such as file names, are unchanged.
+// Package flagtext formats errors that name flags. For Go programs, the same errors name fields of
+// options instead. Arguments, such as file names, are unchanged.
 package flagtext
 
 import (
@@ -17,7 +17,8 @@ var toFields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kerne
 	"-reject ", "Reject ",
 	"by Options.Kernels", "by Model.With(Options{Kernels: ...})")
 
-// Words is text that may name flags. In such arguments, Errorf replaces flags by fields, too.
+// Words is text that may name flags. Errorf also replaces flags by fields in arguments of this
+// type.
 type Words string
 
 // InFields returns the text with fields in place of flags.
@@ -53,7 +54,8 @@ func fields(args []any) []any {
 	return args
 }
 
-// InFields returns the text of an error with fields in place of the flags that formats of [Errorf] named.
+// InFields returns the text of an error with fields in place of the flags that formats of [Errorf]
+// named.
 func InFields(err error) string {
 	text := err.Error()
 	each(err, func(e error) bool {

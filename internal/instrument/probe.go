@@ -33,7 +33,7 @@ func MemoryFloats() int {
 	return min(max(4*l3, 16<<20), 256<<20) / 4
 }
 
-// Touch writes to every page, because unwritten pages may have no memory of their own.
+// Touch writes to every page, because unwritten pages may share one page of zeros.
 func Touch(s []float32) {
 	for i := 0; i < len(s); i += 1024 {
 		s[i] = 1
@@ -60,7 +60,7 @@ type Bandwidth struct {
 	L1   float64 `json:"l1_read_bytes_per_s"`
 }
 
-// Bandwidth measures memory, and half of each cache.
+// Bandwidth measures the bandwidth of memory, and of each cache with a buffer of half its size.
 func (m *Probe) Bandwidth(workers int) Bandwidth {
 	part := len(m.Buffer) / workers
 	memory := func(w int) []float32 { return m.Buffer[w*part:][:part] }

@@ -23,7 +23,7 @@ type Result struct {
 	Rows    []*Row  `json:"rows"`
 }
 
-// Row is a workload with a number of workers.
+// Row is the result of a workload with a number of workers.
 type Row struct {
 	Workload string  `json:"workload"`
 	Version  int     `json:"version"`
@@ -69,7 +69,7 @@ func (r *Result) Write(w io.Writer) error {
 	return err
 }
 
-// level is the probability of the medians' intervals.
+// level is the confidence level of the medians' intervals.
 const level = 0.95
 
 // Median is the median of some values, with an interval that contains the true median with

@@ -17,14 +17,14 @@ import (
 // Options are the options of [Run].
 type Options struct {
 	ISA       asm.ISA       // instruction set; default the fastest
-	Workers   []int         // numbers of workers, with a row per workload for each
+	Workers   []int         // numbers of workers; each workload has a row for each number
 	Bound     time.Duration // time limit of the rounds
 	Workloads []*Workload   // default all
 	Stage     func(string)  // called with the current stage; default none
 }
 
 const (
-	precision = 0.02 // required width of the medians' intervals
+	precision = 0.02 // required relative width of the medians' intervals
 	minRounds = 24
 )
 
@@ -32,7 +32,7 @@ const (
 // of each median is within 2%, or until the time limit. If ctx is done after the first pass, Run
 // returns the measurements so far, marked as incomplete, with the cause. A wrong result is an
 // error. While Run prepares, it changes the cache sizes of package asm (asm.UseCaches), so no other
-// engine may be made.
+// engine may be made at that time.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Stage == nil {
 		o.Stage = func(string) {}
@@ -90,7 +90,8 @@ var KnownDigests = func() (known map[string]string) {
 	return known
 }()
 
-// KnownCaches are the cache sizes for KnownDigests. They determine the head, and so the rounding.
+// KnownCaches are the cache sizes for KnownDigests. Cache sizes determine which terms are in the
+// head, and so the rounding.
 var KnownCaches = asm.Caches{L1: 32 << 10, L2: 1 << 20}
 
 // DigestName returns the key of a workload in KnownDigests.

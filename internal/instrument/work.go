@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// These are the bytes that each item moves between CPU and main memory, as calculated.
+// Calculated memory traffic of each item in bytes.
 const (
 	headValueBytes = 6 // a value (4) and its offset (2), each time it is read for a panel
 	tailMatchBytes = 8 // a document (4) and its value (4) in a posting list
@@ -14,7 +14,7 @@ const (
 )
 
 // Useful counts the common terms of all pairs of documents i < j, from the document frequencies f:
-// f(f-1)/2 per term. inHead counts the first head terms by descending frequency.
+// f(f-1)/2 per term. inHead is the count for the head most frequent terms.
 func Useful(df []int32, head int) (inHead, inTail int64) {
 	falling := slices.Sorted(slices.Values(df))
 	slices.Reverse(falling)

@@ -1,9 +1,8 @@
 // Package instrument measures hardware with workloads of Gram. Workloads have names and versions,
-// and their results are checked before their times count. Rounds are repeated until the medians are
-// precise. Results are written in Go's benchmark format, which benchstat compares.
+// and their results are checked before their times are used. Rounds are repeated until the medians
+// are precise. Results are written in Go's benchmark format, which benchstat compares.
 //
-// [Run] measures the workloads, and [Probe] the computer's peak rates. The command's flags, tables
-// and pages are elsewhere.
+// [Run] measures the workloads, and [Probe] the computer's peak rates.
 package instrument
 
 import (
@@ -52,7 +51,7 @@ type Error struct {
 	Part   float64 `json:"part"` // error divided by the tolerance: at most 1, unless the result is wrong
 }
 
-// add adds a value with its error and tolerance. NaN counts as infinitely wrong.
+// add adds a value with its error and tolerance. NaN is treated as an infinite error.
 func (e *Error) add(off, tolerance float64) {
 	e.Values++
 	part := 0.0

@@ -88,7 +88,7 @@ func tilesOf(parameters string) preparation {
 	}
 }
 
-// prepareMap maps blocks of c repeatedly, as an engine does after each panel.
+// prepareMap applies a kernel map to blocks of c repeatedly, as an engine does after each panel.
 func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	const block, blocks, times = 1 << 15, 64, 8
 	table, err := asm.For(on.isa)
@@ -206,7 +206,7 @@ func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, err
 			}
 			return digest, err
 		},
-		// The nearest documents' values must equal the reference's, in order.
+		// The values of the nearest documents, in order, must equal the reference values.
 		worst: func(ctx context.Context) (worst Error, err error) {
 			found, err := find(ctx)
 			if err != nil {
@@ -228,7 +228,7 @@ func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, err
 	}, nil
 }
 
-// prepareRead makes lines with a label and words, and reads them.
+// prepareRead makes lines with a label and words, and reads the lines.
 func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
 	c, err := d.corpus(ctx, readCorpus)
 	if err != nil {

@@ -80,7 +80,7 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 		}
 		return out
 	}
-	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // d holds energies, so the class with the smallest energy is predicted
+	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // d holds energies, and the smallest is predicted
 		d = slices.Clone(d)
 		for k := range d {
 			d[k] = -d[k]

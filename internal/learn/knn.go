@@ -37,13 +37,11 @@ func (t *nearest) settings(o Options) (knn.Settings, error) {
 	return s, s.Validate()
 }
 
-// Check implements Trainer.
 func (t *nearest) Check(o Options) error {
 	_, err := t.settings(o)
 	return err
 }
 
-// Train implements Trainer.
 func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
 	if err != nil {
@@ -59,12 +57,10 @@ func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, 
 // neighboursModel is a nearest-neighbour model.
 type neighboursModel struct{ *knn.Model }
 
-// Predict implements Model.
 func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	return m.Model.Predict(ctx, docs, o.Task())
 }
 
-// About implements Model.
 func (m neighboursModel) About() About {
 	s := m.Settings
 	a := About{

@@ -43,7 +43,6 @@ func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 	return s, s.Validate()
 }
 
-// Check implements Trainer.
 func (t *landmarks) Check(o Options) error {
 	_, err := t.settings(o)
 	return err
@@ -55,7 +54,6 @@ func (o *Options) landmarks() landmark.Options {
 	}
 }
 
-// Train implements Trainer.
 func (t *landmarks) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
 	if err == nil {
@@ -97,12 +95,10 @@ func (t *landmarks) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 	return &own, nil
 }
 
-// Need implements MemoryEstimator.
 func (t *landmarks) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
 	return documents + landmark.TrainBytes(s, t.Settings, count, workers)
 }
 
-// TrainAll implements JointTrainer.
 func (t *landmarks) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
 	s, err := t.settings(o)
 	if err != nil {
@@ -118,7 +114,6 @@ func (t *landmarks) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, a
 // landmarkModel is a kernel model on landmarks.
 type landmarkModel struct{ *landmark.Model }
 
-// Predict implements Model.
 func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	return m.Model.Predict(ctx, docs, o.landmarks())
 }
@@ -148,7 +143,6 @@ func residual(share float64) string {
 	return fmt.Sprintf("%.3g%%", 100*share)
 }
 
-// About implements Model.
 func (m landmarkModel) About() About {
 	s, n := m.Settings, m.Landmarks.Rows()
 	a := About{

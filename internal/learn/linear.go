@@ -49,7 +49,6 @@ func lineEmbedding(c *corpus.Corpus, e Embedding, o Options) sparse.Embedding {
 	return sparse.Embedding{Norm: sparse.NormL2}
 }
 
-// Check implements Trainer.
 func (l *lines) Check(o Options) error {
 	if err := checkLine(l.Embedding); err != nil {
 		return err
@@ -65,7 +64,6 @@ func checkLine(e Embedding) error {
 	return nil
 }
 
-// Train implements Trainer.
 func (l *lines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	m, err := linear.Train(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), o.Task())
 	if err != nil {
@@ -74,12 +72,10 @@ func (l *lines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, 
 	return linearModel{m}, nil
 }
 
-// Need implements MemoryEstimator.
 func (l *lines) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
 	return documents + linear.TrainBytes(s, count, workers)
 }
 
-// TrainAll implements JointTrainer.
 func (l *lines) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
 	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), cValues(all), o.Task())
 	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
@@ -88,12 +84,10 @@ func (l *lines) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all [
 // linearModel is a linear classifier as a [Model].
 type linearModel struct{ *linear.Model }
 
-// Predict implements Model.
 func (m linearModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	return m.Model.Predict(ctx, docs, o.Task())
 }
 
-// Weights implements Weighted.
 func (m linearModel) Weights() (weights [][]float64, columns []uint32, of string) {
 	n := len(m.Classes)
 	weights = make([][]float64, n)
@@ -109,7 +103,6 @@ type linearRow struct {
 	*linear.DecisionFunction
 }
 
-// About implements Model.
 func (m linearModel) About() About {
 	s := m.Settings
 	a := About{

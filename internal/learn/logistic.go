@@ -34,7 +34,6 @@ var (
 	triedOn = 3
 )
 
-// Check implements Trainer.
 func (r *regression) Check(Options) error { return checkLine(r.Embedding) }
 
 // Train implements Trainer. If C isn't set, it may choose C by cross-validation.
@@ -67,7 +66,7 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 	}
 	points := []Point{{Trainer: &rough, Spec: logisticLearner.Name}}
 	found, err := Search(ctx, c, &Grid{Points: points, C: triedC, Folds: triedOn}, o)
-	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // the reported need must suffice for the final training, too
+	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // the need must suffice for the final training, too
 		short.Need = max(short.Need, logistic.TrainBytes(c.Size(), 1, o.Workers))
 	}
 	if err != nil {
@@ -78,12 +77,10 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 	return found, nil
 }
 
-// Need implements MemoryEstimator.
 func (r *regression) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
 	return documents + logistic.TrainBytes(s, count, workers)
 }
 
-// TrainAll implements JointTrainer.
 func (r *regression) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
 	models, err := logistic.TrainPath(ctx, c, lineEmbedding(c, r.Embedding, o), r.Settings, cValues(all), o.Task())
 	return each(models, func(m *logistic.Model) Model { return &Regression{m, nil} }), err

@@ -64,7 +64,6 @@ func (t *machines) Hidden() (names []string) {
 	return names
 }
 
-// Need implements MemoryEstimator.
 func (t *machines) Need(s corpus.Size, _ int64, count, folds, workers int) int64 {
 	return svm.TrainBytes(s, workers, svm.Task{Settings: svm.Settings{Type: t.Type}, Folds: folds, Cells: count})
 }
@@ -122,7 +121,6 @@ func (t *machines) checkReject(c *corpus.Corpus) error {
 	return nil
 }
 
-// Check implements Trainer.
 func (t *machines) Check(o Options) error {
 	_, err := t.settings(&o)
 	return err

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// File is a file being written, with a buffer. It has a temporary name until it is complete, unless
-// it is a stream ([IsStream]), which is written directly. The creator must defer Abort, which does
+// File is a buffered file being written. It has a temporary name until it is complete, unless it is
+// a stream ([IsStream]), which is written directly. The creator must defer Abort, which does
 // nothing after [File.Commit].
 type File struct {
 	target
@@ -19,7 +19,7 @@ type File struct {
 }
 
 // syncBytes is the maximum number of unsynced bytes. Otherwise the system could cache a whole
-// matrix, and the last Sync would take longer than an interrupt may.
+// matrix, and the last Sync would delay an interrupt too long.
 const syncBytes = 64 << 20
 
 // target is the file or stream below the buffer.
@@ -47,7 +47,8 @@ func Create(path string) (*File, error) {
 	return &File{target: t, buffer: bufio.NewWriterSize(t, 1<<20)}, nil
 }
 
-// Room returns the free bytes for a file, or false if they are unknown or path is a stream.
+// Room returns the free disk space for a file in bytes. ok is false if it is unknown or path is a
+// stream.
 func Room(path string) (free int64, ok bool) {
 	if IsStream(path) {
 		return 0, false

@@ -18,7 +18,6 @@ type libsvm struct {
 	buf    []byte
 }
 
-// WriteRow implements Writer.
 func (w *libsvm) WriteRow(row []float32) error {
 	b := w.buf[:0]
 	if w.labels == nil {

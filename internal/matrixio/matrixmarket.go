@@ -7,9 +7,9 @@ import (
 )
 
 // matrixMarket writes MatrixMarket's array format for symmetric matrices: the lower triangle,
-// column by column, one value per line. By symmetry column j below the diagonal is row j right of
-// it, so rows are written in order. Source: Boisvert, Pozo and Remington, The Matrix Market
-// Exchange Formats, NISTIR 5935 (1996).
+// column by column, one value per line. By symmetry, column j below the diagonal equals row j right
+// of the diagonal, so rows are written in order. Source: Boisvert, Pozo and Remington, The Matrix
+// Market Exchange Formats, NISTIR 5935 (1996).
 type matrixMarket struct {
 	w   io.Writer
 	row int // index of the next row
@@ -25,7 +25,6 @@ func newMatrixMarket(w io.Writer, n int, comment string) (*matrixMarket, error) 
 	return &matrixMarket{w: w}, err
 }
 
-// WriteRow implements Writer.
 func (w *matrixMarket) WriteRow(row []float32) error {
 	w.buf = w.buf[:0]
 	for _, v := range row[w.row:] {

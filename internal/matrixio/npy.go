@@ -28,7 +28,6 @@ func NPYHeader(of, shape string) []byte {
 	return append(b, header...)
 }
 
-// WriteRow implements Writer.
 func (w *npy) WriteRow(row []float32) error {
 	w.buf = w.buf[:0]
 	for _, v := range row {

@@ -23,8 +23,9 @@ type Header struct {
 	Comment string   // one line, for formats with comments
 }
 
-// MinBytes returns a lower bound on the size of the file in bytes. A value takes 4 bytes in npy, at least 4 in libsvm
-// ("j:v" and a blank), and at least 2 in MatrixMarket, which holds half of a symmetric matrix.
+// MinBytes returns a lower bound on the size of the file in bytes. A value takes 4 bytes in npy, at
+// least 4 in libsvm ("j:v" and a blank), and at least 2 in MatrixMarket, which holds half of a
+// symmetric matrix.
 func (h Header) MinBytes(format string) int64 {
 	values := float64(h.Rows) * float64(cmp.Or(h.Cols, h.Rows))
 	each := map[string]float64{"npy": 4, "libsvm": 4, "mm": 1}[format]

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// SkipRace skips a slow test of a single goroutine under the race detector, which can't find races
-// in it.
+// SkipRace skips a slow test of a single goroutine under the race detector, because the detector
+// can't find races in such a test.
 func SkipRace(t testing.TB) {
 	t.Helper()
 	if Race {

@@ -23,7 +23,7 @@ type CellDocument struct {
 	Name       string  `json:"d"`
 	Text       string  `json:"t"`
 	Note       string  `json:"n,omitempty"`
-	Confidence float64 `json:"-"` // confidence of the prediction; sorts mistakes descending, others ascending
+	Confidence float64 `json:"-"` // of the prediction; mistakes are in descending order, others in ascending order
 }
 
 // Limits of a page.
@@ -50,9 +50,9 @@ func (m *Matrix) predicted() []string {
 	return m.Names[:len(m.Counts[0])]
 }
 
-// cells returns the rows of the image. Shades are proportional to the square root of a
-// cell's share of its row, so that small shares are visible. For mistakes, the share is divided by
-// the largest share of a mistake.
+// cells returns the rows of the image. Shades are proportional to the square root of a cell's
+// fraction of its row, so that small fractions are visible. For mistakes, the fraction is divided
+// by the largest fraction of a mistake.
 func (m *Matrix) cells() [][]cell {
 	most := 50.0 // largest shade with readable text
 	if m.dense() {

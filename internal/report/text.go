@@ -79,7 +79,7 @@ func Seconds(s float64) string {
 	return strconv.FormatFloat(1e6*s, 'g', 3, 64) + " µs"
 }
 
-// Wait formats a waiting time, in minutes from 100 seconds.
+// Wait formats a waiting time, in minutes if it is at least 100 seconds.
 func Wait(d time.Duration) string {
 	if d < 100*time.Second {
 		return fmt.Sprintf("%d s", int(math.Ceil(d.Seconds())))
@@ -90,7 +90,7 @@ func Wait(d time.Duration) string {
 // Float formats a number with the smallest number of digits that identifies it.
 func Float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Percent formats a share as a percentage with one decimal.
+// Percent formats a fraction as a percentage with one decimal.
 func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
 // Peak formats the peak memory of a command and the limit of -m; a limit of 0 means none.

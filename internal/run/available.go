@@ -27,8 +27,8 @@ func (b Bound) least(other Bound) Bound {
 }
 
 // available returns the memory limit of a process on Linux, with the given root directory: the
-// kernel's MemAvailable, or less if a control group of the process has less left. The kernel can
-// drop file pages, so they count as free.
+// kernel's MemAvailable, or less if a control group of the process has less left. File pages are
+// treated as free, because the kernel can drop them.
 func available(root fs.FS) Bound {
 	least := unbounded
 	if kib, ok := numberOf(root, "proc/meminfo", "MemAvailable:"); ok && kib <= math.MaxInt64>>10 {
@@ -54,8 +54,8 @@ func available(root fs.FS) Bound {
 	return least
 }
 
-// The runtime reserves address space in arenas and needs another one for their index. Each thread
-// of the C library reserves a stack and a malloc arena.
+// The runtime reserves address space in arenas, and needs another arena for their index. Each
+// thread of the C library reserves a stack and a malloc arena.
 const (
 	arenaBytes   = 64 << 20
 	threadBytes  = 72 << 20

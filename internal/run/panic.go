@@ -18,9 +18,9 @@ type PanicError struct {
 // errGoexit is the value for a task that called runtime.Goexit.
 var errGoexit = errors.New("runtime.Goexit called")
 
-// NewPanicError returns the error for a panic with value v, or for runtime.Goexit if v is nil. It
-// returns a *PanicError, as passed to panic by [Rethrow], unchanged. The deferred function that
-// recovers must call it, so that the stack is the panic's.
+// NewPanicError returns the error for a panic with value v, or for runtime.Goexit if v is nil. If v
+// is a *PanicError, which [Rethrow] passes to panic, it returns v. The deferred function that
+// recovers must call NewPanicError, so that the stack is of the panic.
 func NewPanicError(what string, v any) *PanicError {
 	if named, ok := v.(*PanicError); ok {
 		return named

@@ -11,9 +11,9 @@ import (
 	"runtime"
 )
 
-// CheckContext returns an error with the package name if ctx is nil, or the cause if ctx is done. Every
-// exported function with a context first calls it or [Tasks], so that a nil context is always an
-// error, never a panic or a background context.
+// CheckContext returns an error with the package name if ctx is nil, or the cause if ctx is done.
+// Every exported function with a context first calls CheckContext or [Tasks], so that a nil context
+// is always an error, never a panic or a background context.
 func CheckContext(ctx context.Context, name string) error {
 	if ctx == nil {
 		return fmt.Errorf("%s: context is nil", name)

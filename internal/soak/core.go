@@ -32,7 +32,7 @@ func (c *core) on(ctx context.Context, pinned bool) context.Context {
 	return run.OnWorker(ctx, func(int) func() {
 		release, err := pin(c.ID)
 		if err != nil {
-			panic(err) // becomes an error of run.Tasks, because the core would be unknown
+			panic(err) // run.Tasks returns an error, because the core would be unknown
 		}
 		return release
 	})

@@ -3,7 +3,7 @@
 // Sources: Hochschild and others, Cores that don't count, HotOS 2021; Dixit and others, Silent data
 // corruptions at scale, 2021.
 //
-// [Run] repeats tasks on all cores at once, and for a part of the time on a single core. It
+// [Run] repeats tasks on all cores at once, and for a fraction of the time on a single core. It
 // compares each value with the first result. Tasks (work.go) compute tiles, maps and panels with
 // every instruction set. One corpus is larger than the last-level cache.
 package soak
@@ -27,7 +27,7 @@ import (
 type Options struct {
 	For    time.Duration // duration; 0 for no limit
 	Turns  int           // maximum number of turns; in a turn every core runs all tasks; 0 for no limit
-	Alone  float64       // share of the time with a single busy core, below 1; default 0
+	Alone  float64       // fraction of the time with a single busy core, below 1; default 0
 	Corpus int64         // size of the largest corpus in bytes; default larger than the last-level cache
 	ISAs   []asm.ISA     // default all available
 	Cores  []int         // logical CPUs; default all that the process may use
@@ -44,7 +44,7 @@ type Report struct {
 	Interrupted bool         `json:"interrupted"`
 	Turns       int          `json:"turns"` // number of started turns
 	Pinned      bool         `json:"pinned"`
-	Alone       float64      `json:"alone_share"`  // share of the time with a single busy core
+	Alone       float64      `json:"alone_share"`  // fraction of the time with a single busy core
 	Corpus      int64        `json:"corpus_bytes"` // size of the largest corpus
 	Cache       int64        `json:"cache_bytes"`  // size of the last-level cache; 0 if unknown
 	Cores       []Core       `json:"cores"`
@@ -109,7 +109,8 @@ type state struct {
 	report *Report
 }
 
-// Run repeats the tasks until the time is over or ctx is done. Report.Interrupted reports the latter.
+// Run repeats the tasks until the time is over or ctx is done. It sets Report.Interrupted if ctx is
+// done.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Stage == nil {
 		o.Stage = func(string) {}
@@ -185,7 +186,8 @@ func (s *state) first(ctx context.Context) error {
 }
 
 // turn runs all tasks on all cores at once. Cores start with different tasks, so that they share no
-// cached blocks of the largest corpus. Then single cores run all tasks, for their share of the time.
+// cached blocks of the largest corpus. Then single cores run all tasks, for the fraction Alone of
+// the time.
 func (s *state) turn(ctx context.Context) {
 	s.o.Stage(fmt.Sprintf("turn %d, all cores, %d differences", s.report.Turns+1, s.report.Found))
 	begin := time.Now()

@@ -49,11 +49,11 @@ func (t *task) place(at int) string {
 // rowStart returns the index at which row i of a lower triangle begins.
 func rowStart(i int) int { return i * (i + 1) / 2 }
 
-// newTasks returns tasks of all kinds, sizes and instruction sets, in random order. docs is the size
-// of the largest corpus in bytes; only the last instruction set uses this corpus.
+// newTasks returns tasks of all kinds, sizes and instruction sets, in random order. docs is the
+// size of the largest corpus in bytes; only the last instruction set uses this corpus.
 func newTasks(ctx context.Context, sets []asm.ISA, docs int64, seed uint64) (list []*task, err error) {
 	for k, n := range []int{65, 300, 513, 900} {
-		// Short documents have mostly tail terms. Near copies are recomputed exactly.
+		// Short documents have mostly tail terms. Pairs of near copies are recomputed exactly.
 		s := synthetic.Spec{Documents: n, Terms: 3000, Length: []int{400, 12, 150, 60}[k], Classes: 3, Seed: seed,
 			Copies: 50, Changed: 2}
 		c, err := corpus.Read(ctx, s.String(), corpus.Options{Workers: 1})

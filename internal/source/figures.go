@@ -11,7 +11,7 @@ import (
 // Figures are the scores of predictions. Fields that don't apply are nil: classification sets the
 // fields up to ECE (Hamming only for label sets), regression sets the other fields.
 type Figures struct {
-	Accuracy *float64 `json:"accuracy,omitempty"` // for label sets: share of documents with all labels correct
+	Accuracy *float64 `json:"accuracy,omitempty"` // for label sets: fraction of documents with all labels correct
 	MicroF1  *float64 `json:"micro_f1,omitempty"`
 	MacroF1  *float64 `json:"macro_f1,omitempty"`
 	Hamming  *float64 `json:"hamming_loss,omitempty"`

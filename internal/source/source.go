@@ -141,7 +141,7 @@ func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 		if *source == "-" {
 			return []string{"/dev/stdin"}
 		}
-		// An error occurs again when the source is read.
+		// An error can be ignored, because it occurs again when the source is read.
 		files, _ := corpus.Files(ctx, *source)
 		return files
 	}
@@ -273,7 +273,8 @@ func nameFlags(err error) error {
 // minReading is the number of bytes to read before the memory for the whole source is estimated.
 const minReading = 1 << 20
 
-// Bytes returns the memory limit for reading: the budget minus the program; 0 for none.
+// Bytes returns the memory limit for reading: the budget minus the memory of the program; 0 for
+// none.
 func (d *Documents) Bytes() int64 {
 	limit := d.limits.Budget()
 	if limit == 0 {
@@ -328,7 +329,7 @@ func (l *Line) SetTargets(c *corpus.Corpus, regression bool) {
 	l.Targets = fmt.Sprintf("%.6g to %.6g", low, high)
 }
 
-// minShare is the minimum share of a script that text reports name.
+// minShare is the minimum fraction of a script that text reports mention.
 const minShare = 0.01
 
 func (l Line) String() string {

@@ -13,11 +13,11 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Spec describes random documents. It is the same on every platform and for any number of
+// Spec describes random documents. They are the same on every platform and for any number of
 // workers.
 //
-// A document of class c has between Length/2 and 3·Length/2 words, uniformly distributed. Each is
-// drawn independently from
+// A document of class c has between Length/2 and 3·Length/2 words, uniformly distributed. Each word
+// is drawn independently from
 //
 //	p_c(t) = ¾ z(rank(t)) + ¼ z(rank_c(t)),  z(r) ∝ 1/(r + 2.7),  r = 0, 1, ..., Terms−1
 //
@@ -32,8 +32,9 @@ type Spec struct {
 	Classes   int    // classes=, default 10
 	Seed      uint64 // seed=, default 1
 
-	// Copies of a thousand documents, evenly spread, are copies of a random earlier document, in
-	// which up to Changed words (uniformly) are redrawn. A copy has the class of its own position.
+	// Copies is the number of copies in each thousand documents, evenly spaced. A copy is a random
+	// earlier document in which up to Changed words (uniformly) are redrawn. Its class follows from
+	// its own index.
 	Copies  int // copies=, default 0
 	Changed int // changed=, default 2
 }
@@ -122,8 +123,8 @@ func randomOrder(n int, d drawer) []uint32 {
 // isCopy reports whether document i is a copy.
 func (s *Spec) isCopy(i int) bool { return i > 0 && i*s.Copies%1000 < s.Copies }
 
-// Document draws document i: it sets the counts of its terms, which must be 0, and appends the terms
-// to drawn, sorted.
+// Document draws document i: it sets the counts of its terms, which must be 0, and appends the
+// terms to drawn, sorted.
 func (g *Generator) Document(i int, count, drawn []uint32) []uint32 {
 	s := &g.spec
 	d := newDrawer(s.Seed, uint64(s.Classes)+uint64(i))
@@ -132,7 +133,7 @@ func (g *Generator) Document(i int, count, drawn []uint32) []uint32 {
 	}
 	from := int(d.below(uint64(i)))
 	for s.isCopy(from) {
-		from-- // 0 stands for none
+		from-- // 0 means none
 	}
 	drawn = g.draw(newDrawer(s.Seed, uint64(s.Classes)+uint64(from)), from%s.Classes, count, drawn)
 	for range d.below(uint64(s.Changed) + 1) {
@@ -169,8 +170,8 @@ func (g *Generator) draw(d drawer, class int, count, drawn []uint32) []uint32 {
 	return drawn
 }
 
-// Vocabulary returns the names of the terms, t0, t1, ... with leading zeros, so that names sort like
-// numbers.
+// Vocabulary returns the names of the terms, t0, t1, ... with leading zeros, so that names sort
+// like numbers.
 func (s Spec) Vocabulary() []string {
 	digits := len(strconv.Itoa(s.Terms - 1))
 	vocabulary := make([]string, s.Terms)
@@ -206,8 +207,8 @@ func scatter(x uint64) uint64 {
 // 1991).
 type aliasTable struct {
 	total   uint64   // capacity of a column
-	keep    []uint64 // share of column k that yields k, of total
-	instead []uint32 // result of the remaining share of column k
+	keep    []uint64 // part of total for which column k yields k
+	instead []uint32 // result of column k otherwise
 }
 
 // newZipfTable returns the table of weights 2⁴⁰/(10 r + 27).

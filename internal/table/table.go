@@ -24,7 +24,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Column is a column of a table with rows of type R. One of its functions is set. It returns the
+// Column is a column of a table with rows of type R. Exactly one function is set. It returns the
 // value of a row, or false if the row has none.
 type Column[R any] struct {
 	Name  string
@@ -150,7 +150,6 @@ type schema struct {
 	fields []parquet.Field
 }
 
-// Fields implements parquet.Node.
 func (s schema) Fields() []parquet.Field { return s.fields }
 
 // field is a column of a schema.
@@ -159,7 +158,6 @@ type field struct {
 	name string
 }
 
-// Name implements parquet.Field.
 func (f field) Name() string { return f.name }
 
 // Value implements parquet.Field. It isn't called, because values are written as rows.

@@ -249,7 +249,6 @@ func (s *sketch) components(ctx context.Context, o spectrum.Options) (*Component
 // square implements spectrum.Operator for a stored matrix.
 type square struct{ m mat.Dense }
 
-// Len implements spectrum.Operator.
 func (s *square) Len() int { n, _ := s.m.Dims(); return n }
 
 // Apply implements spectrum.Operator. It checks ctx after every 256 rows.

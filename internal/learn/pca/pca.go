@@ -259,7 +259,6 @@ type centred struct {
 	norm   float64           // estimate of ‖K‖, from the first product
 }
 
-// Len implements spectrum.Operator.
 func (a *centred) Len() int { return a.eng.Len() }
 
 // Apply implements spectrum.Operator. Except in the first block, columns of src have mean 0 up to

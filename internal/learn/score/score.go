@@ -75,7 +75,9 @@ type ClassScore struct {
 // classes in any order. It scores numbers if p.Value isn't nil, else separate labels if p.Labels
 // isn't nil, else classes.
 //
-//   - Classes are indices into classes; documents with class -1 or without labels are left out. A document with several labels is counted under the predicted class if it has that label, else under its first label.
+//   - Classes are indices into classes; documents with class -1 or without labels are left out. A
+//     document with several labels is counted under the predicted class if it has that label, else
+//     under its first label.
 //   - Separate labels are increasing indices into classes; documents with nil are left out.
 //   - Numbers are compared with labels, see [Numbers].
 //

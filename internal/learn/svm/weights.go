@@ -53,8 +53,8 @@ const weightRows = 512
 // maxParts is the maximum number of parts into which columns are divided.
 const maxParts = 64
 
-// hasWeights reports whether predictions use weights. Weights need an inner product, no device, and
-// memory for an engine and as much again.
+// hasWeights reports whether predictions use weights. Weights need an inner product and no device,
+// and may take half of the memory that an engine would leave.
 func (p *Predictor) hasWeights() bool {
 	m, most := p.m, maxWeights
 	if _, ok := kernel.InnerProduct(p.k); !ok || p.opt.Device != nil {
