@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Commands lists the commands in the order of the help.
+// Commands lists the commands in the order of the help text.
 var Commands = []*cli.Command{
 	learners.Train, learners.Predict, learners.Evaluate, learners.Grid, learners.CV, explain.Command, serve.Command,
 	neighbours.Neighbours, neighbours.Duplicates, matrices.Matrix, spectral.PCA, spectral.Command, matrices.Corpus,

@@ -1,5 +1,5 @@
 // Package bench implements the command bench, which compares the engine with a merge of sorted
-// lists and with the computer's peak performance. Other reports are -explain and -suite.
+// lists and with the computer's peak performance. -explain and -suite select other measurements.
 package bench
 
 import (

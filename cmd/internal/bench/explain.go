@@ -10,7 +10,6 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// headsReport is the report of bench -explain.
 type headsReport struct {
 	header
 	ISA         string    `json:"isa"`

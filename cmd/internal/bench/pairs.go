@@ -71,7 +71,7 @@ type pairsRow struct {
 }
 
 // pairsRound is one round of a row, or the medians of all rounds. Rates of stages are totals over
-// all workers. Shares are fractions of workers times seconds.
+// all workers. Shares are fractions of the workers' total time.
 type pairsRound struct {
 	Seconds       float64 `json:"seconds"`
 	PairsPerS     float64 `json:"pairs_per_s"`

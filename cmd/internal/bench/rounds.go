@@ -13,7 +13,7 @@ import (
 // The speed of a computer varies over time. So each round measures everything once. Ratios compare
 // values of the same round, and reports contain medians over the rounds.
 
-// rounds measures n things once per round.
+// rounds calls measure once per round for each of n measurements.
 func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error) error {
 	for round := range b.count {
 		for i := range n {

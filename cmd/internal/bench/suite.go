@@ -83,7 +83,6 @@ func (b *bench) checkSuite() error {
 	return nil
 }
 
-// suiteReport is the report of bench -suite.
 type suiteReport struct {
 	about
 	*instrument.Result

@@ -51,7 +51,7 @@ func Columns(columns []learn.ColumnEffect) *report.Table {
 	return t
 }
 
-// ColumnName formats a column, as in "price = 3 (outside of training, 5 to 9)". most is as in Value.
+// ColumnName formats a column, as in "price = 3 (outside of training, 5 to 9)". See Value for most.
 func ColumnName(c learn.ColumnEffect, most int) string {
 	name := strings.TrimSuffix(c.Column+" = "+Value(c.Value, most), " = ")
 	if c.Note != "" {

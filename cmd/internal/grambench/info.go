@@ -36,7 +36,6 @@ var wantedFeatures = []cpuid.FeatureID{
 	cpuid.AVX512VNNI, cpuid.AVX512BF16, cpuid.AVX512FP16, cpuid.AMXTILE, cpuid.ASIMD, cpuid.SVE,
 }
 
-// info is the report of the command info.
 type info struct {
 	Version     string     `json:"version"`
 	Go          string     `json:"go"`
@@ -61,7 +60,7 @@ type info struct {
 	Rows        []infoRow  `json:"rows"`
 }
 
-// infoRow is one instruction set.
+// infoRow describes an instruction set.
 type infoRow struct {
 	ISA       string `json:"isa"`
 	Needs     string `json:"needs"`

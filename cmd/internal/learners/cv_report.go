@@ -13,7 +13,6 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// cvReport is the report of the command cv.
 type cvReport struct {
 	Corpus source.Line `json:"corpus"`
 	machineLine
@@ -30,9 +29,9 @@ type cvReport struct {
 	SD             float64           `json:"standard_deviation"`
 
 	Unfinished  int     `json:"unfinished_machines"`
-	Support     float64 `json:"support_vectors,omitempty"` // number of distinct support vectors, mean over the folds
+	Support     float64 `json:"support_vectors,omitempty"` // mean number of distinct support vectors per fold
 	Iterations  int64   `json:"iterations,omitempty"`
-	*solverLine         // solver figures; nil for learners other than SVMs
+	*solverLine         // solver statistics; nil for learners other than SVMs
 
 	Seconds      float64 `json:"seconds"` // time since the start of reading
 	SecondsRead  float64 `json:"seconds_read"`
@@ -48,7 +47,7 @@ type cvReport struct {
 	rows  *corpus.Corpus // names and rows of the documents, for the page of a regression
 }
 
-// foldRow holds the figures of one fold.
+// foldRow holds the scores of one fold.
 type foldRow struct {
 	Fold      int  `json:"fold"` // number of the fold, from 1
 	Documents int  `json:"documents"`

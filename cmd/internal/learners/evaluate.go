@@ -85,7 +85,6 @@ func (r *evaluate) check() error {
 	return nil
 }
 
-// evaluateReport is the report of evaluate.
 type evaluateReport struct {
 	*predictReport
 	Reliability []score.Bin `json:"reliability,omitempty"`

@@ -260,7 +260,7 @@ func (r *evaluateReport) importanceSection() report.Section {
 	return s
 }
 
-// mistakesSection returns the worst mistakes with the words that decided them.
+// mistakesSection returns the worst mistakes with the words that had the largest effects.
 func (r *evaluateReport) mistakesSection() report.Section {
 	texts := r.trainingTexts()
 	s := report.Section{Title: "Worst mistakes", Text: "The most confident wrong predictions. "}

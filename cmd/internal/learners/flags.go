@@ -106,8 +106,8 @@ func (m *machine) named() error {
 	return nil
 }
 
-// kernelsOf returns the kernels set by flags, at least one. The default gamma of -t is 1/columns of
-// the corpus, as in svm-train. The corpus may be nil during flag checks.
+// kernelsOf returns the kernels set by flags, or a default kernel. The default gamma of -t is 1
+// divided by the number of columns of c, as in svm-train. c may be nil during flag checks.
 func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	if m.precomputed() {
 		return []kernel.Kernel{kernel.Precomputed()}, nil

@@ -66,7 +66,8 @@ type grid struct {
 	numCs     int  // number of values of C
 }
 
-// declare declares the flags. Lists in kernels are expanded before machine checks the flags.
+// declare declares the flags. Lists in kernels are expanded before the flags of machine are
+// checked.
 func (g *grid) declare(f *cli.Flags) {
 	f.Check(g.expand)
 	g.machine.declare(f)

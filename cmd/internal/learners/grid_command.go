@@ -57,7 +57,7 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 func (m *machine) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
 	kind, shown := m.learner.Name, m.learner.New() // shown gets the parameters of -type in settings
-	// settings alternates flags and values; they replace the user's
+	// settings alternates flags and values, which replace the user's values
 	for i := 0; i < len(settings); i += 2 {
 		others = append(others, settings[i][1:])
 		if settings[i] == "-type" {

@@ -23,7 +23,6 @@ type gridLists struct {
 func (g *gridLists) String() string { return "" }
 func (g *gridLists) Several()       {}
 
-// Set implements flag.Value.
 func (g *gridLists) Set(v string) error {
 	name, values, _ := strings.Cut(v, "=")
 	for list, known := range map[*[]string]string{&g.embeds: "embed", &g.schemes: "scheme", &g.ngramList: "ngrams"} {
@@ -103,7 +102,6 @@ type log2Flag struct {
 
 func (l log2Flag) String() string { return "" }
 
-// Set implements flag.Value.
 func (l log2Flag) Set(v string) error { return l.lists.add(log2List(l.name, v)) }
 
 // log2List parses BEGIN,END,STEP, powers of 2, as in -log2c and -log2g of LIBSVM's grid.py.

@@ -18,7 +18,6 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gridReport is the report of grid.
 type gridReport struct {
 	Corpus source.Line `json:"corpus"`
 	machineLine
@@ -57,7 +56,7 @@ type searchedLine struct {
 	Tolerance   float64 `json:"tolerance"`
 	Fits        int     `json:"fits"` // number of training runs: one per point and fold
 	DotProducts int64   `json:"dot_products"`
-	// dot products saved, compared with computing them separately for each training run
+	// dot products saved, compared with separate computation for each training run
 	Saved       int64   `json:"dot_products_saved"`
 	SecondsGram float64 `json:"seconds_gram"`
 }
@@ -85,13 +84,13 @@ type gridRow struct {
 	Seconds    float64          `json:"seconds"` // learn.Validation.Elapsed in seconds
 	Best       bool             `json:"is_best,omitempty"`
 
-	*solvedLine // solver figures; nil for learners other than SVMs
+	*solvedLine // solver statistics; nil for learners other than SVMs
 }
 
 // solvedLine holds additional fields for support vector machines.
 type solvedLine struct {
 	Iterations     int64   `json:"iterations"`
-	Support        float64 `json:"support_vectors"` // number of distinct support vectors, mean over the folds
+	Support        float64 `json:"support_vectors"` // mean number of distinct support vectors per fold
 	source.Figures         // over all documents
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// warnLabels warns of rare labels that differ from a frequent label only by case, one letter or two
-// swapped adjacent letters, such as "shiping" and "shipping".
+// warnLabels warns about rare labels that differ from a frequent label only by case, one letter or
+// two swapped adjacent letters, such as "shiping" and "shipping".
 func warnLabels(e *cli.Env, c *corpus.Corpus) {
 	const (
 		most  = 5  // maximum number of warnings

@@ -43,7 +43,6 @@ type assigned struct{ flag, name, text, place string }
 
 func (p *parameter) String() string { return p.text }
 
-// Set implements flag.Value.
 func (p *parameter) Set(text string) error {
 	p.text = text
 	p.m.assign(p.flag, p.name, text, "-"+p.flag+" "+text)
@@ -106,7 +105,6 @@ type set struct{ m *machine }
 func (set) String() string { return "" }
 func (set) Several()       {}
 
-// Set implements flag.Value.
 func (s set) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {

@@ -64,7 +64,6 @@ type choice struct {
 
 func (c *choice) String() string { return c.text }
 
-// Set implements flag.Value.
 func (c *choice) Set(v string) error {
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 0 || n >= c.n {

@@ -39,7 +39,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
 		return r.ready(ctx, p, out.m, count, heldBesides(&out.about)+documents)
 	}
-	// The model may not accept negative values, which isn't known yet. Embedding then fails.
+	// It isn't known yet whether the model accepts negative values. If not, embedding fails.
 	r.Signed = true
 	if info, err := os.Stat(r.model); err == nil {
 		r.Held = info.Size() // estimate: a model needs about as much memory as its file

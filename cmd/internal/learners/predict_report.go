@@ -18,7 +18,6 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// predictReport is the report of predict.
 type predictReport struct {
 	Corpus  source.Line `json:"corpus"` // corpus without Terms and Digest
 	Model   string      `json:"model"`
@@ -29,7 +28,7 @@ type predictReport struct {
 	Why     string      `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
 	Workers int         `json:"workers"`
 
-	Scored int `json:"documents_scored"` // documents with labels that the model knows
+	Scored int `json:"documents_scored"` // documents with a label that is a class of the model
 	Right  int `json:"documents_right"`
 	source.Figures
 	Regression *score.Regression `json:"regression,omitempty"`
@@ -76,8 +75,8 @@ type confusion struct {
 	Documents int
 }
 
-// score compares predictions with the labels of the documents, if the model knows any of these
-// labels.
+// score compares predictions with the labels of the documents, if any label is a class of the
+// model.
 func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, c *corpus.Corpus) {
 	r.Rows = []score.ClassScore{}
 	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
@@ -97,7 +96,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 	r.scored(e, s, of, c)
 }
 
-// scored sets the fields of a score. It warns of classes that the model can't predict.
+// scored sets the fields of a score. It warns about classes that the model can't predict.
 func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *corpus.Corpus) {
 	warnNone(e, c, of.Scheme)
 	if known := len(of.Classes); known > 0 && !of.OneClass && len(s.Classes) > known {

@@ -129,7 +129,7 @@ func (j *job) handOver() *corpus.Corpus {
 // named adds names of documents and terms to a learner's error.
 func (j *job) named(err error) error { return j.names.NameValue(err) }
 
-// checkLabels checks that the labels suit the learner and that a text has terms. It warns of
+// checkLabels checks that the labels suit the learner and that a text has terms. It warns about
 // unlabelled documents.
 func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Scheme) error {
 	switch {
@@ -148,7 +148,7 @@ func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Schem
 	return nil
 }
 
-// checkClasses checks that there are enough classes for the scheme. It warns of unlabelled
+// checkClasses checks that there are enough classes for the scheme. It warns about unlabelled
 // documents.
 func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	least := 2
@@ -185,7 +185,7 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	return nil
 }
 
-// warnNone warns of unlabelled documents if the scheme has a classifier per label: they are
+// warnNone warns about unlabelled documents if the scheme has a classifier per label: they are
 // negative examples for all labels. Other schemes ignore such documents.
 func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
 	if n, first := unlabelled(c); n > 0 && scheme == solver.Labels {

@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// trainReport is the report of train.
 type trainReport struct {
 	Corpus source.Line   `json:"corpus"`
 	Choice *choiceReport `json:"choice,omitempty"`

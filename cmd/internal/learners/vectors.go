@@ -29,7 +29,7 @@ func (m *machine) takeScale() error {
 }
 
 // unnamed reports whether the default kernel may depend on the documents, because no flag sets the
-// kernel or the embedding. For SVMs, -scale is not such a flag.
+// kernel or the embedding. For SVMs, -scale is disregarded.
 func (m *machine) unnamed() bool {
 	if m.learner.Type == "" {
 		return len(m.Specs) == 0 && m.Embedding == "" && params.Has(m.learner.trainer, "embed")

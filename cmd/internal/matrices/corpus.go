@@ -91,7 +91,6 @@ func (c *dataset) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
 	return r, err
 }
 
-// corpusReport is the report of corpus.
 type corpusReport struct {
 	source.Line
 	Unlabelled    int              `json:"documents_without_class"`
@@ -106,7 +105,7 @@ type corpusReport struct {
 	listed int // value of -classes
 }
 
-// quantiles describes the distribution of values per document.
+// quantiles describes the distribution of the number of values per document.
 type quantiles struct {
 	Min    int64   `json:"min"`
 	Q25    int64   `json:"q25"`

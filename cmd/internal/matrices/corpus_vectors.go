@@ -22,7 +22,7 @@ type vectorFile struct {
 }
 
 // read reads the source of -like, if any, and then the documents with its vocabulary. Without
-// -like, model is documents.
+// -like, model and documents are the same.
 func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documents, model *corpus.Corpus, err error) {
 	if c.like != "" {
 		training := c.Documents
@@ -111,7 +111,7 @@ func (w *dataset) write(
 	return err
 }
 
-// sameClasses returns c with the class numbers of model. Classes missing in model follow.
+// sameClasses returns c with the class numbers of model. Classes that model lacks follow.
 func sameClasses(c, model *corpus.Corpus) *corpus.Corpus {
 	if c == model || len(c.Classes) == 0 {
 		return c

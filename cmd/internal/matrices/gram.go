@@ -63,7 +63,6 @@ gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 trai
 	},
 }
 
-// gramReport is the report of matrix.
 type gramReport struct {
 	Corpus source.Line  `json:"corpus"`
 	Test   *source.Line `json:"test,omitempty"`

@@ -112,7 +112,7 @@ func testBytes(docs, others *sparse.CSR) int64 {
 }
 
 // crossBytes returns an upper bound of the memory for comparing test documents in parts of rows:
-// their embedded values, their form in the engine and two parts of the matrix.
+// their embedded values, a copy in the engine, and two parts of the matrix.
 func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	most := int64(0)
 	for first := 0; first < docs.Rows(); first += rows {

@@ -75,7 +75,6 @@ func minusFirst(args []string) ([]string, error) {
 	return out, nil
 }
 
-// kernelsReport is the report of kernels.
 type kernelsReport struct {
 	Rows   []kernelRow `json:"rows"`
 	detail bool
@@ -180,7 +179,7 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 	}
 	for _, q := range row.Params {
 		if q.Key == "embed" && !detail && row.Parts != "" {
-			continue // embed belongs to the base kernels
+			continue // embed is a parameter of the base kernels
 		}
 		text := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Allowed
 		if len(q.Aliases) > 0 {

@@ -40,8 +40,8 @@ func classNumbers(names []string, e *cli.Env) []string {
 	return numbers
 }
 
-// numbersOf returns the number of each document's class, or none for an unlabelled document. It
-// fails for a document with several classes, or if none is needed but empty.
+// numbersOf returns the number of each document's class. Unlabelled documents get the text none. It
+// fails for a document with several classes, and for an unlabelled document if none is "".
 func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil

@@ -78,7 +78,6 @@ type duplicates struct {
 	of, keep  string
 }
 
-// duplicatesReport is the report of duplicates.
 type duplicatesReport struct {
 	outcome
 	Within  float64 `json:"within"`

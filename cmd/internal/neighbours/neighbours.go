@@ -83,7 +83,6 @@ type neighbours struct {
 	opt             engine.NeighbourOptions
 }
 
-// neighboursReport is the report of neighbours.
 type neighboursReport struct {
 	outcome
 	Kernel     string       `json:"kernel"`

@@ -200,7 +200,7 @@ func (w *watcher) reading() {
 }
 
 // replaced reports whether the file differs from the file read, and is complete: unchanged since
-// the previous call. Pipes never count as replaced.
+// the previous call. It returns false for pipes.
 func (w *watcher) replaced() bool {
 	now, _ := os.Stat(w.file)
 	settled := sameFile(now, w.last)

@@ -31,7 +31,7 @@ const (
 	unboundedBytes  = 1 << 30  // limit for connections and requests if the memory limit is unknown
 )
 
-// These are bytes of memory per byte of a body: to read and parse it, and also to answer it.
+// Memory per byte of a body: to read and parse the body, and to also answer the request.
 const bodyTimes, workTimes = 5, 27
 
 // buckets are histogram bounds in seconds. Predicting a text takes half a millisecond.

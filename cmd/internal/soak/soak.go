@@ -96,7 +96,6 @@ func (s *work) run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// soakReport is the report of soak.
 type soakReport struct {
 	*soak.Report
 	Passed bool `json:"passed"`

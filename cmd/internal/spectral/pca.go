@@ -117,7 +117,6 @@ func (c *components) check() error {
 	return nil
 }
 
-// componentsReport is the report of pca.
 type componentsReport struct {
 	Corpus     source.Line  `json:"corpus"`
 	Test       *source.Line `json:"test,omitempty"`

@@ -79,7 +79,6 @@ func (c *call) check() (err error) {
 	return err
 }
 
-// spectra is the report of spectrum.
 type spectra struct {
 	Corpus  source.Line `json:"corpus"`
 	Centred bool        `json:"centred"`
@@ -279,10 +278,8 @@ type product struct {
 	centre bool
 }
 
-// Len implements [spectrum.Operator].
 func (a *product) Len() int { return a.eng.Len() }
 
-// Apply implements [spectrum.Operator].
 func (a *product) Apply(ctx context.Context, dst, src *mat.Dense) (err error) {
 	_, columns := src.Dims()
 	if a.centre {

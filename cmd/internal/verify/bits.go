@@ -57,7 +57,8 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 }
 
 // sameBits checks, on up to limit documents, that the matrix of c is the same bit for bit for any
-// number of workers. It also checks that stripes, single rows, and test documents give these bits.
+// number of workers. It also checks that stripes, single rows, and test documents give the same
+// bits.
 func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) error {
 	emb := c.Embedding()
 	v.p.Stage("workers, " + emb.String())

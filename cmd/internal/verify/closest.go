@@ -20,8 +20,8 @@ type closestPairList struct {
 }
 
 // row adds the values of row i right of the diagonal. The list grows to twice its limit before cut,
-// so that a pair takes one comparison on average. NaN counts as small, to compare it with the
-// reference.
+// so that a pair takes one comparison on average. NaN is treated as small, so that it is compared
+// with the reference.
 func (l *closestPairList) row(i int, c []float32) {
 	for d, v := range c {
 		if v >= l.bound {

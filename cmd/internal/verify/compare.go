@@ -46,7 +46,7 @@ type extreme struct {
 // nowhere is smaller than any error.
 var nowhere = extreme{err: -1}
 
-// raise sets e to the larger error. NaN counts as the largest.
+// raise sets e to the larger error. NaN is the largest error.
 func (e *extreme) raise(err float64, row, col int, got, want float64) {
 	if err > e.err || math.IsNaN(err) && !math.IsNaN(e.err) {
 		*e = extreme{err, row, col, got, want}

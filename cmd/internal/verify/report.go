@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// verification is the report of verify.
 type verification struct {
 	Corpus     source.Line     `json:"corpus"`
 	Embeddings []embeddingLine `json:"embeddings"`

@@ -80,7 +80,7 @@ type verifier struct {
 	pairs  int             // number of pairs in whole rows of the sample
 	near   int             // number of additional closest pairs
 	share  int             // kernels other than c are compared on every share-th whole row
-	few    map[string]bool // kernels that are compared on one eighth of these rows
+	few    map[string]bool // kernels that are compared on one eighth of those rows
 	held   int64           // memory in use: program, corpus, and documents and engines of one embedding
 }
 
@@ -263,9 +263,9 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 	return nil
 }
 
-// backends creates an engine for each back end. It creates them concurrently, because this mostly
-// uses one goroutine, or sequentially if memory is insufficient. Each engine takes at most bytes.
-// On an error it also returns the engines created so far.
+// backends creates an engine for each back end. It creates engines concurrently, because creating
+// an engine mostly uses one goroutine, or sequentially if memory is insufficient. Each engine takes
+// at most bytes. On an error it also returns the engines created so far.
 func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*candidate, error) {
 	var list []*candidate
 	for _, isa := range v.All() {
@@ -299,7 +299,6 @@ func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64
 // cachedRows computes rows from tiles of c that the kernels share.
 type cachedRows struct{ *engine.Cached }
 
-// Rows implements rowSource.
 func (s cachedRows) Rows(
 	ctx context.Context, k kernel.Kernel, q engine.Request, to *engine.Dense,
 ) (*engine.Dense, error) {
