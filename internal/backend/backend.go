@@ -208,7 +208,7 @@ func (c *Compute) Device() (name string, err error) {
 // OnGPU reports whether -backend cuda is set.
 func (c *Compute) OnGPU() bool { return c.Backend == string(CUDA) }
 
-// Chooses reports whether the back end depends on the size of the computation: it does if -backend
+// Chooses reports whether the back end depends on the size of the computation. It does if -backend
 // is auto and the program was built for GPUs.
 func (c *Compute) Chooses() bool { return c.Backend == "auto" && c.ISA == "" && cuda.Built }
 

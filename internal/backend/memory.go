@@ -155,8 +155,8 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	return &run.MemoryError{What: what, Need: need, Limit: limit, By: says, Enough: true}
 }
 
-// Refusal changes the memory error of a step so that it names a value of -m that suffices: the
-// step's need plus the memory outside the step, which is the budget minus the step's limit. Other
+// Refusal changes the memory error of a step so that it names a sufficient value of -m: the step's
+// need plus the memory outside the step. The latter is the budget minus the step's limit. Other
 // errors are unchanged.
 func (l *Limits) Refusal(err error) error {
 	limit, says := l.bound()

@@ -50,8 +50,8 @@ func (f *Flags) Writes(path *string, name, usage string) {
 	f.output(path, name, usage, nil)
 }
 
-// WritesBinary is Writes for output that may be binary, which isn't written to a terminal. binary
-// returns the name of the format, or "" for text.
+// WritesBinary is Writes for output that may be binary. Binary output isn't written to a terminal.
+// binary returns the name of the format, or "" for text.
 func (f *Flags) WritesBinary(path *string, name, usage string, binary func() string) {
 	f.output(path, name, usage, binary)
 }
@@ -157,9 +157,9 @@ func common(a, b []named) (x, y named, ok bool) {
 	return x, y, false
 }
 
-// checkFiles checks, before any file is opened for writing, that no output is an input or another
-// output, even through a symbolic or hard link, and that outputs can be written. It also decides
-// whether reports go to standard output or standard error.
+// checkFiles checks that no output is an input or another output, even through a symbolic or hard
+// link, and that outputs can be written. It is called before any file is opened for writing. It
+// also decides whether reports go to standard output or standard error.
 func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 	e.reports = e.Stdout
 	var outputs []*output

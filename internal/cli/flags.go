@@ -15,8 +15,9 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Flags holds the flags of a command for one call. A command composes them from groups: small
-// structs with a Declare method, which declares flags, their checks, and the files that they name.
+// Flags holds the flags of a command for one call. A command composes its flags from groups. A
+// group is a small struct with a Declare method, which declares flags, their checks, and the files
+// that they name.
 type Flags struct {
 	*flag.FlagSet
 	Program string // name of the program, for commands that a report suggests

@@ -25,8 +25,8 @@ type group struct {
 const maxListed = 12
 
 // Group starts or continues a group of flags, which contains the flags declared before the next
-// call. If the group has a help topic, the help of commands only lists its flags, and the topic
-// explains them.
+// call. If the group has a help topic, the topic explains the flags, and the help of commands only
+// lists them.
 func (f *Flags) Group(title, topic string) {
 	f.collect()
 	at := slices.IndexFunc(f.groups, func(g *group) bool { return g.title == title })

@@ -28,11 +28,11 @@ const (
 	minRounds = 24
 )
 
-// Run measures the workloads in turn, round by round, for at least 24 rounds and until the interval
-// of each median is within 2%, or until the time limit. If ctx is done after the first pass, Run
-// returns the measurements so far, marked as incomplete, with the cause. A wrong result is an
-// error. While Run prepares, it changes the cache sizes of package asm (asm.UseCaches), so no other
-// engine may be made at that time.
+// Run measures the workloads in rounds. It stops after at least 24 rounds when the interval of each
+// median is within 2%, or at the time limit. If ctx is done after the first pass, Run returns the
+// measurements so far, marked as incomplete, with the cause. A wrong result is an error. While Run
+// prepares, it changes the cache sizes of package asm (asm.UseCaches), so no other engine may be
+// made at that time.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Stage == nil {
 		o.Stage = func(string) {}

@@ -86,7 +86,7 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 	if g.C != 0 {
 		out.C = []float64{g.C}
 	}
-	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // two classes: all schemes are equal
+	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // two classes: schemes are equal
 		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
 		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), maxPairs) {
 			out.Schemes = out.Schemes[:1] // many binary classifiers with few documents each aren't worth their cost
@@ -274,9 +274,9 @@ func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error)
 	}
 }
 
-// with returns all combinations of names, embeddings, and values of t or gamma (for kernels that
-// have them). Kernels with the first value come first, so that a choice with a small time budget
-// still compares different kernels.
+// with returns all combinations of names, embeddings, and values of t or gamma (for kernels with
+// such a parameter). Kernels with the first value come first, so that a choice with a small time
+// budget still compares different kernels.
 func with(names, embeddings []string) ([]kernel.Kernel, error) {
 	var lists [][]kernel.Kernel
 	for _, name := range names {

@@ -127,7 +127,7 @@ type NonDuplicates struct {
 }
 
 // Evaluate compares predictions p with the labels of corpus c, which must have the model's columns.
-// It explains mistakes as [ExplainDocument] does, which takes one prediction per word or term.
+// It explains mistakes like [ExplainDocument], with one prediction per word or term.
 //
 // It fails if no label of c is known to the model, if p isn't for m and c, or if a prediction
 // fails.
@@ -278,7 +278,7 @@ func (v *Evaluation) cover() {
 	}
 }
 
-// explain lists the worst mistakes and explains them.
+// explain lists and explains the worst mistakes.
 func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o Options, e EvaluateOptions) error {
 	var wrong []int
 	for i, x := range v.Outcomes {

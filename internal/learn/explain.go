@@ -30,8 +30,8 @@ type Explanation struct {
 
 // Explained is a decision function with its most positive and most negative terms. For a linear
 // function, a weight is the coefficient of the term's value in the embedded document. For other
-// kernels, it is the mean effect of the term, f(x) - f(x without the term), which is 0 for
-// documents x without the term.
+// kernels, a weight is the mean effect of the term, f(x) - f(x without the term). The effect is 0
+// for documents x without the term.
 type Explained struct {
 	Class    string       `json:"class"`
 	Against  string       `json:"against,omitempty"` // "" for all other classes
@@ -199,7 +199,7 @@ func (m KernelMachine) linear() bool {
 	return name == "linear"
 }
 
-// weightsOfMachines converts SVM weights. If own is nil, it computes them.
+// weightsOfMachines converts SVM weights. If own is nil, it computes the weights.
 func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
 	if !(KernelMachine{Model: m}).linear() {
 		return nil, "", flagtext.Errorf("the kernel %s has no term weights; %s", m.Kernel, explained)
@@ -345,7 +345,7 @@ func firstBy(weights []float64, n int, order func(a, b int) int) (first []int) {
 	if n = min(n, len(weights)); n <= 0 {
 		return nil
 	}
-	last := -1 // n-th index of those seen, or -1 if unknown
+	last := -1 // index that is n-th so far, or -1 if unknown
 	for j, w := range weights {
 		if w == 0 || last >= 0 && order(last, j) < 0 {
 			continue

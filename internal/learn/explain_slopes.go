@@ -16,8 +16,8 @@ import (
 //
 // The derivative of ‖x‖ is used if norms differ between documents. [kernel.Slopes] computes the
 // kernel's derivatives. A support vector equal to the document contributes 0, because its c is
-// minimal there. The result is nil if histograms are paired, or if the kernel's norms depend on n
-// in another way.
+// minimal there. The result is nil if histograms are paired, or if the norms in the kernel depend
+// on n differently.
 func slopes(
 	ctx context.Context, m KernelMachine, k kernel.Kernel, beta []float64, doc *sparse.CSR,
 ) ([]float64, error) {

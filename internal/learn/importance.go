@@ -112,8 +112,8 @@ func right(a *About, given, own []string) bool {
 	return slices.Contains(own, given[0])
 }
 
-// mixed returns the documents of the given rows, but the terms for which other is true are from
-// document from[k] in document k.
+// mixed returns documents rows[k] in which the terms for which other is true are replaced by the
+// terms of document from[k].
 func mixed(docs *sparse.CSR, rows, from []int, other func(term uint32) bool) *sparse.CSR {
 	out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 	for k, i := range rows {

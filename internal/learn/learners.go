@@ -30,7 +30,7 @@ type Learner struct {
 	Form    string     // prefix of model files, without the version: "gram logistic "
 
 	// Read reads a model of size bytes (-1 if unknown) to the end of r. It calls early, if not nil,
-	// as soon as it knows the tokenizer.
+	// as soon as it has read the tokenizer.
 	Read func(ctx context.Context, r io.Reader, size int64, early Early) (Model, error)
 
 	// New returns a trainer with default parameters: a pointer to a struct, see package params.

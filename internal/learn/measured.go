@@ -35,9 +35,10 @@ func NeedsVectors(specs []string, embedding string) bool {
 	return len(specs) > 0 && !slices.ContainsFunc(specs, terms)
 }
 
-// WithVectors returns the documents with their numbers as values, if c is a table of numbers and
-// categories, and kernels or the embedding require values; otherwise it returns c. It fails if the
-// embedding scales columns but the table has columns of other kinds, or if the rows weren't kept.
+// WithVectors returns the documents with their numbers as values if kernels or the embedding
+// require values and c is a table of numbers and categories. Otherwise it returns c. It fails if
+// the embedding scales columns but the table has columns of other kinds, or if the rows weren't
+// kept.
 func WithVectors(
 	ctx context.Context, c *corpus.Corpus, specs []string, embedding string, opt corpus.Options,
 ) (*corpus.Corpus, error) {

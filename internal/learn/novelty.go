@@ -18,10 +18,10 @@ import (
 // A small rank means that x is new: among documents like the training documents, at most a fraction
 // r is expected to have a rank of at most r. v(sᵢ) ignores the terms of sᵢ that would be unknown
 // without sᵢ, because unknown terms of new documents are ignored too. If a kernel grows with
-// document length, long documents have large kernel values with all others. The training documents
-// are the model's support vectors or neighbours, or are passed to [NewNovelty]. v(sᵢ) is computed
-// for at most 2,000 documents; a rank then has a standard error of at most 0.011. A Novelty may be
-// used concurrently.
+// document length, long documents have large kernel values with all documents. The training
+// documents are the model's support vectors or neighbours, or are passed to [NewNovelty]. v(sᵢ) is
+// computed for a sample of at most 2,000 documents. Sampling adds a standard error of at most 0.011
+// to a rank. A Novelty may be used concurrently.
 //
 // Source: Laxhammar and Falkman, conformal anomaly detection, FUSION 2010.
 type Novelty struct {

@@ -75,7 +75,7 @@ func (e Embedding) String() string {
 }
 
 // kernelIn returns the specification of kernel given with embedding e. If given is "", it uses the
-// default kernel for vectors if o.Vectors is set, else kernel counts.
+// default kernel for vectors if o.Vectors is set, else the kernel counts.
 func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {

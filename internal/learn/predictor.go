@@ -64,7 +64,7 @@ func (p *direct) Holding(bytes int64) Predictor {
 
 func (p *direct) Close() error { return nil }
 
-// MemoryLeft returns the part of a memory limit that remains after held bytes; 0 means no limit.
+// MemoryLeft returns the memory limit bound minus held bytes in use. 0 means no limit.
 func MemoryLeft(bound, held int64) int64 {
 	if bound == 0 {
 		return 0

@@ -213,7 +213,7 @@ func (t *machines) candidates(
 	return from, s, err
 }
 
-// short reports whether an error is a corpus.MemoryError.
+// short reports whether memory was insufficient for reading documents.
 func short(err error) bool {
 	memory := (*corpus.MemoryError)(nil)
 	return errors.As(err, &memory)

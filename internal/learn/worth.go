@@ -16,7 +16,7 @@ import (
 // only one document, or other parts.
 type Ablation struct {
 	Part            string      // an n-gram view, an analyzer, or min-df 1
-	With, Without   *Validation // best points of the last round with and without the part
+	With, Without   *Validation // best points of the last round, with and without Part
 	tune.Difference             // difference between With and Without
 }
 

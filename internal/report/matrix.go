@@ -23,7 +23,7 @@ type CellDocument struct {
 	Name       string  `json:"d"`
 	Text       string  `json:"t"`
 	Note       string  `json:"n,omitempty"`
-	Confidence float64 `json:"-"` // of the prediction; mistakes are in descending order, others in ascending order
+	Confidence float64 `json:"-"` // mistakes are in descending order, correct predictions in ascending order
 }
 
 // Limits of a page.

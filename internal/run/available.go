@@ -26,9 +26,9 @@ func (b Bound) least(other Bound) Bound {
 	return b
 }
 
-// available returns the memory limit of a process on Linux, with the given root directory: the
-// kernel's MemAvailable, or less if a control group of the process has less left. File pages are
-// treated as free, because the kernel can drop them.
+// available returns the memory that a process on Linux can still allocate: MemAvailable of the
+// kernel, or less if a control group of the process has less left. root is the root directory. File
+// pages are treated as free, because the kernel can drop them.
 func available(root fs.FS) Bound {
 	least := unbounded
 	if kib, ok := numberOf(root, "proc/meminfo", "MemAvailable:"); ok && kib <= math.MaxInt64>>10 {
@@ -100,7 +100,7 @@ func roomInGroups(root fs.FS, mount, group, limit, usage string, pages ...string
 	for dir := path.Join(mount, path.Clean("/"+group)); ; dir = path.Dir(dir) {
 		most, ok := numberOf(root, path.Join(dir, limit), "")
 		used, also := numberOf(root, path.Join(dir, usage), "")
-		if ok && also && most < math.MaxInt64/2 { // without a limit, version 1 writes a number near this one, version 2 "max"
+		if ok && also && most < math.MaxInt64/2 { // no limit: version 1 writes a number near MaxInt64, version 2 "max"
 			for _, name := range pages {
 				count, _ := numberOf(root, path.Join(dir, "memory.stat"), name)
 				used -= count

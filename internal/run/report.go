@@ -17,7 +17,7 @@ type Progress struct {
 	Details     []string // additional texts, such as "12 passes"
 }
 
-// Reporter counts the work of many goroutines, and reports the count from its own goroutine.
+// Reporter counts the work of many goroutines, and reports the count from a separate goroutine.
 // [StartReporter] makes it, Add may be called concurrently, and Finish must be called once.
 type Reporter struct {
 	done   atomic.Int64

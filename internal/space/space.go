@@ -15,21 +15,21 @@ import (
 type Space struct {
 	Embedder *sparse.Embedder
 	Columns  *sparse.CSR // documents to which the embedding is fitted
-	Rows     *sparse.CSR // documents to compare with them; nil for Columns itself
+	Rows     *sparse.CSR // documents to compare with Columns; nil for Columns itself
 	Terms    int         // number of fitted columns
 	Blank    int         // number of texts without terms of nonzero weight
 }
 
-// New fits an embedding to the documents of columns, for comparison with the documents of
-// rows. If rows is nil, columns are compared with each other. A term that occurs only in rows is
-// treated like a term of one document of columns: its idf weight is log D, its weight from labels
-// almost 0, and in scaled columns it is dropped. Both corpora must be text with the same tokenizer,
-// or vectors with the same number of columns. Files in LIBSVM's format don't state this number and
-// may have fewer columns. Neither corpus is changed.
+// New fits an embedding to the documents of columns, for comparison with the documents of rows. If
+// rows is nil, columns are compared with each other. A term that occurs only in rows is treated
+// like a term of one document of columns: its idf weight is log D and its weight from labels is
+// almost 0. Scaled columns drop the term. Both corpora must be text with the same tokenizer, or
+// vectors with the same number of columns. Files in LIBSVM's format may have fewer columns, because
+// the format doesn't store the number of columns. Neither corpus is changed.
 //
-// If apart is set, texts without terms are identical if they are equal, and orthogonal otherwise.
-// If it isn't set, they are zero vectors, as kernels of norms require. Vectors of zeros are always
-// zero vectors.
+// If apart is set, texts without terms have equal vectors if the texts are equal, and orthogonal
+// vectors otherwise. If apart isn't set, texts without terms are zero vectors, as kernels of norms
+// require. Vectors of zeros are always zero vectors.
 func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, error) {
 	all := []*corpus.Corpus{columns}
 	if rows != nil {
@@ -78,8 +78,8 @@ func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, 
 	return s, nil
 }
 
-// tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct one,
-// so that different texts are orthogonal.
+// tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct text
+// without terms, so that different texts are orthogonal.
 func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart bool) error {
 	cols := documents[0].Cols
 	type text struct {
@@ -141,8 +141,8 @@ func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart 
 	return err
 }
 
-// share maps the documents of two corpora to common columns. For text these are the sorted terms of
-// both.
+// share maps the documents of two corpora to common columns. For text, the columns are the sorted
+// terms of both corpora.
 func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 	a, b := all[0], all[1]
 	if (a.Vocabulary == nil) != (b.Vocabulary == nil) {

@@ -76,7 +76,7 @@ func (b *bench) measureHeads(ctx context.Context, head header) (report.Report, e
 		if row.Chosen = h.Terms == r.ChosenTerms; !row.Chosen {
 			terms := h.Terms
 			if terms == 0 {
-				terms = -1 // no head; 0 would let the engine choose
+				terms = -1 // no head; with 0 the engine would choose a head
 			}
 			if row.engine, _, err = b.engine(ctx, setting{embedding, b.best(), 1, terms}); err != nil {
 				return nil, err

@@ -223,7 +223,7 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	return nil
 }
 
-// perSecond is the title of the table to which the chart belongs.
+// perSecond is the title of the table that the chart shows.
 const perSecond = "Pairs per second"
 
 // summarise sets the medians and shares.

@@ -43,7 +43,7 @@ func (r *evaluateReport) termsSection() report.Section {
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 
-// addFigures adds the main figures at the top of the page.
+// addFigures adds the main results at the top of the page.
 func (r *evaluateReport) addFigures(d *report.Document) {
 	if r.Regression != nil {
 		errorFigures(d, r.Regression)

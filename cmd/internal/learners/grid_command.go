@@ -53,7 +53,7 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 }
 
 // commandLine returns a train command, quoted for a shell: the user's flags except the kernel, C
-// and others, then -set for parameters of -type and -set, then settings.
+// and others, then -set for other parameters, then settings.
 func (m *machine) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
 	kind, shown := m.learner.Name, m.learner.New() // shown gets the parameters of -type in settings

@@ -66,7 +66,7 @@ type gridRow struct {
 	Round     int    `json:"round,omitempty"`     // number of the round in a search on samples
 	Documents int    `json:"documents,omitempty"` // size of the round's sample
 	Folds     int    `json:"folds,omitempty"`
-	Type      string `json:"type,omitempty"` // learner, if it isn't an SVM
+	Type      string `json:"type,omitempty"` // learner; empty for support vector machines
 	Kernel    string `json:"kernel,omitempty"`
 	Embedding string `json:"embedding,omitempty"`
 	Scheme    string `json:"scheme,omitempty"`

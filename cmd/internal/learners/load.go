@@ -23,8 +23,8 @@ type loaded struct {
 	err       error
 }
 
-// These estimates are used until documents and model are read: memory of a prediction in multiples
-// of the model file's size, and memory of a text in bytes per value.
+// Estimates until documents and model are read: engineOfModel is the memory of a prediction in
+// multiples of the model file's size, textBytes the memory of text in bytes per value.
 const engineOfModel, textBytes = 5, 10
 
 // load reads the model and the documents concurrently, because decompression uses only one CPU. The

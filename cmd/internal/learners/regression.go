@@ -37,7 +37,7 @@ func describeErrors(d *report.Document, r *score.Regression) {
 	d.Line("")
 }
 
-// errorFigures adds the main figures to the top of a page.
+// errorFigures adds the main results at the top of a page.
 func errorFigures(d *report.Document, r *score.Regression) {
 	add := func(name, format string, f score.Figure, mean func(m *score.Means) float64) {
 		note := fmt.Sprintf("95%% interval "+format+" to "+format, f.Low, f.High)

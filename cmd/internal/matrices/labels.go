@@ -20,8 +20,8 @@ func numericLabels(c *corpus.Corpus, e *cli.Env) ([]string, error) {
 	return numbersOf(c, classNumbers(c.Classes, e), "")
 }
 
-// classNumbers returns a number per class: the names if all are numbers, otherwise 1, 2, ..., with
-// a message for each class.
+// classNumbers returns a number per class: the names if all are numbers, otherwise 1, 2, .... It
+// then prints the number of each class.
 func classNumbers(names []string, e *cli.Env) []string {
 	numbered := false
 	for _, name := range names {

@@ -274,8 +274,8 @@ func (n *neighbours) needs(s corpus.Size) int64 {
 	return max(s.Bytes()+embedded, inEngine+engine.NeighboursBytes(s.Documents, min(n.k, s.Documents)))
 }
 
-// embed embeds c and, unless nil, others, if both fit into memory. x contains the candidate
-// neighbours; test is c if there are others, else nil.
+// embed embeds c and others, which may be nil. It fails if memory is insufficient. x contains the
+// candidate neighbours. test is c, or nil if others is nil.
 func (n *neighbours) embed(
 	ctx context.Context, c, others *corpus.Corpus,
 ) (s *space.Space, x, test *sparse.Embedded, err error) {

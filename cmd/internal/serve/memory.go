@@ -34,7 +34,7 @@ func (h *share) free() {
 }
 
 // The first part of an output is counted with its connection, so that errors and /healthz can be
-// answered when no memory is left. Each later part doubles the size, up to maxPart.
+// answered when no memory is left. The size of each further part doubles, up to maxPart.
 const freePart, maxPart = 4 << 10, 64 << 10
 
 // output is a response. Its memory is counted until the client has read it.

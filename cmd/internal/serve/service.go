@@ -187,7 +187,7 @@ func isLocal(host string) bool {
 func failureOf(err error) *failure {
 	var f *failure
 	var tooLarge *http.MaxBytesError
-	var row *corpus.SyntaxError // for an object that doesn't match the model's columns
+	var row *corpus.SyntaxError // the object doesn't match the model's columns
 	switch {
 	case errors.As(err, &f):
 		return f

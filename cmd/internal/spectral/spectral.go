@@ -177,7 +177,8 @@ func (c *call) bytes(n int) int64 {
 	return spectrum.LanczosBytes(n, c.options()) + int64(c.NumWorkers()+1)*(8*int64(n)+1<<20)
 }
 
-// measure computes the eigenvalues of a matrix. held is the memory in bytes without the engine.
+// measure computes the eigenvalues of a matrix. held is the memory in use without the engine, in
+// bytes.
 func (c *call) measure(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
 ) (*row, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// closestPairList holds the limit pairs with the smallest c. At most half of them are identical
+// closestPairList holds the limit pairs with the smallest c. At most half of the list are identical
 // pairs, so that a corpus with many duplicates also has other pairs, which are harder. Ties are
 // broken by row and column.
 type closestPairList struct {
@@ -19,9 +19,9 @@ type closestPairList struct {
 	identical []closePair
 }
 
-// row adds the values of row i right of the diagonal. The list grows to twice its limit before cut,
-// so that a pair takes one comparison on average. NaN is treated as small, so that it is compared
-// with the reference.
+// row adds the values of row i right of the diagonal. The list may grow to twice its limit before
+// [closestPairList.cut], so that a pair takes one comparison on average. NaN is treated as small,
+// so that it is compared with the reference.
 func (l *closestPairList) row(i int, c []float32) {
 	for d, v := range c {
 		if v >= l.bound {

@@ -99,8 +99,8 @@ func (v *verifier) choose(
 	return s, v.Fits("the comparison with the float64 reference", v.held+s.bytes(x, backends, v.NumWorkers()))
 }
 
-// chooseRows returns all rows of a small corpus, otherwise enough random rows for the number of
-// pairs, and rows with the closest pairs that these rows don't contain.
+// chooseRows returns all rows of a small corpus. Otherwise it returns enough random rows for the
+// number of pairs, and further rows for the closest pairs.
 func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow {
 	count := n
 	if n > allPairsUpTo {

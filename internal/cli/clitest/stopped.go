@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// Programs returns commands for scripts: name runs the program, heeds and stopped run it and send a
-// signal while it works, and eager calls change before it runs the program.
+// Programs returns commands for scripts. name runs the program. heeds and stopped run the program
+// and send a signal while it works. eager calls change and then runs the program.
 func Programs(name string, main, change func()) map[string]func() {
 	return map[string]func(){
 		name:      main,

@@ -17,8 +17,8 @@ import (
 //	F(w, b) ≥ D(p) - b Σᵢ sᵢyᵢpᵢ,  D(p) = Σᵢ sᵢH(pᵢ) - C/2 ‖Σᵢ sᵢyᵢpᵢxᵢ‖².
 //
 // So D(p) is a lower bound if there is no b or Σᵢ sᵢyᵢpᵢ = 0. Newton's step for b, pᵢ ∓ δpᵢ(1-pᵢ),
-// makes this sum 0, and keeps pᵢ in [0, 1] if |δ| ≤ 1; otherwise dual stays unchanged, at least
-// D(0) = 0. At the optimum F = D. Without b the gap F - D is C/2 ‖∇F‖².
+// makes this sum 0, and keeps pᵢ in [0, 1] if |δ| ≤ 1. Otherwise dual stays unchanged. It is never
+// below D(0) = 0. At the optimum F = D. Without b the gap F - D is C/2 ‖∇F‖².
 func (o *objective) bound(ctx context.Context) error {
 	if !o.s.NoBias {
 		off, bend := 0.0, 0.0

@@ -55,8 +55,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// Probabilities sets p to the probabilities for decision values f. If one is set, because each
-// document has one class, the probabilities sum to 1.
+// Probabilities sets p to the probabilities for decision values f. If one is set, each document has
+// one class, and the probabilities sum to 1.
 func Probabilities(p, f []float64, one bool) {
 	sum := 0.0
 	for k, v := range f {

@@ -3,15 +3,15 @@ package model
 // Prediction holds the predictions of a model. The outer index of each slice is the document.
 type Prediction struct {
 	Decisions [][]float64 // decision value of each binary classifier or class; 0 for a classifier that is nil
-	Class     []int       // index into the model's Classes, with one class per document
-	Labels    [][]int     // ascending indices into Classes, with independent labels
+	Class     []int       // index into the model's Classes, for models with one class per document
+	Labels    [][]int     // ascending indices into Classes, for models with independent labels
 
 	// Value is the estimate of a regression, or the decision value of a one-class model, which is
 	// positive for documents like the training documents.
 	Value []float64
 
-	// Probabilities has a value per class, or is nil if the model has none. With one class per
-	// document they sum to 1.
+	// Probabilities has a value per class, or is nil if the model has none. For models with one
+	// class per document, they sum to 1.
 	Probabilities [][]float64
 
 	// Rejected reports whether the largest probability is below the model's threshold, so that

@@ -2,7 +2,8 @@
 // the largest variance of the documents, and the documents' coordinates along them.
 //
 // With the Gram matrix K, P = I - 11ᵀ/n and the eigenpairs P K P vᵢ = λᵢ vᵢ, the variance of n
-// documents along component i is λᵢ/n. Their coordinates and those of a new document t are
+// documents along component i is λᵢ/n. The coordinates of the documents, and of a new document t,
+// are
 //
 //	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
 //
@@ -67,7 +68,7 @@ type Components struct {
 	Basis        int     // number of vectors that the search used
 	MatrixStored bool    // whether K was stored
 	Landmarks    int     // number of landmarks; 0 for the exact K
-	Residual     float64 // part of Total that the landmarks don't explain
+	Residual     float64 // amount of Total that the landmarks don't explain
 
 	kernel  kernel.Kernel
 	vectors *mat.Dense // rows: engine's documents, columns: components; z(t) = (k(t)ᵀ vectors - offset) / lengths
@@ -290,8 +291,7 @@ func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	if extra > 0 {
 		a.means = mat.Col(nil, width, to)
 		of := to.Slice(0, n, 0, width)
-		// the columns are orthonormal and random, so the norm of K's product with them estimates
-		// ‖K‖
+		// of is K times random orthonormal columns, so its norm estimates ‖K‖
 		a.norm = math.Hypot(mat.Norm(of, 2)*math.Sqrt(float64(n)/float64(width)),
 			floats.Norm(a.means, 2)*math.Sqrt(float64(n)))
 		dst.Copy(of)

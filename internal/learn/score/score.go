@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// Score compares predictions with the true labels. Figures that don't apply to the predictions,
+// Score compares predictions with the true labels. Metrics that don't apply to the predictions,
 // such as the mean squared error of classes, are NaN.
 type Score struct {
 	Documents int     // number of scored documents
@@ -28,11 +28,11 @@ type Score struct {
 	MacroF1 float64 // mean F1 of the classes that occur as a true or predicted class
 	Hamming float64 // for separate labels: fraction of wrong decisions among documents × classes
 
-	// These figures are for regression: the mean squared error, and the squared correlation
-	// coefficient of estimates and targets, as in svm-predict.
+	// Metrics of a regression: the mean squared error, and the squared correlation coefficient of
+	// estimates and targets, as in svm-predict.
 	MeanSquaredError, Correlation float64
 
-	Regression *Regression `json:",omitempty"` // further figures of a regression; else nil
+	Regression *Regression `json:",omitempty"` // further metrics of a regression; else nil
 
 	Answers *Answers `json:",omitempty"` // for models with a probability threshold
 
@@ -211,7 +211,7 @@ func (t *tally) of(i int) []int {
 	return t.own
 }
 
-// finish computes the figures from the counts.
+// finish computes the metrics from the counts.
 func (t *tally) finish() {
 	s := t.s
 	s.Accuracy = float64(s.Correct) / float64(s.Documents)

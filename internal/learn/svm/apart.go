@@ -17,7 +17,7 @@ import (
 // each fold needs an embedding fitted to the other folds.
 func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
-// heldOut trains with settings s on all folds but one, and predicts that fold, for each fold.
+// heldOut predicts each fold with settings s, after training on the other folds.
 func (p *Problem) heldOut(ctx context.Context, s *Settings, d tune.Division) (f *folded, t *together, err error) {
 	w := &work{Evaluator: Evaluator{Settings: *s, Division: d}, cells: []solver.Regularization{s.numbers()},
 		stage: "training without a part", left: 1}
@@ -37,8 +37,9 @@ type ofOthers struct {
 	found      *together
 }
 
-// supervised computes held-out predictions for thresholds and calibration, if the embedding learns
-// from labels and so must not see the labels of held-out documents.
+// supervised computes held-out predictions for thresholds and calibration if the embedding learns
+// from labels. Each fold then needs an embedding that hasn't learnt from the labels of held-out
+// documents.
 func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) (known ofOthers, err error) {
 	if !p.Embedding().Supervised() {
 		return known, nil

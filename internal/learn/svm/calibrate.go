@@ -14,7 +14,7 @@ import (
 // calibrationFolds is the number of folds that calibrate probabilities.
 const calibrationFolds = 5
 
-// calibrationRuns divides documents into the folds that calibrate probabilities.
+// calibrationRuns defines the folds that calibrate probabilities.
 var calibrationRuns = tune.Division{Folds: calibrationFolds, Runs: true}
 
 // thresholdFolds is the number of folds on which the thresholds of labels are tuned.
@@ -24,8 +24,8 @@ const thresholdFolds = 3
 // takes from known or computes on the same matrix. It tunes the rejection threshold that settings
 // request, and returns the calibration of the held-out probabilities.
 //
-// A fold has consecutive documents of each class in corpus order, so that related documents, such
-// as the messages of a thread or a week, are mostly held out together, as new documents would be.
+// A fold has consecutive documents of each class in corpus order. Related documents, such as the
+// messages of a thread or a week, are then mostly held out together.
 func (p *Problem) calibrate(
 	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier, known ofOthers,
 ) (*score.Calibration, *Alternatives, error) {

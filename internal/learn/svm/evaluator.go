@@ -32,8 +32,8 @@ func (s *Settings) Measure() tune.Measure {
 // dot products.
 //
 // If the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c,
-// each computed once. Each problem of a kernel and a fold is solved for all C on the same rows;
-// each C warm-starts from the solution for the previous C. Kernels that differ in one number are
+// each computed once. Each problem of a kernel and a fold is solved for all C on the same rows.
+// Each C warm-starts from the solution for the previous C. Kernels that differ in one number are
 // evaluated in order, widest first, and warm-start from the previous solutions. Results equal a
 // separate evaluation of each candidate, up to the tolerance.
 type Evaluator struct {
@@ -172,7 +172,7 @@ type work struct {
 	Evaluator
 	cells []solver.Regularization
 	stage string // stage of progress
-	only  []int  // folds to validate, see folded; at most one if each fold has its own embedding
+	only  []int  // folds to validate, see folded; at most one fold if each fold has its own embedding
 
 	relay
 	before int64 // solved problems of earlier kernels

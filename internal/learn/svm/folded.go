@@ -95,8 +95,8 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 	return f, nil
 }
 
-// matrix returns the matrix of a kernel, in the order of f. It belongs to f and stays valid until
-// the next call.
+// matrix returns the matrix of a kernel, in the order of f. The matrix is valid until the next
+// call.
 //
 // A validation reads each value about twenty times, so kernel values are stored. In their order,
 // the training documents of a class are two contiguous ranges of a row.

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gram is the Gram matrix of a kernel on a problem's documents. At first only its diagonal is
-// known.
+// gram is the Gram matrix of a kernel on a problem's documents. Initially only its diagonal is
+// computed.
 type gram struct {
 	p    *Problem
 	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel

@@ -20,9 +20,9 @@ type budget struct {
 
 // Sizes are in bytes. Documents, tiles and rows take further memory.
 const (
-	// documentBytes is the solver's memory per document and worker except rows: 46 for a variable
-	// with its bounds and gradient (two variables in regression), as many again if documents are
-	// left out, and 60 for working sets and positions of rows.
+	// documentBytes is the solver's memory per document and worker except rows. A variable with its
+	// bounds and gradient takes 46 bytes (a regression has two variables), and a copy without
+	// left-out documents takes as many. Working sets and positions of rows take 60.
 	documentBytes = 256
 
 	// gatherRows and gatherLeast (bytes) bound the rows that a worker reads to drop columns.
@@ -75,7 +75,7 @@ type sizes struct {
 	engine int64
 	kept   int64 // memory that the engine reports, once it exists
 	making int64 // peak before the engine exists
-	apart  int64 // memory of the problem while folds make their own problems; 0 if it serves all folds
+	apart  int64 // memory of the problem while folds have their own problems; 0 if all folds use the problem
 
 	supervised bool // thresholds and calibrations make problems of folds, too
 }
@@ -153,7 +153,7 @@ func (z *sizes) rowShare(t Task) int64 {
 	cells := int64(max(t.Cells, 1))
 	bytes := z.n*each*int64(t.Folds-1)*16*(cells+2) + z.n*each*9 + z.n*80 + z.n*each*cells*4 +
 		(z.panel*4*z.n+z.panel*8*machines*cells)*z.workers
-	if t.Settings.Thresholds || t.Settings.Probabilities { // decision values, and lists of them
+	if t.Settings.Thresholds || t.Settings.Probabilities { // decision values, and lists of decision values
 		bytes += z.n * machines * (8*cells + 48)
 	}
 	return bytes
@@ -274,8 +274,8 @@ func (p *Problem) tooLarge(more ...Task) error {
 	return &run.MemoryError{What: "svm: " + what, Need: need, Limit: p.opt.MemoryBytes, Enough: true}
 }
 
-// solverOptions returns the solver options for a task. The memory for rows is its budget, minus the
-// part of the task's memory that exceeds spare memory.
+// solverOptions returns the solver options for a task. The memory for rows is the budget for rows.
+// If the task's other memory exceeds the spare memory, the excess is subtracted.
 func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 	k, _ := kernels(p.opt.ISA) // the engine has checked it
 	opt := solver.Options{

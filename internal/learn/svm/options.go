@@ -31,8 +31,8 @@ type Options struct {
 	HeldBytes int64
 
 	// Tasks are the intended uses of the problem. Memory is divided so that all tasks fit, and
-	// errors of NewProblem name the memory that suffices for all tasks. Choose fails at the start
-	// if documents need more memory for Tasks. Default: any tasks that fit.
+	// errors of NewProblem name the memory that suffices for all tasks. [tune.Choose] fails at the
+	// start if documents need more memory for Tasks. Default: any tasks that fit.
 	Tasks []Task
 	least int64 // minimum of MemoryBytes for a precomputed matrix, which is stored whole
 

@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// parametersOf returns the numbers in a kernel's specification, and the text without them: kernels
-// with the same text differ only in numbers.
+// parametersOf returns the numbers in a kernel's specification, and the text without numbers.
+// Kernels with the same text differ only in numbers.
 func parametersOf(k kernel.Kernel) (text string, numbers []float64) {
 	var words []string
 	for _, word := range strings.FieldsFunc(
@@ -73,9 +73,9 @@ func (p *path) add(k kernel.Kernel, v *solver.Validation) {
 // farthest limits how far a path is extrapolated beyond the last kernel, in units of the last step.
 const farthest = 2
 
-// lead returns warm starts for kernel k: the last kernel's solutions, if the kernels differ in only
-// one number; and an extrapolation from the last two kernels, if all three differ in the same
-// number. Steps between positive numbers are differences of logarithms.
+// lead returns warm starts for kernel k. If k and the last kernel differ in only one number, these
+// are the last kernel's solutions. If the last two kernels and k differ in the same number, lead
+// adds an extrapolation. Steps between positive numbers are differences of logarithms.
 //
 // With the diffusion kernel on 20 Newsgroups (eight values of t from 0.1 to 2, five folds, C = 1),
 // warm starts from the last kernel reduced the iterations to 75%, extrapolation from the last two

@@ -27,7 +27,7 @@ type Problem struct {
 	budget budget
 	values []float32 // precomputed matrix in the problem's order, or nil
 
-	apart bool // the embedding hasn't learnt from the fold to predict, see work.apart
+	apart bool // the embedding wasn't fitted to the fold to predict, see work.apart
 
 	training atomic.Bool // the solver reports progress, so the engine's progress is ignored
 }

@@ -87,8 +87,8 @@ const rejectionLevels = 50
 // dispersion, Pearson's χ²/(k-1) over all answers.
 //
 // The fallback procedure (Wiens, Pharmaceutical Statistics 2, 2003) has an α of 5% for all
-// thresholds: 3% for the strictest threshold that would pass with two wrong answers (or one, or
-// none), and 0.5% each for the thresholds of 40, 60, 80 and 100% coverage. A threshold that passes
+// thresholds. The strictest threshold that would pass with two wrong answers (or one, or none) gets
+// 3%, and the thresholds of 40, 60, 80 and 100% coverage get 0.5% each. A threshold that passes
 // leaves its α to the next threshold.
 //
 // The alternatives are the nearest smaller and larger errors that other coverages reach.

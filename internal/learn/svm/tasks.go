@@ -87,8 +87,8 @@ func (t *Tasks) Do(ctx context.Context, p *Problem, task int) (*TaskOutcome, err
 }
 
 // Validate returns an error if tasks can't run on a problem, before anything is computed: if labels
-// don't suit the type, if there are fewer documents than folds, or if a training has only one
-// class.
+// don't suit the type, if there are fewer documents than folds, or if the training documents of a
+// fold have only one class.
 func (t *Tasks) Validate(p *Problem) error {
 	for _, own := range t.paths {
 		s, err := p.resolve(t.v.Settings)

@@ -260,8 +260,8 @@ func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	return t, nil
 }
 
-// classifier trains all binary classifiers, or the classifiers in only if it isn't nil, on the
-// matrix of docs, or of all documents if docs is nil.
+// classifier trains all binary classifiers, or the classifiers in only if it isn't nil. It trains
+// on the matrix of docs, or of all documents if docs is nil.
 func (p *Problem) classifier(
 	ctx context.Context, m solver.Matrix, s *Settings, only, docs []int, opt solver.Options,
 ) (*solver.Classifier, error) {

@@ -50,7 +50,7 @@ var maxWeights int64 = 2 << 30
 // weightRows is the number of support vectors that are added up at a time.
 const weightRows = 512
 
-// maxParts is the maximum number of parts into which columns are divided.
+// maxParts is the maximum number of column ranges.
 const maxParts = 64
 
 // hasWeights reports whether predictions use weights. Weights need an inner product and no device,

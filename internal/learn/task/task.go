@@ -61,7 +61,7 @@ func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme sol
 
 // Weights returns the factor of C for the documents of each class: given[name] if present, which
 // must be positive and finite, else 1. If balanced is set, class k with nₖ of n documents gets n /
-// (classes · nₖ) instead of 1, or (n - nₖ) / nₖ with independent labels.
+// (classes · nₖ) instead of 1, or (n - nₖ) / nₖ if labels are independent.
 func Weights(
 	c *corpus.Corpus, rows []int, given map[string]float64, balanced bool, scheme solver.Scheme,
 ) ([]float64, error) {

@@ -126,10 +126,10 @@ type Choice struct {
 // If Final or Alike is set, the first round compares all kernels on all terms. Samples are nested.
 // Rounds with fewer candidates have larger samples.
 //
-// Work is limited by operation counts instead of time, so that the choice is the same for any
-// number of workers and in every run with the same instruction set, unless memory limits the
-// samples. With too few documents, or too little memory, the result is the first candidate. After
-// an error, the result has the completed rounds. It fails if all documents are of one class.
+// Work is limited by operation counts instead of time. So the choice is the same for any number of
+// workers and in every run with the same instruction set, unless memory limits the samples. With
+// too few documents, or too little memory, the result is the first candidate. After an error, the
+// result has the completed rounds. It fails if all documents are of one class.
 func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) (*Choice, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ const finalRound, weighting = "all", "weighting"
 
 func (g *Candidates) rounds() (names []string) {
 	kernels := len(g.Kernels)
-	if g.Alike || g.Final > 0 { // each kernel with all its terms
+	if g.Alike || g.Final > 0 { // compare all kernels on all terms
 		kernels = len(g.everywhere(Candidate{}))
 	} else if g.Terms > 1 {
 		names = append(names, "terms")
@@ -136,8 +136,8 @@ func (g *Candidates) kept(best []Candidate, n int) []Candidate {
 	return kept
 }
 
-// on returns the best candidate with its tokenizer replaced by cut. If the kernel doesn't suit cut,
-// it returns the best candidate that was tried with cut, or else the first kernel of cut.
+// on returns the best candidate, but with tokenizer cut. If its kernel doesn't suit cut, it returns
+// the best candidate that was tried with cut, or else the first kernel of cut.
 func (g *Candidates) on(best []Candidate, cut int) Candidate {
 	q := best[0]
 	if g.Own[cut] == nil && g.Own[q.Terms] == nil {

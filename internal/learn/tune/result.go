@@ -91,7 +91,8 @@ type Result struct {
 }
 
 // NewResult scores predictions of documents by models that were trained without the document's
-// fold. c has the documents' labels, fold[i] is the fold of document i, or -1 if it is left out.
+// fold. c has the documents' labels. fold[i] is the fold of document i, or -1 if the document is
+// left out.
 func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ *Result, err error) {
 	r := &Result{Measure: Accuracy}
 	switch {
@@ -156,8 +157,8 @@ func (r *Result) complete() {
 	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))
 }
 
-// Ranks reports whether r is better than o: by the mean; if means are equal up to rounding, by
-// macro F1; if F1 is equal, by log loss.
+// Ranks reports whether r is better than o: by the mean. If means are equal up to rounding, it
+// compares macro F1, and then log loss.
 func (r *Result) Ranks(o *Result) bool {
 	if !(math.Abs(r.Mean-o.Mean) <= 1e-12*math.Abs(o.Mean)) || r.Score == nil || o.Score == nil {
 		return r.Measure.Better(r.Mean, o.Mean)

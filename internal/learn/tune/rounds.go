@@ -123,7 +123,7 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 	if err != nil {
 		return err
 	}
-	// Weights from labels help most if documents are few, so a small sample favours them.
+	// Weights from labels help most on few documents, so a small sample favours such weights.
 	few := math.Sqrt(float64(len(h.order)) / float64(r.Documents))
 	if !(r.Points[r.Best].Mean-r.Points[0].Mean > r.Chance()*few) {
 		r.Best = 0

@@ -112,9 +112,9 @@ func compare(points []Point, best int) {
 }
 
 // smallestC returns the index of the point with the smallest C that differs from best only in C and
-// is worse by at most the standard error of their differences over folds. It is also worse by at
-// most most, because few folds estimate the standard error badly. best is the index of the best
-// point.
+// is worse by at most the standard error of their differences over folds. The difference is also
+// limited to most, because few folds estimate the standard error badly. best is the index of the
+// best point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
