@@ -156,8 +156,8 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 }
 
 // Refusal changes the memory error of a step so that it names a sufficient value of -m: the step's
-// need plus the memory outside the step. The latter is the budget minus the step's limit. Other
-// errors are unchanged.
+// need plus the memory outside the step. The memory outside the step is the budget minus the step's
+// limit. Other errors are unchanged.
 func (l *Limits) Refusal(err error) error {
 	limit, says := l.bound()
 	memory := (*run.MemoryError)(nil)

@@ -93,8 +93,8 @@ var tables = []string{"csv", "tsv", "json", "jsonl", "parquet", "arrow", "feathe
 // Ending returns a file's extension, in lower case and without the dot.
 func Ending(path string) string { return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")) }
 
-// CheckTable returns an error if a file's extension is one of tables but not one of written. others
-// is a hint at the end of the error.
+// CheckTable returns an error if a file's extension is in tables but not in written. others is a
+// hint at the end of the error.
 func CheckTable(flag, path, others string, written ...string) error {
 	ending := Ending(path)
 	if slices.Contains(written, ending) || !slices.Contains(tables, ending) {

@@ -122,8 +122,8 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 	default:
 		out.Kernels, err = suiting(g.Kernel, histograms, vectors)
 	}
-	// Thresholds of separate labels are tuned on folds. Supervised embeddings would need a matrix
-	// per fold.
+	// For separate labels, supervised embeddings aren't tried, because tuning thresholds on folds
+	// would need a matrix per fold.
 	if err != nil || c.Vocabulary == nil || c.Tokenizer.Columns().HasNumbers() || s.Scheme == solver.Labels ||
 		len(g.Embeddings) > 0 || g.Fixed() || regression {
 		return out, err

@@ -10,8 +10,8 @@ import (
 
 // Curve describes how well a score separates the documents of a class from others at each
 // threshold. The score is the class's probability, or its decision value if there are no
-// probabilities. In one-vs-one, it is the mean over pairs. With TP true and FP false positives, P
-// positives and N negatives,
+// probabilities. In one-vs-one, the decision value is the mean over pairs. With TP true and FP
+// false positives, P positives and N negatives,
 //
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   precision and recall: (TP/P, TP/(TP+FP)),
 //	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over descending thresholds

@@ -345,7 +345,7 @@ func firstBy(weights []float64, n int, order func(a, b int) int) (first []int) {
 	if n = min(n, len(weights)); n <= 0 {
 		return nil
 	}
-	last := -1 // index that is n-th so far, or -1 if unknown
+	last := -1 // the n-th index so far, or -1 if unknown
 	for j, w := range weights {
 		if w == 0 || last >= 0 && order(last, j) < 0 {
 			continue

@@ -23,8 +23,9 @@ type ColumnEffect struct {
 	For    string  `json:"-"` // label or direction, as in TermEffect
 }
 
-// ExplainColumns explains the prediction of document i, which is row i of raw, by its columns, in
-// descending order of absolute effect. It returns the errors of [ExplainDocument].
+// ExplainColumns returns the effects of the columns on the prediction of document i, in descending
+// order of absolute effect. Row i of raw has the document's values. It returns the errors of
+// [ExplainDocument].
 func ExplainColumns(
 	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i int, o Options,
 ) ([]ColumnEffect, error) {
@@ -68,7 +69,7 @@ func explainColumns(
 }
 
 // termColumns assigns terms to the columns of a table. The columns of one text view are treated as
-// one column. Its name joins theirs by commas.
+// one column, whose name is the column names joined by commas.
 type termColumns struct {
 	vocabulary []string
 	views      []token.View

@@ -64,7 +64,8 @@ func (p *direct) Holding(bytes int64) Predictor {
 
 func (p *direct) Close() error { return nil }
 
-// MemoryLeft returns the memory limit bound minus held bytes in use. 0 means no limit.
+// MemoryLeft returns bound - held, at least 1. A bound of 0 means no limit, and the result is then
+// 0.
 func MemoryLeft(bound, held int64) int64 {
 	if bound == 0 {
 		return 0

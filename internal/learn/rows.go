@@ -18,7 +18,7 @@ type Row struct {
 	Probability *float64 `json:"probability,omitempty"`  // probability of the prediction, if known
 	Second      string   `json:"second,omitempty"`       // second class; the most probable class if rejected
 	Margin      float64  `json:"margin"`                 // decision value f, see [DocumentExplanation]
-	Nearest     *float64 `json:"nearest,omitempty"`      // largest kernel value to a training document
+	Nearest     *float64 `json:"nearest,omitempty"`      // largest kernel value with a training document
 	Rank        *float64 `json:"nearest_rank,omitempty"` // rank of Nearest: small means new, see [Novelty]
 	Known       int      `json:"terms_known"`            // number of distinct known terms
 	Note        string   `json:"note,omitempty"`         // NoKnownTerm, or empty

@@ -314,7 +314,7 @@ func (t *machines) mayFall(o *Options) bool {
 		!(t.Given("scheme") && t.Scheme == solver.OneVsOne)
 }
 
-// With manyDocuments, SVMs cost far more than linear models: the matrix takes 1.6 GB.
+// From manyDocuments documents on, SVMs cost far more than linear models: the matrix takes 1.6 GB.
 var manyDocuments = 20000
 
 // lines returns a trainer of linear models with the parameters that it shares with t.

@@ -259,8 +259,8 @@ type LearningPoint struct {
 
 // LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of each fold's
 // training documents, drawn by o.Seed. The subsets are nested and stratified by class. The last
-// point is the result all of a cross-validation with the same options and folds. It takes at most
-// the time of a cross-validation without shared tiles. It returns the errors of CrossValidate, and
+// point is made from all, a cross-validation with the same options and folds. It takes at most the
+// time of a cross-validation without shared tiles. It returns the errors of CrossValidate, and
 // fails for regression and one-class models.
 func LearningCurve(
 	ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int, all *Validation,

@@ -134,7 +134,8 @@ func Short(text string) string {
 	return Excerpt(text, maxExcerpt)
 }
 
-// Excerpt returns the first most characters of a text, with white space collapsed.
+// Excerpt returns the beginning of a text, with white space collapsed. most is the maximum number
+// of characters.
 func Excerpt(text string, most int) string {
 	text = strings.ToValidUTF8(text[:min(len(text), 8*most)], "")
 	text = strings.Join(strings.Fields(text), " ")

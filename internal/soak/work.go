@@ -150,7 +150,8 @@ func (b *block) dot(k *asm.Kernels, out []float32) {
 	k.PanelDot(out, b.panel, b.start, b.doc, b.offset, b.value)
 }
 
-// panelTask computes dot products of a panel and documents of up to most values.
+// panelTask computes dot products of a panel and documents. most is the maximum number of values of
+// a document.
 func panelTask(k *asm.Kernels, most int, seed uint64) *task {
 	b := newBlock(k, most, seed)
 	return &task{kind: kindPanel, size: fmt.Sprintf("of up to %d values", most), isa: k.ISA,
@@ -190,7 +191,7 @@ func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	return list
 }
 
-// newBlock returns a block of random documents of up to most values.
+// newBlock returns a block of random documents. most is the maximum number of values of a document.
 func newBlock(k *asm.Kernels, most int, seed uint64) *block {
 	const terms = 400
 	r := rand.New(rand.NewPCG(seed, uint64(most)))

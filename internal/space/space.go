@@ -84,7 +84,7 @@ func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart 
 	cols := documents[0].Cols
 	type text struct {
 		hash    uint64
-		at, row int // of a document without a hash, counted from 1
+		at, row int // indices of a document without a hash, counted from 1
 	}
 	place := map[text]uint32{}
 	columns := make([]map[int]uint32, len(all)) // columns of texts without terms

@@ -163,7 +163,7 @@ func (f field) Name() string { return f.name }
 // Value implements parquet.Field. It isn't called, because values are written as rows.
 func (f field) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
-// parquetRows returns functions that add a row and that end the file.
+// parquetRows returns a function that adds a row and a function that ends the file.
 func parquetRows[R any](w io.Writer, columns []Column[R]) (func(r *R) error, func() error) {
 	root := schema{Group: parquet.Group{}}
 	for _, c := range columns {
@@ -229,7 +229,8 @@ func lines[R any](w io.Writer, columns []Column[R]) func(r *R) error {
 	}
 }
 
-// records writes a header, and returns functions that write a row and that end the file.
+// records writes a header. It returns a function that writes a row and a function that ends the
+// file.
 func records[R any](w io.Writer, comma rune, columns []Column[R]) (each func(r *R) error, end func() error) {
 	out, record := csv.NewWriter(w), make([]string, len(columns))
 	out.Comma = comma

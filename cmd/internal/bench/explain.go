@@ -43,8 +43,8 @@ type headRound struct {
 	ToBest  float64 `json:"ratio_to_best"`
 }
 
-// thin returns about most elements of heads: the first, the last, the chosen head and its
-// neighbours, and others at even intervals.
+// thin reduces heads to about most elements. It keeps the first, the last, the chosen head and its
+// neighbours, and other heads at even intervals.
 func thin(heads []engine.Head, chosen, most int) []engine.Head {
 	step := max((len(heads)+most-4)/(most-3), 1)
 	var out []engine.Head

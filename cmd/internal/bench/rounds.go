@@ -30,7 +30,7 @@ func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error
 func timed(
 	ctx context.Context, e *engine.Engine, run func(context.Context) error,
 ) (seconds float64, did engine.Stats, err error) {
-	runtime.GC() // prevents an effect of earlier garbage on memory and time
+	runtime.GC() // collect earlier garbage, which would affect memory and time
 	var before engine.Stats
 	if e != nil {
 		before = e.Stats()

@@ -60,8 +60,8 @@ func ColumnName(c learn.ColumnEffect, most int) string {
 	return name
 }
 
-// Value formats a field of a table: a decimal number with 6 digits, or up to most characters of any
-// other text.
+// Value formats a field of a table: a decimal number with 6 digits, or the beginning of any other
+// text. most is the maximum number of characters.
 func Value(value string, most int) string {
 	if x, err := strconv.ParseFloat(value, 64); err == nil && strings.Contains(value, ".") {
 		return fmt.Sprintf("%.6g", x)

@@ -23,7 +23,7 @@ type documentReport struct {
 	Model    string `json:"model"`
 	Document string `json:"document"`
 	*learn.DocumentExplanation
-	Columns []learn.ColumnEffect `json:"columns,omitempty"` // columns of a row, by effect
+	Columns []learn.ColumnEffect `json:"columns,omitempty"` // columns of a row, ordered by effect
 	Marks   []learn.Mark         `json:"marks,omitempty"`   // words with the largest effects
 
 	text     string

@@ -113,7 +113,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	}
 	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
 		given([]string{r.f.Program, "evaluate"}, r.f, "in", "model"), quoted(r.In), quoted(r.model)), " ")}
-	out.fill(&x.about, &r.predict, x.predictor) // before explanations compute more dot products
+	out.fill(&x.about, &r.predict, x.predictor) // must precede explanations, which compute more dot products
 	held := held(x)
 	var training *sparse.CSR
 	if r.training != "" {
@@ -282,7 +282,8 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 	return title, t
 }
 
-// deciding returns up to most terms with the largest positive effects on the prediction.
+// deciding returns the terms with the largest positive effects on the prediction. most is the
+// maximum number.
 func deciding(x *learn.DocumentExplanation, most int) string {
 	var terms []string
 	if x != nil {
@@ -295,8 +296,9 @@ func deciding(x *learn.DocumentExplanation, most int) string {
 	return strings.Join(terms, ", ")
 }
 
-// decidingColumns returns up to most columns of a row with the largest positive effects on the
-// prediction, and all columns with a note, such as a missing value.
+// decidingColumns returns the columns of a row with the largest positive effects on the prediction,
+// and all columns with a note, such as a missing value. most is the maximum number of columns
+// without a note.
 func decidingColumns(columns []learn.ColumnEffect, most int) string {
 	var parts []string
 	for _, c := range columns {

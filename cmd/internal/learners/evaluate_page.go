@@ -233,7 +233,7 @@ func (r *evaluateReport) charts() []report.Chart {
 	return append(out, report.Chart{Chart: p, Description: strings.Join(parts, "; ")})
 }
 
-// importanceSection returns the importance of columns, with a chart of the most important ones.
+// importanceSection returns the importance of columns, with a chart of the most important columns.
 func (r *evaluateReport) importanceSection() report.Section {
 	what, format := "accuracy", func(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
 	if r.MSE != nil {

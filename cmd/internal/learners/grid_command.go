@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/learn"
 )
 
-// settingsOf returns the flags of a point.
+// settingsOf returns the flags that set the parameters of a point.
 func (r *gridReport) settingsOf(best *gridRow) []string {
 	var settings []string
 	for _, q := range [][2]string{{"-type", best.Type}, {"-kernel", best.Kernel}} {
@@ -92,7 +92,7 @@ func (m *machine) commandLine(others, settings []string) string {
 	return strings.Join(words, " ")
 }
 
-// given appends the flags set by the user, except others, quoted for a shell.
+// given appends the flags set by the user, quoted for a shell. others lists flags to omit.
 func given(words []string, f *cli.Flags, others ...string) []string {
 	f.Visit(func(fl *flag.Flag) {
 		switch {

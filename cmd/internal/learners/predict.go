@@ -266,7 +266,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 // held returns the memory of the process in bytes, without an engine on other documents.
 func held(x *found) int64 { return heldBesides(&x.about) + x.corpus.Bytes() }
 
-// addNovelty ranks documents by similarity to training, or to the model's documents if it is nil.
+// addNovelty ranks documents by similarity to training (nil = the model's documents).
 func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {
 	p.Stage("comparing")
 	defer p.Clear()

@@ -185,8 +185,9 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	return nil
 }
 
-// warnNone warns about unlabelled documents if the scheme has a classifier per label: they are
-// negative examples for all labels. Other schemes ignore such documents.
+// warnNone warns about unlabelled documents if the scheme has a classifier per label, because
+// unlabelled documents are then negative examples for all labels. Other schemes ignore such
+// documents.
 func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
 	if n, first := unlabelled(c); n > 0 && scheme == solver.Labels {
 		e.Warn("using %s without a label as negative examples for all labels, the first is %s",

@@ -39,7 +39,8 @@ type trainReport struct {
 	details []string // report lines for learners other than SVMs
 }
 
-// machineRow describes a decision function. Class is empty if the model has only one.
+// machineRow describes a decision function. Class is empty if the model has only one decision
+// function.
 type machineRow struct {
 	Class      string  `json:"class,omitempty"`
 	Against    string  `json:"against,omitempty"` // other class in one-vs-one

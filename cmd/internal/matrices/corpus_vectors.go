@@ -40,7 +40,7 @@ func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (docume
 }
 
 // write writes the documents of c as svmlight vectors, with the embedding of -embed. The embedding
-// is fitted to model, which is c without -like.
+// is fitted to model, which equals c unless -like is set.
 func (w *dataset) write(
 	ctx context.Context, e *cli.Env, p *cli.Progress, c, model *corpus.Corpus, to *vectorFile,
 ) error {

@@ -20,8 +20,8 @@ func numericLabels(c *corpus.Corpus, e *cli.Env) ([]string, error) {
 	return numbersOf(c, classNumbers(c.Classes, e), "")
 }
 
-// classNumbers returns a number per class: the names if all are numbers, otherwise 1, 2, .... It
-// then prints the number of each class.
+// classNumbers returns a number per class: the names if all are numbers, otherwise 1, 2 and so on.
+// In the second case it prints the number of each class.
 func classNumbers(names []string, e *cli.Env) []string {
 	numbered := false
 	for _, name := range names {
@@ -40,8 +40,8 @@ func classNumbers(names []string, e *cli.Env) []string {
 	return numbers
 }
 
-// numbersOf returns the number of each document's class. Unlabelled documents get the text none. It
-// fails for a document with several classes, and for an unlabelled document if none is "".
+// numbersOf returns the number of each document's class. none is the text for unlabelled documents.
+// It fails for a document with several classes, and for an unlabelled document if none is "".
 func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil

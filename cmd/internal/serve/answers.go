@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// These are maximum numbers: texts per request, terms or neighbours, bytes of a text to explain.
+// Maximum numbers of texts per request, of terms or neighbours, and of bytes in a text to explain.
 const maxTexts, maxNamed, maxExplained = 1000, 1000, 64 << 10
 
 // request is the decoded body of a request.
@@ -219,7 +219,7 @@ type prediction struct {
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`
-	Note        string   `json:"note,omitempty"` // note, such as that the text has no known word
+	Note        string   `json:"note,omitempty"` // note, for example if the text has no known word
 	// For a rejected prediction, Probability is the probability of Second, and below Threshold.
 	Threshold float64 `json:"threshold,omitempty"`
 }

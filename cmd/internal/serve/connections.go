@@ -30,7 +30,8 @@ func (c *connections) count() int64 {
 // crowdedEvery is the minimum time between log lines about too many connections.
 const crowdedEvery = time.Minute
 
-// connection implements [http.Server.ConnState]. Above the limit it closes the longest idle.
+// connection implements [http.Server.ConnState]. Above the limit it closes the connection that has
+// been idle longest.
 func (s *service) connection(conn net.Conn, state http.ConnState) {
 	c := &s.open
 	c.mu.Lock()

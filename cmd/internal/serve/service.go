@@ -206,7 +206,7 @@ func failureOf(err error) *failure {
 }
 
 // compute reads the body, waits for a slot, and calls work. It doesn't occupy a slot while it
-// reads. Explanations also need a slot in reasons, which has fewer.
+// reads. Explanations also need a slot in reasons, which has fewer slots.
 func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	work func(ctx context.Context, body []byte, l *loaded) error,
 ) error {

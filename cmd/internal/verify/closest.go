@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// closestPairList holds the limit pairs with the smallest c. At most half of the list are identical
-// pairs, so that a corpus with many duplicates also has other pairs, which are harder. Ties are
-// broken by row and column.
+// closestPairList holds the pairs with the smallest c, up to limit pairs. At most half of the list
+// are identical pairs, so that a corpus with many duplicates also has other pairs, which are
+// harder. Ties are broken by row and column.
 type closestPairList struct {
 	limit     int
 	bound     float32 // pairs with c >= bound are skipped

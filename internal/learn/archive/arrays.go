@@ -14,8 +14,8 @@ type part struct {
 	take  func([]byte) error
 }
 
-// Part describes an array of n elements of the size each in bytes. Parts are written and read in
-// the order of the calls. Errors for a truncated file contain the name.
+// Part describes an array of n elements, each of the given size in bytes. Parts are written and
+// read in the order of the calls. Errors for a truncated file contain the name.
 func (f *File) Part(name string, each, n int64, write func(*Writer), take func([]byte) error) {
 	if f.err == nil && (n < 0 || n > MaxBytes/each || n*each > MaxBytes-f.total) {
 		f.fail("%s: %d elements of %d bytes exceed the limit of %d bytes in total", name, n, each, int64(MaxBytes))

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// File is passed to a Describe function, whose calls of File write or read a file. After an error,
-// further calls have no effect.
+// File is passed to a Describe function. Its methods write or read a file, see [File.Writing].
+// After an error, further calls have no effect.
 type File struct {
 	writing bool
 	written []string                   // "key":value of each key
@@ -101,7 +101,7 @@ func (f *File) unknown() {
 	}
 }
 
-// Count describes a key whose value is an integer from 0 to most.
+// Count describes a key whose value is an integer between 0 and most, inclusive.
 func Count[T int | int64](f *File, key string, n *T, most int64) {
 	wide := int64(*n) // int may have only 32 bits
 	f.Key(key, &wide)

@@ -143,7 +143,7 @@ func firstLine(in *bufio.Reader, name string) ([]byte, error) {
 	return line, nil
 }
 
-// readLine reads a line and its newline. The maximum length is most bytes.
+// readLine reads a line and its newline. most is the maximum length in bytes.
 func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 	for {
 		piece, err := in.ReadSlice('\n')

@@ -56,8 +56,8 @@ const (
 
 // Cholesky replaces a symmetric matrix A by its factor T, A = TᵀT with T upper triangular, and
 // returns the indices of the remaining rows. It drops row and column i, such as a duplicate, if
-// eliminating the previous rows reduces A[i][i] to less than least times its initial value. It
-// reads only the upper triangle, and takes N³/6 multiply-adds.
+// eliminating the previous rows reduces A[i][i] below least times its initial value. It reads only
+// the upper triangle, and takes N³/6 multiply-adds.
 func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {
@@ -108,7 +108,7 @@ func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int
 }
 
 // eliminate computes rows b0 <= k < b1 of the factor in columns lo to hi. The first call is for the
-// diagonal block, with the smallest allowed pivots in least. A dropped row becomes 0.
+// diagonal block, and least holds the smallest allowed pivots. A dropped row becomes 0.
 func (s *Square) eliminate(do Do, b0, b1, lo, hi int, least []float64) {
 	var by [block * strip]float64
 	for s0 := b0; s0 < b1; s0 += strip {

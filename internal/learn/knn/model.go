@@ -57,8 +57,8 @@ func nobody(k kernel.Kernel, where string) error {
 		"or equal weights (Uniform)", k, where)
 }
 
-// votes reports whether kernel values can be positive, or may be, depending on documents. A kernel
-// that decreases with c has its maximum at c = 0.
+// votes reports whether kernel values may be positive for some documents. A kernel that decreases
+// with c has its maximum at c = 0.
 func votes(k kernel.Kernel) bool {
 	switch p := kernel.PropertiesOf(k); {
 	case p.NonPositive:

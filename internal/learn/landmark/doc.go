@@ -25,7 +25,8 @@
 // loss. engine.Rectangle stores the rows of Kₙₘ that fit into memory and recomputes other rows.
 // Newton steps use conjugate gradients with Falkon's preconditioner: if w is the mean of the second
 // derivatives D, KₙₘᵀDKₙₘ ≈ w n/m Kₘₘ², so the Hessian in u ≈ I + C w n/m TTᵀ (precondition.go).
-// The squared loss needs one Newton step. The search stops at a duality gap (gap.go).
+// The squared loss needs one Newton step. The search stops when the duality gap is small enough
+// (gap.go).
 //
 // All m×m matrices are float64. Results are bit-identical for any number of workers.
 //

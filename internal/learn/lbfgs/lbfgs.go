@@ -133,7 +133,7 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 		}
 		if !ok {
 			if s == nil || failed == maxFailed {
-				m.Converged = true // no step decreases the value, up to rounding or the next kink
+				m.Converged = true // no step decreases the value, because of rounding or a kink
 				return m, nil
 			}
 			failed++

@@ -32,10 +32,9 @@ import (
 // svm-predict expects, for each test document, the kernel values with all training documents in
 // order.
 //
-// It fails if LIBSVM has no such kernel or embedding (unless precomputed is set), if a support
-// vector's document is unknown (if precomputed is set), for one-vs-rest with more than two classes
-// or independent labels, if class names are numbers but not integers, or if an index is above
-// 2³¹-1.
+// If precomputed is set, it fails if a support vector's document is unknown; otherwise it fails if
+// LIBSVM lacks the kernel or embedding. It also fails for one-vs-rest with more than two classes or
+// independent labels, if class names are numbers but not integers, or if an index is above 2³¹-1.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) (labels []int32, err error) {
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM format: %w", err) }
 	if labels, err = Labels(m.Classes); err != nil {

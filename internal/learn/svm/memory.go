@@ -274,8 +274,8 @@ func (p *Problem) tooLarge(more ...Task) error {
 	return &run.MemoryError{What: "svm: " + what, Need: need, Limit: p.opt.MemoryBytes, Enough: true}
 }
 
-// solverOptions returns the solver options for a task. The memory for rows is the budget for rows.
-// If the task's other memory exceeds the spare memory, the excess is subtracted.
+// solverOptions returns the solver options for a task. The budget for rows is reduced by the task's
+// other memory in excess of the spare memory.
 func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 	k, _ := kernels(p.opt.ISA) // the engine has checked it
 	opt := solver.Options{
@@ -331,7 +331,8 @@ func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	return rows, nil
 }
 
-// needs returns the memory to predict docs in batches of rows, by an engine, weights or neither.
+// needs returns the memory for predicting docs with batch size rows, using engine e, weights or
+// neither.
 func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())
 	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Functions))+24)

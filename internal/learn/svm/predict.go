@@ -163,7 +163,7 @@ type predicting struct {
 	sums   summing
 }
 
-// run fills in the prediction, rows documents at a time.
+// run computes the prediction. rows is the number of documents per batch.
 func (p *predicting) run(ctx context.Context, rows int) error {
 	n, atOnce := p.docs.Rows(), 1
 	if p.rows > 0 || p.w != nil {
@@ -240,7 +240,7 @@ func (p *Predictor) decides() *engine.Engine {
 	return p.Engine()
 }
 
-// width returns the number of documents that are decided together.
+// width returns the number of documents that are predicted together.
 func (p *Predictor) width() int {
 	if e := p.decides(); e != nil {
 		return e.Info().Kernels.Panel

@@ -77,8 +77,9 @@ const rejectionLevels = 50
 
 // tuneRejection finds the lowest threshold that reaches a target (coverage or error E) on k folds.
 //
-// An error is tested at fixed coverages, strictest threshold first. A threshold with w of a answers
-// wrong passes at level α if the number X of wrong answers in a new batch of m = a/k answers has
+// An error is tested at fixed coverages, strictest threshold first. A threshold at which w of a
+// answers are wrong passes at level α if the number X of wrong answers in a new batch of m = a/k
+// answers has
 //
 //	P(X > E·m) <= α,   X ~ BetaBinomial(m, w + 1, a - w)
 //

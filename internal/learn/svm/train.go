@@ -152,8 +152,8 @@ func (p *Problem) withKernel(s Settings) Settings {
 	return s
 }
 
-// machines trains all binary classifiers, or the classifiers in only if it isn't nil. It computes
-// the matrix first if the matrix fits into memory and most of it is used.
+// machines trains the binary classifiers with indices in only (nil = all). It computes the matrix
+// first if the matrix fits into memory and most of it is used.
 func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report *Report) (*solver.Classifier, error) {
 	opt, err := p.solverOptions(Task{Settings: *s})
 	if err != nil {
@@ -203,9 +203,9 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	return c, err
 }
 
-// few returns the documents that some binary classifiers use, in the order of the problem, if the
-// matrix of only these documents is worth computing. It returns nil if the whole matrix is computed
-// already, or is about as large.
+// few returns the documents that the given binary classifiers use, in the order of the problem, if
+// the matrix of only these documents is worth computing. It returns nil if the whole matrix is
+// computed already, or is about as large.
 func (p *Problem) few(s *Settings, machines []int) []int {
 	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || p.Cache().Computed > 0 {
 		return nil
@@ -260,8 +260,8 @@ func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	return t, nil
 }
 
-// classifier trains all binary classifiers, or the classifiers in only if it isn't nil. It trains
-// on the matrix of docs, or of all documents if docs is nil.
+// classifier trains the binary classifiers with indices in only (nil = all) on the matrix of docs
+// (nil = all documents).
 func (p *Problem) classifier(
 	ctx context.Context, m solver.Matrix, s *Settings, only, docs []int, opt solver.Options,
 ) (*solver.Classifier, error) {

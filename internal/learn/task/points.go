@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Points are training documents stored by rows and by columns, so that passes over either only
-// gather. Columns are the terms that occur in the documents, by decreasing frequency, so that the
-// most used weights are adjacent.
+// Points are training documents stored by rows and by columns, so that passes by rows and by
+// columns are both gathers. Columns are the terms that occur in the documents, by decreasing
+// frequency, so that the most used weights are adjacent.
 type Points struct {
 	Rows    *sparse.CSR // columns are indices of Terms
 	Columns *sparse.CSR // transposed: row j lists the documents with Terms[j]

@@ -14,12 +14,12 @@ type Work struct{ Square, Linear float64 }
 // On returns the work on n documents.
 func (w Work) On(n float64) float64 { return (w.Square*n + w.Linear) * n }
 
-// documents returns the number of documents for which the work is much.
+// documents is the inverse of On: it returns the number of documents for an amount of work.
 func (w Work) documents(much float64) float64 {
 	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Square*much))
 }
 
-// Add adds the work on a fraction of the documents, multiplied by times.
+// Add adds the work on a fraction of the documents, multiplied by the factor times.
 func (w *Work) Add(times float64, of Work, share float64) {
 	w.Square += times * of.Square * share * share
 	w.Linear += times * of.Linear * share

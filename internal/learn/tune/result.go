@@ -157,8 +157,8 @@ func (r *Result) complete() {
 	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))
 }
 
-// Ranks reports whether r is better than o: by the mean. If means are equal up to rounding, it
-// compares macro F1, and then log loss.
+// Ranks reports whether r is better than o. It compares the means. If they are equal up to
+// rounding, it compares macro F1, and then log loss.
 func (r *Result) Ranks(o *Result) bool {
 	if !(math.Abs(r.Mean-o.Mean) <= 1e-12*math.Abs(o.Mean)) || r.Score == nil || o.Score == nil {
 		return r.Measure.Better(r.Mean, o.Mean)
