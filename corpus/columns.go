@@ -248,7 +248,7 @@ func (t *table) take(given string, kind Kind, option string) int {
 		t.set(at, kind)
 		return at
 	}
-	t.bad.withOption(option, "names or numbers it")
+	t.bad.withOption(option, "sets it by name or number")
 	return -1
 }
 
@@ -319,7 +319,7 @@ func (t *table) warn(c *Corpus) {
 			quoteList(t.first), t.first[t.label]), 1, at, "LabelColumn", strconv.Itoa(t.label+1)+" reads it as a document")
 	}
 	if t.header && !t.keys && t.label < 0 && !t.noLabels && len(t.first) > 2 {
-		warn.addOption("no column of labels: "+strings.Join(t.first, ", "), 1, at, "LabelColumn", "names it")
+		warn.addOption("no column of labels: "+strings.Join(t.first, ", "), 1, at, "LabelColumn", "sets it by name")
 	}
 }
 
@@ -327,7 +327,7 @@ func (t *table) warn(c *Corpus) {
 func (t *table) explain(err error) error {
 	if bad := (*SyntaxError)(nil); t.tokenizer != (Tokenizer{}) && errors.As(err, &bad) &&
 		strings.Contains(bad.Found, " in the column ") {
-		bad.Option, bad.Remedy = "Columns", "gives the kind of a column, as in price=text"
+		bad.Option, bad.Remedy = "Columns", "sets the kind of a column, as in price=text"
 	}
 	return err
 }

@@ -368,7 +368,7 @@ func TestNoNumericTable(t *testing.T) {
 	text := "query,label\n" + strings.Repeat("1234567,x\n", 9000) + "red bike,y\n"
 	_, err := ReadFrom(t.Context(), strings.NewReader(text), "a.csv", Options{})
 	if err == nil || !strings.Contains(err.Error(), `a.csv:9002: "red bike" in the column query`) ||
-		!strings.HasSuffix(err.Error(), "(Options.Columns gives the kind of a column, as in price=text)") {
+		!strings.HasSuffix(err.Error(), "(Options.Columns sets the kind of a column, as in price=text)") {
 		t.Error(err)
 	}
 }

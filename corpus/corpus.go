@@ -75,7 +75,7 @@ type Warning struct {
 	Of      int64  // number of possible occurrences, such as all words; 0 if there is none
 	First   string // position of the first occurrence, such as "train.svm:12"
 	Option  string // field of Options that avoids the warning, such as "Encoding"; empty if there is none
-	Remedy  string // effect of that field, such as "names the encoding"
+	Remedy  string // effect of that field, such as "sets the encoding"
 }
 
 // Select returns the corpus of the given documents in the given order. Vocabulary and classes are

@@ -19,7 +19,7 @@ type SyntaxError struct {
 	Found    string // such as "index 7 is not above 9"
 	Expected string // such as "ascending indices"
 	Option   string // field of Options that allows the input, such as "Signed"; empty if there is none
-	Remedy   string // effect of that field, such as "accepts others"
+	Remedy   string // effect of that field, such as "accepts negative values"
 	// Guessed is the detected format and its evidence, such as "svmlight from line 1". It is empty
 	// if the format was set or is certain.
 	Guessed string
@@ -147,7 +147,7 @@ func (w *warnings) addOption(message string, count int64, first, field, does str
 // badBytes adds a warning for invalid bytes.
 func (w *warnings) badBytes(count int64, first string) {
 	w.addOption("byte that is not text, read as a separator", count, first,
-		"Encoding", "names the encoding, such as windows-1252")
+		"Encoding", "sets the encoding, such as windows-1252")
 }
 
 // lines adds a warning for a tally of a block of lines that starts at firstLine.
@@ -244,7 +244,7 @@ func (c *Corpus) suspectHeader(label, text, at string) {
 func (c *Corpus) suspect(at func(i int) string) {
 	if single, first, most := c.single(); most && c.Numbers() == 0 { // see Targets
 		c.warn().addOption(fmt.Sprintf("class with one document, as for most of %d documents", c.Documents.Rows()),
-			single, at(first), "LabelColumn", "names or numbers the column of labels")
+			single, at(first), "LabelColumn", "sets the label column by name or number")
 	}
 }
 

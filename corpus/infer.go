@@ -88,7 +88,7 @@ func (t *table) infer(opt *Options) {
 	case alone:
 	case (!t.header && n > 2 || t.keys && named < 0) && t.label < 0 && opt.Columns == "":
 		t.bad = fault(fmt.Sprintf("%d columns, none called label or text: %s", n, quoteList(t.first)),
-			"the name of the label column").withOption("LabelColumn", "names or numbers it")
+			"the name of the label column").withOption("LabelColumn", "sets it by name or number")
 	default:
 		t.inferFeatures(opt)
 	}
@@ -137,7 +137,7 @@ func (t *table) inferFeatures(opt *Options) {
 		case KindVector:
 			if c.Size, _ = vectorSize(t.values(i)); c.Size == 0 {
 				t.bad = fault("no list of numbers near the beginning of column "+t.first[i], "lists such as [0.5, -1]").
-					withOption("Columns", "gives the kind of a column")
+					withOption("Columns", "sets the kind of a column")
 				return
 			}
 			others = append(others, i)
@@ -165,7 +165,7 @@ func (t *table) inferFeatures(opt *Options) {
 		t.set(texts[0], KindText)
 	case len(texts)+len(others) == 0 || known:
 		t.bad = fault(fmt.Sprintf("%d columns: %s", len(t.first), quoteList(t.first)), "the name of the text column").
-			withOption("TextColumn", "names or numbers it")
+			withOption("TextColumn", "sets it by name or number")
 	default:
 		t.views(opt.Tokenizer, texts, others)
 	}

@@ -99,7 +99,7 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 // badName returns the error for a label that isn't UTF-8.
 func badName(name []byte) *SyntaxError {
 	return fault("label "+quote(name)+" is not UTF-8", "UTF-8").
-		withOption("Encoding", "names the encoding, such as windows-1252")
+		withOption("Encoding", "sets the encoding, such as windows-1252")
 }
 
 // labels returns an empty piece for labels separated as in the options.
@@ -246,7 +246,7 @@ func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 		}
 	}
 	c.warn().addOption("label with a comma, such as "+example+", read as several labels", several, "",
-		"LabelSeparator", "none reads it as one label, a comma as several")
+		"LabelSeparator", "none keeps it as one label, a comma splits it")
 }
 
 // readLabels reads Options.Labels.

@@ -20,10 +20,10 @@ import (
 func TestBadInput(t *testing.T) {
 	const (
 		finite  = "a finite number"
-		utf8    = "UTF-8 text (Options.Encoding names another encoding, such as windows-1252)"
+		utf8    = "UTF-8 text (Options.Encoding sets another encoding, such as windows-1252)"
 		label   = labelExpected
-		counted = "a value of at least 0 (Options.Signed accepts others)"
-		shorter = "shorter lines (Options.MaxLineBytes and the memory limit bound it)"
+		counted = "a nonnegative value (Options.Signed accepts negative values)"
+		shorter = "shorter lines (Options.MaxLineBytes raises the limit, within the memory limit)"
 	)
 	for _, test := range []struct {
 		file, content string
@@ -60,7 +60,7 @@ func TestBadInput(t *testing.T) {
 		{"a.svm", "1,,2 1:1\n", Options{}, `:1: label "1,,2"`, label},
 		{"a.svm", "1,1 1:1\n", Options{}, `:1: duplicate label "1"`, "distinct labels in each document"},
 		{"a.svm", "\xff 1:1\n", Options{}, `:1: label "\xff" is not UTF-8`,
-			"UTF-8 (Options.Encoding names the encoding, such as windows-1252)"},
+			"UTF-8 (Options.Encoding sets the encoding, such as windows-1252)"},
 		{"a.svm", "1 1:1\n2 2:2 3:3\n", Options{MaxLineBytes: 8}, ":2: a line of more than 8 B", shorter},
 		{"a.svm", "1 " + strings.Repeat("x", 100), Options{}, `:1: "` + strings.Repeat("x", 40) + `"... has no colon`,
 			"index:value"},
@@ -70,19 +70,19 @@ func TestBadInput(t *testing.T) {
 		{"a.tsv", "a\tb\nc\td\xc3\n", Options{Strict: true},
 			":2: byte 0xc3, which is not UTF-8, at byte 4 of the line", utf8},
 		{"a.tsv", "a\tb\x00", Options{}, ": a NUL byte near the start, as in binary data or UTF-16 without a byte " +
-			"order mark", "text (Options.Encoding names the encoding, such as utf-16)"},
+			"order mark", "text (Options.Encoding sets the encoding, such as utf-16)"},
 		{"a.tsv", "a\tb\x00", Options{Strict: true}, ":1: a NUL byte at byte 4 of the line", utf8},
 		{"a.tsv", "\xffa\tb", Options{Strict: true}, ":1: byte 0xff, which is not UTF-8, at byte 1 of the line", utf8},
 		{"a.tsv", "a\t\x82\xff", Options{Form: Form{Encoding: "shift_jis"}, Strict: true},
 			":1: an invalid character for the encoding at byte 3 of the line in UTF-8",
-			"text (Options.Encoding names another encoding, such as windows-1252)"},
+			"text (Options.Encoding sets another encoding, such as windows-1252)"},
 
 		{"a.csv", "id,subject,x\n1,2,3\n", Options{}, `:1: 3 columns, none called label or text: ` +
-			`"id, subject, x"`, "the name of the label column (Options.LabelColumn names or numbers it)"},
+			`"id, subject, x"`, "the name of the label column (Options.LabelColumn sets it by name or number)"},
 		{"a.csv", "id,body\n1,2\n", Options{Form: Form{LabelColumn: "class"}}, `:1: the columns "id, body"`,
-			`a column called "class" (Options.LabelColumn names or numbers it)`},
+			`a column called "class" (Options.LabelColumn sets it by name or number)`},
 		{"a.csv", "id,body\n1,2\n", Options{Form: Form{TextColumn: "3"}}, ":1: 2 columns",
-			"a column 3 (Options.TextColumn names or numbers it)"},
+			"a column 3 (Options.TextColumn sets it by name or number)"},
 		{"a.csv", "text,lae, \"\"\na b,c,d\n", Options{Form: Form{Columns: "3=text"}},
 			":1: column 3, of kind text, without a name",
 			"a name in the first line (Options.Columns with 3=ignore leaves it out)"},
@@ -93,7 +93,7 @@ func TestBadInput(t *testing.T) {
 		{"a.csv", "text,text,label\na,b,c\n", Options{}, `:1: two columns called "text"`,
 			"different names"},
 		{"a.csv", "a,b\n", Options{Form: Form{LabelColumn: "1", TextColumn: "1"}}, ":1: column 1 as label and as text",
-			"a single kind (Options.TextColumn names or numbers it)"},
+			"a single kind (Options.TextColumn sets it by name or number)"},
 		{"a.csv", "label,text\n", Options{}, ": no documents", "records with a label and a text"},
 		{"a.csv", "label,text\na," + strings.Repeat("b", 20) + "\n", Options{MaxLineBytes: 15},
 			":2: a line of more than 15 B",
@@ -103,9 +103,9 @@ func TestBadInput(t *testing.T) {
 			"a JSON object in one line"},
 		{"a.jsonl", "null\n", Options{}, `:1: "null": null is not an object`, "a JSON object in one line"},
 		{"a.jsonl", `{"t":"a"}`, Options{Form: Form{TextColumn: "x"}}, `:1: the columns "t"`,
-			`a column called "x" (Options.TextColumn names or numbers it)`},
+			`a column called "x" (Options.TextColumn sets it by name or number)`},
 		{"a.jsonl", `{"text":"a"}`, Options{Form: Form{LabelColumn: "x"}}, `:1: the columns "text"`,
-			`a column called "x" (Options.LabelColumn names or numbers it)`},
+			`a column called "x" (Options.LabelColumn sets it by name or number)`},
 		{"a.jsonl", `{"text":"a","label":{}}`, Options{}, `:1: the label "{}"`,
 			"a string, a number, true, false, null, or an array of them"},
 		{"a.jsonl", `{"text":"a","label":["x","x"]}`, Options{}, `:1: duplicate label "x"`, "distinct labels in each document"},
@@ -188,7 +188,7 @@ func TestBadFile(t *testing.T) {
 	}
 	want := "corpus: " + filepath.Join(root, "a", "07") +
 		":2: byte 0xff, which is not UTF-8, at byte 4 of the line, expected UTF-8 text " +
-		"(Options.Encoding names another encoding, such as windows-1252)"
+		"(Options.Encoding sets another encoding, such as windows-1252)"
 	for _, workers := range []int{1, 2, 7} {
 		if _, err := Read(context.Background(), root, Options{Workers: workers, Strict: true}); err == nil ||
 			err.Error() != want {
@@ -207,7 +207,7 @@ func TestBadFile(t *testing.T) {
 	_, err := Read(context.Background(), root, Options{MaxLineBytes: 3})
 	if want := "corpus: " + good +
 		":1: a line of more than 3 B, expected shorter lines " +
-		"(Options.MaxLineBytes and the memory limit bound it)"; err == nil ||
+		"(Options.MaxLineBytes raises the limit, within the memory limit)"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
@@ -257,7 +257,7 @@ func TestLongLine(t *testing.T) {
 	_, err = readSVMLight(context.Background(), in, &opt, &meter{})
 	runtime.ReadMemStats(&after)
 	if want := "corpus: long:2: a line of more than " + run.FormatBytes(limit) +
-		", expected shorter lines (Options.MaxLineBytes and the memory limit bound it)"; err == nil ||
+		", expected shorter lines (Options.MaxLineBytes raises the limit, within the memory limit)"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}

@@ -183,7 +183,7 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 
 func lineTooLong(most int) *SyntaxError {
 	return fault("a line of more than "+run.FormatBytes(int64(most)), "shorter lines").
-		withOption("MaxLineBytes", "and the memory limit bound it")
+		withOption("MaxLineBytes", "raises the limit, within the memory limit")
 }
 
 // eachLine calls parse for each line of data, numbered from 0, up to the first invalid line. It

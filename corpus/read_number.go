@@ -140,5 +140,5 @@ func parseValue(token []byte, signed bool) (float32, *SyntaxError) {
 
 // negative returns the error for a value that Options.Signed would allow.
 func negative(found string) *SyntaxError {
-	return fault(found, "a value of at least 0").withOption("Signed", "accepts others")
+	return fault(found, "a nonnegative value").withOption("Signed", "accepts negative values")
 }

@@ -57,7 +57,7 @@ func TestReadNumPy(t *testing.T) {
 		t.Errorf("signed: read\n%s", got)
 	}
 	for file, want := range map[string]string{
-		"negative.npy": "row 0, column 0: value -1, expected a value of at least 0 (Options.Signed accepts others)",
+		"negative.npy": "row 0, column 0: value -1, expected a nonnegative value (Options.Signed accepts negative values)",
 		"vector.npy":   "an array of shape [3], expected a matrix: rows and columns",
 		"text.npy":     "an array of texts, expected numbers",
 		"nan.npy":      "row 0, column 1: value NaN, expected a finite number",

@@ -125,7 +125,7 @@ func (in *input) notBinary() error {
 		return nil
 	}
 	return fault("a NUL byte near the start, as in binary data or UTF-16 without a byte order mark", "text").
-		withOption("Encoding", "names the encoding, such as utf-16").at(in.name, 0)
+		withOption("Encoding", "sets the encoding, such as utf-16").at(in.name, 0)
 }
 
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {

@@ -57,7 +57,7 @@ func (c textCheck) fault(l []byte) (bad *SyntaxError) {
 			found := fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[at], at+1)
 			bad = fault(found, "UTF-8 text")
 		}
-		bad.withOption("Encoding", "names another encoding, such as windows-1252")
+		bad.withOption("Encoding", "sets another encoding, such as windows-1252")
 		return false
 	})
 	return bad

@@ -44,7 +44,7 @@ func validateViews(views []View, columns int) error {
 // wantsViews returns an error if the embedding doesn't support the views.
 func (e Embedding) wantsViews(views []View) error {
 	if e.Pairing != Dot && slices.ContainsFunc(views, func(v View) bool { return v.Vector }) {
-		return fmt.Errorf("sparse: embedding %s of documents with vectors, expected one without histograms", e)
+		return fmt.Errorf("sparse: embedding %s compares histograms, so it cannot be used with vectors", e)
 	}
 	const minPower = 0.25 // float32 must hold the factors of values, which are shares to the power 1/2p
 	normed := e.Weighting.Damped() || e.Supervised()

@@ -191,7 +191,7 @@ func TestRefusals(t *testing.T) {
 		{"", "plan train -signed -store " + dir + " -in " + file, cli.Failed, "has no labels; read them"},
 		{"", "plan train -type nu_svr -kernel linear -signed -store " + dir + " -in " + file, cli.Failed,
 			"has no label, but regression requires a number"},
-		{"", "plan gram -store " + dir + " -in " + file, cli.Failed, "(-signed accepts others)"},
+		{"", "plan gram -store " + dir + " -in " + file, cli.Failed, "(-signed accepts negative values)"},
 		{"", "plan gram -m 50 -store " + dir + " -in " + file, cli.Failed, "65 MiB of memory, but -m allows 50 MiB"},
 		{"", "gather -m 50 -o x -store " + dir, cli.Failed, "65 MiB of memory, but -m allows 50 MiB"},
 		{"", "plan gram", cli.Misuse, "-store URL is required"},

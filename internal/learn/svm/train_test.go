@@ -205,7 +205,7 @@ func TestTrainRefuses(t *testing.T) {
 		"at most 1, got 7":                                     {docs, Settings{Type: model.OneClass, Nu: 7}},
 		"weight of class 1 must be positive and finite, got 0": {docs, Settings{Weights: map[string]float64{docs.Classes[1]: 0}}},
 		"c must be a number above 0":                           {docs, Settings{C: -1}},
-		"expects documents embedded":                           {docs, Settings{Kernel: kernel.MustParse("linear")}},
+		"needs documents embedded":                             {docs, Settings{Kernel: kernel.MustParse("linear")}},
 	}
 	for want, test := range cases {
 		t.Run(want, func(t *testing.T) {
