@@ -53,7 +53,6 @@ func Save(path string, width, height float64, charts ...*Chart) error {
 `, w, h, html.EscapeString(strings.Join(titles, "; ")), d)))
 }
 
-// file is the content of a file.
 type file string
 
 func (f file) WriteTo(w io.Writer) (int64, error) {

@@ -107,8 +107,8 @@ type Argument struct{ Flag, What string } // such as "in" and "source"
 // settings.
 func (f *Flags) Arguments(places ...Argument) { f.places, f.MaxArgs = places, len(places) }
 
-// takeArgs sets the flags of positional arguments. An argument skips flags that are set, unless it
-// would then overwrite a file.
+// takeArgs sets the flags of positional arguments. An argument skips flags that are set already,
+// unless it would then name a file to overwrite.
 func (f *Flags) takeArgs() error {
 	place, places := 0, f.places[:min(len(f.Args), len(f.places))]
 	writes := func(o output) bool { return o.flag == "-"+f.places[place+1].Flag }

@@ -215,7 +215,6 @@ func (f *margin) of(p *model.Prediction, i int) float64 {
 	return f.sign * v
 }
 
-// marginOf returns the margin of document i from its prediction.
 func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 	f := &margin{less: -1, second: -1, sign: 1}
 	if a.OneClass || a.Numbers {

@@ -127,7 +127,6 @@ type landmarkRow struct {
 	Residual  float64 `json:"residual_trace"`
 }
 
-// counted returns a number with its noun.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -21,7 +21,6 @@ var logisticLearner = &Learner{
 	New:  func() Trainer { return &regression{} },
 }
 
-// regression trains logistic regression.
 type regression struct {
 	params.Record
 	logistic.Settings

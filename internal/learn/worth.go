@@ -72,7 +72,6 @@ func partsOf(t corpus.Terms) (parts []string) {
 	return parts
 }
 
-// point returns the point to train.
 func (f *Found) point() (p Point, ok bool) {
 	if f.Best >= 0 && f.Best < len(f.Points) {
 		p = f.Points[f.Best].Point

@@ -41,7 +41,6 @@ func Closed(stdout *os.File) bool {
 // digit is the mode.
 var readWrite = regexp.MustCompile(`(?m)^flags:\s+\d*2$`)
 
-// stream is an open stream.
 type stream struct {
 	path string
 	file *os.File

@@ -24,7 +24,6 @@ import (
 	"strings"
 )
 
-// field is a parameter of a struct.
 type field struct {
 	name  string
 	own   string // name of the field

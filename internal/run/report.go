@@ -10,7 +10,7 @@ import (
 // reportEvery is the interval between reports.
 const reportEvery = 100 * time.Millisecond
 
-// Progress is the progress of a stage of the work.
+// Progress describes how much of a stage is done.
 type Progress struct {
 	Stage       string   // such as "training"; "" if there is a single stage
 	Done, Total int64    // document pairs, documents or binary classifiers; Total is 0 if unknown

@@ -151,7 +151,6 @@ func (g *Generator) Document(i int, count, drawn []uint32) []uint32 {
 	return drawn
 }
 
-// draw draws a document of a class.
 func (g *Generator) draw(d drawer, class int, count, drawn []uint32) []uint32 {
 	length := g.spec.Length
 	words := uint64(length-length/2) + d.below(2*uint64(length/2)+1)

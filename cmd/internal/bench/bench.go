@@ -66,7 +66,6 @@ grambench bench -kernel arccos:n=0.5 -kernel ngd -isa avx2`,
 	},
 }
 
-// bench holds the flags of bench.
 type bench struct {
 	source.Documents
 	source.Kernels

@@ -45,7 +45,6 @@ func workloads() string {
 	return b.String()
 }
 
-// suite holds the flags for the suite.
 type suite struct{ size, out string }
 
 // sizes holds the time limit and the numbers of workers for each value of -suite.

@@ -87,7 +87,7 @@ func (r *run) check() error {
 	return nil
 }
 
-// explanation is the report on the model as a whole.
+// explanation reports the terms with the largest weights in a model.
 type explanation struct {
 	Model string `json:"model"`
 	*learn.Explanation

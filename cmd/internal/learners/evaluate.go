@@ -59,7 +59,6 @@ gram evaluate -o predicted.csv -json test.tsv.gz news.model`,
 	},
 }
 
-// evaluate holds the flags of evaluate.
 type evaluate struct {
 	predict
 	training string

@@ -302,7 +302,6 @@ func (r *evaluateReport) mistakesSection() report.Section {
 	return s
 }
 
-// named returns labels, or "none" if there are none.
 func named(labels string) string { return cmp.Or(labels, "none") }
 
 func (r *evaluateReport) given(m *learn.Mistake) string {

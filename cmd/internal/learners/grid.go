@@ -56,7 +56,6 @@ gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 	},
 }
 
-// grid holds the flags of grid.
 type grid struct {
 	validation
 	lists     gridLists

@@ -65,7 +65,6 @@ printf 'the engine stalls at idle\n' | gram predict -in - news.model`,
 	},
 }
 
-// predict holds the flags of predict.
 type predict struct {
 	source.Documents
 	backend.Compute

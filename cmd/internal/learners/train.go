@@ -55,7 +55,6 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 	},
 }
 
-// train holds the flags of train.
 type train struct {
 	machine
 	out, to string

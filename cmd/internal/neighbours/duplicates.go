@@ -70,7 +70,6 @@ gram duplicates -within 0 -embed tf -in train.svm`,
 	},
 }
 
-// duplicates holds the flags of duplicates.
 type duplicates struct {
 	search
 	within    float64

@@ -74,7 +74,6 @@ gram neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 	},
 }
 
-// neighbours holds the flags of neighbours.
 type neighbours struct {
 	search
 	of, least, plot string

@@ -31,7 +31,8 @@ const (
 	unboundedBytes  = 1 << 30  // limit for connections and requests if the memory limit is unknown
 )
 
-// Memory per byte of a body: to read and parse the body, and to also answer the request.
+// Memory per byte of a body: bodyTimes bytes to read and parse the body, workTimes to also answer
+// the request.
 const bodyTimes, workTimes = 5, 27
 
 // buckets are histogram bounds in seconds. Predicting a text takes half a millisecond.

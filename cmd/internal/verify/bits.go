@@ -29,7 +29,7 @@ import (
 // Sizes of the matrices that are compared bit for bit.
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
-	sameBitsFewer     = 1000      // documents for further embeddings; includes the same block boundaries
+	sameBitsFewer     = 1000      // documents for further embeddings, still with all kinds of block boundaries
 	sameBitsValues    = 1_000_000 // maximum number of stored values; all pairs may be recomputed in float64, six times
 	crossDocuments    = 300
 )

@@ -6,7 +6,6 @@ import (
 	"unsafe"
 )
 
-// part is an array in a file.
 type part struct {
 	name  string
 	bytes int64

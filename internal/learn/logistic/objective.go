@@ -17,13 +17,11 @@ type objective struct {
 	dual   float64   // lower bound on the minimum, see bound
 }
 
-// newObjective makes the objective of a class.
 func newObjective(p *task.Points, s *Settings, k task.Class) *objective {
 	n := len(p.RowBlocks)
 	return &objective{Losses: NewLosses(p, k), s: s, losses: make([]float64, n), biases: make([]float64, n)}
 }
 
-// size returns the number of variables.
 func (o *objective) size() int {
 	if o.s.NoBias {
 		return len(o.Terms)

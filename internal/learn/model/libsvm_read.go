@@ -238,10 +238,8 @@ func (l *libsvmReader) ints(key string, n, least, most int) []int {
 	}, fmt.Sprintf("an integer from %d to %d", least, most))
 }
 
-// float returns the value of a keyword.
 func (l *libsvmReader) float(key string) float64 { return sum(l.floats(key, 1)) }
 
-// int returns the value of a keyword.
 func (l *libsvmReader) int(key string, least, most int) int { return sum(l.ints(key, 1, least, most)) }
 
 func sum[T int | float64](values []T) (sum T) {

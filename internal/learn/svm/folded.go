@@ -136,7 +136,7 @@ func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, er
 	return solver.NewDense(n, f.data)
 }
 
-// trial returns the validation of f for the solver. Thresholds are tuned when all folds are done.
+// trial describes the validation of f to the solver. Thresholds are tuned when all folds are done.
 func (f *folded) trial() *solver.Trial {
 	return &solver.Trial{
 		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.Classes), Scheme: f.s.Scheme,
