@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// program lists the commands in the order of the help.
+// program lists the commands in the order of the help text.
 var program = cli.Program{
 	Name: "gram",
 	About: `

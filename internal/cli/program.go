@@ -32,9 +32,9 @@ const (
 // Program is a program with several commands.
 type Program struct {
 	Name     string
-	About    string     // first lines of the help
-	Examples string     // last lines of the help
-	Commands []*Command // in the order of the help
+	About    string     // first lines of the help text
+	Examples string     // last lines of the help text
+	Commands []*Command // in the order of the help text
 	Topics   []Topic    // help topics besides commands
 
 	Redact func(message string) string // filter of all messages; nil for none

@@ -158,7 +158,7 @@ func panelTask(k *asm.Kernels, most int, seed uint64) *task {
 		values: sparse.Block * k.Panel, columns: k.Panel, plain: func(out []float32) { b.dot(k, out) }}
 }
 
-// corpusBytes returns a size larger than the last-level cache, or 64 MiB, up to an eighth of the
+// corpusBytes returns 1.5 times the cache size, but at least 64 MiB and at most an eighth of the
 // memory.
 func corpusBytes(cache, memory int64) int64 { return min(max(cache+cache/2, 64<<20), memory/8) }
 

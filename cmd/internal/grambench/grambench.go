@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Program lists the commands in the order of the help.
+// Program lists the commands in the order of the help text.
 var Program = cli.Program{
 	Name: "grambench",
 	About: `

@@ -156,7 +156,6 @@ func (f *File) Text(vocabulary *[]string, tokenizer *corpus.Tokenizer, form *cor
 	}
 }
 
-// textSize is the size of a vocabulary.
 type textSize struct {
 	Terms int64 `json:"terms"`
 	Bytes int64 `json:"bytes"`

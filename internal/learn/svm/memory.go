@@ -102,7 +102,7 @@ func (o *Options) sizes(c *corpus.Corpus, embedder *sparse.Embedder, documents i
 	z.making = max(o.HeldBytes+8*(z.n+1)+8*values+engine.NewBytes(documents, embedder.Cols(), values), o.least)
 	z.supervised = embedder.Supervised()
 	if byFold(embedder.Embedding) { // see work.apart
-		z.apart = z.held - o.HeldBytes + z.engine + 16*values + 16*z.n // includes raw documents, and documents for fitting
+		z.apart = z.held - o.HeldBytes + z.engine + 16*values + 16*z.n // raw documents, and a copy to fit embeddings
 	}
 	return z
 }
