@@ -13,7 +13,6 @@ import (
 // width is the width of help texts in columns.
 const width = 100
 
-// group is a group of related flags.
 type group struct {
 	title string
 	topic string // help topic that explains the flags; the command's help then only lists them
