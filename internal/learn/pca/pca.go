@@ -291,7 +291,7 @@ func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	if extra > 0 {
 		a.means = mat.Col(nil, width, to)
 		of := to.Slice(0, n, 0, width)
-		// of is K times random orthonormal columns, so its norm estimates ‖K‖
+		// the norm of K times random orthonormal columns estimates ‖K‖
 		a.norm = math.Hypot(mat.Norm(of, 2)*math.Sqrt(float64(n)/float64(width)),
 			floats.Norm(a.means, 2)*math.Sqrt(float64(n)))
 		dst.Copy(of)

@@ -40,8 +40,8 @@ const (
 	garbagePart = 50
 
 	// machineBytes is the memory for each document of each binary classifier: its position and sign
-	// (9 bytes) and its index in the model (8). A support vector also has a coefficient and an
-	// index, in lists with up to twice the needed capacity.
+	// (9 bytes). A support vector also has a coefficient and an index, in lists with up to twice
+	// the needed capacity, and an index in the model (8).
 	machineBytes = 9 + 2*16 + 8
 
 	termBytes = 24 // memory per term of the vocabulary
