@@ -18,10 +18,10 @@ const module = "github.com/gramengine/gram"
 var layers = []string{
 	"internal/run",
 	"internal/flagtext internal/params internal/musttest internal/snake docs",
-	"asm sparse tiles internal/table",
+	"asm sparse tiles internal/table internal/synthetic",
 	"corpus solver engine/device engine/internal internal/matrixio internal/learn/dense internal/learn/lbfgs",
 	"engine/kernel engine/internal/panel engine/internal/nearest internal/learn/archive " +
-		"internal/chart",
+		"internal/chart internal/space",
 	"engine/internal/compute internal/report internal/learn/model",
 	"engine/internal/cache engine/spectrum internal/learn/task",
 	"engine",
