@@ -134,7 +134,7 @@ func (f *Flags) Take(c *corpus.Corpus) error {
 				"use plan search to compare values")
 		}
 		if !params.Has(t, name) {
-			return fmt.Errorf("-%s does not apply to -type %s, which takes %s", name, l.Name,
+			return fmt.Errorf("-%s does not apply to -type %s; its parameters are %s", name, l.Name,
 				strings.Join(params.Names(t), ", "))
 		}
 		for _, text := range slices.Backward(values) { // set the first value last
