@@ -279,11 +279,7 @@ func (r *arrayReader) dense(a *npyArray, divisor float64) (*sparse.CSR, error) {
 		if err := r.opt.memory.check(r.name); err != nil {
 			return nil, err
 		}
-		order := make([]uint32, out.Cols)
-		for j := range order {
-			order[j] = uint32(j)
-		}
-		return sparse.ByRank(r.ctx, nil, out, order, r.opt.Workers)
+		return r.transposed(out)
 	}
 	out.Offsets, out.Terms, out.Values = slices.Clip(out.Offsets), slices.Clip(out.Terms), slices.Clip(out.Values)
 	return out, nil
@@ -305,4 +301,25 @@ func (r *arrayReader) mostlyDense(m *sparse.CSR, a *npyArray, n int64) bool {
 	}
 	r.opt.memory.add(8*n - aNumPyValue*int64(len(m.Values)))
 	return true
+}
+
+// transposed returns the transpose of a matrix.
+func (r *arrayReader) transposed(m *sparse.CSR) (*sparse.CSR, error) {
+	t := &sparse.CSR{Cols: m.Rows(), Offsets: make([]int64, m.Cols+1)}
+	for _, j := range m.Terms {
+		t.Offsets[j+1]++
+	}
+	t.Allocate()
+	next := slices.Clone(t.Offsets)
+	for i := range m.Rows() {
+		terms, values := m.Row(i)
+		for k, j := range terms {
+			t.Terms[next[j]], t.Values[next[j]] = uint32(i), values[k]
+			next[j]++
+		}
+		if err := r.ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -47,8 +48,8 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) 
 	if x.Rows() > math.MaxInt32 {
 		return nil, fmt.Errorf("cuda: got %d documents; the maximum is %d", x.Rows(), math.MaxInt32)
 	}
-	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
-	byRank, err := sparse.ByRank(ctx, nil, &x.CSR, rank, runtime.GOMAXPROCS(0))
+	rank := device.Ranks(device.Order(x.DocumentFrequency()))
+	byRank, err := device.ByRank(ctx, nil, &x.CSR, rank, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 	if err := c.other.pool.close(); err != nil {
 		return side{}, err
 	}
-	byRank, err := sparse.ByRank(ctx, nil, &x.CSR, c.layout.rank, runtime.GOMAXPROCS(0))
+	byRank, err := device.ByRank(ctx, nil, &x.CSR, c.layout.rank, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return side{}, err
 	}

@@ -318,7 +318,7 @@ func TestModelLayout(t *testing.T) {
 	d.tailShare = 0
 	x := embedded(t, zipf(400, 300, 30, 3))
 	cols := load(t, d, x)
-	byRank := musttest.Get(sparse.ByRank(t.Context(), nil, &x.CSR, cols.layout.rank, 1))(t)
+	byRank := musttest.Get(device.ByRank(t.Context(), nil, &x.CSR, cols.layout.rank, 1))(t)
 	head := timemodel.Measured.Head(byRank.Offsets, 400, d.kernels.panelTerms, maxChunks, computedRows)
 	if head == 0 || cols.layout.head != head {
 		t.Errorf("a head of %d terms, expected the model's %d", cols.layout.head, head)

@@ -137,6 +137,10 @@ func (m *CSR) DocumentFrequency() []int32 {
 	return df
 }
 
+// Block is the number of documents whose sums are computed together. Column ranges start at
+// multiples of Block.
+const Block = 128
+
 // MaxCols is the maximum number of columns of a matrix.
 const MaxCols = 1 << 32
 

@@ -205,3 +205,15 @@ func TestEmbeddedDigest(t *testing.T) {
 		}
 	}
 }
+
+func TestUnknownEmbeddings(t *testing.T) {
+	if s := (Embedding{Weighting: 9, Pairing: 200}).String(); s != "embedding(9, 0, 0, 200)" {
+		t.Errorf("an undefined embedding is called %q", s)
+	}
+	for _, c := range []struct{ rows, values, want int64 }{{2, 3, 92}, {0, math.MaxInt64,
+		math.MaxInt64}, {math.MaxInt64, 0, math.MaxInt64}} {
+		if got := EmbeddedBytes(int(c.rows), c.values); got != c.want {
+			t.Errorf("EmbeddedBytes(%d, %d) = %d, expected %d", c.rows, c.values, got, c.want)
+		}
+	}
+}

@@ -114,16 +114,7 @@ func FuzzMatrix(f *testing.F) {
 		x, err = e.Fit(train).TransformRows(t.Context(), m, nil, 1+r.IntN(3))
 		check("TransformRows", x, err)
 		if !want {
-			_, err := ByRank(t.Context(), nil, m, make([]uint32, min(max(m.Cols, 0), 99)), 1)
-			if err == nil {
-				t.Fatalf("ByRank accepts %+v", m)
-			}
 			return
-		}
-		df := m.DocumentFrequency()
-		byRank, err := ByRank(t.Context(), nil, m, Ranks(Order(df)), 1)
-		if err != nil || byRank.Validate() != nil {
-			t.Fatalf("ByRank of %+v: %v", m, err)
 		}
 		if s := m.SelectRows([]int{}); s.Validate() != nil || m.LongestRow() < 0 || m.EmptyRows() > m.Rows() {
 			t.Fatalf("%+v", m)

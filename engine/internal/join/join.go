@@ -36,6 +36,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -107,9 +108,9 @@ func New(ctx context.Context, x, y *sparse.Embedded, bound float64, workers int)
 			return nil, context.Cause(ctx)
 		}
 	}
-	order := sparse.Order(df)
+	order := device.Order(df)
 	slices.Reverse(order)
-	j.rank = sparse.Ranks(order)
+	j.rank = device.Ranks(order)
 	j.frequency = make([]int32, len(order))
 	for r, column := range order {
 		j.frequency[r] = df[column]

@@ -157,7 +157,7 @@ func (b *Backend) takeBack(f *foreign) {
 
 // split divides documents into head and tail, in memory of f.
 func (b *Backend) split(ctx context.Context, f *foreign, s *side, x *sparse.Embedded, workers int) error {
-	if _, err := sparse.ByRank(ctx, &f.byRank, &x.CSR, b.layout.rank, workers); err != nil {
+	if _, err := device.ByRank(ctx, &f.byRank, &x.CSR, b.layout.rank, workers); err != nil {
 		return err
 	}
 	return b.layout.split(ctx, s, x, &f.byRank, workers, 0)

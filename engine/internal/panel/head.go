@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -235,8 +236,8 @@ func best(heads []Head) Head {
 func (b *Backend) layoutFor(
 	ctx context.Context, x *sparse.Embedded, terms int, roles Roles,
 ) (*layout, *sparse.CSR, error) {
-	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
-	byRank, err := sparse.ByRank(ctx, nil, &x.CSR, rank, b.workers)
+	rank := device.Ranks(device.Order(x.DocumentFrequency()))
+	byRank, err := device.ByRank(ctx, nil, &x.CSR, rank, b.workers)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -93,7 +93,7 @@ func TestRolesOfLongDocument(t *testing.T) {
 	musttest.SkipRace(t)
 	docs := enginetest.Zipf(300, 5000, 9, 3)
 	short := enginetest.Embedded(t, sparse.Sphere, docs)
-	frequent := sparse.Order(short.DocumentFrequency())[:120]
+	frequent := device.Order(short.DocumentFrequency())[:120]
 	slices.Sort(frequent)
 	for _, term := range frequent {
 		docs.Terms, docs.Values = append(docs.Terms, term), append(docs.Values, 1)

@@ -30,8 +30,8 @@ func TestSplitNeverWraps(t *testing.T) {
 		for k := range m.Terms {
 			m.Terms[k], m.Values[k] = uint32(k%cols), float32(k+1)
 		}
-		l := &layout{panel, []int{0, cols}, sparse.Ranks(sparse.Order(m.DocumentFrequency())), 1}
-		byRank := musttest.Get(sparse.ByRank(t.Context(), nil, m, l.rank, 2))(t)
+		l := &layout{panel, []int{0, cols}, device.Ranks(device.Order(m.DocumentFrequency())), 1}
+		byRank := musttest.Get(device.ByRank(t.Context(), nil, m, l.rank, 2))(t)
 		h := &side{}
 		musttest.Do(t, l.split(t.Context(), h, nil, byRank, 2, 0))
 		for i := range 2 {

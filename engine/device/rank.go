@@ -1,16 +1,12 @@
-package sparse
+package device
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
 )
-
-// Block is the number of documents whose sums are computed together. Column ranges start at
-// multiples of Block.
-const Block = 128
 
 // Order returns the columns by decreasing document frequency, ties broken by index.
 func Order(df []int32) []uint32 {
@@ -31,38 +27,6 @@ func Ranks(order []uint32) []uint32 {
 	return rank
 }
 
-// ByRank returns the transpose of m with rows in the order of ranks: row r has the documents with
-// the column of rank r, ascending, and their values. It reuses the memory of t, which may be nil
-// and must not share memory with m. workers is the number of goroutines, or 0 for one per CPU.
-//
-// It fails if m is invalid, if rank isn't a permutation of the columns, or if ctx is done.
-func ByRank(ctx context.Context, t, m *CSR, rank []uint32, workers int) (*CSR, error) {
-	if err := m.Validate(); err != nil {
-		return nil, err
-	}
-	if n := m.Rows(); int64(n) > MaxCols {
-		return nil, fmt.Errorf("sparse: cannot transpose a matrix with %d rows; the maximum is %d", n, int64(MaxCols))
-	}
-	if len(rank) != m.Cols {
-		return nil, fmt.Errorf("sparse: got %d ranks for %d columns", len(rank), m.Cols)
-	}
-	seen := make([]bool, len(rank))
-	for j, r := range rank {
-		if int(r) >= len(rank) || seen[r] {
-			return nil, fmt.Errorf("sparse: rank of column %d must be unique and below %d, got %d", j, len(rank), r)
-		}
-		seen[r] = true
-	}
-	workers, err := goroutines(workers)
-	if err != nil {
-		return nil, err
-	}
-	if t == nil {
-		t = &CSR{}
-	}
-	return t, transpose(ctx, t, m, rank, workers)
-}
-
 // stopValues is the number of values between two checks for cancellation.
 const stopValues = 1 << 20
 
@@ -70,10 +34,15 @@ const stopValues = 1 << 20
 // needs a value per column, because its column counts take time and memory.
 const minWorkerValues = 1 << 16
 
-// transpose makes t the transpose of m, in which row rank[j] is column j of m. Columns are
-// ascending. Each worker counts and then places the values of its own range of rows. It returns
-// early if ctx is done.
-func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error {
+// ByRank returns the transpose of m with rows in the order of ranks: row r has the documents with
+// the column of rank r, ascending, and their values. It reuses the memory of t, which may be nil
+// and must not share memory with m. rank is a permutation of the columns. It fails if ctx is done.
+//
+// Each worker counts and then places the values of its own range of rows.
+func ByRank(ctx context.Context, t, m *sparse.CSR, rank []uint32, workers int) (*sparse.CSR, error) {
+	if t == nil {
+		t = &sparse.CSR{}
+	}
 	n, nnz := m.Rows(), m.NNZ()
 	workers = int(max(1, min(int64(workers), nnz/max(minWorkerValues, int64(m.Cols)))))
 	t.Cols, t.Offsets = n, resized(t.Offsets, m.Cols+1)
@@ -107,7 +76,7 @@ func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error
 		}
 	}
 	if n == 0 {
-		return ctx.Err()
+		return t, ctx.Err()
 	}
 	err := run.Parallel(ctx, workers, workers, func(w int) {
 		each(w, func(_ int, terms []uint32, _ []float32) {
@@ -117,7 +86,7 @@ func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error
 		})
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var at int64
 	for r := range m.Cols {
@@ -125,7 +94,7 @@ func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error
 			next[w][r], at = at, at+next[w][r]
 		}
 	}
-	return run.Parallel(ctx, workers, workers, func(w int) {
+	return t, run.Parallel(ctx, workers, workers, func(w int) {
 		own := next[w]
 		each(w, func(i int, terms []uint32, values []float32) {
 			for k, j := range terms {
