@@ -203,18 +203,21 @@ func (c *Corpus) TermName(t uint32) string {
 	return fmt.Sprintf("index %d", int64(t)+1)
 }
 
-// NameValue adds the source, document names and term texts to a [sparse.ValueError] or a
-// [sparse.PairError] about the corpus. Other errors are unchanged.
+// NameValue adds the source, document names and term texts to a [sparse.ValueError], or to an error
+// about the kernel value of two documents. Other errors are unchanged.
 func (c *Corpus) NameValue(err error) error {
 	var value *sparse.ValueError
-	var pair *sparse.PairError
+	var pair interface { // kernel.PairError
+		error
+		Describe(name func(i int) string) string
+	}
 	switch {
 	case c == nil:
 	case errors.As(err, &value):
 		return fmt.Errorf("%s: %s, %s: value must be %s, got %v", c.Source, c.DocumentName(value.Row), c.TermName(value.Term),
 			value.Expected, value.Value)
 	case errors.As(err, &pair):
-		return fmt.Errorf("%s: %s, %w", c.Source, pair.Describe(c.DocumentName), sparse.ErrNotFinite)
+		return fmt.Errorf("%s: %s, %w", c.Source, pair.Describe(c.DocumentName), errors.Unwrap(pair))
 	}
 	return err
 }

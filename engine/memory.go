@@ -6,6 +6,7 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/compute"
 	panels "github.com/gramengine/gram/engine/internal/panel"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -17,7 +18,7 @@ type MemoryError = run.MemoryError
 
 // ErrNotFinite is wrapped by the error of a computation with a kernel value that is NaN or beyond
 // float32.
-var ErrNotFinite = sparse.ErrNotFinite
+var ErrNotFinite = kernel.ErrNotFinite
 
 // NewBytes bounds the memory of New in bytes for rows documents with cols columns and values values
 // in total. It includes the embedded documents, the back end's copy of them and temporary copies,

@@ -253,7 +253,7 @@ func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keep
 	return lists.Sort(ctx, s.e.c.Workers, s.valuesOf, func(i int, list []Neighbour) error {
 		for _, n := range list {
 			if v := n.Value; v-v != 0 {
-				return &sparse.PairError{Kernel: s.of.String(), Row: s.rows.Source(first + i),
+				return &kernel.PairError{Kernel: s.of.String(), Row: s.rows.Source(first + i),
 					Column: s.e.c.X.Source(int(n.Document)), Cross: s.rows != s.e.c.X, Value: v}
 			}
 		}

@@ -329,7 +329,7 @@ func (v *folding) known(classes []string, p *model.Prediction) error {
 // placed replaces the row in a value error with the document's row in the corpus.
 func placed(err error, docs []int) error {
 	var value *sparse.ValueError
-	var pair *sparse.PairError
+	var pair *kernel.PairError
 	if errors.As(err, &value) {
 		value.Row = docs[value.Row]
 	} else if errors.As(err, &pair) {

@@ -92,7 +92,7 @@ func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) erro
 		return err
 	}
 	if i := Infinite(dst); i >= 0 {
-		return &sparse.PairError{Kernel: k.String(), Row: c.X.Source(row), Column: c.X.Source(lo + i), Value: dst[i]}
+		return &kernel.PairError{Kernel: k.String(), Row: c.X.Source(row), Column: c.X.Source(lo + i), Value: dst[i]}
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gramengine/gram/engine/device"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/engine/kernel"
 )
 
 // Infinite returns the index of the first value that is NaN or infinite (beyond float32), or -1.
@@ -40,7 +40,7 @@ func allFinite(v []float32) bool {
 	return (a|b)&sign == 0
 }
 
-// finite returns a [*sparse.PairError] for the first value of a tile that isn't finite.
+// finite returns a [*kernel.PairError] for the first value of a tile that isn't finite.
 func (c *Computer) finite(k fmt.Stringer, r *device.Request, t *device.Tile) error {
 	lines, length, stride := Lines(t)
 	together := length
@@ -58,7 +58,7 @@ func (c *Computer) finite(k fmt.Stringer, r *device.Request, t *device.Tile) err
 			row, column = column, row
 		}
 		from := cmp.Or(r.From, c.X)
-		return &sparse.PairError{Kernel: k.String(), Row: from.Source(r.Docs[t.First+row]),
+		return &kernel.PairError{Kernel: k.String(), Row: from.Source(r.Docs[t.First+row]),
 			Column: c.X.Source(t.Lo + column), Cross: r.From != nil, Value: values[i]}
 	}
 	return nil

@@ -144,7 +144,7 @@ func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 				return err
 			}
 			if own[0]-own[0] != 0 {
-				return &sparse.PairError{Kernel: k.String(), Row: lo + i, Column: lo + i, Value: own[0]}
+				return &kernel.PairError{Kernel: k.String(), Row: lo + i, Column: lo + i, Value: own[0]}
 			}
 			above = above || own[0] > 0
 		}
