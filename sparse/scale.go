@@ -1,10 +1,8 @@
 package sparse
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -57,7 +55,6 @@ func parseRange(s string) (Embedding, error) {
 // column holds the statistics of a column: the number of nonzero values, their sum, the minimum,
 // the maximum, and the sum of squared deviations from the mean, zeros included.
 type column struct {
-	term                   uint32
 	df                     int32
 	sum, least, most, dev2 float64
 }
@@ -170,80 +167,4 @@ func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32,
 	}
 	upTo(len(f.Terms))
 	return terms, values
-}
-
-// unlikeScales is the minimum ratio of standard deviations at which columns have different scales.
-const unlikeScales = 30
-
-// Results of [CSR.NoCounts] for a matrix with negative values, and with fractions.
-const (
-	Negative  = "negative values"
-	Fractions = "fractions"
-)
-
-// NoCounts returns the reason why values aren't term counts, or "" if they may be counts. Reasons
-// are [Negative], [Fractions], "columns of unlike scales" (standard deviations that differ by a
-// factor of more than 30), and "one column", because such vectors differ only in length. It checks
-// the same columns as [CSR.Unscaled].
-func (m *CSR) NoCounts() string {
-	fractions, several := false, false
-	for k, v := range m.Values {
-		if v < 0 {
-			return Negative
-		}
-		fractions = fractions || float64(v) != math.Trunc(float64(v))
-		several = several || m.Terms[k] != m.Terms[0]
-	}
-	unlike, _ := m.unscaled()
-	switch {
-	case fractions:
-		return Fractions
-	case len(m.Values) > 0 && !several:
-		return "one column"
-	case unlike:
-		return "columns with different scales"
-	}
-	return ""
-}
-
-// Unscaled returns the reason for scaling columns before vectors are compared, or "". Reasons are
-// standard deviations that differ by a factor of more than 30 from each other or from 1, and a mean
-// of more than 30 standard deviations. Only columns with values in at least half of the rows count,
-// and only if they hold half of all values, because the columns of sparse terms always differ.
-func (m *CSR) Unscaled() string {
-	_, why := m.unscaled()
-	return why
-}
-
-func (m *CSR) unscaled() (unlike bool, why string) {
-	terms, df := m.TermFrequencies()
-	n, values := float64(m.Rows()), int64(0)
-	deviation := func(c *column) float64 { return math.Sqrt(c.dev2 / n) }
-	var all []*column
-	for j, c := range m.statistics(newTermTable(terms, m.NNZ()), df) {
-		if 2*float64(c.df) < n {
-			continue
-		}
-		if values += int64(c.df); c.least < c.most {
-			c.term = terms[j]
-			all = append(all, &c)
-		}
-	}
-	if len(all) == 0 || 2*values < m.NNZ() {
-		return false, ""
-	}
-	least := slices.MinFunc(all, func(a, b *column) int { return cmp.Compare(a.dev2, b.dev2) })
-	most := slices.MaxFunc(all, func(a, b *column) int { return cmp.Compare(a.dev2, b.dev2) })
-	unlike = deviation(most) > unlikeScales*deviation(least)
-	if unlike || deviation(least) < 1.0/unlikeScales || deviation(most) > unlikeScales {
-		return unlike, fmt.Sprintf("standard deviations from %.3g (column %d) to %.3g (column %d)",
-			deviation(least), least.term+1, deviation(most), most.term+1)
-	}
-	for _, c := range all {
-		if mean := c.sum / n; math.Abs(mean) > unlikeScales*deviation(c) {
-			return false, fmt.Sprintf("a mean of %.3g and a standard deviation of %.3g (column %d)", mean, deviation(c),
-				c.term+1)
-		}
-	}
-	return false, ""
 }

@@ -179,7 +179,7 @@ func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err 
 		"rbf:gamma=$less,embed=$e", "rbf:gamma=$more,embed=$e"}
 	if len(g.Embeddings) > 0 {
 		scaled = g.Embeddings[0]
-	} else if c.Documents.Unscaled() == "" {
+	} else if Unscaled(c.Documents) == "" {
 		specs = append(specs, "linear", "rbf:gamma=$1")
 	}
 	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -229,7 +229,7 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 	if c.Vocabulary != nil {
 		return nil
 	}
-	why := c.Documents.NoCounts()
+	why := NoCounts(c.Documents)
 	if why == "" {
 		return nil
 	}
@@ -242,7 +242,7 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 	}
 	values := c.Documents.NNZ()
 	filled := float64(values) / float64(c.Documents.Rows()) / float64(len(columns))
-	if why == sparse.Fractions && len(columns) >= wideColumns && filled <= sparseShare && 2*common < values {
+	if why == Fractions && len(columns) >= wideColumns && filled <= sparseShare && 2*common < values {
 		return &Vectors{WeightsKernel, sparse.Embedding{Norm: sparse.NormL2},
 			fmt.Sprintf("non-negative fractions in %d columns, %.2g%% nonzero, look like term weights such as tf-idf, "+
 				"so the default is the text kernel %s; use -kernel %s for "+
@@ -251,7 +251,7 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 	}
 	v := &Vectors{Kernel: VectorKernel, Why: why + " are not term counts, so the default is a kernel for " +
 		"vectors, with columns scaled to mean 0 and variance 1 (-scale standard)"}
-	if c.Documents.Unscaled() != "" {
+	if Unscaled(c.Documents) != "" {
 		v.Embedding.Weighting = sparse.Standard
 	}
 	return v

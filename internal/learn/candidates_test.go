@@ -148,7 +148,7 @@ func TestVectorsOf(t *testing.T) {
 		{"narrow", vectors(60, 4, 0, fraction), VectorKernel, "fractions are not term counts"},
 		{"dense", vectors(200, 40, 0, fraction), VectorKernel, "fractions are not term counts"},
 		{"measurements and indicators", vectors(500, 8, 5, fraction), VectorKernel, "fractions are not term counts"},
-		{"negative", vectors(500, 8, 0, func(i int) float32 { return fraction(i) - 0.1 }), VectorKernel, sparse.Negative},
+		{"negative", vectors(500, 8, 0, func(i int) float32 { return fraction(i) - 0.1 }), VectorKernel, Negative},
 	} {
 		v := VectorsOf(q.corpus)
 		if got := v != nil; got != (q.kernel != "") || got && (v.Kernel != q.kernel || !strings.HasPrefix(v.Why, q.why)) {

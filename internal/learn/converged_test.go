@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
@@ -16,7 +18,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/sparse"
-	"gonum.org/v1/gonum/mat"
 )
 
 // twoClasses makes documents of two classes without common terms; some labels are wrong unless

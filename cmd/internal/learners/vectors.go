@@ -68,7 +68,7 @@ func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, 
 		return c, err
 	}
 	m.vectors = learn.VectorsOf(c)
-	m.Signed = signed || c.Documents.NoCounts() == sparse.Negative
+	m.Signed = signed || learn.NoCounts(c.Documents) == learn.Negative
 	if m.vectors != nil && m.scale == "" && params.Has(m.learner.trainer, "kernel") {
 		e.Say("%s", m.vectors.Why)
 	}
@@ -81,7 +81,7 @@ func (m *machine) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embed
 	if c.Vocabulary != nil && !c.Tokenizer.Measured() || !asIs || m.precomputed() {
 		return
 	}
-	if why := c.Documents.Unscaled(); why != "" {
+	if why := learn.Unscaled(c.Documents); why != "" {
 		e.Warn("columns are not scaled, %s; use -scale standard or -scale 0..1", why)
 	}
 }

@@ -1,0 +1,89 @@
+package learn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// unlikeScales is the minimum ratio of standard deviations at which columns have different scales.
+const unlikeScales = 30
+
+// Results of [NoCounts] for a matrix with negative values, and with fractions.
+const (
+	Negative  = "negative values"
+	Fractions = "fractions"
+)
+
+// NoCounts returns the reason why values aren't term counts, or "" if they may be counts. Reasons
+// are [Negative], [Fractions], "columns with different scales" (standard deviations that differ by a
+// factor of more than 30), and "one column", because such vectors differ only in length. It checks
+// the same columns as [Unscaled].
+func NoCounts(m *sparse.CSR) string {
+	fractions, several := false, false
+	for k, v := range m.Values {
+		if v < 0 {
+			return Negative
+		}
+		fractions = fractions || float64(v) != math.Trunc(float64(v))
+		several = several || m.Terms[k] != m.Terms[0]
+	}
+	unlike, _ := unscaled(m)
+	switch {
+	case fractions:
+		return Fractions
+	case len(m.Values) > 0 && !several:
+		return "one column"
+	case unlike:
+		return "columns with different scales"
+	}
+	return ""
+}
+
+// Unscaled returns the reason for scaling columns before vectors are compared, or "". Reasons are
+// standard deviations that differ by a factor of more than 30 from each other or from 1, and a mean
+// of more than 30 standard deviations. Only columns with values in at least half of the rows count,
+// and only if they hold half of all values, because the columns of sparse terms always differ.
+func Unscaled(m *sparse.CSR) string {
+	_, why := unscaled(m)
+	return why
+}
+
+func unscaled(m *sparse.CSR) (unlike bool, why string) {
+	plain := *m
+	plain.Views = nil
+	f := sparse.Embedding{Weighting: sparse.Standard}.Fit(&plain)
+	deviation := func(column int) float64 { return 1 / f.Weights[column] }
+	var all []int // columns that aren't constant
+	values, least, most := int64(0), -1, -1
+	for j, df := range f.DF {
+		if 2*int(df) < f.Documents {
+			continue
+		}
+		if values += int64(df); f.Weights[j] == 0 {
+			continue
+		}
+		if all = append(all, j); least < 0 || deviation(j) < deviation(least) {
+			least = j
+		}
+		if most < 0 || deviation(j) > deviation(most) {
+			most = j
+		}
+	}
+	if len(all) == 0 || 2*values < m.NNZ() {
+		return false, ""
+	}
+	unlike = deviation(most) > unlikeScales*deviation(least)
+	if unlike || deviation(least) < 1.0/unlikeScales || deviation(most) > unlikeScales {
+		return unlike, fmt.Sprintf("standard deviations from %.3g (column %d) to %.3g (column %d)",
+			deviation(least), f.Terms[least]+1, deviation(most), f.Terms[most]+1)
+	}
+	for _, j := range all {
+		if mean := f.Shifts[j]; math.Abs(mean) > unlikeScales*deviation(j) {
+			return false, fmt.Sprintf("a mean of %.3g and a standard deviation of %.3g (column %d)", mean, deviation(j),
+				f.Terms[j]+1)
+		}
+	}
+	return false, ""
+}
