@@ -32,42 +32,6 @@ type Corpus struct {
 	minDF, maxDF int // options with which Raw.Rows were read
 }
 
-// KernelRows returns the documents as rows of a precomputed Gram matrix: column j has the kernel
-// value with training document j. In LIBSVM's precomputed format (svm-train -t 4, FormatSVMLight),
-//
-//	label 0:serial 1:K(x, x₁) 2:K(x, x₂) …
-//
-// a row begins with a serial number, which is dropped, and the other columns count from 1: read it
-// with Options.ZeroBased. Rows of other formats are unchanged. The matrix of c is modified and must
-// not be used any more. An error names the first row without 0:serial.
-func (c *Corpus) KernelRows() (*sparse.CSR, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	m := c.Documents
-	if c.Format != FormatSVMLight {
-		return m, nil
-	}
-	for i := range m.Rows() {
-		if terms, _ := m.Row(i); len(terms) == 0 || terms[0] != 0 {
-			return nil, fmt.Errorf("corpus: %s, row %d: each row of a precomputed kernel must start with 0:serial "+
-				"before the values", c.Source, i+1)
-		}
-	}
-	out := &sparse.CSR{Cols: max(m.Cols-1, 0), Offsets: m.Offsets, Terms: m.Terms, Values: m.Values}
-	to, from := int64(0), int64(0)
-	for i := range m.Rows() {
-		end := m.Offsets[i+1]
-		for k := from + 1; k < end; k++ {
-			out.Terms[to], out.Values[to] = m.Terms[k]-1, m.Values[k]
-			to++
-		}
-		from, out.Offsets[i+1] = end, to
-	}
-	out.Terms, out.Values = out.Terms[:to], out.Values[:to]
-	return out, nil
-}
-
 // Warning describes a problem of a source that isn't an error.
 type Warning struct {
 	Message string // such as "empty document"

@@ -292,16 +292,6 @@ func (c *Corpus) Numbers() int {
 	return len(c.Classes)
 }
 
-// SmallestClass returns the class with the fewest documents, and their number; 0 without classes.
-func (c *Corpus) SmallestClass() (name string, documents int) {
-	for id, n := range c.classSizes() {
-		if documents == 0 || int(n) < documents {
-			name, documents = c.Classes[id], int(n)
-		}
-	}
-	return name, documents
-}
-
 // CheckClasses returns an error if the labels seem to come from a wrong column: there are at least
 // 1,000 classes, or 50 numeric classes, and most documents are alone in their class. It also fails
 // if [Corpus.Validate] does.

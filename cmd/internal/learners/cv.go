@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gramengine/gram/corpus"
@@ -93,8 +94,15 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if name, n := j.corpus.SmallestClass(); n > 0 && n < v.folds && !regression {
-		e.Warn("class %q has only %d documents for %d folds, so some folds contain none", name, n, v.folds)
+	sizes := make([]int, len(j.corpus.Classes))
+	for _, id := range j.corpus.Labels.IDs {
+		sizes[id]++
+	}
+	for id, n := range sizes {
+		if n > 0 && n < v.folds && n == slices.Min(sizes) && !regression {
+			e.Warn("class %q has only %d documents for %d folds, so some folds contain none", j.corpus.Classes[id], n, v.folds)
+			break
+		}
 	}
 	begin, c := time.Now(), j.corpus
 	r := &cvReport{Corpus: source.NewLine(c), rows: &corpus.Corpus{Format: c.Format, Names: c.Names, Raw: c.Raw}}

@@ -46,12 +46,33 @@ func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpu
 	return c, kernelRows(c)
 }
 
-// kernelRows converts the documents of a corpus to rows of kernel values.
-func kernelRows(c *corpus.Corpus) (err error) {
+// kernelRows converts the documents of a corpus to rows of kernel values: column j has the kernel
+// value with training document j. In LIBSVM's precomputed format (svm-train -t 4),
+//
+//	label 0:serial 1:K(x, x₁) 2:K(x, x₂) …
+//
+// a row begins with a serial number, which is dropped, and the other columns count from 1.
+func kernelRows(c *corpus.Corpus) error {
 	if c.Vocabulary != nil {
 		return fmt.Errorf("%s contains text, but a precomputed kernel requires a Gram matrix (svm-train -t 4 or .npy)",
 			c.Source)
 	}
-	c.Documents, err = c.KernelRows()
-	return err
+	if c.Format != corpus.FormatSVMLight {
+		return nil
+	}
+	m, to, from := c.Documents, int64(0), int64(0)
+	for i := range m.Rows() {
+		end := m.Offsets[i+1]
+		if from == end || m.Terms[from] != 0 {
+			return fmt.Errorf("%s, row %d: each row of a precomputed kernel must start with 0:serial before the values",
+				c.Source, i+1)
+		}
+		for k := from + 1; k < end; k++ {
+			m.Terms[to], m.Values[to] = m.Terms[k]-1, m.Values[k]
+			to++
+		}
+		from, m.Offsets[i+1] = end, to
+	}
+	m.Cols, m.Terms, m.Values = max(m.Cols-1, 0), m.Terms[:to], m.Values[:to]
+	return nil
 }

@@ -17,10 +17,9 @@ import (
 )
 
 // NewPrecomputed is [NewProblem] for a precomputed Gram matrix. Row i of c.Documents holds the
-// kernel values K(xᵢ, xⱼ) in columns j = 0, …, n-1, as made by [sparse.FromDense] and
-// [corpus.Corpus.KernelRows]. The kernel in settings must be [kernel.Precomputed], which is the
-// default here. To predict a document, pass the row of its kernel values with all training
-// documents.
+// kernel values K(xᵢ, xⱼ) in columns j = 0, …, n-1, as made by [sparse.FromDense]. The kernel in
+// settings must be [kernel.Precomputed], which is the default here. To predict a document, pass the
+// row of its kernel values with all training documents.
 //
 // A matrix from [engine.Engine.Gram] gives the same binary classifiers, bit for bit, as training on
 // the documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the largest absolute value; the
