@@ -1,12 +1,8 @@
 package sparse
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
-
-	"github.com/gramengine/gram/internal/run"
 )
 
 // Embedder is an embedding with the terms and weights of the training documents.
@@ -222,27 +218,4 @@ func (f *Embedder) UnseenWeight() float64 {
 		return minDivergence
 	}
 	return 0
-}
-
-// Widen returns the embedder with additional terms, ascending, each of one document and with the
-// given weight.
-func (f *Embedder) Widen(terms []uint32, weight float64) (*Embedder, error) {
-	if len(terms) == 0 {
-		return f, nil
-	}
-	all := slices.Concat(f.Terms, terms)
-	order := make([]int, len(all))
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a], all[b]) })
-	wide := Embedder{Embedding: f.Embedding, Documents: max(f.Documents, 1), Views: f.Views, Open: f.Open,
-		Terms: run.Pick(all, order), DF: run.Pick(slices.Concat(f.DF, slices.Repeat([]int32{1}, len(terms))), order)}
-	if f.Weighted() {
-		wide.Weights = run.Pick(slices.Concat(f.Weights, slices.Repeat([]float64{weight}, len(terms))), order)
-	}
-	if f.Scales() {
-		wide.Shifts = run.Pick(slices.Concat(f.Shifts, make([]float64, len(terms))), order)
-	}
-	return RestoreEmbedder(wide)
 }

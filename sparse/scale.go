@@ -142,29 +142,3 @@ func (f *Embedder) row(m *CSR, i int) ([]uint32, []float32) {
 	}
 	return append(all, left...), append(own, make([]float32, len(left))...)
 }
-
-// AppendRaw appends the original terms and values of row i, except terms that the embedding drops.
-func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32, []float32) {
-	f := x.Embedder
-	columns, raw := x.Terms[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[i]:x.Offsets[i+1]]
-	add := func(j int, v float32) {
-		if v != 0 {
-			terms, values = append(terms, f.Terms[j]), append(values, v)
-		}
-	}
-	next := 0 // column
-	upTo := func(end int) {
-		for ; f.Shifts != nil && next < end; next++ {
-			add(next, float32(f.Shifts[next])) // the shift becomes 0
-		}
-		next = end + 1
-	}
-	for k, c := range columns {
-		upTo(int(c))
-		if int(c) < len(f.Terms) { // the last column is for documents without terms
-			add(int(c), raw[k])
-		}
-	}
-	upTo(len(f.Terms))
-	return terms, values
-}

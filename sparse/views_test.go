@@ -213,7 +213,18 @@ func TestViewsDamped(t *testing.T) {
 func keptBy(x *Embedded) *CSR {
 	m := &CSR{Cols: x.Embedder.Width(), Offsets: []int64{0}}
 	for i := range x.Rows() {
-		m.Terms, m.Values = x.AppendRaw(i, m.Terms, m.Values)
+		columns, _ := x.Row(i)
+		for j, term := range x.Embedder.Terms {
+			v := float32(0)
+			if k := slices.Index(columns, uint32(j)); k >= 0 {
+				v = x.Raw[int(x.Offsets[i])+k]
+			} else if x.Embedder.Shifts != nil {
+				v = float32(x.Embedder.Shifts[j]) // becomes 0
+			}
+			if v != 0 {
+				m.Terms, m.Values = append(m.Terms, term), append(m.Values, v)
+			}
+		}
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
 	return m

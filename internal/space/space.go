@@ -2,12 +2,14 @@
 package space
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -63,7 +65,7 @@ func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, 
 			}
 		}
 		var err error
-		if s.Embedder, err = s.Embedder.Widen(slices.Sorted(maps.Keys(fresh)), s.Embedder.UnseenWeight()); err != nil {
+		if s.Embedder, err = widen(s.Embedder, slices.Sorted(maps.Keys(fresh)), s.Embedder.UnseenWeight()); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +139,7 @@ func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart 
 		documents[at] = own
 	}
 	var err error
-	s.Embedder, err = s.Embedder.Widen(slices.Sorted(maps.Values(place)), 1)
+	s.Embedder, err = widen(s.Embedder, slices.Sorted(maps.Values(place)), 1)
 	return err
 }
 
@@ -200,4 +202,27 @@ func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 		}
 	}
 	return nil
+}
+
+// widen returns the embedder with additional terms, ascending, each of one document and with the
+// given weight.
+func widen(f *sparse.Embedder, terms []uint32, weight float64) (*sparse.Embedder, error) {
+	if len(terms) == 0 {
+		return f, nil
+	}
+	all := slices.Concat(f.Terms, terms)
+	order := make([]int, len(all))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a], all[b]) })
+	wide := sparse.Embedder{Embedding: f.Embedding, Documents: max(f.Documents, 1), Views: f.Views, Open: f.Open,
+		Terms: run.Pick(all, order), DF: run.Pick(slices.Concat(f.DF, slices.Repeat([]int32{1}, len(terms))), order)}
+	if f.Weighted() {
+		wide.Weights = run.Pick(slices.Concat(f.Weights, slices.Repeat([]float64{weight}, len(terms))), order)
+	}
+	if f.Scales() {
+		wide.Shifts = run.Pick(slices.Concat(f.Shifts, make([]float64, len(terms))), order)
+	}
+	return sparse.RestoreEmbedder(wide)
 }

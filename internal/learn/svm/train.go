@@ -388,10 +388,36 @@ func (p *Problem) raw(rows []int) *sparse.CSR {
 		Values: make([]float32, 0, most), Views: p.x.Embedder.Views,
 	}
 	for _, i := range rows {
-		out.Terms, out.Values = p.x.AppendRaw(i, out.Terms, out.Values)
+		out.Terms, out.Values = appendRaw(p.x, i, out.Terms, out.Values)
 		out.Offsets = append(out.Offsets, int64(len(out.Terms)))
 	}
 	return out
+}
+
+// appendRaw appends the original terms and values of row i of x, except terms that the embedding drops.
+func appendRaw(x *sparse.Embedded, i int, terms []uint32, values []float32) ([]uint32, []float32) {
+	f := x.Embedder
+	columns, raw := x.Terms[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[i]:x.Offsets[i+1]]
+	add := func(j int, v float32) {
+		if v != 0 {
+			terms, values = append(terms, f.Terms[j]), append(values, v)
+		}
+	}
+	next := 0 // column
+	upTo := func(end int) {
+		for ; f.Shifts != nil && next < end; next++ {
+			add(next, float32(f.Shifts[next])) // the shift becomes 0
+		}
+		next = end + 1
+	}
+	for k, c := range columns {
+		upTo(int(c))
+		if int(c) < len(f.Terms) { // the last column is for documents without terms
+			add(int(c), raw[k])
+		}
+	}
+	upTo(len(f.Terms))
+	return terms, values
 }
 
 func (p *Problem) before(s *Settings) (warnings []string) {
