@@ -27,6 +27,6 @@ func TestExperiment(t *testing.T) {
 		}
 	}
 	reprotest.Refuses(t, Experiment, data, map[string][]string{
-		"set=20news": {"set=20news"}, "every=0": {"every=0"}, "of memory": {},
+		"set=20news": {"set=20news"}, "every must be an integer": {"every=0"}, "of memory": {},
 	})
 }

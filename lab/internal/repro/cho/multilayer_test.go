@@ -42,7 +42,7 @@ func TestChoAblation(t *testing.T) {
 		t.Errorf("no effect of selection in %q", report.Notes)
 	}
 	reprotest.Refuses(t, networks, standIns(t), map[string][]string{
-		"runs=0": {"runs=0"}, "steps=-1": {"steps=-1"}, "networks": {"networks=1-x"},
+		"runs must be an integer": {"runs=0"}, "steps must be an integer": {"steps=-1"}, "networks": {"networks=1-x"},
 		"sets of images": {"sets=20news-bydate"},
 	})
 }

@@ -59,7 +59,7 @@ func TestLaffertyLebanon(t *testing.T) {
 
 func TestLaffertyLebanonRefuses(t *testing.T) {
 	reprotest.Refuses(t, Experiment, reprotest.Topics(t), map[string][]string{
-		"splits=0": {"splits=0"}, "folds=1": {"folds=1"}, "sizes=3": {"sizes=3"},
+		"splits must be an integer": {"splits=0"}, "folds must be an integer": {"folds=1"}, "sizes=3": {"sizes=3"},
 		"training=half": {"training=half"}, "tables=7": {"tables=7"},
 		"features=x": {"features=x"}, "too large": {"tables=1", "sizes=358"}, "of memory": {"tables=1"},
 	})

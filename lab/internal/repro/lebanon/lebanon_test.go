@@ -29,7 +29,7 @@ func TestLebanonLafferty(t *testing.T) {
 		}
 	}
 	reprotest.Refuses(t, Experiment, t.TempDir(), map[string][]string{
-		"folds=1": {"folds=1"}, "sizes=4": {"sizes=4"}, "all.tsv.gz": {},
+		"folds must be an integer": {"folds=1"}, "sizes=4": {"sizes=4"}, "all.tsv.gz": {},
 	})
 	reprotest.Refuses(t, Experiment, reprotest.Topics(t), map[string][]string{"too few": {"sizes=200"}})
 }
