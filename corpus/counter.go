@@ -38,7 +38,7 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 		tokenizer: t}
 	for t, term := range vocabulary {
 		if _, twice := c.index[term]; twice {
-			return nil, fmt.Errorf("corpus: the vocabulary holds %s twice, expected distinct terms", quote(term))
+			return nil, fmt.Errorf("corpus: the vocabulary has the term %s twice", quote(term))
 		}
 		c.index[term], c.words[t] = uint32(t), c.isWord([]byte(term))
 	}

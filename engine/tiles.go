@@ -215,7 +215,7 @@ func (e *Engine) checkTest(k kernel.Kernel, test *sparse.Embedded) error {
 	case test == nil:
 		return errors.New("engine: test documents are nil")
 	case test.Embedder != e.c.X.Embedder:
-		return errors.New("engine: test documents must have the embedder of the training documents")
+		return errors.New("engine: test documents must be embedded with the embedder of the training documents")
 	case test == e.c.X:
 		return nil
 	}

@@ -57,7 +57,7 @@ func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner
 			return nil, cli.Usagef("unknown kind %q; valid kinds are %s", args[0], names)
 		}
 		if of := verb(k); of != command {
-			return nil, cli.Usagef("%s %s, expected %s %s", command, k.Name, of, k.Name)
+			return nil, cli.Usagef("%s %s does not exist; use %s %s", command, k.Name, of, k.Name)
 		}
 		name := command + " " + k.Name
 		f.Init(name, flag.ContinueOnError)

@@ -94,7 +94,7 @@ func Refused(t testing.TB, k job.Kind, source, name string, says map[string]stri
 	for flags, want := range says {
 		_, _, err := Run(t, k, source, name, strings.Fields(flags)...)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, expected one with %q", flags, err, want)
+			t.Errorf("%s: got error %v, want one that contains %q", flags, err, want)
 		}
 	}
 }
@@ -106,10 +106,10 @@ func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)
 	change(&d)
 	other := musttest.Get(j.Host.Save(t.Context(), d))(t)
 	if _, opened = k.Open(t.Context(), other); opened == nil {
-		t.Error("a changed description is opened")
+		t.Error("no error from Open for a changed description")
 	}
 	if gathered = k.Gather(t.Context(), other, output(t, "out")); gathered == nil {
-		t.Error("a changed description is gathered")
+		t.Error("no error from Gather for a changed description")
 	}
 	return opened, gathered
 }
@@ -122,13 +122,13 @@ func OtherTasks(t testing.TB, k job.Kind, file, format string, flags ...string) 
 	opened, gathered := Other(t, k, j, func(d *job.Description) { d.Tasks++ })
 	for _, err := range []error{opened, gathered} {
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprint("the job has ", j.Tasks+1)) {
-			t.Errorf("error %v, expected one about tasks", err)
+			t.Errorf("got error %v, want one about tasks", err)
 		}
 	}
 	out := output(t, "out")
 	out.To = "x"
 	if err := k.Gather(t.Context(), j, out); err == nil || !strings.Contains(err.Error(), "-to must be "+format) {
-		t.Errorf("another form: error %v", err)
+		t.Errorf("unknown format: got error %v", err)
 	}
 	return j
 }
@@ -142,7 +142,7 @@ func OtherHalf(t testing.TB, k job.Kind, file string) {
 		d.Spec = bytes.Replace(d.Spec, []byte(`"rows":60`), []byte(`"rows":50`), 1)
 	})
 	if opened == nil || !strings.Contains(opened.Error(), "found 60 documents, but the job has 50") {
-		t.Errorf("error %v, expected one about documents", opened)
+		t.Errorf("got error %v, want one about documents", opened)
 	}
 }
 

@@ -140,7 +140,7 @@ func (f *Flags) Take(c *corpus.Corpus) error {
 		for _, text := range slices.Backward(values) { // set the first value last
 			var wrong *params.ValueError
 			if err := params.Set(t, name, text); errors.As(err, &wrong) {
-				return fmt.Errorf("-%s %s, expected %s", name, text, wrong.Wanted)
+				return fmt.Errorf("-%s must be %s, got %s", name, wrong.Wanted, text)
 			} else if err != nil {
 				return err
 			}

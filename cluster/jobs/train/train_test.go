@@ -49,19 +49,19 @@ func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model", map[string]string{
 		"-tasks 0":                         "-tasks must be positive, got 0",
 		"-c 1,2":                           "take a single value here",
-		"-c -1":                            "-c -1, expected",
-		"-c x":                             "-c x, expected a number above 0",
-		"-nu 2 -type nu_svc":               "-nu 2, expected",
+		"-c -1":                            "-c must be a number above 0, got -1",
+		"-c x":                             "-c must be a number above 0, got x",
+		"-nu 2 -type nu_svc":               "-nu must be a number",
 		"-type x":                          `unknown learner -type "x"`,
-		"-scheme x":                        "-scheme x, expected one-vs-one",
+		"-scheme x":                        "-scheme must be one-vs-one",
 		"-weight nowhere=2":                `-weight: "nowhere" is not a class of`,
-		"-weight x":                        "expected CLASS=W",
+		"-weight x":                        "-weight must be CLASS=W",
 		"-kernel x":                        `found "x"`,
 		"-kernel diffusion:t=1|2":          "take a single value here",
 		"-thresholds 1":                    "-thresholds 1 requires -scheme labels",
-		"-probabilities x":                 "expected 0 or 1",
+		"-probabilities x":                 "-probabilities must be 0 or 1",
 		"-probabilities 1 -type one_class": "-probabilities does not apply to -type one_class",
-		"-tolerance 0":                     "-tolerance 0, expected",
+		"-tolerance 0":                     "-tolerance must be a number",
 	})
 }
 

@@ -147,7 +147,7 @@ func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *re
 		reports, texts = append(reports, report), append(texts, text)
 	}
 	if texts[0] != texts[1] {
-		t.Errorf("two workers give\n%s\none gives\n%s", texts[1], texts[0])
+		t.Errorf("with two workers:\n%s\nwith one:\n%s", texts[1], texts[0])
 	}
 	return reports[0]
 }
@@ -161,7 +161,7 @@ func Refuses(t testing.TB, e repro.Experiment, data string, want map[string][]st
 			r.MemoryBytes = 1 << 17
 		}
 		if _, err := Do(t, e, r, settings...); err == nil || !strings.Contains(err.Error(), text) {
-			t.Errorf("%s %q: error %v, expected one with %q", e.Name, settings, err, text)
+			t.Errorf("%s %q: got error %v, want one that contains %q", e.Name, settings, err, text)
 		}
 	}
 }
