@@ -210,7 +210,7 @@ def test_support_with_weights_of_zero(counts):
     weights = (np.arange(len(y)) % 2).astype(float)
     made = g.KernelSVC("diffusion:t=0.5").fit(x, y, weights)
     assert len(made.support_) and (weights[made.support_] > 0).all()
-    with pytest.raises(ValueError, match="leave out its row and its column"):
+    with pytest.raises(ValueError, match="remove its row and its column"):
         g.KernelSVC("precomputed").fit(g.gram(x), y, weights)
 
 
