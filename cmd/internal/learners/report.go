@@ -84,7 +84,10 @@ func (j *job) solverLine(gram time.Duration) *solverLine {
 func (l *solverLine) describe(d *report.Document) {
 	c := l.Cache
 	kept := "matrix stored in " + report.Bytes(c.Bytes)
-	if !c.Whole {
+	switch {
+	case !c.Whole && c.Hits == 0:
+		kept = "rows computed on demand"
+	case !c.Whole:
 		kept = fmt.Sprintf("tile cache %s, hit rate %s", report.Bytes(c.Bytes),
 			report.Percent(report.Ratio(float64(c.Hits), float64(c.Hits+c.Misses))))
 	}

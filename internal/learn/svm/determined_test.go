@@ -59,8 +59,8 @@ func TestModelIsDetermined(t *testing.T) {
 	}
 }
 
-// If a single problem is trained once and its matrix doesn't fit, rows get all memory except scratch
-// space. The objective is the same as with the whole matrix.
+// If a single problem is trained once and its matrix is large or doesn't fit, rows get all memory
+// except scratch space. The objective is the same as with the whole matrix.
 func TestRowsOfOneProblem(t *testing.T) {
 	c := read(t, "synthetic:docs=1500,terms=2000,length=30,classes=2,seed=11", corpus.Options{})
 	for i := range c.Labels.IDs {
@@ -84,6 +84,13 @@ func TestRowsOfOneProblem(t *testing.T) {
 	opt.Tasks[0].Settings.Probabilities = true
 	if p := problem(t, c, kernel.MustParse(DefaultKernel), opt); p.budget.tiles != opt.CacheBytes/2 {
 		t.Errorf("%d bytes of tiles for a training with folds", p.budget.tiles)
+	}
+	large := read(t, "synthetic:docs=33000,terms=50,length=2,classes=2,seed=11", corpus.Options{})
+	for once, whole := range map[bool]bool{true: false, false: true} {
+		opt := Options{MemoryBytes: 8 << 30, Once: once, Tasks: []Task{{Settings: s}}}
+		if p := problem(t, large, kernel.MustParse(DefaultKernel), opt); p.cached.Whole() != whole {
+			t.Errorf("33,000 documents, once %v: matrix whole %v, expected %v", once, p.cached.Whole(), whole)
+		}
 	}
 }
 

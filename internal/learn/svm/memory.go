@@ -32,6 +32,11 @@ const (
 	// of all problems.
 	smallRows = 512 << 20
 
+	// A single problem with a matrix above largeBytes computes rows on demand, even if the matrix
+	// fits. It reads fewer rows and takes fewer steps then. With 50,000 noisy documents, the matrix
+	// took 30 of 43 s, mostly for the first write to its memory.
+	largeBytes = 4 << 30
+
 	// setRows is the maximum number of rows in a working set; fewer rows make the solver slow.
 	setRows = 256
 
@@ -207,9 +212,9 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 	return max(making, bytes+bytes/(garbagePart-1)+1)
 }
 
-// plan divides the remaining memory. A matrix that fits is stored whole. Otherwise rows and tiles
-// get half of the memory each. Rows get more if the tasks need more, and all memory if only one
-// problem is solved, because tiles are then read only once.
+// plan divides the remaining memory. A matrix that fits is stored whole, except for a single large
+// problem. Otherwise rows and tiles get half of the memory each. Rows get more if the tasks need
+// more, and all memory if only one problem is solved, because tiles are then read only once.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	z := &p.bound
 	z.engine = e.Info().Bytes
@@ -224,6 +229,10 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 		left = z.whole() + max(smallRows, rows)
 	}
 	whole := z.whole()+max(rows, 2*z.set())+1<<20 <= left // a validation also keeps solutions
+	single := p.opt.Once && len(p.opt.Tasks) > 0 && !slices.ContainsFunc(p.opt.Tasks, z.rereads)
+	if single && z.whole() > largeBytes && p.opt.MemoryBytes > 0 && p.opt.Device == nil && p.opt.least == 0 {
+		whole = false
+	}
 	switch {
 	case left < z.shared(p.opt.Tasks) || p.opt.least > 0 && !whole:
 		return budget{}, p.tooLarge()
@@ -231,7 +240,7 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 		return budget{tiles: z.whole(), rows: min(left-z.whole(), max(smallRows, rows))}, nil
 	}
 	tiles := min(left/2, left-rows)
-	if p.opt.Once && len(p.opt.Tasks) > 0 && !slices.ContainsFunc(p.opt.Tasks, z.rereads) {
+	if single {
 		tiles = min(tiles, z.scratch())
 	}
 	return budget{tiles: tiles, rows: left - tiles}, nil
