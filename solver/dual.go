@@ -147,19 +147,6 @@ func (d *dual) settle() {
 	d.refreshMask()
 }
 
-// moved returns the sum of -y·Δα of each document's variables, where Δα is the change since before.
-// If before is nil, the variables were 0.
-func (d *dual) moved(before []float64) []float64 {
-	sums := make([]float64, len(d.docs))
-	for t, a := range d.alpha {
-		if before != nil {
-			a -= before[t]
-		}
-		sums[t%len(sums)] -= float64(d.sign[t]) * a
-	}
-	return sums
-}
-
 // objective returns the value of the problem: ½ Σ α(∇f + p), and ∇f = -y·score, p = -y·offset.
 func (d *dual) objective() float64 {
 	var f float64

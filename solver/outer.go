@@ -129,9 +129,18 @@ func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 // update subtracts Σ y·Δα·K from the scores, where Δα is the change of the variables since before.
 // If before is nil, the variables were 0.
 func (s *search) update(ctx context.Context, d *dual, before []float64) error {
+	n := len(d.docs)
 	var docs []int32
 	var by []float64
-	for i, moved := range d.moved(before) {
+	for i := range n {
+		var moved float64
+		for t := i; t < len(d.sign); t += n {
+			change := -d.alpha[t]
+			if before != nil {
+				change += before[t]
+			}
+			moved += float64(d.sign[t]) * change
+		}
 		if moved != 0 {
 			docs, by = append(docs, int32(i)), append(by, moved)
 		}

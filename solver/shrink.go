@@ -3,16 +3,16 @@ package solver
 import (
 	"context"
 	"slices"
-
-	"github.com/gramengine/gram/internal/run"
 )
 
 // Shrinking pays off if it leaves out many documents. It is tried every shrinkEvery steps, as in
-// LIBSVM.
+// LIBSVM. shrinkOnDemand replaces shrinkShare if rows are computed on demand, because the rows of
+// all changed documents are computed once more at the end.
 const (
-	shrinkEvery = 1000
-	shrinkShare = 0.7
-	shrinkLeast = 256 // minimum number of documents for shrinking
+	shrinkEvery    = 1000
+	shrinkShare    = 0.7
+	shrinkOnDemand = 0.5
+	shrinkLeast    = 256 // minimum number of documents for shrinking
 )
 
 // worthKeeping lists the documents to keep, by index; nil keeps all. s.ends are the extremes of d.
@@ -20,8 +20,12 @@ func (s *search) worthKeeping(d *dual) []int32 {
 	if s.opt.KeepAll || len(d.docs) < shrinkLeast {
 		return nil
 	}
+	share := shrinkShare
+	if s.m.partial {
+		share = shrinkOnDemand
+	}
 	keep := d.active(s.ends)
-	if len(keep) < 2 || float64(len(keep)) > shrinkShare*float64(len(d.docs)) {
+	if len(keep) < 2 || float64(len(keep)) > share*float64(len(d.docs)) {
 		return nil
 	}
 	return keep
@@ -32,13 +36,12 @@ func (s *search) worthKeeping(d *dual) []int32 {
 // cost of shrinking.
 func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *outcome) error {
 	choose, store, before := s.choose, s.store, slices.Clone(whole.alpha)
-	d := whole
 	in := make([]int32, len(whole.docs)) // index in whole of each document of d
 	for t := range in {
 		in[t] = int32(t)
 	}
 	var err error
-	for keep != nil && err == nil {
+	for d := whole; keep != nil && err == nil; {
 		d = d.restrict(keep)
 		s.store = s.store.restrict(keep, d.docs, choose.size, s.bytes)
 		s.choose = newChooser(choose.size, len(d.sign))
@@ -56,77 +59,7 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 	if err != nil {
 		return err
 	}
-	if !s.m.partial {
-		return s.update(ctx, whole, before)
-	}
-	return s.catchUp(ctx, whole, d, in, before)
-}
-
-// catchUp updates the scores of all documents after d, which has the documents in of whole, was
-// solved. The scores of d are known. It reads the rows of the other documents, or the rows of the
-// changed documents if they are fewer.
-func (s *search) catchUp(ctx context.Context, whole, d *dual, in []int32, before []float64) error {
-	n, moved := len(whole.docs), whole.moved(before)
-	known := make([]bool, n)
-	for _, t := range in {
-		known[t] = true
-	}
-	var left []int32
-	changed := 0
-	for t := range n {
-		if !known[t] {
-			left = append(left, int32(t))
-		}
-		if moved[t] != 0 {
-			changed++
-		}
-	}
-	if changed <= len(left) {
-		return s.update(ctx, whole, before)
-	}
-	for c := range len(whole.sign) / n {
-		for i, t := range in {
-			whole.score[c*n+int(t)] = d.score[c*len(in)+i]
-		}
-	}
-	for some := range slices.Chunk(left, s.choose.size) {
-		rows := s.rows[:len(some)]
-		if err := s.store.fetch(ctx, some, rows); err != nil {
-			return err
-		}
-		err := run.Tasks(ctx, s.threads, len(some), func(_ context.Context, _, i int) error {
-			sum := 0.0
-			for _, p := range s.store.pieces() {
-				sum += dot(rows[i][p.from:p.from+p.n], moved[p.to:])
-			}
-			for t := int(some[i]); t < len(whole.sign); t += n {
-				whole.score[t] += sum
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		s.report.note(s, 0, nil, 0)
-	}
-	return nil
-}
-
-// dot returns Σ x[i]·y[i] with four partial sums, so that additions don't wait for each other.
-func dot(x []float32, y []float64) float64 {
-	y = y[:len(x)]
-	var a, b, c, d float64
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		a += float64(float64(x[i]) * y[i])
-		b += float64(float64(x[i+1]) * y[i+1])
-		c += float64(float64(x[i+2]) * y[i+2])
-		d += float64(float64(x[i+3]) * y[i+3])
-	}
-	for ; i < len(x); i++ {
-		a += float64(float64(x[i]) * y[i])
-	}
-	return a + b + (c + d)
+	return s.update(ctx, whole, before)
 }
 
 // active lists the documents that may still move, or that take part in a violating pair.
