@@ -28,17 +28,17 @@
 //	pca         PCA, Components.Project
 //
 // A [corpus.Corpus] holds documents: rows of counts, the texts of their terms, and their classes.
-// [Read], [ReadFrom], [Texts], [Table], [Terms], [FromMatrix] and [Rows] make corpora. A file or a
-// list of texts without any document is an error. A corpus of [Rows] may be empty; its matrices,
-// neighbours and predictions are then empty. Documents and columns are numbered from 0. Messages
-// about a file number its lines from 1, or its documents if these aren't lines.
+// [Read], [ReadFrom], [Texts], [Table], [Terms], [FromMatrix] and [Rows] make corpora. It is an
+// error if a file or a list of texts contains no documents. A corpus of [Rows] may be empty; its
+// matrices, neighbours and predictions are then empty. Documents and columns are numbered from 0.
+// Errors about a file contain line numbers, from 1, or document numbers if documents aren't lines.
 //
 // Package engine computes rows of a matrix on demand, and package solver trains on any matrix that
-// serves rows.
+// provides rows.
 //
 // Results don't depend on the number of workers, and are reproducible on one instruction set.
 // Functions may be called concurrently. When their context is done, they return its error within a
-// second. They compute on the CPU.
+// second. All computations run on the CPU.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 package gram
@@ -60,8 +60,8 @@ type Options struct {
 	ISA     string // instruction set: generic, avx2 or avx512; default the fastest that the CPU supports
 	Workers int    // number of goroutines; default one per CPU. Results don't depend on it
 
-	// MemoryBytes limits the memory of a call, including its documents and its result. If that
-	// isn't enough, the call fails before the work starts, with a [*corpus.MemoryError] that states
+	// MemoryBytes limits the memory of a call, including its documents and its result. If the limit
+	// is too low, the call fails before the work starts, with a [*corpus.MemoryError] that states
 	// the required memory. Default: no limit.
 	MemoryBytes int64
 
@@ -119,8 +119,8 @@ func (o *Options) warn(format string, args ...any) {
 	}
 }
 
-// Errors that [Load], [LoadFrom], [LoadIndex] and [ReadIndex] wrap, for [errors.Is]. Errors of
-// models in LIBSVM's text format wrap none of them.
+// [Load], [LoadFrom], [LoadIndex] and [ReadIndex] return errors that wrap one of these errors.
+// Errors about models in LIBSVM's text format don't wrap any.
 var (
 	ErrFormat    = archive.ErrFormat    // the file is neither a model nor an index
 	ErrVersion   = archive.ErrVersion   // the file was written by another version of the program
@@ -136,8 +136,7 @@ func (e fieldError) Error() string {
 }
 func (e fieldError) Unwrap() error { return e.error }
 
-// inFields returns err as an error of this package. Errors of a context are unchanged, because
-// callers compare them.
+// inFields returns err as an error of this package. Context errors stay the same for comparisons.
 func inFields(err error) error {
 	_, is := err.(fieldError)
 	if err == nil || is || err == context.Canceled || err == context.DeadlineExceeded {
@@ -158,12 +157,12 @@ func facade(err *error) {
 	*err = inFields(*err)
 }
 
-// kernel returns the kernel of a specification, which may name a user-defined kernel.
+// kernel returns the kernel for a specification, which may contain names of user-defined kernels.
 func (o *Options) kernel(spec string) (kernel.Kernel, error) {
 	return kernel.Parse(spec, o.Kernels...)
 }
 
-// engine returns the engine's options for embedded documents.
+// engine converts the options to [engine.Options] for the embedded documents x.
 func (o *Options) engine(x *sparse.Embedded, stage string) engine.Options {
 	return engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
 		Progress: func(p engine.Progress) { o.tell(stage, p.Done, p.Total) }}

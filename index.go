@@ -21,7 +21,7 @@ import (
 // IndexOptions are the options of [NewIndex]. The zero value works.
 type IndexOptions struct {
 	Options
-	Tokenizer corpus.Tokenizer // how text becomes terms; default words of letters and digits in lower case
+	Tokenizer corpus.Tokenizer // tokenizer of texts; default lower-case words of letters and digits
 	Embedding string           // embedding of the documents; default tf-l1-sqrt
 }
 
@@ -31,16 +31,16 @@ type Match = engine.Match
 // Index is an exact nearest-neighbour index of texts. Documents can be added and removed. Documents
 // are numbered from 0 in order of insertion. Numbers aren't reused.
 //
-// Results equal the results of a new index of the current documents with the term weights of the
-// last build: idf doesn't change until [Index.Refit]. A term added after the build has the weight
-// of a term of one document.
+// Results are the same as from a new index of the current documents with the term weights of the
+// last build. idf weights don't change until [Index.Refit]. A term that is new since the build is
+// weighted as if a single document contained it.
 //
-// A query compares recently added documents one by one, in less than a microsecond each. When there
-// are more than 1,024 plus eight times the square root of all documents, Add rebuilds the index,
-// with the same results. For a million short texts this takes some seconds, once per 9,000 added
-// texts. An index holds about 100 bytes per document, 8 bytes per term of a document, the memory of
-// [engine.NewIndex], and 300 bytes per distinct term. Once more than half of the documents are
-// removed, Remove frees their memory.
+// A query compares recently added documents one by one, which takes less than a microsecond each.
+// When there are more than 1,024 plus eight times the square root of all documents, Add rebuilds
+// the index, with the same results. For a million short texts a rebuild takes some seconds, once
+// per 9,000 added texts. An index takes about 100 bytes per document, 8 bytes per distinct term of
+// each document, 300 bytes per distinct term of the index, and the memory of [engine.NewIndex].
+// Once more than half of the documents are removed, Remove frees their memory.
 //
 // An Index may be used concurrently. Queries run during changes, and each text of a query sees a
 // call of Add or Remove completely or not at all.
@@ -63,7 +63,7 @@ type indexState struct {
 	near      *engine.Index    // index of the documents of the build
 	embedder  *sparse.Embedder // embedder with columns for future terms
 	known     int              // number of columns of the build
-	documents []indexed        // documents of near, then added documents, in order of number
+	documents []indexed        // documents of near, then added documents, ascending by number
 	built     int              // number of documents in near
 	removed   []uint64         // bit set of indices in documents
 	gone      int              // number of bits set in removed
@@ -71,7 +71,7 @@ type indexState struct {
 	age       IndexAge         // age without NewTerms
 }
 
-// has reports whether the document at an index hasn't been removed.
+// has reports whether documents[at] hasn't been removed.
 func (s *indexState) has(at int) bool {
 	return at/64 >= len(s.removed) || s.removed[at/64]>>(at%64)&1 == 0
 }
@@ -108,14 +108,14 @@ type indexed struct {
 type IndexAge struct {
 	Documents      int // number of documents in the index
 	Added, Removed int // numbers of documents since the build
-	NewTerms       int // number of terms of added documents that no document of the build has
+	NewTerms       int // number of terms that occur only in documents added since the build
 }
 
-// blankTerm returns the term of a text without terms, which only equal texts share.
+// blankTerm returns an artificial term for a text without terms. Only equal texts share it.
 func blankTerm(text string) string { return fmt.Sprintf("\x00%x", sha256.Sum256([]byte(text))) }
 
 const (
-	spareColumns = 1 << 16 // columns for terms after a build, in addition to the number of its terms
+	spareColumns = 1 << 16 // number of columns that a build reserves for new terms
 	fewDocuments = 1 << 10 // documents to compare one by one, or to remove before memory is freed
 )
 
@@ -129,7 +129,8 @@ func (s *indexState) weights() sparse.Embedder {
 	return out
 }
 
-// rebuild rebuilds the index with its current weights. room is the number of columns for new terms.
+// rebuild rebuilds the index with its current weights. room is the number of columns to reserve for
+// new terms.
 func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexState, error) {
 	names, documents, err := x.living(s, s.known)
 	if err != nil {
@@ -145,9 +146,9 @@ func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexSta
 	return x.state, nil
 }
 
-// NewIndex makes an index of texts, possibly none. [Index.Add] adds texts. With idf, terms in an
-// index without documents have the weight 0, and all texts are equal, until [Index.Refit]. It fails
-// if the embedding is unknown, scales columns or requires labels, or as [Texts] does.
+// NewIndex makes an index of texts, possibly none. [Index.Add] adds texts. If texts is empty, idf
+// weights are 0 and all texts are equal until [Index.Refit]. It fails if the embedding is unknown,
+// scales columns or requires labels, or for the same reasons as [Texts].
 func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
 	defer facade(&err)
 	x := &Index{o: o, embedding: sparse.Sphere, made: true}
@@ -165,7 +166,7 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	if o.Tokenizer == (corpus.Tokenizer{}) {
 		o.Tokenizer = corpus.NearTokenizer
 	}
-	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // as in readers
+	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // as when files are read
 	c, documents := &corpus.Corpus{}, make([]indexed, len(texts))
 	if len(texts) > 0 {
 		c, err = Texts(ctx, texts, nil, ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer})
@@ -195,14 +196,14 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	return x, nil
 }
 
-// build makes the index state of documents, whose columns are indices of names. It fits the
-// embedding if weights is nil. New terms get at least spareColumns + room more columns.
+// build makes an index state from documents whose columns are indices of names. It fits the
+// embedding if weights is nil. It reserves at least spareColumns + room columns for new terms.
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexed, weights *sparse.Embedder, next, room int, age IndexAge,
 ) error {
 	m, columns := matrixOf(documents, len(names)), 2*len(names)+spareColumns+room
-	// Memory outside the engine: counts, temporarily twice, and per column the term and the
-	// embedder.
+	// Memory outside the engine: up to two copies of the counts, and for each column its term and
+	// its weight in the embedder.
 	held := 2*m.Bytes() + 32*int64(columns)
 	for _, name := range names {
 		held += 80 + int64(len(name))
@@ -251,7 +252,7 @@ func (x *Index) build(
 	return nil
 }
 
-// count counts the terms of a text, in order of occurrence.
+// count returns the terms of a text in order of occurrence, and their counts.
 func (x *Index) count(ctx context.Context, text string) (terms []string, counts []float32, err error) {
 	scan, _ := x.scanners.Get().(*token.Scanner)
 	if scan == nil {
@@ -264,7 +265,7 @@ func (x *Index) count(ctx context.Context, text string) (terms []string, counts 
 	n := 0
 	for term := scan.Next(); term != nil; term = scan.Next() {
 		if n++; n%4096 == 0 && ctx.Err() != nil {
-			return nil, nil, context.Cause(ctx) // drop the scanner, which is in the middle of a text
+			return nil, nil, context.Cause(ctx) // don't reuse the scanner, because it is in the middle of a text
 		}
 		at, ok := place[string(term)]
 		if !ok {
@@ -282,7 +283,7 @@ func (x *Index) count(ctx context.Context, text string) (terms []string, counts 
 	return terms, counts, nil
 }
 
-// inColumns returns the columns of terms, ascending, and their counts in the same order.
+// inColumns returns the columns of terms in ascending order, and the corresponding counts.
 func inColumns(terms []string, counts []float32, column func(term string) uint32) ([]uint32, []float32) {
 	columns, own := make([]uint32, len(terms)), make(map[uint32]float32, len(terms))
 	for k, term := range terms {
@@ -316,7 +317,7 @@ func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err er
 			return nil, err
 		}
 		for _, term := range list[i] {
-			if _, ok := x.column[term]; !ok { // writing protects x.column
+			if _, ok := x.column[term]; !ok { // x.column is guarded by x.writing
 				unseen[term] = true
 			}
 		}
@@ -434,8 +435,8 @@ func (x *Index) Refit(ctx context.Context) (err error) {
 	return x.build(ctx, names, documents, nil, s.next, 0, IndexAge{Documents: len(documents)})
 }
 
-// living returns the current documents and the names of their columns: the first columns, then
-// other columns with values. If first is 0, the names are sorted.
+// living returns the current documents, and the names of their columns: x.names[:first], and later
+// names that occur in documents. If first is 0, the names are sorted.
 func (x *Index) living(s *indexState, first int) (names []string, documents []indexed, err error) {
 	documents = s.present()
 	m, used := matrixOf(documents, len(x.names)), make([]bool, len(x.names))

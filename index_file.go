@@ -27,7 +27,7 @@ const (
 	indexHead               = 8 + sha256.Size
 )
 
-// maxNumber is the maximum number of a document, 2⁵³, which float64 represents exactly.
+// maxNumber is the largest document number. float64 represents integers exactly up to 2⁵³.
 const maxNumber int64 = 1 << 53
 
 // savedIndex is the body of an index file, encoded by package gob.
@@ -52,7 +52,6 @@ func (x *Index) Save(path string) (err error) {
 	return save(path, x.Write)
 }
 
-// save writes a file atomically.
 func save(path string, write func(io.Writer) error) error {
 	f, err := atomicfile.Create(path, "")
 	if err != nil {

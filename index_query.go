@@ -16,7 +16,7 @@ import (
 type IndexQuery struct {
 	K       int                     // maximum number of documents; default all within the bound
 	Within  *float64                // maximum c; default none
-	Allowed func(document int) bool // reports whether a document may be returned, possibly concurrently; default all
+	Allowed func(document int) bool // reports whether a document may be returned; called concurrently; default all
 }
 
 // Query returns the documents nearest to each text, in order of distance, ties broken by number. It
@@ -53,7 +53,8 @@ func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]
 	return out, nil
 }
 
-// inState returns the index state, extended if terms are new, and the columns and counts of terms.
+// inState returns the index state, and the columns and counts of terms. If the state has too few
+// columns for new terms, inState rebuilds the index.
 func (x *Index) inState(
 	ctx context.Context, terms []string, counts []float32,
 ) (*indexState, []uint32, []float32, error) {

@@ -19,9 +19,9 @@ import (
 //
 //	K[i][j] = k(xᵢ, xⱼ), 0 <= i, j < n,
 //
-// kernel is a specification such as "diffusion:t=2" (kernel.Catalogue lists them); "" is
-// diffusion:t=0.5. The matrix takes 4n² bytes. Each pair is computed once in float32, with an
-// absolute error of at most 2.7·10⁻⁶ in c = 1 − cosine.
+// kernel is a specification such as "diffusion:t=2" (see kernel.Catalogue); "" is diffusion:t=0.5.
+// The matrix takes 4n² bytes. Each pair is computed once in float32, with an absolute error of at
+// most 2.7·10⁻⁶ in c = 1 − cosine.
 //
 // It fails if the kernel is unknown, if its embedding rejects a value, if the memory doesn't
 // suffice, or if a value isn't finite.
@@ -56,8 +56,8 @@ func (o *Options) gram(
 //	K[i][j] = k(rowᵢ, columnⱼ),
 //
 // as a mat.Matrix with one row per document of rows. Parameters of the embedding, such as idf, are
-// fitted to columns. Terms that occur in only one of the two corpora contribute to the norms of its
-// documents. Accuracy and errors are as for [Gram]. It also fails if text is
+// fitted to columns. A term that occurs in only one of the two corpora contributes to the norms of
+// the documents with the term. Accuracy and errors are as for [Gram]. It also fails if text is
 // compared with vectors, if vectors have different numbers of columns, or if texts were tokenised
 // differently.
 func Cross(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
@@ -114,8 +114,7 @@ func (o *Options) engineFor(
 	return k, e, err
 }
 
-// engineOn embeds columns and, unless nil, rows in one [space.Space], and makes an engine for
-// columns.
+// engineOn embeds columns and rows in one space, and makes an engine for columns. rows may be nil.
 func (o *Options) engineOn(
 	ctx context.Context, columns, rows *corpus.Corpus, k kernel.Kernel, apart bool, stage string,
 ) (kernel.Kernel, *engine.Engine, *sparse.Embedded, error) {
@@ -135,7 +134,7 @@ func (o *Options) engineOn(
 	return kernel.Resolve(k, s.Terms), e, y, err
 }
 
-// embed embeds columns in one space. Unless rows is nil, its terms are included.
+// embed embeds columns in a space whose terms include the terms of rows. rows may be nil.
 func (o *Options) embed(
 	ctx context.Context, e sparse.Embedding, columns, rows *corpus.Corpus, apart bool,
 ) (*space.Space, *sparse.Embedded, error) {
@@ -153,12 +152,11 @@ func (o *Options) embed(
 	return s, x, columns.NameValue(err)
 }
 
-// closing closes an engine and names documents of c in its error.
+// closing closes an engine, and adds the names of documents in c to err.
 func closing(c *corpus.Corpus, e *engine.Engine, err *error) {
 	*err = errors.Join(c.NameValue(*err), e.Close())
 }
 
-// checked checks the arguments of an exported function.
 func checked(ctx context.Context, c *corpus.Corpus) error {
 	if err := run.CheckContext(ctx, "gram"); err != nil {
 		return err
@@ -174,7 +172,7 @@ func mixed(a, b string, text bool) error {
 	return fmt.Errorf("gram: %s has vectors, but %s has text; their columns cannot be matched", a, b)
 }
 
-// reordered moves the terms of documents to other columns, and drops terms without a column.
+// reordered moves terms to the columns in column, and drops terms that aren't in column.
 func reordered(c *corpus.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
 	to, same := make([]uint32, len(c.Vocabulary)), len(c.Vocabulary) == columns
 	for t, name := range c.Vocabulary {

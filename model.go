@@ -12,8 +12,8 @@ import (
 )
 
 // Model is a trained model: a support vector machine, linear model, logistic regression, landmark
-// model, nearest neighbours, a learnt metric, or layers of kernels. [Train] and [Load] return
-// models. The zero Model is invalid. A Model may be used concurrently.
+// model, nearest-neighbour classifier, learnt metric, or layers of kernels. [Train] and [Load]
+// return models. The zero Model is invalid. A Model may be used concurrently.
 type Model struct {
 	m learn.Model
 	o Options
@@ -31,9 +31,9 @@ type Model struct {
 	novelty  *learn.Novelty // made at the first prediction
 }
 
-// Load reads a model that this package, gram or LIBSVM's svm-train wrote. Columns of LIBSVM's
-// models are its indices, from 1. If the model has a user-defined kernel, pass it by [Model.With]
-// before the first prediction.
+// Load reads a model that this package, gram or LIBSVM's svm-train wrote. In models from LIBSVM,
+// column numbers are LIBSVM's indices, which start from 1. If the model has a user-defined kernel,
+// pass it by [Model.With] before the first prediction.
 //
 // Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged] unless the file can't be
 // read.
@@ -68,10 +68,10 @@ func (m *Model) With(o Options) *Model {
 }
 
 // WithNovelty returns a copy of the model whose predictions include [Predictions.Nearest] and
-// Ranks, which measure the novelty of documents. training are the model's training documents; if it
-// is nil, the documents that the model stores are used, such as support vectors. The first
-// prediction compares up to 2,000 training documents with all of them, and each prediction computes
-// twice as many kernel values. The copy prepares its own state for predictions.
+// Ranks, which measure the novelty of documents. training holds the model's training documents. If
+// training is nil, the documents that the model stores are used, such as support vectors. The first
+// prediction compares up to 2,000 training documents with all training documents, and each
+// prediction computes twice as many kernel values. The copy prepares its own state for predictions.
 func (m *Model) WithNovelty(training *corpus.Corpus) *Model {
 	if m.made() != nil {
 		return m
@@ -95,7 +95,7 @@ func (m *Model) is() *learn.About {
 	if m.made() != nil {
 		return &learn.About{}
 	}
-	m.once.Do(func() { m.about = m.m.About() }) // on demand: 150 classes have 11,175 binary classifiers with names
+	m.once.Do(func() { m.about = m.m.About() }) // on demand, because 150 classes have 11,175 binary classifiers with names
 	return &m.about
 }
 
@@ -115,7 +115,7 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 	}
 	a := m.is()
 	if a.Vocabulary == nil {
-		return nil // any columns may occur in vectors
+		return nil // vectors need no index of words
 	}
 	raw := corpus.Raw{Texts: []string{""}}
 	if columns := a.Tokenizer.Columns(); columns != nil {
@@ -124,7 +124,7 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 		raw.Texts[0] = a.Vocabulary[0]
 	}
 	docs, err := m.count(ctx, raw)
-	for range 2 { // the second request of few texts makes the dense copy
+	for range 2 { // the dense copy is made at the second prediction of few texts
 		if err == nil {
 			_, err = p.Predict(ctx, docs)
 		}
@@ -143,8 +143,8 @@ func (m *Model) Save(path string) (err error) {
 }
 
 // Explain returns, for each class, the n strongest terms for it and the n strongest against it.
-// They are ranked by their weights in a linear function or, for support vector machines with other
-// kernels, by their mean effects. It fails if n is below 1, or for any other model.
+// Linear models rank terms by weight. Support vector machines with nonlinear kernels rank terms by
+// mean effect. Explain fails for other models, or if n is below 1.
 func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -163,14 +163,14 @@ func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) 
 
 // ExplainText explains the prediction of any model for a text: it returns the n terms whose removal
 // changes the decision value most, with that change, and the n support vectors with the largest
-// contributions. It takes one prediction per term, or one pass for linear models and kernels. It
-// fails if n is below 1, or as [Model.PredictTexts] does.
+// contributions. It costs one prediction per term, or a single pass for linear models and linear
+// kernels. It fails if n is below 1, or for the same reasons as [Model.PredictTexts].
 func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *DocumentExplanation, err error) {
 	defer facade(&err)
 	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)
 }
 
-// ExplainRow is [Model.ExplainText] for a row of a table. columns are the names of its fields.
+// ExplainRow is [Model.ExplainText] for a table row. columns are the names of the row's fields.
 func (m *Model) ExplainRow(
 	ctx context.Context, columns, row []string, n int,
 ) (_ *DocumentExplanation, err error) {
@@ -187,7 +187,7 @@ func (m *Model) explainRaw(ctx context.Context, raw corpus.Raw, n int) (*Documen
 }
 
 // ExplainDocument is [Model.ExplainText] for document i of a corpus. It fails if there is no such
-// document, if n is below 1, or as [Model.Predict] does.
+// document, if n is below 1, or for the same reasons as [Model.Predict].
 func (m *Model) ExplainDocument(
 	ctx context.Context, c *corpus.Corpus, i, n int,
 ) (_ *DocumentExplanation, err error) {
@@ -267,8 +267,8 @@ func (o *Options) learn() learn.Options {
 	}
 }
 
-// DecisionFunctions are the binary classifiers of a support vector machine, named by About().DecisionFunctions. The
-// decision value of classifier m for a document x is
+// DecisionFunctions are the binary classifiers of a support vector machine, named by
+// About().DecisionFunctions. The decision value of classifier m for a document x is
 //
 //	f(x) = Σ Coefficients[m][s] k(Support[s], x) − Offsets[m],
 //
@@ -279,8 +279,8 @@ type DecisionFunctions struct {
 	Offsets      []float64
 }
 
-// DecisionFunctions returns the binary classifiers of a support vector machine, or the zero value for models
-// of other types.
+// DecisionFunctions returns the binary classifiers of a support vector machine, or the zero value
+// for models of other types.
 func (m *Model) DecisionFunctions() DecisionFunctions {
 	if m.made() != nil {
 		return DecisionFunctions{}
@@ -311,8 +311,8 @@ func (m *Model) DecisionFunctions() DecisionFunctions {
 	return out
 }
 
-// Weights returns the weight of each column in columns, by decision function as in
-// About().DecisionFunctions. columns are columns of the training documents in ascending order. It returns
+// Weights returns weights[f][j], the weight of columns[j] in decision function f, in the order of
+// About().DecisionFunctions. columns are ascending columns of the training documents. It returns
 // nil for models without term weights: nonlinear kernels, landmarks, and nearest neighbours.
 func (m *Model) Weights() (weights [][]float64, columns []uint32) {
 	if m.made() != nil {

@@ -74,17 +74,17 @@ func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ []
 type DuplicateOptions struct {
 	Options
 
-	Within    *float64 // largest c = 1 − cosine of a pair, below 1; default 0.02, about two words in a hundred
+	Within    *float64 // maximum c = 1 − cosine of a pair, below 1; default 0.02, about two words in a hundred
 	Embedding string   // embedding of the documents; default tf-l1-sqrt
 }
 
-// Duplicates scans the documents in order and drops each document whose c = 1 − cosine with an
-// earlier kept document is at most Within, exactly. It returns a group for each kept document with
-// duplicates: the kept document first, then its duplicates in ascending order. A duplicate belongs
-// to the group of the first kept document that it is close to. Equal texts are duplicates.
-// Different texts without terms aren't. Zero vectors are duplicates of each other.
+// Duplicates scans the documents in order. It drops a document if c = 1 − cosine with an earlier
+// kept document is at most Within. The search is exact. It returns a group for each kept document
+// with duplicates: the kept document first, then its duplicates in ascending order. A duplicate is
+// in the group of the first kept document with c at most Within. Equal texts are duplicates.
+// Different texts without terms aren't duplicates. Zero vectors are duplicates of each other.
 //
-// It fails if Within isn't in [0, 1), or as [Gram] does.
+// It fails if Within isn't in [0, 1), or for the same reasons as [Gram].
 func Duplicates(ctx context.Context, c *corpus.Corpus, o DuplicateOptions) (_ [][]int32, err error) {
 	defer facade(&err)
 	within, embedding := 0.02, sparse.Sphere

@@ -23,8 +23,8 @@ type Predictions struct {
 	DecisionFunctions []string    // names of the columns of Scores
 	Probabilities     [][]float64 // probabilities per document and class of About().Classes; nil if the model has none
 
-	// Margins are each document's difference of the decision values of the predicted and the second
-	// class. Seconds are the second classes. They equal Value and Against of
+	// Margins are each document's decision value of the predicted class minus the decision value of
+	// the second class. Seconds are the second classes. They equal Value and Against of
 	// [Model.ExplainText]. For a rejected document, Seconds is the class it would otherwise get.
 	// Nil if there is a single class.
 	Margins []float64
@@ -36,18 +36,18 @@ type Predictions struct {
 
 	// Nearest is each document's largest kernel value with a training document. Ranks are the ranks
 	// of Nearest among the same values of training documents; a small rank means a novel document.
-	// NaN and 0 for documents without known terms. Nil except for models of [Model.WithNovelty]
-	// with documents to compare with.
+	// A document without known terms has Nearest NaN and Rank 0. Both are nil unless the model is
+	// from [Model.WithNovelty] and has documents to compare with.
 	Nearest, Ranks []float64
 
-	// Remarks list the values of each table row that didn't occur in training, as in "age
+	// Remarks list the values of each table row that didn't occur in training, such as "age
 	// (missing)" and "price = 9 (outside of training, 1 to 5)"; nil for texts.
 	Remarks [][]string
 
 	// Known is each document's number of distinct known words. Words are word n-grams of the
 	// smallest length. If About().Tokenizer makes character n-grams, words are the longest n-grams
 	// and shorter words. For [Terms], words are terms; for vectors, columns with values in training
-	// documents. Words of all views are counted; numbers only if all views are numbers.
+	// documents. Words of all views are counted, number terms only if all views are numbers.
 	Known []int
 
 	// Empty reports for each document whether the model knows none of its terms in any view. The
@@ -56,8 +56,9 @@ type Predictions struct {
 
 	// Words is each document's number of distinct words, known or not; nil unless the model has
 	// tokenised texts. If fewer than half of its words are known, a prediction is unreliable. A
-	// model of part of 20 Newsgroups knows 96% of the words in the other texts, and 20% in a
-	// foreign language. A text without known words gets the prediction of an empty text.
+	// model trained on part of 20 Newsgroups knows 96% of the words in the other texts, and 20% of
+	// the words in a foreign language. A text without known words gets the prediction of an empty
+	// text.
 	Words []int
 }
 
@@ -69,10 +70,10 @@ func (p *Predictions) Label(i int) string {
 	return p.Labels[i][0]
 }
 
-// Predict predicts documents. If the corpus keeps its texts or rows, they are tokenised as in training,
-// see [Model.PredictTexts]; otherwise the corpus must have been read with [Model.ReadOptions]. Terms of
-// [Terms] are matched by name, columns of vectors by number. It warns of values in columns that
-// didn't occur in training.
+// Predict predicts documents. If the corpus keeps its texts or rows, they are tokenised as in
+// training, see [Model.PredictTexts]; otherwise the corpus must have been read with
+// [Model.ReadOptions]. Terms of [Terms] are matched by name, columns of vectors by number. It warns
+// about columns with values that had none in training.
 //
 // It fails if text is passed to a model of vectors or vice versa, if text was tokenised differently
 // and not kept, if the embedding rejects a value, or if the memory doesn't suffice.
@@ -134,7 +135,7 @@ func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, e
 // It warns if most terms of the model can't be words of a text; use [Model.PredictTerms] for such a
 // model. It also warns if the model knows no term of any text.
 //
-// It fails if the model was trained on vectors, or as [Model.Predict] does.
+// It fails if the model was trained on vectors, or for the same reasons as [Model.Predict].
 func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Predictions, err error) {
 	defer facade(&err)
 	return m.predictRaw(ctx, corpus.Raw{Texts: texts})
@@ -183,7 +184,6 @@ func (m *Model) count(ctx context.Context, raw corpus.Raw) (*sparse.CSR, error) 
 	return docs, err
 }
 
-// counts returns the model's word counter.
 func (m *Model) counts() (*corpus.Counter, error) {
 	if err := m.made(); err != nil {
 		return nil, err
@@ -209,9 +209,9 @@ func (m *Model) counts() (*corpus.Counter, error) {
 	return m.counter, nil
 }
 
-// notWord returns a term of a vocabulary that can't be a word of a text, if that is true of most
-// terms and the tokenizer is the default. Otherwise it returns "". Models don't store whether they
-// were trained on [Terms].
+// notWord returns a term that can't be a word of a text, if most terms of the vocabulary can't and
+// the tokenizer is the default. Otherwise it returns "". It is a heuristic, because models don't
+// store whether they were trained on [Terms].
 func notWord(t corpus.Tokenizer, vocabulary []string) (term string, err error) {
 	if t.Canonical() != (corpus.Tokenizer{}) {
 		return "", nil
@@ -299,7 +299,7 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Cou
 	return out, nil
 }
 
-// addNovelty sets the novelty of documents.
+// addNovelty sets the fields of p for [Predictions.Nearest] and Ranks.
 func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Prediction, docs *sparse.CSR) error {
 	m.mu.Lock()
 	n := m.novelty
@@ -345,20 +345,20 @@ func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words 
 
 // EvaluateOptions select results of [Model.Evaluate] in addition to scores. The zero value works.
 type EvaluateOptions struct {
-	Mistakes int            // number of mistakes to explain, the most confident first; default 20, negative for none
+	Mistakes int            // number of most confident mistakes to explain; default 20, negative for none
 	Terms    int            // number of terms per mistake and per class; default 10
-	Training *corpus.Corpus // training documents, of which near copies are reported; default none
+	Training *corpus.Corpus // training documents, to find near copies of them; default none
 
-	// Permutations is the number of permutations of each column of a table, from which its importance
-	// is measured; default 5, negative for none.
+	// Permutations is the number of permutations of each column of a table, from which its
+	// importance is measured; default 5, negative for none.
 	Permutations int
 }
 
-// Evaluate predicts labelled documents and compares the predictions with the labels: scores,
-// confusion matrix, accuracy by confidence, and the most confident mistakes with the words that
-// caused them. If texts were kept, they are tokenised as in training.
+// Evaluate predicts labelled documents and compares the predictions with the labels. The result
+// holds scores, the confusion matrix, accuracy by confidence, and the most confident mistakes with
+// the words that caused them. If texts were kept, they are tokenised as in training.
 //
-// It fails if the model knows none of the labels, or as [Model.Predict] does.
+// It fails if the model knows none of the labels, or for the same reasons as [Model.Predict].
 func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOptions) (_ *Evaluation, err error) {
 	defer facade(&err)
 	own, err := m.corpus(ctx, c)

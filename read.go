@@ -31,19 +31,19 @@ type ReadOptions struct {
 	MinDF, MaxDF int
 
 	Vocabulary []string         // terms to count, such as from [Model.ReadOptions]; default all
-	Tokenizer  corpus.Tokenizer // how text becomes terms; default lower-case words of letters
+	Tokenizer  corpus.Tokenizer // tokenizer of texts; default lower-case words of letters
 
-	KeepTexts bool // keep texts also if MinDF, MaxDF, Vocabulary or Tokenizer is set, for TrainOptions.Terms
+	KeepTexts bool // keep texts for TrainOptions.Terms even if MinDF, MaxDF, Vocabulary or Tokenizer is set
 
 	Encoding string // encoding of text; default UTF-8, or UTF-16 if there is a byte order mark
 	Strict   bool   // fail on bytes that are invalid in the encoding; default drop them with a warning
 
-	LabelColumn, TextColumn string // columns of a table or keys of JSON; default usual names, and all columns
+	LabelColumn, TextColumn string // table columns or JSON keys; default: usual names for labels, all columns for text
 	IDColumn                string // column with document names; by default found by its name
 	Columns                 string // kinds of columns, such as "zip=category, notes=ignore"; see [corpus.Kind]
 	Labels                  string // file with one line of labels per document; default the labels of the source
 	Signed                  bool   // accept negative values
-	GroupColumn             string // column, key, or qid; documents with equal values are in the same fold
+	GroupColumn             string // table column, JSON key, or qid; documents with equal values are in the same fold
 	ZeroBased               string // "true": indices of svmlight files start from 0; default "false", or as in training
 
 	like corpus.Form // form of a model's training documents
@@ -184,7 +184,7 @@ func count(terms []string, column map[string]uint32) (columns []uint32, counts [
 	return kept, counts
 }
 
-// labelOf returns the labels of document i in the form of [corpus.FromTexts].
+// labelOf returns the labels of document i in the format of [corpus.FromTexts].
 func labelOf(labels []string, i int) []string {
 	if i >= len(labels) || strings.TrimSpace(labels[i]) == "" || strings.TrimSpace(labels[i]) == "-" {
 		return nil
@@ -223,8 +223,8 @@ func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	return r.corpus(rows, labels)
 }
 
-// Rows builds documents row by row from counts or values. [NewRows] makes one. It must not be used
-// concurrently.
+// Rows builds documents row by row from counts or values. Create a Rows by [NewRows]. It must not
+// be used concurrently.
 type Rows struct {
 	c     corpus.Corpus
 	class map[string]int32
@@ -296,7 +296,7 @@ func (r *Rows) Corpus() *corpus.Corpus {
 	return &c
 }
 
-// corpus is Corpus with labels. Unless labels is nil, it must have the given number of documents.
+// corpus is Corpus with a check of the labels: nil, or one element per document.
 func (r *Rows) corpus(documents int, labels []string) (*corpus.Corpus, error) {
 	if labels != nil && len(labels) != documents {
 		return nil, fmt.Errorf("gram: got %d labels for %d documents", len(labels), documents)

@@ -22,10 +22,10 @@ type About struct {
 	Classes           []string // class names; nil for regression and one-class models
 	DecisionFunctions []string // names of the decision functions, the columns of Predictions.Scores
 	OneClass          bool     // one-class model: predicts 1 for documents like the training documents, else -1
-	Numbers           bool     // regression
+	Numbers           bool     // the model is a regression
 	Votes             bool     // scores are votes or energies instead of decision values
 	Probabilities     bool     // predictions have probabilities
-	MinProbability    float64  // documents with a smaller largest probability get the class ?; 0 for none
+	MinProbability    float64  // documents whose largest probability is smaller get the class ?; 0 for none
 
 	Tokenizer  corpus.Tokenizer // tokenizer of texts
 	Vocabulary []string         // terms indexed by column; nil for vectors
@@ -35,7 +35,7 @@ type About struct {
 	Bytes      int64            // approximate size in memory
 
 	Unfinished int      // number of decision functions whose training stopped before convergence
-	Notes      []string // warnings of the training, as sentences without a full stop
+	Notes      []string // training warnings, as sentences without a full stop
 	Report     []string // lines of the training report
 	Rows       []any    // report of each decision function, for package encoding/json: gap, passes, bias and so on
 }
@@ -62,7 +62,7 @@ type Score struct {
 
 	MicroF1     float64 // 2·TP / (2·TP + FP + FN) with counts summed over the classes
 	MacroF1     float64 // mean F1 over the classes that occur in labels or predictions
-	HammingLoss float64 // share of wrong decisions, over documents × classes; for label sets
+	HammingLoss float64 // fraction of wrong decisions, over documents × classes; for label sets
 
 	MeanSquaredError   float64 // mean squared error of a regression
 	R2                 float64 // coefficient of determination, 1 - MeanSquaredError / variance of the labels
@@ -129,7 +129,7 @@ type Validation struct {
 	SD         float64   // standard deviation of FoldScores, with n-1 in the denominator
 	SE         float64   // standard error of Mean: SD / √folds
 
-	Score        *Score        // score of the documents of all folds together
+	Score        *Score        // score over the documents of all folds
 	Type, Kernel string        // see About
 	Support      float64       // mean number of support vectors
 	Unfinished   int           // number of decision functions whose training stopped before convergence
@@ -156,7 +156,7 @@ type Explanation struct {
 
 // ClassTerms lists the strongest terms for and against a class. For a linear function, a weight is
 // the coefficient of the term's value in the embedded document. For other kernels it is the mean of
-// f(x) - f(x without the term) over documents x; that is 0 for documents without the term.
+// f(x) - f(x without the term) over documents x. Documents without the term contribute 0.
 type ClassTerms struct {
 	Class    string       `json:"class"`
 	Against  string       `json:"against,omitempty"` // second class; "" for all other classes
@@ -185,25 +185,25 @@ func explanationOf(x *learn.Explanation) *Explanation {
 
 // DocumentExplanation explains the prediction for a document x by a number f(x): larger values
 // favour Label. If the model compares pairs of classes, f is the decision value of Label against
-// Against. If it has a function per class, f is the difference of their values. For label sets,
-// regression and one-class models f is the decision value, for one-class models with the sign of
-// the prediction.
+// Against. If the model has a decision function per class, f is the value for Label minus the value
+// for Against. For label sets and regression f is the decision value. For one-class models f is the
+// decision value, negated if the prediction is -1.
 type DocumentExplanation struct {
 	Label   string  `json:"label"`             // predicted label
 	Against string  `json:"against,omitempty"` // second class; "" if f depends on Label only
 	Value   float64 `json:"value"`             // f(x)
 	Known   int     `json:"terms_known"`       // number of distinct terms of the document that the model knows
 
-	Columns []ColumnEffect  `json:"columns,omitempty"`         // of the columns of a table row, descending by |Effect|
+	Columns []ColumnEffect  `json:"columns,omitempty"`         // effects of a table row's columns, descending by |Effect|
 	Terms   []TermEffect    `json:"terms"`                     // effects of terms, descending by |Effect|
-	Support []SupportEffect `json:"support_vectors,omitempty"` // of support vectors; nil unless the model is an SVM
+	Support []SupportEffect `json:"support_vectors,omitempty"` // effects of support vectors of an SVM, else nil
 }
 
-// ColumnEffect is the effect of a column of a row on f: f(x) - f(x without the terms of the column).
+// ColumnEffect is the effect of a row's column on f: f(x) - f(x without the terms of the column).
 type ColumnEffect struct {
 	Column string  `json:"column"` // name of the column; columns of one text view are joined by commas
 	Value  string  `json:"value"`
-	Note   string  `json:"note,omitempty"` // set if the value is missing or doesn't occur in training
+	Note   string  `json:"note,omitempty"` // remark if the value is missing or new; else ""
 	Effect float64 `json:"effect"`
 	For    string  `json:"-"` // as in [TermEffect]
 }
@@ -244,14 +244,14 @@ type Evaluation struct {
 	Coverage []Coverage // error rates of the most confident documents, from the highest confidence; nil for label sets
 	Curves   []Curve    // curves of classification: first over all classes together (micro), then per class
 	Mistakes []Mistake  // most confident mistakes, in descending order of confidence
-	Copies   []Copy     // near copies of training documents, ascending
+	Copies   []Copy     // near copies of training documents, ascending by Document
 
 	Importance []Importance // importances of table columns in descending order; nil without a table
 }
 
-// Importance is the mean drop in accuracy, or in R² of a regression, when the values of a column are
-// permuted among the documents. SE is its standard error over documents. The columns of one text view
-// count as one column, with their names joined by commas.
+// Importance is the mean drop in accuracy, or in R² of a regression, when the values of a column
+// are permuted among the documents. SE is its standard error over documents. The columns of one
+// text view are treated as one column, with their names joined by commas.
 type Importance struct {
 	Column   string
 	Drop, SE float64
@@ -266,7 +266,7 @@ type Outcome struct {
 	Confidence        float64 // probability of the prediction or, without probabilities, |Margin|; for regression |error|
 }
 
-// Coverage holds the share of documents whose confidence is at least Confidence, and their error
+// Coverage holds the fraction of documents whose confidence is at least Confidence, and their error
 // rate.
 type Coverage struct{ Confidence, Documents, Error float64 }
 

@@ -14,8 +14,9 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// ValidateOptions are the options of [CrossValidate]. The zero value is a support vector machine
-// with the kernel diffusion:t=0.5 and C = 1, as in gram cv: nothing is chosen automatically.
+// ValidateOptions are the options of [CrossValidate]. The zero value selects a support vector
+// machine with the kernel diffusion:t=0.5 and C = 1, as in gram cv. Nothing is chosen
+// automatically.
 type ValidateOptions struct {
 	TrainOptions // ChooseWork is ignored
 
@@ -27,7 +28,7 @@ type ValidateOptions struct {
 // error of regression. Documents without a label are excluded, except for label sets.
 //
 // It fails with fewer than 2 folds or more folds than documents, with the type one_class, whose
-// predictions can't be scored, or as [Train] does.
+// predictions can't be scored, or for the same reasons as [Train].
 func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ *Validation, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
@@ -65,7 +66,7 @@ type SearchOptions struct {
 	// Grid lists values per parameter. All combinations are tried on the same folds. Parameters are
 	// C, nu, epsilon, kernel, embed, scheme, and parameters of the kernel, such as t, or of the
 	// learner, such as k. If only embed and scheme are listed, the other parameters are searched on
-	// samples. Default: a search on samples or, for learners without one, their usual lists.
+	// samples. Default: a search on samples, or default lists for learners without such a search.
 	Grid map[string][]string
 
 	// Terms are the same documents with other terms, such as n-grams, to compare in a search on
@@ -91,7 +92,7 @@ type Difference struct{ Mean, SE float64 }
 type SearchResult struct {
 	Measure   string        // see Validation
 	Points    []SearchPoint // evaluated combinations; for a search on samples, the combinations of its last round
-	Best      int           // index of the best of Points, ties broken by index; -1 if there is none
+	Best      int           // index of the best point, ties broken by index; -1 if there are no points
 	Why       string        // reason why nothing was compared, such as few documents; Train is then the first candidate
 	Ablations []Ablation    // comparisons of terms with and without a part, if several tokenizers were compared
 	Train     TrainOptions  // options that train the best point
@@ -107,7 +108,7 @@ type Ablation struct {
 // Search tunes the kernel and other parameters by cross-validation. If ctx is done or another error
 // occurs, the result holds the completed points, if any.
 //
-// It fails if a parameter is unknown or out of range, or as [CrossValidate] does.
+// It fails if a parameter is unknown or out of range, or for the same reasons as [CrossValidate].
 func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchResult, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
@@ -131,7 +132,7 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 		return nil, err
 	}
 	if own.Vectors == nil && slices.ContainsFunc(c.Documents.Values, func(v float32) bool { return v < 0 }) {
-		own.Work = 0 // samples suit only text, counts, and kernels of vectors
+		own.Work = 0 // a search on samples requires text, counts, or kernels of vectors
 	}
 	g, err := o.grid(l, trainer, own)
 	if err != nil {
@@ -172,7 +173,6 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	return out, c.NameValue(err)
 }
 
-// grid returns the grid of the search.
 func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Options) (*learn.Grid, error) {
 	var lists []learn.Words
 	for _, name := range slices.Sorted(maps.Keys(o.Grid)) {

@@ -32,8 +32,8 @@ type SpectrumOptions struct {
 
 // Spectrum returns all eigenvalues of the Gram matrix of n documents in descending order. It takes
 // time proportional to n³. Values of the matrix are float32: the error of eigenvalues is at most
-// [spectrum.Rounding] plus a few times n·2⁻⁵³ times the largest eigenvalue. Package spectrum
-// computes extreme eigenvalues of larger matrices.
+// [spectrum.Rounding] plus a small multiple of n·2⁻⁵³ times the largest eigenvalue. Package
+// spectrum computes extreme eigenvalues of larger matrices.
 //
 // Errors are as for [Gram].
 func Spectrum(ctx context.Context, c *corpus.Corpus, o SpectrumOptions) (_ []float64, err error) {
@@ -86,15 +86,17 @@ type Components struct {
 	workers  int
 }
 
-// PCA finds the principal components of n documents in the kernel's feature space. With the Gram matrix K,
-// P = I - 11ᵀ/n and the eigenpairs P K P vᵢ = λᵢ vᵢ, component i has the variance λᵢ/n. Documents and a new document t
-// have the coordinates
+// PCA finds the principal components of n documents in the kernel's feature space. With the Gram
+// matrix K, P = I - 11ᵀ/n and the eigenpairs P K P vᵢ = λᵢ vᵢ, component i has the variance λᵢ/n.
+// Documents and a new document t have the coordinates
 //
 //	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
 //
-// Landmarks replace K by its Nyström approximation. Source: Schölkopf, Smola and Müller, Neural Computation 10 (1998).
+// Landmarks replace K by its Nyström approximation. Source: Schölkopf, Smola and Müller, Neural
+// Computation 10 (1998).
 //
-// It fails with fewer than two documents, if an option is negative, or as [Gram] does.
+// It fails with fewer than two documents, if an option is negative, or for the same reasons as
+// [Gram].
 func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, err error) {
 	defer facade(&err)
 	if err := errors.Join(checked(ctx, c), o.check()); err != nil {

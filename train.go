@@ -17,8 +17,8 @@ import (
 
 // TrainOptions are the options of [Train]. The zero value trains a support vector machine whose
 // terms, kernel, C and scheme are chosen by cross-validation on samples, as gram train does. For
-// regression epsilon is chosen in place of the scheme, and C, epsilon and the tolerance are in
-// units of the targets.
+// regression epsilon is chosen instead of the scheme, and C, epsilon and the tolerance are in units
+// of the targets.
 type TrainOptions struct {
 	Options
 
@@ -36,18 +36,18 @@ type TrainOptions struct {
 	Embedding string `param:"embed"`
 
 	// Scheme is one-vs-one, one-vs-rest or labels. Default: chosen; labels if documents have
-	// several.
+	// several labels.
 	Scheme string `param:"scheme"`
 
 	// C is the regularization parameter; larger fits the training data more closely. Default:
 	// chosen for text, else 1.
 	C float64 `param:"c"`
 
-	// Nu bounds the share of errors; for nu_svc, one_class and nu_svr. Default: 0.5.
+	// Nu bounds the fraction of errors; for nu_svc, one_class and nu_svr. Default: 0.5.
 	Nu float64 `param:"nu"`
 
-	// Epsilon is the largest error without loss; for epsilon_svr. Default: chosen for text,
-	// else 0.1.
+	// Epsilon is the largest error without loss; for epsilon_svr. Default: chosen for text, else
+	// 0.1.
 	Epsilon float64 `param:"epsilon"`
 
 	Weights  map[string]float64 `param:"weight"`   // factor of C for each class name; default 1
@@ -55,8 +55,8 @@ type TrainOptions struct {
 
 	Probabilities bool `param:"probabilities"` // calibrate probabilities on five folds
 
-	// Reject is error=2% or coverage=90%: predict ? if the largest probability is below a
-	// threshold. The threshold is tuned on folds for this error or coverage.
+	// Reject has the form error=2% or coverage=90%. The model predicts ? if the largest probability
+	// is below a threshold, which is tuned on folds for this error or coverage.
 	Reject string `param:"reject"`
 
 	Thresholds bool    `param:"thresholds"` // tune the threshold of each label; always set if C is chosen for labels
@@ -76,8 +76,8 @@ type TrainOptions struct {
 	// weights. Models don't store them. They must be finite and nonnegative. Default: 1 each.
 	DocumentWeights []float64
 
-	// Terms tokenises the texts of a corpus that keeps them, such as by the result of a [Search].
-	// Default: as the corpus was read, or chosen.
+	// Terms are the terms to use if the corpus keeps its texts, for example from a [Search].
+	// Default: the terms of the corpus, or chosen.
 	Terms *corpus.Terms
 
 	// ChooseWork is the time budget of the choice as a multiple of one training run; default 1. If
@@ -88,10 +88,11 @@ type TrainOptions struct {
 // Train trains a model on labelled documents. The model is the same, bit for bit, for any number of
 // workers and from run to run.
 //
-// If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train chooses the terms, too:
-// the terms of the corpus, word pairs, characters within words, or words and characters; for number
-// columns of unset width, the width 1 or 2, or, in a table without text, their values. They are in
-// About().Tokenizer; [Model.Predict] tokenises documents in the same way.
+// If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train also chooses the terms:
+// the terms of the corpus, word pairs, character n-grams within words, or words and character
+// n-grams. For number columns without a width it chooses the width 1 or 2 or, in a table without
+// text, the values themselves. The choice is in About().Tokenizer; [Model.Predict] tokenises
+// documents in the same way.
 //
 // If the memory doesn't suffice for a support vector machine on text, and o doesn't request one,
 // Train trains a linear model, with a warning.
@@ -139,7 +140,6 @@ func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpu
 	return learn.WithVectors(ctx, c, nil, o.Embedding, opt)
 }
 
-// set sets the parameters of a trainer from the fields of o.
 func (o *TrainOptions) set(l *learn.Learner, t learn.Trainer) error {
 	var takes, unused []string
 	err := params.Each(o, func(field, name string, values []string) error {
