@@ -18,11 +18,11 @@ const module = "github.com/gramengine/gram"
 var layers = []string{
 	"internal/run",
 	"internal/flagtext internal/params internal/musttest internal/snake docs",
-	"asm sparse tiles internal/table internal/synthetic",
+	"asm sparse tiles internal/synthetic internal/table",
 	"corpus solver engine/device engine/internal internal/matrixio internal/learn/dense internal/learn/lbfgs",
 	"engine/kernel engine/internal/panel engine/internal/nearest internal/learn/archive " +
-		"internal/chart internal/space",
-	"engine/internal/compute internal/report internal/learn/model",
+		"internal/chart",
+	"engine/internal/compute internal/report internal/learn/model internal/space",
 	"engine/internal/cache engine/spectrum internal/learn/task",
 	"engine",
 	"internal/learn/score",
