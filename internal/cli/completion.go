@@ -47,7 +47,7 @@ type completedFlag struct {
 	choices []string // values of the flag; nil for a file name or any text
 }
 
-// completed returns all commands, including help and completion.
+// completed returns all commands, including completion, man and help.
 func (p *Program) completed() []completed {
 	var list []completed
 	topics := append(p.names(), "completion")
@@ -60,7 +60,7 @@ func (p *Program) completed() []completed {
 	for _, t := range p.Topics {
 		topics = append(topics, t.Name)
 	}
-	return append(list, completed{name: "completion", words: []string{"bash", "zsh", "fish"}},
+	return append(list, completed{name: "completion", words: []string{"bash", "zsh", "fish"}}, completed{name: "man"},
 		completed{name: "help", words: topics})
 }
 
