@@ -108,7 +108,8 @@ func TestBadInput(t *testing.T) {
 			`a column called "x" (Options.LabelColumn sets it by name or number)`},
 		{"a.jsonl", `{"text":"a","label":{}}`, Options{}, `:1: the label "{}"`,
 			"a string, a number, true, false, null, or an array of them"},
-		{"a.jsonl", `{"text":"a","label":["x","x"]}`, Options{}, `:1: duplicate label "x"`, "distinct labels in each document"},
+		{"a.jsonl", `{"text":"a","label":["x","x"]}`, Options{}, `:1: duplicate label "x"`,
+			"distinct labels in each document"},
 		{"a.txt", "\n \n", Options{Form: Form{Format: FormatLines}}, ": no documents", "texts, one per line"},
 		{"a.tsv", "a\tb\nc\tdddddd", Options{MaxLineBytes: 7}, ":2: a line of more than 7 B", shorter},
 

@@ -221,7 +221,8 @@ func missing(object map[string]any, keys []string, option string) *SyntaxError {
 		expected = "an object with one of these keys"
 	}
 	present := slices.Sorted(maps.Keys(object))
-	return fault("no key "+strings.Join(keys, ", ")+" among "+quoteList(present), expected).withOption(option, "sets its name")
+	return fault("no key "+strings.Join(keys, ", ")+" among "+quoteList(present), expected).withOption(option,
+		"sets its name")
 }
 
 // rowOf returns the fields of the tokenizer's columns.

@@ -354,8 +354,9 @@ func TestOptions(t *testing.T) {
 		{file, Options{Vocabulary: []string{}, VocabularyLater: func() ([]string, error) { return nil, nil }},
 			"corpus: Vocabulary and VocabularyLater cannot be combined"},
 		{file, Options{Form: Form{LabelSeparator: "\xff"}}, `corpus: LabelSeparator must be UTF-8, got "\xff"`},
-		{file, Options{Like: Form{Format: "x"}}, `corpus: unknown format "x"; valid formats are csv, fasttext, folder, idx, jsonl, ` +
-			`lines, numpy, parquet, svmlight, tsv: Like`},
+		{file, Options{Like: Form{Format: "x"}},
+			`corpus: unknown format "x"; valid formats are csv, fasttext, folder, idx, jsonl, ` +
+				`lines, numpy, parquet, svmlight, tsv: Like`},
 		{file, Options{Form: Form{Format: FormatFolder}}, "corpus: " + file +
 			" is not a folder, but the format needs one with a sub-folder per class"},
 		{filepath.Dir(file), Options{Form: Form{Format: FormatTSV}}, "corpus: " + filepath.Dir(file) +

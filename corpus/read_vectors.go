@@ -42,7 +42,8 @@ func vectorFiles(ctx context.Context, opt *Options) (files []vectorFile, err err
 // text returns the vector of a row as a list.
 func (f *vectorFile) text(row int) (string, error) {
 	if row >= f.vectors.Rows() {
-		return "", fault(fmt.Sprintf("row %d of the table", row+1), fmt.Sprintf("%d rows, as in %s", f.vectors.Rows(), f.file))
+		return "", fault(fmt.Sprintf("row %d of the table", row+1), fmt.Sprintf("%d rows, as in %s", f.vectors.Rows(),
+			f.file))
 	}
 	vector := make([]float32, f.vectors.Cols)
 	terms, values := f.vectors.Row(row)

@@ -163,10 +163,12 @@ func TestTrainingArguments(t *testing.T) {
 	sets := make([][]int, n)
 	sets[3] = []int{0, 7}
 	checkArguments(t, []argument{
-		{"one class", "at least two classes, but the documents have 1 class", of(m, n, func(int) bool { return true }, Parameters{})},
+		{"one class", "at least two classes, but the documents have 1 class", of(m, n, func(int) bool { return true },
+			Parameters{})},
 		{"label out of range", "label of document 2 must be between 0 and 1, got 2", train(2, Parameters{})},
 		{"C", "C must be positive and finite, got -1", binary(withC(-1))},
-		{"infinite weight", "weight of class 1 must be positive and finite, got +Inf", binary(Parameters{Weights: []float64{1, endless}})},
+		{"infinite weight", "weight of class 1 must be positive and finite, got +Inf",
+			binary(Parameters{Weights: []float64{1, endless}})},
 		{"infeasible ν", "ν = 0.9 exceeds the maximum of 0.3333",
 			of(m, n, func(i int) bool { return i < 10 }, Parameters{Regularization: Regularization{Nu: 0.9}})},
 		{"infinite everywhere", "is not finite", of(matrixOf(t, 2, func(i, j int) float64 {
@@ -178,19 +180,25 @@ func TestTrainingArguments(t *testing.T) {
 			}
 			return float64(1 / (1 + i - j))
 		}), 4, func(i int) bool { return i < 2 }, Parameters{})},
-		{"weight is NaN", "weight of class 1 must be positive and finite, got NaN", binary(Parameters{Weights: []float64{1, nan}})},
+		{"weight is NaN", "weight of class 1 must be positive and finite, got NaN",
+			binary(Parameters{Weights: []float64{1, nan}})},
 		{"weight overflows", "C = 1e+200 times the weight 1e+200 of class 0 must be",
 			binary(Parameters{Regularization: Regularization{C: 1e200}, Weights: []float64{1e200}})},
-		{"weight underflows", "of class 0 must be positive and finite, got 0", binary(Parameters{Regularization: Regularization{C: 1e-200},
-			Weights: []float64{1e-200}})},
+		{"weight underflows", "of class 0 must be positive and finite, got 0",
+			binary(Parameters{Regularization: Regularization{C: 1e-200},
+				Weights: []float64{1e-200}})},
 		{"weights", "3 class weights for 2 classes", binary(Parameters{Weights: []float64{1, 1, 1}})},
-		{"start without coefficients", "decision function 0 of the warm start: solver: got 2 support vectors but 1 coefficients",
+		{"start without coefficients",
+			"decision function 0 of the warm start: solver: got 2 support vectors but 1 coefficients",
 			train(3, Parameters{}, from([]int{0, 1}, []float64{1}), nil, nil)},
-		{"start of a larger matrix", "decision function 0 of the warm start: solver: support vectors must increase and be below 60, got 60",
+		{"start of a larger matrix",
+			"decision function 0 of the warm start: solver: support vectors must increase and be below 60, got 60",
 			train(3, Parameters{}, from([]int{0, 60}, []float64{1, -1}), nil, nil)},
-		{"start out of order", "decision function 0 of the warm start: solver: support vectors must increase and be below 60, got 1 after 2",
+		{"start out of order",
+			"decision function 0 of the warm start: solver: support vectors must increase and be below 60, got 1 after 2",
 			train(3, Parameters{}, from([]int{2, 1}, []float64{1, -1}), nil, nil)},
-		{"start of NaN", "decision function 0 of the warm start: solver: coefficient of support vector 1 must be finite, got NaN",
+		{"start of NaN",
+			"decision function 0 of the warm start: solver: coefficient of support vector 1 must be finite, got NaN",
 			train(3, Parameters{}, from([]int{1}, []float64{nan}), nil, nil)},
 		{"too many pairs", "one-vs-one with 20000 classes needs 199990000 decision", train(20000, Parameters{})},
 		{"start of other classes", "the warm start has 1 decision functions", train(3, Parameters{}, nil)},
@@ -271,7 +279,8 @@ func TestValidationArguments(t *testing.T) {
 		{"no targets", "no document", validate(regression(func(t *Trial) {
 			t.Targets = slices.Repeat([]float64{math.NaN()}, n)
 		}), pars)},
-		{"ε", "ε must be nonnegative and finite, got -1", validate(regression(func(*Trial) {}), []Parameters{{Regularization: Regularization{Epsilon: -1}}})},
+		{"ε", "ε must be nonnegative and finite, got -1", validate(regression(func(*Trial) {}),
+			[]Parameters{{Regularization: Regularization{Epsilon: -1}}})},
 	})
 }
 
@@ -300,7 +309,8 @@ func TestProbabilityArguments(t *testing.T) {
 			(&Classifier{Scheme: Labels, Classes: 1, Functions: []*DecisionFunction{sure()},
 				Temperature: &Temperature{T: 1}}).Validate},
 
-		{"fit, squares overflow", "decision value of document 0 must be between -1e+140 and 1e+140, got 1e+300", fit([]bool{true, false}, 1e300, 1)},
+		{"fit, squares overflow", "decision value of document 0 must be between -1e+140 and 1e+140, got 1e+300",
+			fit([]bool{true, false}, 1e300, 1)},
 	})
 	got := make([]float64, 2)
 	rest := &Classifier{Scheme: OneVsRest, Classes: 2, Functions: []*DecisionFunction{sure(), sure()}}

@@ -80,7 +80,8 @@ func TestOpenMakesNothing(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	musttest.Do(t, os.WriteFile(file, nil, 0o666))
 	for _, open := range []func(context.Context, string) (*store.Store, error){store.Open, store.Create} {
-		if _, err := open(t.Context(), file); err == nil || !strings.Contains(err.Error(), file+" or its parent is not a folder") {
+		if _, err := open(t.Context(), file); err == nil || !strings.Contains(err.Error(),
+			file+" or its parent is not a folder") {
 			t.Errorf("a file: error %v", err)
 		}
 	}

@@ -204,7 +204,8 @@ func (m *matrix) named(err error) error {
 	if m.valueBits == 64 && math.IsInf(float64(value.Value), 0) {
 		value.Expected = fmt.Sprintf("at most %.3g to fit in float32", math.MaxFloat32)
 	}
-	return fmt.Errorf("gram: row %d, column %d: value must be %s, got %v", value.Row, value.Term, value.Expected, value.Value)
+	return fmt.Errorf("gram: row %d, column %d: value must be %s, got %v", value.Row, value.Term, value.Expected,
+		value.Value)
 }
 
 // number is the element type of an array.

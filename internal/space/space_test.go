@@ -51,7 +51,8 @@ func TestSpace(t *testing.T) {
 		t.Errorf("%v, tokenizers %v and %v", err, chinese.Tokenizer, english.Tokenizer)
 	}
 	// Vocabularies may have any order; a repeated term is an error.
-	first := &corpus.Corpus{Documents: &sparse.CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{1}},
+	first := &corpus.Corpus{Documents: &sparse.CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{0},
+		Values: []float32{1}},
 		Vocabulary: []string{"b"}}
 	unsorted := &corpus.Corpus{Documents: &sparse.CSR{Cols: 3, Offsets: []int64{0, 3}, Terms: []uint32{0, 1, 2},
 		Values: []float32{3, 1, 2}}, Vocabulary: []string{"c", "a", "b"}}
@@ -74,7 +75,8 @@ func TestSpaceColumns(t *testing.T) {
 	for _, c := range []struct {
 		few, many corpus.Format
 		ok        bool
-	}{{"", "", false}, {corpus.FormatSVMLight, "", true}, {"", corpus.FormatSVMLight, false}, {corpus.FormatSVMLight, corpus.FormatSVMLight, true},
+	}{{"", "", false}, {corpus.FormatSVMLight, "", true}, {"", corpus.FormatSVMLight, false},
+		{corpus.FormatSVMLight, corpus.FormatSVMLight, true},
 		{corpus.FormatNumPy, corpus.FormatIDX, false}} {
 		few.Format, many.Format = c.few, c.many
 		for _, pair := range [][2]*corpus.Corpus{{few, many}, {many, few}} {

@@ -27,7 +27,8 @@ func main() {
 	o := &options{}
 	flag.StringVar(&o.gram, "gram", "../bin/gram", "`PROGRAM` that runs on one computer")
 	flag.StringVar(&o.gramcluster, "gramcluster", "../bin/gramcluster", "`PROGRAM` that runs on several computers")
-	flag.StringVar(&o.in, "in", "synthetic:docs=20000,terms=60000,length=150,classes=20,seed=1", "`SOURCE` of the documents")
+	flag.StringVar(&o.in, "in", "synthetic:docs=20000,terms=60000,length=150,classes=20,seed=1",
+		"`SOURCE` of the documents")
 	flag.StringVar(&o.dir, "dir", "", "write files to a new folder in `DIR` (default: the temporary directory)")
 	flag.IntVar(&o.processes, "processes", 4, "number of processes `N` that share the tasks")
 	flag.IntVar(&o.rounds, "rounds", 5, "number of measurements `N`")

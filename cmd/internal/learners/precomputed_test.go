@@ -17,7 +17,8 @@ func FuzzKernelRows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := context.Background()
 		read := func() *corpus.Corpus {
-			c, err := corpus.ReadFrom(ctx, strings.NewReader(text), "K", corpus.Options{Form: corpus.Form{Format: corpus.FormatSVMLight, ZeroBased: "true"}, Signed: true})
+			c, err := corpus.ReadFrom(ctx, strings.NewReader(text), "K",
+				corpus.Options{Form: corpus.Form{Format: corpus.FormatSVMLight, ZeroBased: "true"}, Signed: true})
 			if err != nil {
 				t.Skip()
 			}

@@ -51,7 +51,8 @@ func TestValidate(t *testing.T) {
 			`for classes 0 and 1 is missing, but both classes`, tiny,
 			func(m *Model) { m.Classifier.Functions[2] = &solver.DecisionFunction{} },
 		},
-		{"all decision functions are missing for 3", tiny, func(m *Model) { m.Classifier.Functions = make([]*solver.DecisionFunction, 3) }},
+		{"all decision functions are missing for 3", tiny,
+			func(m *Model) { m.Classifier.Functions = make([]*solver.DecisionFunction, 3) }},
 
 		{"were set directly", tiny, func(m *Model) {
 			e := *m.Embedder

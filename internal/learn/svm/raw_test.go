@@ -22,7 +22,8 @@ func TestAppendRaw(t *testing.T) {
 			stored.Offsets = append(stored.Offsets, int64(len(stored.Terms)))
 		}
 		again := musttest.Get(f.Transform(stored))(t)
-		if !slices.Equal(again.Terms, x.Terms) || !slices.Equal(again.Values, x.Values) || !slices.Equal(again.Norms, x.Norms) {
+		if !slices.Equal(again.Terms, x.Terms) || !slices.Equal(again.Values, x.Values) || !slices.Equal(again.Norms,
+			x.Norms) {
 			t.Errorf("%s: other bits from the raw values %v of %v", e, stored.Values, m.Values)
 		}
 	}

@@ -199,13 +199,15 @@ func TestTrainRefuses(t *testing.T) {
 		"class \"nobody\" has a weight":                        {docs, Settings{Weights: map[string]float64{"nobody": 2}}},
 		"requires the scheme labels":                           {several(docs), Settings{}},
 		"at least two classes, but the documents have 1 class": {one, Settings{}},
-		"requires finite numbers":                              {withClasses(docs, "low", "high"), Settings{Type: model.EpsilonSVR}},
-		"at most 1, got 2":                                     {docs, Settings{Type: model.NuSVC, Nu: 2}},
-		"at most 1, got -1":                                    {docs, Settings{Type: model.NuSVC, Nu: -1}},
-		"at most 1, got 7":                                     {docs, Settings{Type: model.OneClass, Nu: 7}},
-		"weight of class 1 must be positive and finite, got 0": {docs, Settings{Weights: map[string]float64{docs.Classes[1]: 0}}},
-		"c must be a number above 0":                           {docs, Settings{C: -1}},
-		"needs documents embedded":                             {docs, Settings{Kernel: kernel.MustParse("linear")}},
+		"requires finite numbers": {withClasses(docs, "low", "high"),
+			Settings{Type: model.EpsilonSVR}},
+		"at most 1, got 2":  {docs, Settings{Type: model.NuSVC, Nu: 2}},
+		"at most 1, got -1": {docs, Settings{Type: model.NuSVC, Nu: -1}},
+		"at most 1, got 7":  {docs, Settings{Type: model.OneClass, Nu: 7}},
+		"weight of class 1 must be positive and finite, got 0": {docs,
+			Settings{Weights: map[string]float64{docs.Classes[1]: 0}}},
+		"c must be a number above 0": {docs, Settings{C: -1}},
+		"needs documents embedded":   {docs, Settings{Kernel: kernel.MustParse("linear")}},
 	}
 	for want, test := range cases {
 		t.Run(want, func(t *testing.T) {

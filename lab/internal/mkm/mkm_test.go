@@ -160,15 +160,17 @@ func TestOddDocuments(t *testing.T) {
 		s    Settings
 		want string
 	}{
-		"the same":    {of(same), s, "to the same point"},
-		"empty":       {of(none), s, "are empty"},
-		"one class":   {one, s, "at least two classes"},
-		"two":         {two, s, "too few to choose widths on 1/6"},
-		"great":       {great, Settings{Layers: []string{"arccos:n=2"}, Widths: []int{3}}, ""},
-		"negative":    {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"diffusion"}}, "layer 1"},
-		"no kernel":   {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"arccos:n=1", "nothing"}}, "layer 2"},
-		"widths":      {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1, 2, 3}}, "got 3 widths for 1 layers"},
-		"both":        {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1}, Whole: true}, "cannot be combined"},
+		"the same":  {of(same), s, "to the same point"},
+		"empty":     {of(none), s, "are empty"},
+		"one class": {one, s, "at least two classes"},
+		"two":       {two, s, "too few to choose widths on 1/6"},
+		"great":     {great, Settings{Layers: []string{"arccos:n=2"}, Widths: []int{3}}, ""},
+		"negative":  {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"diffusion"}}, "layer 1"},
+		"no kernel": {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"arccos:n=1", "nothing"}}, "layer 2"},
+		"widths": {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1, 2, 3}},
+			"got 3 widths for 1 layers"},
+		"both": {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1}, Whole: true},
+			"cannot be combined"},
 		"few columns": {drawn(t, 60, 2, 2, 1), s, ""},
 	} {
 		_, err := Train(t.Context(), try.c, try.s, Options{})

@@ -160,8 +160,9 @@ func TestOddInput(t *testing.T) {
 	m := musttest.Get(Train(t.Context(), &positive, l2, Settings{}, Options{}))(t)
 	_, negative := m.Predict(t.Context(), signed.Documents, Options{})
 	for want, err := range map[string]error{
-		"1 classes, but at least 2 are required":                             train(one, sparse.Sphere, Settings{}, Options{}),
-		"value must be nonnegative":                                          train(signed, l2, Settings{}, Options{}),
+		"1 classes, but at least 2 are required": train(one, sparse.Sphere, Settings{},
+			Options{}),
+		"value must be nonnegative": train(signed, l2, Settings{}, Options{}),
 		"row 0, term 0: value must be nonnegative in embedding tf-l2 to lie": negative,
 		"tf-l1-chi2":                         train(c, chi, Settings{}, Options{}),
 		"c must be a number above 0, got -1": train(c, l2, Settings{C: -1}, Options{}),

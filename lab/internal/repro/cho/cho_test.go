@@ -76,7 +76,8 @@ func TestCho(t *testing.T) {
 
 func TestChoRefuses(t *testing.T) {
 	reprotest.Refuses(t, layers, standIns(t), map[string][]string{
-		"layers must be an integer": {"layers=0"}, "factors must be an integer": {"factors=33"}, "train must be an integer": {"train=-1"}, "embed": {"embed=words"},
+		"layers must be an integer": {"layers=0"}, "factors must be an integer": {"factors=33"},
+		"train must be an integer": {"train=-1"}, "embed": {"embed=words"},
 		"degrees=3": {"degrees=3"}, "kernels=x": {"kernels=x"}, "too few": {"sets=rectangles", "train=3"},
 		"of memory": {"sets=rectangles", "test=10", "train=100"},
 	})

@@ -39,6 +39,8 @@ func TestTables(t *testing.T) {
 	if v := reprotest.Number(t, rows[0]["CSV"]); !(v > 85 && v <= 100) {
 		t.Errorf("classes: an accuracy of %v%%", v)
 	}
-	reprotest.Refuses(t, Experiment, folder, map[string][]string{"no CSV files that match files=none.csv": {"files=none.csv"}})
+	reprotest.Refuses(t, Experiment, folder, map[string][]string{
+		"no CSV files that match files=none.csv": {"files=none.csv"},
+	})
 	reprotest.Refuses(t, Experiment, t.TempDir(), map[string][]string{"no CSV files": nil})
 }

@@ -126,7 +126,8 @@ func TestZhangChenLeeRefuses(t *testing.T) {
 	data := reprotest.Groups(t)
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], []string{"student|texas\ta b", "student\ta b"})
 	reprotest.Refuses(t, Experiment, data, map[string][]string{
-		"c must be a number": {"c=0"}, "min-df must be an integer": {"min-df=0"}, "sets=reuters": {"sets=reuters"}, ":2: ": {"sets=webkb"},
+		"c must be a number": {"c=0"}, "min-df must be an integer": {"min-df=0"}, "sets=reuters": {"sets=reuters"},
+		":2: ":      {"sets=webkb"},
 		"of memory": {"sets=20news-bydate"},
 	})
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0],
