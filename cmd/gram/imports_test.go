@@ -19,7 +19,8 @@ var layers = []string{
 	"internal/run",
 	"internal/flagtext internal/params internal/musttest internal/snake docs",
 	"asm sparse tiles internal/synthetic internal/table",
-	"corpus solver engine/device engine/internal internal/matrixio internal/learn/dense internal/learn/lbfgs",
+	"corpus solver engine/device internal/matrixio internal/learn/dense internal/learn/lbfgs",
+	"engine/internal",
 	"engine/kernel engine/internal/panel engine/internal/nearest internal/learn/archive " +
 		"internal/chart",
 	"engine/internal/compute internal/report internal/learn/model internal/space",
