@@ -11,14 +11,15 @@ import (
 
 // Aliases for types of package device and of the CPU back end.
 type (
-	Device = device.Backend // back end that computes c in place of the CPU
+	Device = device.Backend // back end that computes c instead of the CPU
 	Stats  = device.Stats   // counters of computations since the engine was made
 	Roles  = panel.Roles    // choice of dense rows or dense columns
 )
 
-// Head is a choice of dense terms. Terms is the number of these most frequent terms, Segments is
-// the number of their segments, and Roles determines whether rows or columns are dense. Predicted
-// is the estimated time in which one core computes all dot products of the symmetric half.
+// Head describes the dense terms. Terms is the number of dense terms, which are the most frequent
+// terms. Segments is the number of segments that they are divided into. Roles determines whether
+// rows or columns are dense. Predicted is the estimated time of all dot products of the symmetric
+// half on one core.
 type Head = panel.Head
 
 // With DenseRows, each panel of rows is dense, and all columns stream past it. With DenseColumns,
@@ -40,7 +41,8 @@ type Info struct {
 	Heads   []Head       // heads that the cost model compared, by number of terms; nil if a device computes
 
 	// Recommended batching of test documents for [Engine.Each]: rows per call, concurrent calls,
-	// and workers per call. A device needs large batches, and embeds one while it computes another.
+	// and workers per call. A device needs large batches. The next batch is embedded while the
+	// device computes.
 	BatchRows, Batches, BatchWorkers int
 }
 
@@ -62,11 +64,11 @@ func (e *Engine) batches() (rows, atOnce, workers int) {
 	return 256, e.c.Workers, 1
 }
 
-// Stats returns the counts of all computations that have ended.
+// Stats returns the counts of all completed computations.
 func (e *Engine) Stats() Stats { return e.c.Stats() }
 
-// Close releases the device, if there is one. No computation may be running, and later ones fail.
-// Close is idempotent, and does nothing if e is nil.
+// Close releases the device, if there is one. No computation may be running. Later computations
+// fail. Close is idempotent, and does nothing if e is nil.
 func (e *Engine) Close() error {
 	if e == nil || e.closed.Swap(true) || e.c.Backend == nil {
 		return nil

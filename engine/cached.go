@@ -15,9 +15,9 @@ import (
 
 // CachedOptions are the options of [Engine.Cached]. The zero value works.
 type CachedOptions struct {
-	// CacheBytes bounds the memory of tiles. Default: the size of the whole matrix, but at most
-	// what Options.MemoryBytes leaves. Without Options.MemoryBytes, a matrix larger than the free
-	// memory gets half of it.
+	// CacheBytes bounds the memory of tiles. Default: the size of the whole matrix, but at most the
+	// unused part of Options.MemoryBytes. Without Options.MemoryBytes, the default is half of the
+	// free memory if the matrix is larger than the free memory.
 	CacheBytes int64
 
 	// TileColumns is the approximate number of columns per tile if not all tiles fit into memory.
@@ -32,7 +32,7 @@ type CachedOptions struct {
 // used tiles are dropped.
 //
 // Values equal the values of [Engine.Gram] bit for bit; with a device they may differ by
-// Kernel.Error. It may be used concurrently.
+// Kernel.Error. A Cached may be used concurrently.
 type Cached struct {
 	e *Engine
 	c *cache.Cache
@@ -40,7 +40,7 @@ type Cached struct {
 
 // CachedStats are the counters of a [Cached] since it was made.
 type CachedStats struct {
-	tiles.CacheStats       // counts of tiles; if Whole, of rows that were read and panels that were computed
+	tiles.CacheStats       // counts of tiles or, if Whole, of rows read and panels computed
 	Whole            bool  // c of all pairs fits into CacheBytes
 	Served           int64 // number of kernel values served
 	Computed         int64 // number of pairs whose c was computed
@@ -81,7 +81,7 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 // Len returns the number of documents.
 func (c *Cached) Len() int { return c.e.Len() }
 
-// Engine returns the engine that c caches.
+// Engine returns the underlying engine.
 func (c *Cached) Engine() *Engine { return c.e }
 
 // Whole reports whether c of all pairs fits into CacheBytes.
@@ -90,7 +90,7 @@ func (c *Cached) Whole() bool { return c.c.Whole() }
 // Stats returns the counters since c was made.
 func (c *Cached) Stats() CachedStats { return CachedStats(c.c.Counts()) }
 
-// Build computes c of all pairs if it fits into CacheBytes; the first call of Rows does so, too.
+// Build computes c of all pairs if it fits into CacheBytes; the first call of Rows also does this.
 // Only one caller computes while others wait. If its ctx is done, another caller continues.
 func (c *Cached) Build(ctx context.Context) error {
 	if err := c.e.open(); err != nil {
@@ -104,8 +104,8 @@ func (c *Cached) Build(ctx context.Context) error {
 //
 //	dst[r] = k(x_rows[r], x_j),  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 //
-// Rows and ranges may be in any order, and may repeat. Each dst[r] is as long as all ranges
-// together. The slices of dst must not overlap. Missing rows are computed in panels:
+// Rows and ranges may be in any order, and may repeat. The length of each dst[r] is the total
+// length of the ranges. The slices of dst must not overlap. Missing rows are computed in panels:
 // Info.Kernels.Panel rows take as long as a single row. Progress is reported only if the whole
 // matrix is computed. After an error dst is undefined.
 func (c *Cached) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
@@ -116,7 +116,7 @@ func (c *Cached) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns 
 	return (&Matrix{c: c, k: k}).Rows(ctx, rows, columns, dst)
 }
 
-// Matrix is the Gram matrix of one kernel, served from tiles. It may be used concurrently.
+// Matrix is the Gram matrix of a kernel, computed from cached tiles. It may be used concurrently.
 type Matrix struct {
 	c        *Cached
 	k        kernel.Kernel
@@ -153,9 +153,9 @@ func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 // Whole reports whether c of all pairs fits into CacheBytes.
 func (m *Matrix) Whole() bool { return m.c.Whole() }
 
-// Of returns the Gram matrix of the documents docs, which must be strictly increasing,
-// bit-identical to [Engine.Gram]. It computes each pair once, without the cache. It is fast if docs
-// consists of few ranges.
+// Of returns the Gram matrix of the documents docs, bit-identical to [Engine.Gram]. docs must be
+// strictly increasing. Of computes each pair once, without the cache. It is fast if docs consists
+// of few ranges.
 func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	e, n := m.c.e, len(docs)
 	if err := e.open(); err != nil {
@@ -209,8 +209,8 @@ type Ready struct {
 	giveBack func() // releases the memory; nil after Close
 }
 
-// Ready computes the whole matrix of k without storing c. A single training run is faster on it
-// than on rows that are mapped at each read. It returns nil if the matrix doesn't fit into
+// Ready computes the whole matrix of k without storing c. A single training run is faster on this
+// matrix than on rows that are mapped at each read. It returns nil if the matrix doesn't fit into
 // CacheBytes, or if c is already stored.
 //
 // Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Only one such
@@ -244,7 +244,8 @@ func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {
 	return r, nil
 }
 
-// Close returns the matrix's memory to the cache. The matrix must not be in use. Close is idempotent.
+// Close returns the matrix's memory to the cache. The matrix must not be in use. Close is
+// idempotent.
 func (r *Ready) Close() {
 	if r.giveBack != nil {
 		r.giveBack()

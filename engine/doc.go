@@ -3,8 +3,8 @@
 // A [kernel.Kernel] is an embedding and an elementwise function of c = 1 - cosine and the two
 // norms. The unit of computation is a tile of c: a panel of documents against a range of other
 // documents, computed by the inner loops of package asm. The kernel is applied when a tile is read.
-// [Reference] computes the same values in float64 by a slow and simple algorithm; [Engine] computes
-// them in float32, fast.
+// [Engine] computes values fast in float32. [Reference] computes the same values in float64 by a
+// slow and simple algorithm.
 //
 // Package kernel defines kernels, their combinations and their specifications.
 //
@@ -12,11 +12,11 @@
 //
 // The cosine is one of several similarities of two documents that are inner products of unit
 // vectors in a Hilbert space. Others compare histograms term by term, with the χ² or the
-// Jensen-Shannon divergence. They belong to the embedding (sparse.Pairing), such as tf-l1-chi2 and
-// tf-l1-js. With such an embedding c is 1 - similarity, again half a squared distance, with the
-// same accuracy. Only the inner loops in package asm differ. The kernels chi2 and js are functions
-// of these distances. Any other kernel can use them, too: linear:embed=tf-l1-js is the similarity
-// itself.
+// Jensen-Shannon divergence. The embedding selects the similarity (sparse.Pairing), for example
+// tf-l1-chi2 or tf-l1-js. With such an embedding c is 1 - similarity, again half a squared
+// distance, with the same accuracy. Only the inner loops in package asm differ. The kernels chi2
+// and js are functions of these distances. Any other kernel can use these distances, too:
+// linear:embed=tf-l1-js is the similarity itself.
 //
 // # Accuracy
 //
@@ -28,8 +28,8 @@
 //
 // # Back ends
 //
-// A device.Backend computes c: package panel on the CPU, unless Options.Device makes another. The
-// engine applies the kernel to c and stores the result in the same way for all back ends.
+// A device.Backend computes c: package panel on the CPU, unless Options.Device makes another back
+// end. The engine applies the kernel to c and stores the result in the same way for all back ends.
 //
 // Package corpus reads documents, package sparse embeds them, and package tiles stores tiles.
 // Package gram trains models on engines.

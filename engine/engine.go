@@ -20,23 +20,23 @@ type Options struct {
 	Workers     int            // number of goroutines; default runtime.GOMAXPROCS(0)
 	MemoryBytes int64          // memory limit, including documents and results; default none
 	HeadTerms   int            // number of terms in the dense head, negative for none; default from a cost model
-	KeptBytes   int64          // memory limit of the dense copy that speeds up single test documents; default no copy
+	KeptBytes   int64          // memory limit of a dense copy for requests with one test document; default no copy
 	Progress    func(Progress) // called every 100 ms and at the end, by one goroutine at a time; default none
 
 	// Device makes the back end that computes c, with the documents x as columns; Close closes it.
 	// If Device is nil or returns nil, the CPU computes c. With a device, the visit function of
-	// Each must not use the same engine, because the call would wait for itself.
+	// Each must not use the same engine, because the call would deadlock.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 
-	method string        // byJoin or byTiles; "" for the faster one; set by tests
+	method string        // byJoin or byTiles; "" for the faster method; set by tests
 	joins  *atomic.Int64 // number of joins that ran; nil except in tests
 }
 
 // Engine computes kernels on one set of documents in float32.
 //
 // The error of c is at most [device.SlackC], and c of identical documents is 0. On one instruction
-// set values have the same bits from any number of workers, from every method, and for (i, j) and
-// (j, i). An Engine may be used concurrently.
+// set values have the same bits for any number of workers, for every method, and for (i, j) and (j,
+// i). An Engine may be used concurrently.
 type Engine struct {
 	c        *compute.Computer
 	memory   int64
@@ -100,7 +100,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 	return e, nil
 }
 
-// what names an engine in errors.
+// what describes the construction of an engine in errors.
 const what = "preparing the documents"
 
 // newBare makes an engine without the CPU back end. Options.Device may set a back end.
@@ -166,8 +166,8 @@ func (e *Engine) panels(ctx context.Context, opt Options) (err error) {
 // Len returns the number of documents.
 func (e *Engine) Len() int { return e.c.Len() }
 
-// bind checks that the engine is open and that the kernel fits its documents. It returns the
-// kernel with parameters that depend on the documents filled in.
+// bind checks that the engine is open and that the kernel is applicable to the documents. It
+// returns the kernel, with the parameters that depend on the documents set.
 func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 	if err := e.open(); err != nil {
 		return nil, err

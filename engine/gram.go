@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. It writes to to, or to a new
+// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. The result is to, or a new
 // matrix if to is nil. Each pair is computed once and stored twice. After an error the values of to
 // are undefined.
 //
@@ -40,7 +40,7 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *S
 	return to, e.c.Half(ctx, k, run.Numbers(0, n), to.Data, report, nil)
 }
 
-// Rows returns the values that q selects, one row per row of q. It writes to to, or to a new matrix
+// Rows returns the values that q selects, one row per row of q. The result is to, or a new matrix
 // if to is nil. With q.Test it returns rows of the cross matrix, otherwise rows of the Gram matrix.
 // Errors are as for [Engine.Gram].
 func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense) (_ *Dense, err error) {

@@ -12,18 +12,18 @@ type NonDuplicates struct {
 	by    []int32    // per document: the first selected document known to drop it, or the document itself
 	pairs [][2]int32 // pairs of documents whose selection is undecided
 
-	// At most room pairs are stored. If pairs were lost, full is set, and all pairs must be added
-	// again after settle.
+	// Maximum number of stored pairs. If more pairs are added, full is set, and all pairs must be
+	// added again after settle.
 	room    int
 	full    bool
-	sure    []bool // per document: it is known to be selected
-	blocked []bool // per document: it is near to an earlier undecided document
+	sure    []bool // per document: true if known to be selected
+	blocked []bool // per document: true if near to an earlier undecided document
 }
 
 // pairsPerRow is the maximum number of stored pairs per document.
 const pairsPerRow = 4
 
-// NewNonDuplicates returns a selection from n < 2³¹ documents that has no pairs yet.
+// NewNonDuplicates returns a selection from n < 2³¹ documents, without pairs.
 func NewNonDuplicates(n int) *NonDuplicates {
 	k := &NonDuplicates{first: make([]int32, n), by: make([]int32, n), sure: make([]bool, n), blocked: make([]bool, n),
 		room: math.MaxInt}
@@ -58,7 +58,7 @@ func (k *NonDuplicates) drop(pair [2]int32) {
 	}
 }
 
-// settle clears the pairs after some were lost. Unblocked documents are selected. Each call
+// settle clears the pairs after pairs were lost. Unblocked documents are selected. Each call
 // decides at least the first undecided document.
 func (k *NonDuplicates) settle() {
 	if !k.full {
@@ -72,15 +72,15 @@ func (k *NonDuplicates) settle() {
 }
 
 // Groups returns each selected document that drops others, followed by the dropped documents, in
-// ascending order. If several selected documents are near to a dropped document, it belongs to the
-// first of them.
+// ascending order. If several selected documents are near to a dropped document, its group is the
+// group of the first.
 func (k *NonDuplicates) Groups() [][]int32 {
 	for at, p := range k.pairs {
 		i, j := k.first[p[0]], k.first[p[1]]
 		k.pairs[at] = [2]int32{min(i, j), max(i, j)}
 	}
 	slices.SortFunc(k.pairs, func(a, b [2]int32) int { return int(a[0]) - int(b[0]) })
-	for _, p := range k.pairs { // this order decides all earlier documents of p[0] before p
+	for _, p := range k.pairs { // in this order, all pairs that could drop p[0] precede p
 		if p[0] != p[1] && k.by[p[0]] == p[0] {
 			k.drop(p)
 		}

@@ -25,8 +25,8 @@ type Within struct {
 	Name   string // name of the back end
 }
 
-// GroupsWithin groups documents by their pairs with c of at most a bound, as in [NonDuplicates], in
-// [GroupsBytes] of memory. If the pairs don't fit, it searches again, once or twice.
+// GroupsWithin finds all pairs whose c is at most a bound, and groups documents by [NonDuplicates].
+// It takes [GroupsBytes] of memory. If the pairs don't fit, it repeats the search once or twice.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*Within, error) {
 	kept, out := NewNonDuplicates(x.Rows()), &Within{}
 	kept.room = pairsPerRow*x.Rows() + 1<<12
@@ -61,10 +61,10 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 }
 
 // EachNear calls copies with the documents of each class of identical documents, in ascending
-// order. It calls near for all other pairs with c of at most a bound, as in [CrossWithin], in
-// unspecified order, by one goroutine at a time. The first document of a class represents the
-// class: pairs is the number of represented pairs, and same reports c = 0. Pairs are found by a
-// join or by tiles, whichever is faster; tiles don't find classes.
+// order. It calls near for all other pairs whose c is at most a bound, as in [CrossWithin]. The
+// order of calls is unspecified; one goroutine calls at a time. The first document of a class
+// represents the class: pairs is the number of represented pairs, and same reports c = 0. Pairs are
+// found by a join or by tiles, whichever is faster; tiles don't find classes.
 func EachNear(
 	ctx context.Context, x *sparse.Embedded, c float64, opt Options, copies func(list []uint32) error,
 	near func(i, j int, pairs int64, same bool) error,
@@ -146,10 +146,10 @@ func CrossWithin(
 	return plan, s.tiled(ctx, rows, found)
 }
 
-// tiled finds pairs within the bound by tiles and calls visit for them. The rows are documents of
-// others, with c in float64. If others is nil, rows are the engine's documents, and c is the value
-// of the tile. It is recomputed in float64 if its error could exceed its distance to 0 or to the
-// bound.
+// tiled finds pairs within the bound by tiles and calls visit for each pair. The rows are documents
+// of others, with c in float64. If others is nil, rows are the engine's documents, and c is the
+// value of the tile. If its error could change a comparison with 0 or the bound, c is recomputed in
+// float64.
 func (s *search) tiled(
 	ctx context.Context, others *sparse.Embedded, visit func(i, j int, c float64) error,
 ) (err error) {
@@ -211,8 +211,8 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 	return e, s, nil
 }
 
-// decide calls visit for all pairs of a join that are within the bound, by one goroutine at a
-// time. Copies of a document have the same pairs.
+// decide calls visit for all pairs of a join that are within the bound, by one goroutine at a time.
+// Copies of a document have the same pairs.
 func (s *search) decide(
 	ctx context.Context, j *join.Join, p *JoinPlan, visit func(i, m int, c float64) error,
 ) (err error) {

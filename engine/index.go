@@ -18,23 +18,23 @@ import (
 // listedC is the largest bound for which an index has posting lists (see [JoinPlan]).
 const listedC = 0.1
 
-// Index answers single queries on a fixed set of documents. Nearest neighbours come from stored
-// panels, pairs within a small bound from posting lists. It may be used concurrently.
+// Index answers single queries on a fixed set of documents. Nearest neighbours are found with
+// stored panels, pairs within a small bound with posting lists. It may be used concurrently.
 type Index struct {
 	e     *Engine
 	j     *join.Join
 	spare sync.Pool // *[]float32, rows of c
 }
 
-// Match is a document with its c. C is computed in float64 from the difference of the vectors,
-// then rounded to float32. A c below 10⁻²⁴ is a rounding error and becomes 0.
+// Match is a document with its c. C is computed in float64 from the difference of the vectors, then
+// rounded to float32. A c below 10⁻²⁴ is a rounding error and becomes 0.
 type Match struct {
 	Document int
 	C        float32
 }
 
-// NewIndex makes an index of x, which must stay unchanged. It stores panels if memory allows, up
-// to opt.KeptBytes. It fails if opt.Device is set, or if [New] fails.
+// NewIndex makes an index of x, which must stay unchanged. It stores panels if memory allows, up to
+// opt.KeptBytes. It fails if opt.Device is set, or if [New] fails.
 func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, error) {
 	if opt.Device != nil {
 		return nil, errors.New("engine: an index supports only the CPU, but Device is set")
@@ -82,7 +82,7 @@ func (x *Index) Len() int {
 	return x.e.Len()
 }
 
-// row returns c of document i of q with all documents, bit-identical to tiles.
+// row returns c between document i of q and all documents, bit-identical to tiles.
 func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32, error) {
 	row := x.spare.Get().(*[]float32)
 	one := *q // a copy, so that the stored panels are used even for the engine's documents
@@ -113,7 +113,7 @@ func (x *Index) Nearest(
 		return nil, err
 	}
 	const rounding = 2*device.ErrorC + 0x1p-22 // twice the error of c from tiles, plus float32 rounding
-	// limit is the k-th smallest c in some, which is sorted whenever its length reaches 2k.
+	// limit is the k-th smallest c so far. some is sorted whenever its length reaches 2k.
 	limit, some := float32(math.Inf(1)), make([]float32, 0, 2*min(k, x.Len()))
 	full := func() {
 		if slices.Sort(some); len(some) >= k {
@@ -148,7 +148,7 @@ func (x *Index) Nearest(
 
 // Within returns the documents whose c with document i of q is at most c, as defined by
 // [CrossWithin], in the order of Nearest. If allowed isn't nil, only documents that it accepts are
-// returned. It fails as Nearest does, or if c is negative or NaN.
+// returned. It fails for the same reasons as Nearest, or if c is negative or NaN.
 func (x *Index) Within(
 	ctx context.Context, q *sparse.Embedded, i int, c float64, allowed func(doc int) bool,
 ) ([]Match, error) {

@@ -54,7 +54,7 @@ const (
 
 // planned returns the join that finds pairs within s.most, or nil if tiles are as fast. If valued
 // is set, keys must be bit-identical to tiles. held is the caller's memory in bytes, without the
-// engine's.
+// engine's memory.
 func (s *search) planned(
 	ctx context.Context, rows *sparse.Embedded, valued bool, held int64,
 ) (*join.Join, *JoinPlan, error) {
@@ -145,7 +145,7 @@ func (s *search) planned(
 	return j, p, nil
 }
 
-// tileSeconds predicts the time of tiles for pairs of the engine's documents from the cost model's
+// tileSeconds predicts the time in which tiles compare a number of pairs. It uses the cost model's
 // time per value.
 func (e *Engine) tileSeconds(pairs float64) float64 {
 	k, x := e.c.Kernels, e.c.X
@@ -174,7 +174,7 @@ type checker struct {
 	exact func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
 	dot   bool
 	most  float64    // upper bound on ‖x - y‖² for float32 values, see farthest
-	units []unitRows // by worker
+	units []unitRows // indexed by worker
 	mu    sync.Mutex
 }
 
@@ -251,9 +251,9 @@ func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 	return sum <= most
 }
 
-// join calls visit for all wanted pairs, by one goroutine at a time. Keys are below closeC and
-// bit-identical to tiles. If a class of identical documents has more members than copies, the later
-// members are paired only with the first ones of each class.
+// join calls visit for all pairs that the search accepts, by one goroutine at a time. Keys are
+// below closeC and bit-identical to tiles. If a class of identical documents has more members than
+// copies, each further member is paired only with the first members of a class, up to that number.
 func (s *search) join(
 	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, copies int,
 	visit func(i, j int, key float32) error,

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Dense is a row-major matrix of float32 values; it implements mat.Matrix. A goroutine may write
-// one row while others write other rows.
+// Dense is a row-major matrix of float32 values; it implements mat.Matrix. Different rows may be
+// written concurrently.
 type Dense struct {
 	Rows, Cols int
 	Data       []float32 // Rows*Cols values

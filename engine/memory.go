@@ -16,7 +16,7 @@ import (
 // described at [corpus.MemoryError].
 type MemoryError = run.MemoryError
 
-// ErrNotFinite is wrapped by the error of a computation with a kernel value that is NaN or beyond
+// ErrNotFinite is wrapped by errors about kernel values that are NaN or out of the range of
 // float32.
 var ErrNotFinite = kernel.ErrNotFinite
 
@@ -39,9 +39,9 @@ func ScratchBytes(rows, cols int, values int64, longest int) int64 {
 	return 3<<18 + 4*panel*(block+int64(min(cols, 1<<14))) + 27*panel*min(int64(longest), 1<<40)
 }
 
-// HeldBytes estimates the memory of an engine on text with its workers, in bytes.
+// HeldBytes estimates the memory of an engine on text, including its workers, in bytes.
 func HeldBytes(rows, cols int, values int64, longest, workers int) int64 {
-	scratch := (9<<18 + ScratchBytes(rows, cols, values, longest)) / 4 // for text, far below the bound
+	scratch := (9<<18 + ScratchBytes(rows, cols, values, longest)) / 4 // on text, workers need far less than the bound
 	return 24*values + 40*int64(rows) + 8*int64(cols) + int64(workers)*scratch
 }
 

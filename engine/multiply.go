@@ -16,8 +16,8 @@ import (
 )
 
 // Each pair of the symmetric matrix is computed once and used for two products. The division into
-// partial sums depends only on the number of documents. Partial sums are added in a fixed order,
-// so the result is the same for any number of workers.
+// partial sums depends only on the number of documents. Partial sums are added in a fixed order, so
+// the result is the same for any number of workers.
 
 // maxParts bounds the number of parts of the symmetric half, and so the number of useful workers.
 const maxParts = 64
@@ -27,8 +27,8 @@ const maxParts = 64
 //	dst[i][c] = Σ_j k(xᵢ, xⱼ) v[j][c],
 //
 // where K is the Gram matrix of k or, if test isn't nil, the matrix of test documents by the
-// engine's documents. v and dst have p columns and must not overlap. [Rectangle.Multiply] serves
-// repeated products.
+// engine's documents. v and dst have p columns and must not overlap. For repeated products use
+// [Rectangle.Multiply].
 //
 // K has the values of [Engine.Gram]. Sums are float64, within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of
 // the exact sums, and bit-identical for any number of workers. A device sums in its own order.
@@ -115,8 +115,7 @@ func (e *Engine) equalParts() (starts []int) {
 	return append(starts, n)
 }
 
-// halfProduct is the contribution of a range of rows, from the diagonal on, to a symmetric
-// product.
+// halfProduct is the contribution of a range of rows, from the diagonal on, to a symmetric product.
 type halfProduct struct {
 	e      *Engine
 	first  int // first row and column
@@ -125,8 +124,8 @@ type halfProduct struct {
 	turned []float32
 }
 
-// visit adds the products of a tile and of its transpose; its rows are columns of the matrix. In a
-// tile that crosses the diagonal, each pair is used once.
+// visit adds the products of a tile and of its transpose. Rows of the tile are columns of the
+// matrix. In a tile that crosses the diagonal, each pair is used once.
 func (h *halfProduct) visit(t *Tile) error {
 	k, p, apart := h.e.c.Kernels, h.by.Cols, h.e.Len()-h.first
 	k.Multiply(h.sum[t.Column-h.first:], apart, t.C, t.Width, t.Rows, t.Cols,

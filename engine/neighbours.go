@@ -54,9 +54,9 @@ func (n *Neighbours) Len() int { return n.lists.Len() }
 // Of returns the neighbours of document i in descending order of value.
 func (n *Neighbours) Of(i int) []Neighbour { return n.lists.Of(i) }
 
-// Neighbours returns, for each document i, the Count other documents j with the largest k(xᵢ, xⱼ),
-// if these are at least Min. Lists are in descending order, with ties broken by document number. It
-// fails if a value isn't finite.
+// Neighbours returns, for each document i, the Count other documents j with the largest k(xᵢ, xⱼ)
+// >= Min. Lists are in descending order, with ties broken by document number. It fails if a value
+// isn't finite.
 //
 // On the CPU values are bit-identical to [Engine.Gram], for any number of workers. If the kernel
 // decreases in c alone, documents are chosen by the smallest c, and equal values are ordered by c,
@@ -180,8 +180,7 @@ func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, erro
 	return e.search(k, opt.Min)
 }
 
-// search selects pairs by key: c if the kernel decreases in c alone, else the negative kernel
-// value.
+// search selects pairs by key: c if the kernel decreases in c alone, else the negated kernel value.
 type search struct {
 	e      *Engine
 	of     kernel.Kernel // kernel whose values are returned
@@ -216,7 +215,7 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 		return s, nil
 	}
 	defer kernel.Caught(k, &err)
-	// Bisection over float32 for the largest c whose value is at least the minimum.
+	// Find the largest c whose value is at least the minimum, by bisection over float32.
 	first := sort.Search(int(math.Float32bits(2))+1, func(bits int) bool {
 		return !(k.Eval(float64(math.Float32frombits(uint32(bits))), 1, 1) >= s.least)
 	})
@@ -229,8 +228,8 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 	return s, nil
 }
 
-// atLeast reports whether the value of row i and document j is at least the minimum. Near the minimum it
-// is evaluated in float64, with the tolerance of [panel.Bound] in c.
+// atLeast reports whether the value of row i and document j is at least the minimum. Near the
+// minimum it is evaluated in float64, with the tolerance of [panel.Bound] in c.
 func (s *search) atLeast(i, j int, key float32) bool {
 	if float64(key) <= float64(s.most)-2*s.slack {
 		return true
@@ -244,8 +243,8 @@ func (s *search) atLeast(i, j int, key float32) bool {
 	return s.of.Eval(c/panel.Bound(1), x, y) >= s.least || s.of.Eval(c, x, y) >= s.least
 }
 
-// sort sorts lists. It converts keys to values unless keep is set. The first list belongs to
-// document first.
+// sort sorts lists. It converts keys to values unless keep is set. first is the document of the
+// first list.
 func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keep bool) error {
 	if keep {
 		return lists.Sort(ctx, s.e.c.Workers, nil, nil)

@@ -13,14 +13,14 @@ import (
 )
 
 // NeighbourBlock holds lists for [Engine.MergeNeighbours]: the neighbours of each row among the
-// columns of a block, and of each column among its rows. Columns is nil if rows and columns are
+// columns of a block, and of each column among the rows. Columns is nil if rows and columns are
 // equal. Neighbour.Value is c if the kernel decreases in c alone, else the kernel value.
 type NeighbourBlock struct{ Rows, Columns [][]Neighbour }
 
 // NeighbourBlock finds neighbours within a block of the matrix, the rows rows[0] <= i < rows[1] and
-// columns columns[0] <= j < columns[1]. The two ranges must be equal or disjoint. The merged blocks
-// of all pairs equal [Engine.Neighbours] bit for bit. Each pair is computed once. Groups and Test
-// must not be set.
+// columns columns[0] <= j < columns[1]. The two ranges must be equal or disjoint. If the blocks
+// cover all pairs, the merged lists equal [Engine.Neighbours] bit for bit. Each pair is computed
+// once. Groups and Test must not be set.
 func (e *Engine) NeighbourBlock(
 	ctx context.Context, k kernel.Kernel, rows, columns [2]int, opt NeighbourOptions,
 ) (_ *NeighbourBlock, err error) {

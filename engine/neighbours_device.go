@@ -42,7 +42,7 @@ func (s *search) onDevice(
 	}
 	k := count
 	if r.Half {
-		k++ // the document itself
+		k++ // one more for the document itself
 	}
 	column, value := make([]int32, reducedRows*k), make([]float32, reducedRows*k)
 	for first := 0; first < len(r.Docs); first += reducedRows {

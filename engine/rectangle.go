@@ -158,8 +158,8 @@ func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 }
 
 // Pass computes dst = Kᵀ f(K V) in one pass over the matrix, such as the gradient of a loss. turn
-// receives some rows of W = K V with the number of the first row, and replaces them by f(W). v and
-// dst are Len × p and must not overlap.
+// receives some rows of W = K V and the index of the first row, and replaces the rows by f(W). v
+// and dst are Len × p and must not overlap.
 //
 // turn is called concurrently, once per row, in unspecified order; it owns w until it returns. If
 // it fails or panics, the computation stops. Sums are float64: with n rows, K V is within

@@ -13,7 +13,7 @@ import (
 )
 
 // rectangleBlock is a block of rows that a worker computes. The CPU back end computes panel after
-// panel and needs memory for one panel only; a device may return any part of the block.
+// panel, so it needs memory for one panel only. A device may return any part of the block.
 type rectangleBlock struct {
 	r         *Rectangle
 	block     int
@@ -22,9 +22,9 @@ type rectangleBlock struct {
 	turn      func(first int, w *mat.Dense) error
 
 	height  int       // number of rows in memory: row i is stored at i modulo height
-	values  []float32 // values of the matrix, rows r.stride apart; nil if not needed
+	values  []float32 // values of the matrix, with row stride r.stride; nil if not needed
 	scratch []float32 // memory for values that aren't stored
-	w       []float64 // sums of K V, vector by vector, height apart
+	w       []float64 // sums of K V, vector by vector, with stride height
 	lines   []float64 // sums of a group of rows, row by row
 	sum     []float64 // sums of Kᵀ f(K V), vector by vector; empty if not needed
 	turned  []float32
@@ -119,7 +119,7 @@ func (b *rectangleBlock) multiply(at, column int, c []float32, width, rows, cols
 		b.by.Data[column*b.by.Stride:], b.by.Stride, b.by.Cols)
 }
 
-// complete passes count rows with complete sums to turn, from row first of the block on.
+// complete calls turn with count rows whose sums are complete, from row first of the block on.
 func (b *rectangleBlock) complete(first, count int) error {
 	p, at, n := b.by.Cols, first%b.height, b.r.e.Len()
 	b.lines = sized(b.lines, count*p)

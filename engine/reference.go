@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Reference computes kernels in float64 directly from their definitions, with
-// [kernel.Kernel].Eval. It is slow and simple. Tests compare all faster implementations with it.
+// Reference computes kernels in float64 directly from their definitions, with [kernel.Kernel].Eval.
+// It is slow and simple. Tests compare all faster implementations with it.
 //
 // a and b are unit rows in float64, as returned by sparse.Embedded.Unit64. Their
 //
@@ -72,8 +72,8 @@ func (r *Reference) row(i int) ([]uint32, []float64) {
 	return terms, r.units[lo:][:len(terms)]
 }
 
-// C returns c = 1 - cosine of documents i and j, or 1 - similarity of two histograms. It merges
-// the two rows.
+// C returns c = 1 - cosine of documents i and j, or 1 - similarity of two histograms. It merges the
+// two rows.
 func (r *Reference) C(i, j int) float64 {
 	ti, a := r.row(i)
 	tj, b := r.row(j)
@@ -129,10 +129,10 @@ func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
 //
 //	c = ½ Σ (aᵢ - bᵢ)² = ½ Σ aᵢ² + ½ Σ bᵢ² - Σ aᵢbᵢ
 //
-// needs only common terms, which is several times as fast as merging. Products are exact, and the
-// sums carry their rounding errors, with an error of about 2⁻⁹⁰. The relative error of the
-// difference to C is at most 2⁻⁵¹ if c >= cancelled, and 2⁻³⁸ for histograms if c >=
-// cancelledHistogram. Smaller values are computed by C. Row and C may differ in the last bits.
+// needs only common terms, which is several times as fast as merging. Products are exact, and sums
+// are compensated, with an error of about 2⁻⁹⁰. The relative difference to C is at most 2⁻⁵¹ if c
+// >= cancelled, and 2⁻³⁸ for histograms if c >= cancelledHistogram. Smaller values are computed by
+// C. Row and C may differ in the last bits.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 	w := r.scratch.Get().(*scatter)
 	defer r.scratch.Put(w)
@@ -174,7 +174,7 @@ const (
 // scatter is a row, stored for fast lookup of its terms.
 type scatter struct {
 	has   []uint64 // one bit per term; fits into the L1 cache
-	place []int32  // place[t] is the position of term t in the row, if the row has t
+	place []int32  // place[t] is the index of term t in the row, if the row has t
 	found []int32
 }
 
@@ -191,9 +191,9 @@ func (w *scatter) clear(terms []uint32) {
 	}
 }
 
-// matches returns the positions of the terms that the row also has. Each position is written, and
-// the next position overwrites it if the row doesn't have the term. A branch would often be
-// mispredicted.
+// matches returns the indices of the terms that the row also has. Each index is written, and
+// overwritten by the next index if the row doesn't have the term. This avoids a branch that would
+// often be mispredicted.
 func (w *scatter) matches(terms []uint32) []int32 {
 	w.found = slices.Grow(w.found[:0], len(terms))[:len(terms)]
 	found, has := w.found, w.has
@@ -205,9 +205,8 @@ func (w *scatter) matches(terms []uint32) []int32 {
 	return found[:n]
 }
 
-// sum is a sum of squares in float64 that carries its rounding errors. Its error is about one
-// rounding for any number of terms. Source: Neumaier, ZAMM 54 (1974), in the branch-free form
-// (Knuth's two-sum).
+// sum is a compensated sum of squares in float64. Its error is about one rounding for any number of
+// terms. Source: Neumaier, ZAMM 54 (1974), in the branch-free form (Knuth's two-sum).
 type sum struct{ total, lost float64 }
 
 // plus returns the sum with v² added. sum is passed by value, so that it stays in registers.
@@ -218,7 +217,7 @@ func (s sum) plus(v float64) sum {
 	return sum{t, s.lost + ((s.total - (t - w)) + (v - w))}
 }
 
-// minus returns the sum minus ab, with ab exact as a pair of numbers.
+// minus returns the sum minus ab. The product ab is computed exactly, as a sum of two numbers.
 func (s sum) minus(a, b float64) sum {
 	p := float64(a * b)
 	return s.and(sum{-p, -math.FMA(a, b, -p)})
@@ -233,9 +232,9 @@ func (s sum) and(v sum) sum {
 
 func (s sum) value() float64 { return s.total + s.lost }
 
-// referenceTerms returns the summand f(a, b) of the similarity of histograms for a common term,
-// and the summand of twice c = 1 - similarity. Both are nil for the dot product. They don't share
-// code with the engine.
+// referenceTerms returns the summand f(a, b) of the similarity of histograms for a common term, and
+// the summand of twice c = 1 - similarity. Both are nil for the dot product. They don't share code
+// with the engine.
 func referenceTerms(p sparse.Pairing) (term, share func(a, b float64) float64) {
 	switch p {
 	case sparse.ChiSquare:
@@ -251,7 +250,7 @@ func referenceTerms(p sparse.Pairing) (term, share func(a, b float64) float64) {
 }
 
 // jensenShannonTerm returns f(a, b) = ½ (a log₂((a+b)/a) + b log₂((a+b)/b)) for positive a and b,
-// with an error of four roundings and the errors of two logarithms.
+// with the error of four roundings and two logarithms.
 func jensenShannonTerm(a, b float64) float64 {
 	if a < b {
 		a, b = b, a // the result must be symmetric bit for bit
@@ -259,8 +258,9 @@ func jensenShannonTerm(a, b float64) float64 {
 	return (float64(a*math.Log1p(b/a)) + float64(b*math.Log1p(a/b))) / (2 * math.Ln2)
 }
 
-// referenceShare returns S E(δ) / (2 ln 2) with E(δ) = 2δ artanh δ + ln(1-δ²). For δ >= ½, where
-// this form loses accuracy, E is computed as 2p ln 2p + 2(1-p) ln 2(1-p) with p = (1-δ)/2.
+// referenceShare returns S E(δ) / (2 ln 2) with S = a+b, δ = |a-b|/S, E(δ) = 2δ artanh δ +
+// ln(1-δ²). For δ >= ½, where this form loses accuracy, E is computed as 2p ln 2p + 2(1-p) ln
+// 2(1-p) with p = (1-δ)/2.
 func referenceShare(a, b float64) float64 {
 	s := a + b
 	delta := math.Abs(a-b) / s

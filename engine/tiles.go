@@ -34,8 +34,8 @@ type Request struct {
 	Rows    [2]int           // range of rows, Rows[0] <= i < Rows[1]; default all
 	Columns [2]int           // range of the engine's documents, Columns[0] <= j < Columns[1]; default all
 
-	// Documents are the rows, in any order, in place of the range Rows. A tile numbers rows by
-	// their index in Documents.
+	// Documents are the rows, in any order, instead of the range Rows. Row numbers of a tile are
+	// indices of Documents.
 	Documents []int
 
 	// Half leaves out pairs whose values follow by symmetry. Without ranges each pair i <= j is in
@@ -190,8 +190,8 @@ func (e *Engine) columns(at int, visit func(t *Tile) error) func(t *device.Tile)
 	}
 }
 
-// CrossBytes bounds the memory in bytes of one call of [Engine.Each] with rows test documents of
-// values values in all, without these documents. With a device it includes the previous test
+// CrossBytes bounds the memory in bytes of one call of [Engine.Each] for rows test documents with
+// values values in total, excluding these documents. With a device it includes the previous test
 // documents and transposed tiles.
 func (e *Engine) CrossBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)

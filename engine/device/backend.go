@@ -8,18 +8,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Backend computes c = 1 - cosine, or 1 - similarity for the documents' sparse.Pairing, between
-// the documents of requests (rows) and the documents it was made for (columns). Its values of c
+// Backend computes c = 1 - cosine, or 1 - similarity for the documents' sparse.Pairing. Rows are
+// the documents of a request, columns the documents that the back end was made for. Its values of c
 // must have the accuracy and symmetry that engine.Engine documents, for all rows and columns.
 type Backend interface {
 	// Name returns a description, such as "avx512" or "cuda: NVIDIA H200".
 	Name() string
 
 	// Rows computes r and calls visit for each tile, from up to r.Workers goroutines. Tiles of the
-	// same rows follow each other with ascending columns. visit may write to the tile. Rows stops
-	// if visit fails, or within a second after ctx is done. It may be called concurrently, but not
-	// by visit. It returns ErrMemory if the documents and one row of values don't fit in the
-	// device's memory.
+	// same rows are visited consecutively, with ascending columns. visit may write to the tile.
+	// Rows stops if visit fails, or within a second after ctx is done. It may be called
+	// concurrently, but not by visit. It returns ErrMemory if the documents and one row of values
+	// don't fit in the device's memory.
 	Rows(ctx context.Context, r *Request, visit func(t *Tile) error) error
 
 	// HostBytes returns the allocated host memory in bytes, without the documents.
@@ -29,18 +29,19 @@ type Backend interface {
 	Close() error
 }
 
-// ErrorC bounds the absolute error of c from CloseC on: 44 roundings of float32, which docs/design.md derives.
-// A pair whose c is below CloseC is computed again in float64. [SlackC] holds for all c.
+// ErrorC bounds the absolute error of c >= CloseC. It is 44 float32 roundings; docs/design.md has
+// the derivation. If c is below CloseC, it is computed again in float64. [SlackC] holds for all c.
 const (
 	ErrorC = 44 * 0x1p-24 // 2.62e-6
 	CloseC = 0.1
 )
 
-// SlackC returns a bound on the absolute error of a computed c: min(ErrorC, ErrorC/CloseC·c) plus 2⁻¹⁵⁰ for underflow.
+// SlackC returns a bound on the absolute error of a computed c: min(ErrorC, ErrorC/CloseC·c) plus
+// 2⁻¹⁵⁰ for underflow.
 func SlackC(c float64) float64 { return min(ErrorC, ErrorC/CloseC*c) + 0x1p-150 }
 
-// Accelerator is a [Backend] with its own processor and memory. It may run programs. It needs
-// large requests for full speed.
+// Accelerator is a [Backend] with its own processor and memory. It may run programs. It needs large
+// requests for full speed.
 type Accelerator interface {
 	Backend
 
@@ -52,10 +53,12 @@ type Accelerator interface {
 type Preparer interface {
 	Backend
 
-	// Prepare converts documents, for Request.Prepared. They must stay unchanged. It may be called concurrently.
+	// Prepare converts documents, for Request.Prepared. The documents must not change. It may be
+	// called concurrently.
 	Prepare(ctx context.Context, x *sparse.Embedded) (Prepared, error)
 
-	// PreparedBytes bounds the memory of converted documents in bytes, without the documents.
+	// PreparedBytes bounds the memory of converted documents in bytes, without the original
+	// documents.
 	PreparedBytes(rows int, values int64) int64
 }
 
@@ -66,11 +69,11 @@ type Prepared any
 type Counter interface {
 	Backend
 
-	// Stats returns the counts of all computations that have ended.
+	// Stats returns the counts of all completed computations.
 	Stats() Stats
 }
 
-// ErrMemory reports that a request exceeds the back end's memory; one with fewer documents may fit.
+// ErrMemory reports that a request exceeds the back end's memory. A smaller request may fit.
 var ErrMemory = errors.New("too little memory on the device")
 
 // Stats holds counters of computations. Times are sums over workers.
@@ -95,7 +98,7 @@ type Stats struct {
 // Add adds counts and times.
 func (s *Stats) Add(o Stats) { *s = s.combined(o, 1) }
 
-// Sub returns the difference of two counts, as of before and after a computation.
+// Sub returns s - before, for example the counts of a single computation.
 func (s Stats) Sub(before Stats) Stats { return s.combined(before, -1) }
 
 // combined returns s + sign·o.

@@ -18,7 +18,7 @@ const (
 	OpX                 // norm attribute n of the row's document
 	OpY                 // norm attribute n of the column's document
 	OpLocal             // local n
-	OpStore             // local n = v; leaves nothing
+	OpStore             // local n = v; pops v
 	OpAdd               // u + v
 	OpSub               // u - v
 	OpMul               // u v
@@ -67,8 +67,8 @@ type Table struct {
 }
 
 // Program is a kernel as instructions, a function of c and of the norms of two documents. Functions
-// of a single norm aren't instructions: they are [Program.Norms], computed once per document. A
-// Program is immutable and may be used concurrently.
+// of a single norm are computed once per document, as [Program.Norms]. A Program is immutable and
+// may be used concurrently.
 type Program struct {
 	Code   []Code
 	Consts []float64
@@ -88,7 +88,7 @@ var effects = [numOps][2]int{
 	OpDeficit: {1, 1}, OpTable: {1, 1}, OpClamp: {1, 1}, OpSelect: {3, 1},
 }
 
-// Validate returns an error if the program reads an unset operand, leaves more or less than one
+// Validate returns an error if the program reads an unset operand, doesn't leave exactly one
 // number, or exceeds the limits.
 func (p *Program) Validate() error {
 	if len(p.Code) > MaxCode {
@@ -178,8 +178,8 @@ func (p *Program) Holds(x *sparse.Embedded) bool {
 	return true
 }
 
-// Eval returns the program's value for c in [0, 2] and norms x and y. Back ends agree with it to a
-// few float64 ulp per instruction. The program must be valid.
+// Eval returns the program's value for c in [0, 2] and norms x and y. Results of back ends differ
+// from it by a few float64 ulp per instruction. The program must be valid.
 func (p *Program) Eval(c float32, x, y float64) float64 {
 	var stack [MaxSlots]float64
 	var locals [MaxSlots]float64

@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// Reducer is a [Backend] that reduces rows on the device, so that few numbers are copied to the
-// host. It ignores Workers. The result of a row doesn't depend on other rows. It returns ErrMemory
-// if the results don't fit in the device's memory.
+// Reducer is a [Backend] that reduces rows on the device, so that less data is copied to the host.
+// It ignores Workers. The result of a row doesn't depend on other rows. It returns ErrMemory if the
+// results don't fit in the device's memory.
 type Reducer interface {
 	Backend
 
 	// Min finds the k smallest values of each row in ascending order, with ties broken by column.
-	// value[r*k:] receives the values of row r, and column[r*k:] their columns. The column is -1
-	// if the row has fewer than k values that aren't NaN. Half must not be set.
+	// value[r*k:] receives the values of row r, and column[r*k:] their columns. The column is -1 if
+	// the row has fewer than k values that aren't NaN. Half must not be set.
 	Min(ctx context.Context, r *Request, k int, column []int32, value []float32) error
 
 	// Multiply multiplies rows with vectors, sum[r*vectors+v] = Σ_j value(r, j)
@@ -21,13 +21,13 @@ type Reducer interface {
 	// columns. Half must not be set.
 	Multiply(ctx context.Context, r *Request, by []float64, vectors int, sum []float64) error
 
-	// Digest returns the sum of [Mix] of the requested values modulo 2^64. If Half is set, each
-	// row starts at the diagonal.
+	// Digest returns the sum of [Mix] of the requested values modulo 2^64. If Half is set, each row
+	// starts at the diagonal.
 	Digest(ctx context.Context, r *Request) (uint64, error)
 }
 
-// Mix returns the hash of a value with its row's and column's document, for the digest of a
-// matrix. Each step is invertible, so a change of a single argument always changes the hash.
+// Mix returns a hash of a value, its row and its column, for the digest of a matrix. Each step is
+// invertible, so a change of a single argument always changes the hash.
 func Mix(row, column int, value float32) uint64 {
 	const odd = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	h := (uint64(row)<<32 | uint64(uint32(column))) * odd

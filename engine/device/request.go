@@ -8,18 +8,17 @@ const Columns = sparse.Block
 // Request selects rows of a matrix of c = 1 - cosine, or of a kernel of c. The columns are the
 // documents that the back end was made for.
 type Request struct {
-	// Program is the kernel, which the back end may apply to c (see Tile.Mapped); nil for c
-	// itself.
+	// Program is the kernel; nil for c itself. The back end may apply it to c (see Tile.Mapped).
 	Program *Program
 
-	// From holds the documents of the rows, with the embedder of the columns' documents. If From
-	// is nil, the rows are documents of the columns.
+	// From holds the documents of the rows, with the embedder of the columns' documents. If From is
+	// nil, the rows are documents of the columns.
 	From *sparse.Embedded
 
 	// Prepared is From as converted by a [Preparer]; nil if not converted.
 	Prepared Prepared
 
-	// Docs are the numbers of the rows' documents, in any order.
+	// Docs are the document numbers of the rows, in any order.
 	Docs []int
 
 	// Lo and Hi bound the columns, Lo <= j < Hi; Lo is a multiple of Columns.
@@ -29,16 +28,16 @@ type Request struct {
 	// row. Docs must then be documents of the columns, in ascending order, and Lo must be 0.
 	Half bool
 
-	// LastFirst requests the last rows first. A search for neighbours then fills a document's list
-	// early, which speeds up its columns.
+	// LastFirst requests the last rows first. In a neighbour search the lists then fill early,
+	// which makes later rows faster.
 	LastFirst bool
 
 	// Workers is the number of goroutines that may compute and call visit; 0 means 1.
 	Workers int
 }
 
-// Tile is a block of the result of a [Request], stored by rows or by columns: one of the strides
-// is 1. It is valid only during the call of the function that receives it.
+// Tile is a block of the result of a [Request], stored by rows or by columns: one of the strides is
+// 1. It is valid only during the call of the function that receives it.
 type Tile struct {
 	First, Rows int  // rows are Docs[First], Docs[First+1], …
 	Lo, Hi      int  // columns are documents Lo <= j < Hi

@@ -15,12 +15,12 @@ import (
 )
 
 // All returns the eigenvalues of a in descending order, with the given number of workers; 0 means
-// GOMAXPROCS. The error is a few times n·2⁻⁵³ of the largest absolute value. The bits are the same
-// for any number of workers.
+// GOMAXPROCS. The error is a small multiple of n·2⁻⁵³ times the largest absolute eigenvalue. The
+// bits are the same for any number of workers.
 //
-// It takes AllBytes of memory and time proportional to n³: blocks of reflections reduce the matrix
-// to tridiagonal form, until ctx is done. One goroutine reads the values on and below the diagonal
-// once. All returns an error if a value isn't finite or a method of a panics.
+// It takes AllBytes of memory and time proportional to n³, because blocks of reflections reduce the
+// matrix to tridiagonal form. It stops when ctx is done. A single goroutine reads the values on and
+// below the diagonal once. All returns an error if a value isn't finite or a method of a panics.
 func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)

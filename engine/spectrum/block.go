@@ -115,8 +115,8 @@ func (s *blockSpace) extend() error {
 // add orthogonalises the rows of w against the basis and each other, and adds them to the last
 // block. It omits directions of length least or less, and the shortest ones if the basis is full.
 // The Gram matrix of w resolves directions down to 10⁻⁷ of the longest; further rounds add shorter
-// ones. Each direction is orthogonalised until it hardly changes; twice is enough (Giraud, Langou
-// and Rozložník, Numerische Mathematik 101 (2005)).
+// directions. Each direction is orthogonalised until it hardly changes; twice is enough (Giraud,
+// Langou and Rozložník, Numerische Mathematik 101 (2005)).
 func (s *blockSpace) add(w *mat.Dense, least float64) error {
 	for w != nil && s.count < s.most {
 		strong, weak, _ := split(w, least, s.most-s.count)
@@ -181,12 +181,12 @@ func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shor
 type ritz struct {
 	values    []float64
 	vectors   mat.Dense
-	columns   []int     // of the wanted values: the K largest first
-	residuals []float64 // of the wanted values
+	columns   []int     // columns of the wanted values, the K largest first
+	residuals []float64 // residuals of the wanted values
 }
 
-// pairs returns the eigenpairs of T, and the largest relative residual of the wanted values: the
-// norm of s.rest, combined by the eigenvector's components in the last block.
+// pairs returns the eigenpairs of T, and the largest relative residual of the wanted values. A
+// residual is the norm of s.rest, combined with the eigenvector's components in the last block.
 func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
 	t := mat.NewSymDense(s.count, nil)
 	at := 0

@@ -14,9 +14,9 @@ type centred struct {
 //	b[i][j] = a[i][j] - m[i] - m[j] + m,   m[i] the mean of row i, m the mean of all values
 //
 // It always has the eigenvalue 0 with the vector of ones. It has no negative eigenvalue exactly if
-// a has none on vectors with sum 0, such as for conditionally positive definite kernels. Values are
-// computed in float64 when they are read; a must not change.
-// Source: Schölkopf, The kernel trick for distances, NIPS 2000, proposition 2.
+// a has none on vectors with sum 0, for example for conditionally positive definite kernels. Values
+// are computed in float64 when they are read; a must not change. Source: Schölkopf, The kernel
+// trick for distances, NIPS 2000, proposition 2.
 func Centre(a mat.Symmetric) mat.Symmetric {
 	n := a.SymmetricDim()
 	c := &centred{a: a, means: make([]float64, n)}

@@ -32,7 +32,8 @@ type Options struct {
 	Vectors int
 	// Tolerance is the maximum residual of a converged value: relative to the eigenvalue, default
 	// 10⁻⁴, or with Smallest relative to the largest absolute value, default 2⁻²⁴. Errors are about
-	// Tolerance² for values, Tolerance over the relative gap to the next value for vectors.
+	// Tolerance² for eigenvalues, and Tolerance / relative gap to the next eigenvalue for
+	// eigenvectors.
 	Tolerance float64
 	Seed      uint64 // seed of the first block
 
@@ -100,7 +101,7 @@ func LanczosBytes(n int, opt Options) int64 {
 type Pairs struct {
 	Largest  []Value    // in descending order
 	Smallest []Value    // in ascending order; nil unless Options.Smallest is set
-	Vectors  *mat.Dense // Len × K, orthonormal columns; the value with the largest absolute value is positive
+	Vectors  *mat.Dense // Len × K, orthonormal columns; the element with the largest absolute value is positive
 	Basis    int        // size of the basis
 }
 
@@ -111,10 +112,10 @@ type Pairs struct {
 // when the dimension of the space reaches Vectors or the matrix dimension.
 //
 // If Apply returns the same bits, results have the same bits for any number of CPUs. Vectors are
-// orthogonal to 10⁻¹³. The i-th largest value is at most the i-th eigenvalue, the i-th smallest at
-// least. An eigenvalue of multiplicity above Block may be found fewer times. Lanczos allocates
-// LanczosBytes. It fails if Apply fails, if ctx is done, if a product isn't finite, or if a number
-// in opt is negative.
+// orthogonal to 10⁻¹³. The i-th largest value is at most the i-th largest eigenvalue, the i-th
+// smallest value at least the i-th smallest eigenvalue. An eigenvalue of multiplicity above Block
+// may be found fewer times. Lanczos allocates LanczosBytes. It fails if Apply fails, if ctx is
+// done, if a product isn't finite, or if a number in opt is negative.
 //
 // With Block 1 and a gap g in a spectrum of width w, about √(w/g) products reduce the error by e⁴.
 //

@@ -27,7 +27,7 @@ const (
 	productParts = 16   // partial sums of a product of the matrix and a vector
 	wholeProduct = 256  // maximum rows of a product with one part
 	columnBlock  = 1024 // number of columns of a product that are processed together
-	rankBlock    = 256  // the same for an update of rank 2·panelRows, whose vectors stay in the cache
+	rankBlock    = 256  // the same for an update of rank 2·panelRows; its vectors stay in the cache
 	updateRows   = 32   // number of rows per task of such an update
 )
 
@@ -118,8 +118,8 @@ func reflect(x []float64) (beta, tau float64) {
 	return beta, (beta - alpha) / beta
 }
 
-// product sets y to A·x for the first len(x) rows and columns of a. Each part of the rows adds into
-// its own vector; the vectors are added in order.
+// product sets y to A·x for the first len(x) rows and columns of a. Each part of the rows has its
+// own vector of partial sums. These vectors are added in order.
 func (p *packed) product(ctx context.Context, y, x []float64, parts [][]float64, workers int) error {
 	m, count := len(x), productParts
 	if m <= wholeProduct {

@@ -9,8 +9,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Backend computes c from its definition, and returns a request in one tile. It doesn't run
-// programs.
+// Backend computes c from its definition, in a single tile per request. It doesn't run programs.
 type Backend struct{ Columns *sparse.Embedded }
 
 // New makes a Backend, for engine.Options.Device.
