@@ -98,10 +98,10 @@ const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
 // Cost holds the costs of the parts of a dot product in nanoseconds; see [CostOrigin]. Only ratios
 // matter.
 type Cost struct {
-	HeadValue    float64 // PanelDot: time of a value multiplied by a whole panel
+	HeadValue    float64 // PanelDot: time to multiply a value by a whole panel
 	HeadFar      float64 // PanelDot: extra cost if the panel's row isn't in the L1 cache
 	HeadDocument float64 // PanelDot: fixed cost of a document with values in a segment
-	TailMatch    float64 // TailAdd: time of a match
+	TailMatch    float64 // TailAdd: time per match
 	TailDocument float64 // TailStore: fixed cost of a document and its c; 0 if columns are never dense
 	TailList     float64 // TailAdd: fixed cost of a visit
 	RowDocument  float64 // PanelDotRows: fixed cost of a document and its c

@@ -8,7 +8,7 @@ import (
 
 // checked returns a table whose kernels check the lengths of their arguments in constant time,
 // before any memory access. If a slice or a stride is too small or a count is negative, the kernel
-// panics and names itself and the argument. Kernels in assembly check nothing.
+// panics with its name and the name of the argument. Kernels in assembly check nothing.
 //
 // Checks that would read a whole argument are omitted: the values of documents, offsets, cursors,
 // rows and columns. Overlapping destinations aren't detected either. The comments of the generic

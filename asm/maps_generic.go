@@ -58,9 +58,9 @@ func expGeneric(dst, x []float32) {
 //	dst[j] = exp(-invT·arccos²(1-c[j])),  0 <= j < len(dst)
 //
 // with invT = 1/t >= 0 in inverse squared radians, finite. The absolute error of the exponent
-// becomes the relative error of the result: below 4 ulp times (1 + invT·arccos²(1-c[j])). It
-// follows from the bounds of arccos² and exp for c <= 1, and is measured by tests for c > 1.
-// Exactly 1 at c = 0. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.1.
+// becomes the relative error of the result: below 4 ulp times (1 + invT·arccos²(1-c[j])). This
+// bound follows from the bounds of arccos² and exp for c <= 1, and is measured by tests for c > 1.
+// The result is exactly 1 at c = 0. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.1.
 func diffusionGeneric(dst, c []float32, invT float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -72,8 +72,9 @@ func diffusionGeneric(dst, c []float32, invT float32) {
 //
 //	dst[j] = shift - 2 arccos(1-c[j]),  0 <= j < len(dst)
 //
-// in radians. shift is 0, or π to make it positive for text. The absolute error is at most 4 ulp of
-// 2 arccos(1-c[j]) plus half an ulp of the result. Source: Zhang, Chen and Lee, SIGIR 2005, §3.
+// in radians. shift is 0, or π, which makes the kernel positive for text. The absolute error is at
+// most 4 ulp of 2 arccos(1-c[j]) plus half an ulp of the result. Source: Zhang, Chen and Lee, SIGIR
+// 2005, §3.
 func ngdGeneric(dst, c []float32, shift float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -86,7 +87,8 @@ func ngdGeneric(dst, c []float32, shift float32) {
 //	dst[j] = exp(-invT·arccos(1-c[j])),  0 <= j < len(dst)
 //
 // with invT >= 0 in inverse radians, finite. The relative error is below 4 ulp times (1 +
-// invT·arccos(1-c[j])). Exactly 1 at c = 0. Source: Zhang, Chen and Lee, SIGIR 2005, §3.
+// invT·arccos(1-c[j])). The result is exactly 1 at c = 0. Source: Zhang, Chen and Lee, SIGIR 2005,
+// §3.
 func ngdExpGeneric(dst, c []float32, invT float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -100,8 +102,8 @@ func ngdExpGeneric(dst, c []float32, invT float32) {
 //
 // This is exp(-gamma‖a-b‖²) without the cancellation of ‖a‖² + ‖b‖² - 2⟨a, b⟩: neither term is
 // negative. x, y[j] >= 0 have finite squares; gamma >= 0 is finite. The relative error is 5·2^-24
-// for the exponent, hence 5 ulp times (1 + exponent) for the result. Exactly 1 if x = y[j] and c[j]
-// = 0.
+// for the exponent, hence 5 ulp times (1 + exponent) for the result. The result is exactly 1 if x =
+// y[j] and c[j] = 0.
 func gaussianGeneric(dst, c, y []float32, x, gamma float32) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -115,8 +117,8 @@ func gaussianGeneric(dst, c, y []float32, x, gamma float32) {
 //
 //	dst[j] = 1 - θ/π, θ = arccos(1-c[j]),  0 <= j < len(dst)
 //
-// within 4 ulp. For c > 1 it is (π-θ)/π, computed from 2-c without a difference. Exactly 1 at c = 0
-// and 0 at c = 2. Source: Cho, UCSD thesis 2012, §2.2.
+// within 4 ulp. For c > 1 it is (π-θ)/π, computed from 2-c without cancellation. It is exactly 1 at
+// c = 0 and 0 at c = 2. Source: Cho, UCSD thesis 2012, §2.2.
 func arcCosine0Generic(dst, c []float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -155,7 +157,7 @@ func arcCosine2Generic(dst, c, y []float32, x float32) {
 	}
 }
 
-// The functions below map one value in float32. Each product in a sum is wrapped in float32(...),
+// The functions below map a single float32 value. Each product in a sum is wrapped in float32(...),
 // which prevents fusing, so the bits are the same on every platform. The assembly does the same
 // operations in the same order, but fused, so its last bits differ.
 //
@@ -274,5 +276,5 @@ func arc232(c float32) float32 {
 	return float32(2*u*u) + 1 - t
 }
 
-// sqrt32 is correctly rounded: so is a float32's square root in float64 after rounding to float32.
+// sqrt32 is correctly rounded, because float64 has more than twice the digits of float32.
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }

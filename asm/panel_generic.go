@@ -14,8 +14,8 @@ import (
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
 // len(start) = len(doc)+1. out has at least R values per document. offset and value have at least
-// start[len(doc)] elements. The caller must ensure, unchecked, that start ascends, (doc[p]+1)*R <=
-// len(out) and offset[k]+R <= len(panel).
+// start[len(doc)] elements. It isn't checked that start ascends, (doc[p]+1)*R <= len(out) and
+// offset[k]+R <= len(panel).
 //
 // Every sum starts from zero and is added to out at the end, so a call is a block of a blocked
 // summation. Terms missing from the panel's document add an exact zero. So if k ascends with the
@@ -63,9 +63,9 @@ func panelDotLastGeneric(
 	return found
 }
 
-// panelDotRowsGeneric is panelDotLastGeneric for a tile by rows: its rows are the block's
-// documents, its columns the panel's. Instead of out, it adds and clears the tail sums that
-// tailAddGeneric computed:
+// panelDotRowsGeneric is panelDotLastGeneric for a tile whose rows are the documents of the block
+// and whose columns are the documents of the panel. Instead of out, it adds and clears the tail
+// sums that tailAddGeneric computed:
 //
 //	out[doc[p]*outStride+r] = min(max(1 - (sums[doc[p]*stride+r]/TailOne + s[r]), 0), 2)
 //	sums[doc[p]*stride+r] = 0,  0 <= r < R
@@ -146,7 +146,7 @@ const MinShare = 0x1p-60
 //	f(a, b) = 2ab/(a+b)
 //
 // which is the harmonic mean. 2ab, a+b and the quotient are rounded once each, so the relative
-// error is at most 3u. Exactly 0 for b = 0.
+// error is at most 3u. The term is exactly 0 for b = 0.
 func chiSquare32(a, b float32) float32 { return float32((a+a)*b) / (a + b) }
 
 // jensenShannon32 computes the term of the Jensen-Shannon similarity,
@@ -209,7 +209,7 @@ func jensenShannonTermsGeneric(dst, y []float32, x float32) {
 //	s[r] = Σ_k chiSquare32(value[k], panel[offset[k]+r]),  start[p] <= k < start[p+1]
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
-// Sums are in the order of k. The preconditions are those of panelDotGeneric, and 0 < value[k].
+// Sums are in the order of k. The preconditions are as for panelDotGeneric, and value[k] > 0.
 //
 // Accuracy: each of the n positive terms has the error of chiSquare32 and the rounding errors of
 // its sums. Terms missing from the panel's document add an exact zero, so the result has the same

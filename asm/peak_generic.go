@@ -18,8 +18,8 @@ const PeakSums = layout.PeakSums
 // approach y/(1-x), so they neither overflow nor become subnormal, which is slow on some
 // processors.
 //
-// Accuracy: a rounding error for the product and one for the sum, or one for both if the
-// instruction set fuses them.
+// Accuracy: product and sum are rounded separately, or once together if the instruction set fuses
+// them.
 func peakGeneric(sum []float32, x, y float32, rounds int) {
 	for ; len(sum) >= 12; sum = sum[12:] {
 		// The compiler keeps this many chains in registers.

@@ -7,14 +7,15 @@ import (
 )
 
 // A piecewise polynomial approximates a function of c in [0, 2] that may have singularities of any
-// power at both ends, such as arccos(1-c) or its root. Its intervals shrink towards 0 and 2. With
+// power at both ends, such as arccos(1-c) or its square root. Its intervals shrink towards 0 and 2.
+// With
 //
 //	u = 2²⁴ c            c <= 1
 //	u = 2²⁴ max(2-c, 2⁻²⁴)   c > 1    (2-c is exact)
 //
 // each power of two of u is divided into 2^bits intervals of equal length. Because of the factor
-// 2²⁴, u is a normal number for every float32 c > 0. The interval number of c is its row: the upper
-// bits of u as an integer, plus PiecewiseFold·2^bits for c > 1.
+// 2²⁴, u is a normal number for every float32 c > 0. The row of c is the index of its interval: the
+// upper bits of u as an integer, plus PiecewiseFold·2^bits for c > 1.
 //
 // A row holds six coefficients, lowest first, and two numbers that the kernel ignores. Its variable
 // is t = m - mid, where m in [1, 2) is the mantissa of u and mid the center of the interval: |t| <=

@@ -108,7 +108,7 @@ func argGainGeneric(
 //
 //	mask[t] & bit != 0 and way·g[t] > above,  0 <= t < len(g)
 //
-// way is 1 or -1. index has at least len(g) elements; those from n on are overwritten.
+// way is 1 or -1. index has at least len(g) elements; elements from n on are overwritten.
 func beyondGeneric(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int) {
 	mask = mask[:len(g)]
 	for t, v := range g {
@@ -144,8 +144,8 @@ func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
 // len(rows[r]). Portable Go can't prefetch, so the generic version does nothing.
 func prefetchGeneric(rows [][]float32, from, to int) {}
 
-// gatherGeneric gathers elements of a row: dst[i] = src[index[i]] for 0 <= i < len(index). The
-// caller must ensure, unchecked, that 0 <= index[i] < len(src).
+// gatherGeneric gathers elements of a row: dst[i] = src[index[i]] for 0 <= i < len(index). It isn't
+// checked that 0 <= index[i] < len(src).
 func gatherGeneric(dst, src []float32, index []int32) {
 	for i, at := range index {
 		dst[i] = src[at]
@@ -160,9 +160,9 @@ func gatherGeneric(dst, src []float32, index []int32) {
 // of len(sum) objects. Their bits depend neither on the division of the list among calls nor on
 // other objects. at and coef have the same length.
 //
-// The caller must ensure, unchecked, that all rows at[s]-base are within rows and that sum overlaps
-// no other slice. Nothing is allocated or retained. Calls may run concurrently if no sum overlaps
-// memory that another call accesses.
+// It isn't checked that all rows at[s]-base are within rows and that sum overlaps no other slice.
+// Nothing is allocated or retained. Calls may run concurrently if no sum overlaps memory that
+// another call accesses.
 func rowSumsGeneric(sum []float64, rows []float32, base int, at []int32, coef []float64) {
 	n := len(sum)
 	for s, row := range at {

@@ -6,17 +6,17 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// Visit is a part of a posting list with the value and the number of a panel document.
+// Visit is a range of a posting list, with the index and value of a panel document.
 type Visit struct {
 	First, Count uint32  // index of the first entry, and number of entries, at least 1
-	Scale        float32 // the panel document's value in the term
-	Column       uint32  // the panel document's number in the panel
+	Scale        float32 // value of the term in the panel document
+	Column       uint32  // index of the panel document
 }
 
 var _ = Visit(layout.Visit{}) // the assembly reads these fields
 
-// TailOne represents a tail sum of 1. It is below 2³¹ by a margin, so that a sum that is 1 by the
-// Cauchy-Schwarz inequality doesn't overflow int32 through rounding.
+// TailOne represents a tail sum of 1. It is below 2³¹ by a margin, so that rounding errors don't
+// overflow int32. By the Cauchy-Schwarz inequality exact sums are at most 1.
 const TailOne = layout.TailOne
 
 // TailSlack is the number of readable entries required behind the last entry of a visit.
@@ -32,7 +32,7 @@ const TailSlack = layout.TailSlack
 //
 // Integer sums are exact, so their order doesn't matter. If values are √[TailOne] times the values
 // of unit rows, the error of a product is at most 3·2⁻²⁴ of its value plus half of 1/TailOne,
-// 2.3·10⁻¹⁰. The first includes the rounding of both values.
+// 2.3·10⁻¹⁰. The first bound includes the rounding of both values.
 //
 // Entries must be in the range of doc and value, followed by TailSlack more. With count rounded up
 // to a multiple of TailSlack, column*stride+doc[k] must be in the range of sums.
@@ -98,7 +98,7 @@ func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, ro
 // stays NaN and isn't below limit.
 //
 // Accuracy: half an ulp of the result, plus the error of the cosine, which is at least 2⁻²⁵ near 1.
-// Because of that the caller recomputes small results.
+// Therefore the caller recomputes small results.
 func finishGeneric(index []uint32, c []float32, limit float32) int {
 	n := 0
 	for i, s := range c {

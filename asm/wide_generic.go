@@ -24,7 +24,7 @@ const (
 	HalfLineRows      = layout.HalfLineRows // number of rows before the row of NaN
 )
 
-// HalfLineRow returns the row of v and its variable t; HalfLineRows if v is out of range.
+// HalfLineRow returns the row of v and its variable t. If v is out of range, row is HalfLineRows.
 func HalfLineRow(v float64) (row int, t float64) {
 	const (
 		one   = 1023 << 52
@@ -37,7 +37,7 @@ func HalfLineRow(v float64) (row int, t float64) {
 	return row, math.Float64frombits(mantissa) - math.Float64frombits(mid)
 }
 
-// halfLineGeneric evaluates a half line,
+// halfLineGeneric evaluates a half-line table,
 //
 //	dst[j] = Σ_k rows[row(v[j])][k] t(v[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //	dst[j] = zero where v[j] = 0
@@ -94,7 +94,7 @@ func tanhGeneric(dst []float32, v []float64) {
 
 // deficit64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2, it is
 // (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the second if that is negative, so
-// nothing cancels. The error of r is 2^-47 for n < 0, and a relative error for n = 0.
+// nothing cancels. The error of r is 2^-47 for n < 0; for n = 0 r is exact.
 func deficit64(x float64) float64 {
 	if x < coeff.Expm1Low {
 		x = coeff.Expm1Low
@@ -169,7 +169,7 @@ func squaresGeneric(dst, x, y, c []float64) {
 	}
 }
 
-// narrowGeneric rounds to float32, and widenGeneric is its inverse.
+// narrowGeneric rounds to float32, and widenGeneric converts to float64.
 func narrowGeneric(dst []float32, v []float64) {
 	v = v[:len(dst)]
 	for j := range dst {

@@ -53,8 +53,7 @@ func run() error {
 		arg := strings.Fields(lines.Text())
 		c := exec.Command(arg[0], arg[1:]...)
 		c.Stdout, c.Stderr = os.Stdout, os.Stdout
-		// math/big, the oracle's judge, gives wrong results in Bochs 2.7 when it uses ADCX and
-		// ADOX.
+		// math/big, which checks the oracle, gives wrong results in Bochs 2.7 with ADCX and ADOX.
 		c.Env = []string{"GODEBUG=cpu.adx=off", "HOME=/tmp", "PATH=/"}
 		if err := c.Run(); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", arg[0], err))

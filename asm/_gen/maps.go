@@ -110,9 +110,9 @@ func maps(f file) {
 
 // write writes a map:
 //
-//	block:  while a block of registers is left (and none is above the limit), a block
+//	block: one block of registers, while one is left and none of its elements exceeds the limit
 //	single: one register, then back to block
-//	tail:   what is left, less than a register, with masked loads and a masked store
+//	tail: the remaining elements, fewer than a register, with masked loads and a masked store
 func (m mapKernel) write(g *gen) {
 	signature := "func(" + strings.Join(append([]string{"dst"}, m.in...), ", ") + " []float32"
 	for _, name := range m.scalars {

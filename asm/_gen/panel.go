@@ -12,7 +12,7 @@ import (
 
 // panels adds the panel dot products. With AVX2, the 64 columns are eight registers of sums, enough
 // independent chains to hide the latency of a fused multiply-add with one document at a time.
-// AVX-512 takes two documents at a time, for eight chains as well.
+// AVX-512 processes two documents at a time, which also gives eight chains.
 func panels(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
@@ -62,7 +62,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 	offset := g.base("offset")
 	value := g.base("value")
 
-	first := g.GP64() // start of the next place
+	first := g.GP64() // start of the next document's values
 	g.MOVQ(Mem{Base: start}, first)
 	g.LEAQ(element(offset, first, 2), offset)
 	g.LEAQ(element(value, first, 4), value)
@@ -78,7 +78,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		one, two, zero, limit = g.constant(1), g.constant(2), g.reg(), g.reg()
 		g.VXORPS(zero, zero, zero)
 		g.VBROADCASTSS(g.address(g.Param("limit")), limit)
-		g.Store(g.base("index"), g.ReturnIndex(0)) // holds the address of the next index until the kernel ends
+		g.Store(g.base("index"), g.ReturnIndex(0)) // the result holds the address of the next index until the kernel ends
 	}
 
 	// take moves a stream to the values of the next document.
@@ -89,7 +89,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		g.SUBQ(first, s.n)
 		g.MOVQ(last, first)
 	}
-	// advance moves offset and value behind n values.
+	// advance moves the pointers offset and value forward by n values.
 	advance := func(n Register) {
 		g.LEAQ(element(offset, n, 2), offset)
 		g.LEAQ(element(value, n, 4), value)
@@ -101,17 +101,17 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 			term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
 		}
 	}
-	// add adds the terms of value at to the sums of document d. at counts from the end of the
-	// stream.
+	// add adds the terms of a value to the sums of document d. at is the value's index, counted
+	// from the end of the stream.
 	add := func(d int, s stream, at Register) {
 		o := g.GP64()
 		g.MOVWQZX(element(s.offset, at, 2), o)
 		g.VBROADCASTSS(element(s.value, at, 4), broadcast[d])
 		addTerms(d, o)
 	}
-	// addFour adds the four values before number at. Loads are the bottleneck, two per cycle, and
-	// each multiply-add needs a load. So four values share a load, and so do four offsets; shuffles
-	// and shifts spread them.
+	// addFour adds the terms of the four values before index at. Loads are the bottleneck, two per
+	// cycle, and each multiply-add needs a load. So four values share a load, and so do four
+	// offsets; shuffles and shifts spread them.
 	addFour := func(d int, s stream, at Register) {
 		offsets := g.GP64()
 		g.MOVQ(element(s.offset, at, 2).Offset(-2*4), offsets)
@@ -323,7 +323,7 @@ func (g *gen) lanesWhere(predicate U8, a, b VecVirtual, bits GPVirtual) {
 	g.VMOVMSKPS(m, bits)
 }
 
-// eachBit runs do for the number of every set bit, in ascending order, and clears it.
+// eachBit runs do for the index of each set bit, in ascending order, and clears the bits.
 func (g *gen) eachBit(bits GPVirtual, do func(place GPVirtual)) {
 	top, through := g.label("bit"), g.label("through")
 	g.Label(top)
@@ -376,7 +376,7 @@ func pairings(f file) {
 	}
 }
 
-// The functions below compute asm/panel_generic.go, operation by operation.
+// The functions below repeat the operations of asm/panel_generic.go in the same order.
 
 // chiSquare is 2xy/(x+y).
 func (g *gen) chiSquare(y vec, x VecVirtual) vec {
@@ -392,7 +392,7 @@ func (g *gen) jensenShannon(y vec, x VecVirtual) vec {
 	r := g.apply(g.VDIVPS, most, least)
 	h := g.twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4,
 		coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
-	// To save registers, e comes first, then z replaces r.
+	// To save registers, e is computed first, then z replaces r.
 	e := g.each(len(y), func(i int, d VecVirtual) {
 		g.subBits(coeff.RootHalfBits, r[i], d)
 		g.VPSRAD(U8(23), d, d)
@@ -422,6 +422,5 @@ func (g *gen) twoChains(x vec, c ...float32) vec {
 	return odd
 }
 
-// subBits subtracts a constant from integers: it adds the complement, which an instruction reads
-// from memory.
+// subBits subtracts a constant from integers. It adds the negated constant, a memory operand.
 func (g *gen) subBits(bits uint32, a, dst VecVirtual) { g.VPADDD(g.memBits(-bits), a, dst) }

@@ -7,7 +7,7 @@ import (
 )
 
 // piecewise adds the kernel for piecewise polynomials. AVX-512 uses the AVX2 version, because
-// finding rows dominates, and wider registers don't speed that up.
+// finding rows takes most of the time, and wider registers don't make that faster.
 func piecewise(f file) { f.gen(isas[0]).piecewise() }
 
 // lookup holds the registers and addresses of piecewise during the loop.

@@ -15,8 +15,8 @@ func products(f file) {
 	}
 }
 
-// multiply writes multiplyGeneric for matrix elements of the given size in bytes. The sums of a few
-// registers of columns for up to four vectors stay in registers during the pass over the lines. A
+// multiply writes multiplyGeneric for matrix elements of the given size in bytes. During the pass
+// over the lines, the sums for a block of columns and up to four vectors stay in registers. A
 // matrix element is loaded and widened once for up to four vectors. A vector element is broadcast
 // once for all columns of the pass.
 func (g *gen) multiply(name string, size int) {
@@ -63,8 +63,8 @@ type multiplication struct {
 	c, at, stride, lines, by, byStride, sum, apart GPVirtual
 }
 
-// product adds all lines to the sums of wide registers of columns for count vectors, and moves sum
-// to the next vector.
+// product adds all lines to the sums for count vectors and wide registers of columns. It then moves
+// sum to the next vector.
 func (g *gen) product(some some, wide, count int, m multiplication) {
 	first := g.GP64()
 	g.MOVQ(m.sum, first)

@@ -52,7 +52,7 @@ func (g *gen) prefetch() {
 
 // addRows writes addRowsGeneric. Sums stay in registers during the pass over the rows. A block of
 // columns uses all spare registers. The remaining columns are processed in blocks of half the size
-// each, and the last few with a mask. An element takes one widening load and one multiply-add.
+// each, and the last columns with a mask. An element takes one widening load and one multiply-add.
 func (g *gen) addRows() {
 	g.begin("addRows", "func(sum []float64, rows [][]float32, from int, by []float64)", "is addRowsGeneric.")
 	sum := g.base("sum")
@@ -60,7 +60,7 @@ func (g *gen) addRows() {
 	count := g.length("rows")
 	rows := g.base("rows")
 	by := g.base("by")
-	column := g.param("from") // of the row
+	column := g.param("from") // column of the rows
 	g.TESTQ(count, count)
 	g.JZ(LabelRef("done"))
 
@@ -136,8 +136,7 @@ func rowSums(f file) {
 // of an addition, and leave half of the sixteen registers free.
 const stripRegisters = 8
 
-// rowSums writes a kernel for a multiple of stripRegisters registers of sums: 32 with AVX2, 64 with
-// AVX-512.
+// rowSums writes a kernel whose number of sums is a multiple of 32 with AVX2 and 64 with AVX-512.
 func (g *gen) rowSums() {
 	g.begin("sumRows", "func(sum []float64, rows []float32, base int, at []int32, coef []float64)",
 		"is rowSumsGeneric for a multiple of 64 sums.")

@@ -59,7 +59,7 @@ func (g *gen) row(base GPVirtual, s scan, i int) Mem {
 	return element(base, s.at, 4).Offset(4 * i * g.doubles())
 }
 
-// bit fills a register with a one-byte parameter, in the format of admitted.
+// bit fills a register with a one-byte parameter, in the format that admitted requires.
 func (g *gen) bit(name string) VecVirtual {
 	word, x, all := g.param(name), g.XMM(), g.reg()
 	g.VMOVQ(word, x)
@@ -165,7 +165,7 @@ func (g *gen) finish(b best, at, value string) {
 	g.Store(index, g.Return(at))
 }
 
-// lanePlaces holds the lane numbers 0, 1, ….
+// lanePlaces holds the lane indices 0, 1, ….
 func (g *gen) lanePlaces() Mem {
 	var words [8]U64
 	for i := range words {

@@ -15,8 +15,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tails adds the kernels of the tail and the transpositions, only for AVX2. The bottleneck of the
-// tail is stores of single sums, and transpositions move 8×8 blocks.
+// tails adds the kernels of the tail and the transpositions. AVX2 suffices, because the bottleneck
+// of the tail is stores of single sums, and transpositions move 8×8 blocks.
 func tails(f file) {
 	g := f.gen(isas[0])
 	g.tailAdd()
@@ -24,7 +24,7 @@ func tails(f file) {
 	g.transpose("tailStore8", "func(dst []float32, dstStride int, src []int32, srcStride, rows, cols int)", true)
 }
 
-// tailSignature is the signature of tailAddGeneric. avo doesn't know its type Visit.
+// tailSignature is the signature of tailAddGeneric. avo can't parse it because of the type Visit.
 func tailSignature() *gotypes.Signature {
 	pkg := types.NewPackage("asm", "asm")
 	visit := types.NewTypeName(token.NoPos, pkg, "Visit", nil)
@@ -97,7 +97,7 @@ func (g *gen) tailAdd() {
 	}
 	add := func(p VecVirtual) {
 		for half := range 2 {
-			x, two := p.AsX(), []GPVirtual{g.GP64(), g.GP64()} // products each
+			x, two := p.AsX(), []GPVirtual{g.GP64(), g.GP64()} // two products per register
 			if half == 1 {
 				x = g.XMM()
 				g.VEXTRACTI128(U8(1), p, x)
@@ -252,8 +252,8 @@ func (g *gen) transpose(name, signature string, sums bool) {
 	g.end()
 }
 
-// finish adds the conversion of cosines to c, only for AVX2, which reaches memory bandwidth. It
-// processes up to 32 elements at a time and usually finds no small element.
+// finish adds the conversion of cosines to c. AVX2 suffices, because it reaches memory bandwidth.
+// It processes up to 32 elements at a time and usually finds no small element.
 func finish(f file) {
 	g := f.gen(isas[0])
 	g.function("finishAVX2", "func(index []uint32, c []float32, limit float32) int")

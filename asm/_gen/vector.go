@@ -75,7 +75,6 @@ func (g *gen) label(name string) LabelRef {
 	return LabelRef(fmt.Sprintf("%s%d", name, g.n))
 }
 
-// Label places a label here.
 func (g *gen) Label(l LabelRef) { g.Context.Label(string(l)) }
 
 // function begins a function that has no frame and retains none of its arguments.
@@ -95,7 +94,6 @@ func (g *gen) begin(name, signature, doc string) {
 	g.Doc(name + g.suffix + " " + doc)
 }
 
-// end ends a function.
 func (g *gen) end() {
 	g.VZEROUPPER()
 	g.RET()
@@ -162,7 +160,7 @@ func (g *gen) all(x float32, n int) vec {
 	return v
 }
 
-// each writes the registers of a new vec, one instruction after the other.
+// each returns a vec of n new registers, after f has written each register.
 func (g *gen) each(n int, f func(i int, dst VecVirtual)) vec {
 	v := g.regs(n)
 	for i := range v {
@@ -364,15 +362,15 @@ func (g *gen) store32s(v VecVirtual, m Mem, first Register) {
 	}
 }
 
-// blocks32 runs body for up to most registers of float32 at a time, starting with element at. For
-// the remaining elements of n it runs body once more, with their lanes selected by first.
+// blocks32 runs body for n float32 elements, up to most registers at a time. at is the index of the
+// first element. For the remaining elements body runs once more, with the lanes that first selects.
 func (g *gen) blocks32(n GPVirtual, most int, body func(at GPVirtual, first Register, wide int)) {
 	g.inBlocks(n, most, g.lanes, func(at GPVirtual, wide int) { body(at, nil, wide) },
 		func(at GPVirtual) { body(at, g.firstMask(n), 1) })
 }
 
-// inBlocks runs whole for up to most registers at a time, and rest for the remaining elements of n.
-// A register has lanes elements.
+// inBlocks runs whole for n elements, up to most registers at a time, and rest for the remaining
+// elements. A register has lanes elements.
 func (g *gen) inBlocks(n GPVirtual, most, lanes int, whole func(at GPVirtual, wide int), rest func(at GPVirtual)) {
 	at, done := g.GP64(), g.label("done")
 	g.XORQ(at, at)

@@ -9,7 +9,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// Common parts of float64 kernels.
+// Helpers for float64 kernels.
 
 // Ordered predicates of VCMPPD.
 const (
@@ -43,7 +43,7 @@ func (g *gen) everywhereBits(bits uint64) VecVirtual {
 
 func (g *gen) everywhereFloat(x float64) VecVirtual { return g.everywhereBits(math.Float64bits(x)) }
 
-// widen loads as many float32 as fit a register as float64.
+// widen loads float32 values and converts them to a register of float64.
 func (g *gen) widen(m Mem) VecVirtual {
 	d := g.reg()
 	g.VCVTPS2PD(m, d)
@@ -62,7 +62,8 @@ func (g *gen) loop(at, n GPVirtual, step int, body func()) {
 	g.Label(done)
 }
 
-// where returns the lanes of mask in which a compares to b. AVX-512 masks the comparison itself.
+// where returns the lanes of mask in which the comparison of a and b is true. AVX-512 masks the
+// comparison itself.
 func (g *gen) where(mask Register, predicate U8, a, b VecVirtual) Register {
 	if g.lanes == 16 {
 		k := g.K()
@@ -83,7 +84,7 @@ func (g *gen) take(mask Register, src, dst VecVirtual) {
 	g.VBLENDVPD(mask, src, dst, dst)
 }
 
-// compare64 returns the lanes in which a compares to b.
+// compare64 returns the lanes in which the comparison of a and b is true.
 func (g *gen) compare64(predicate U8, a VecVirtual, b Op) Register {
 	var m Register = g.reg()
 	if g.lanes == 16 {
@@ -178,8 +179,7 @@ func (g *gen) store32(v VecVirtual, m Mem, s some) {
 	}
 }
 
-// elements runs body for each register of elements, from element at, and once more for the rest of
-// n.
+// elements runs body for each full register of n elements, and once more for the rest.
 func (g *gen) elements(n GPVirtual, body func(at GPVirtual, s some)) {
 	g.blocks(n, 1, func(at GPVirtual, s some, _ int) { body(at, s) })
 }

@@ -24,7 +24,7 @@ func wideMaps(f file) {
 		g.narrow()
 		g.widenAll()
 		if set.lanes == 8 {
-			g.halfLine() // AVX-512 uses it, too, because finding rows dominates
+			g.halfLine() // also for AVX-512, because finding rows takes most of the time
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (g *gen) halfLine() {
 	g.VXORPD(nans, nans, nans)
 	g.elements(n, func(at GPVirtual, s some) {
 		v := g.load64(element(from, at, 8), s, g.reg())
-		// For values below the first row, the subtraction wraps around to a number above the last
+		// For values below the first row, the subtraction wraps around to an index above the last
 		// row.
 		row := g.reg()
 		g.VPSRLQ(U8(step), v, row)

@@ -125,9 +125,9 @@ const (
 )
 
 // Expm1 is P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2: the power series up to r⁸/9!. The
-// remainder is below 0.347⁹/10! = 2^-35.5 and P above 0.84, so the relative error is below 2^-35.
-// Below Expm1Low, 1-exp(x) is 1 in float32. LogE64 is 1/ln 2. Adding Round64 rounds to an integer,
-// which is in the low bits of the sum.
+// remainder is below 0.347⁹/10! = 2^-35.5 and P is above 0.84, so the relative error is below
+// 2^-35. Below Expm1Low, 1-exp(x) is 1 in float32. LogE64 is 1/ln 2. Adding Round64 rounds to an
+// integer, which is in the low bits of the sum.
 const (
 	Expm10 = 1.0
 	Expm11 = Expm10 / 2

@@ -12,8 +12,8 @@ const (
 	TailSlack = 8   // number of entries that TailAdd in assembly reads at a time
 )
 
-// A piecewise polynomial's variable is c·PiecewiseScale, which is at least 1 for c above 1. The
-// rows of c above 1 follow the rows of 2-c after PiecewiseFold powers of two.
+// In a piecewise polynomial PiecewiseScale is the factor of c, or of 2-c for c > 1. PiecewiseFold
+// is the distance in powers of two from the rows of 2-c to the rows of c > 1.
 const (
 	PiecewiseScale = 1 << 24
 	PiecewiseFold  = 25
@@ -33,8 +33,8 @@ const (
 // Visit has the fields of asm.Visit.
 type Visit struct {
 	First, Count uint32  // index of the first entry in doc and value, and number of entries
-	Scale        float32 // the panel document's value in the term
-	Column       uint32  // the panel document's number in the panel
+	Scale        float32 // value of the term in the panel document
+	Column       uint32  // index of the panel document
 }
 
 // TailOne is the tail sum that represents 1: 2³¹ - 2²¹, so that rounding doesn't overflow int32.
