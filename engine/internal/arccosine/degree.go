@@ -16,7 +16,7 @@ type Degree struct {
 	diagonal float64 // J_n(0)
 	factor   float64 // factor of (1)
 
-	base    *series // (4) for the degree in (-½, 1) from which (3) leads to n; nil for integer n
+	base    *series // (4) for the degree in (-½, 1) at which recursion (3) starts; nil for integer n
 	baseN   float64
 	deficit *series // (4) for n itself
 }

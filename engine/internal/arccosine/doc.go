@@ -1,5 +1,5 @@
-// Package arccosine computes the arc-cosine kernels in float64: every degree above -½, and degree
-// 0 with biased thresholds. Package engine/kernel defines kernels with tables and maps from these
+// Package arccosine computes the arc-cosine kernels in float64: every degree above -½, and degree 0
+// with biased thresholds. Package engine/kernel defines kernels with tables and maps from these
 // functions.
 //
 // # Every degree
@@ -12,8 +12,8 @@
 //
 //	J_n = Γ(n+1) ∫₀^φ (cos ψ - cos φ)ⁿ dψ
 //
-// which is Mehler's integral of a Legendre function. As a hypergeometric function it is, with z =
-// 1 - c/2,
+// which is Mehler's integral of a Legendre function. As a hypergeometric function it is, with z = 1
+// - c/2,
 //
 //	J_n = √(π/2) Γ(n+1)²/Γ(n+3/2) (2-c)^(n+½) F(½, ½; n+3/2; z)                    (1)
 //
@@ -27,13 +27,13 @@
 //
 //	J_n = (2n-1) (1-c) J_{n-1} + (n-1)² c (2-c) J_{n-2}                              (3)
 //
-// For c <= 1 this has no differences, and is as stable as addition. It leads from J_0 = φ and J_1
-// = sin θ + φ cos θ to all integer degrees. Around c = 0, with x = c/2,
+// For c <= 1 nothing is subtracted, so this recursion is numerically stable. From J_0 = φ and J_1 =
+// sin θ + φ cos θ it gives all integer degrees. Around c = 0, with x = c/2,
 //
 //	J_n/J_n(0) = F(-n, -n; ½-n; x)
 //	           - Γ(n+1)²/(Γ(n+3/2) Γ(n+½) cos πn) x^(n+½) F(½, ½; n+3/2; x)                 (4)
 //
-// The two parts have poles at integer n+½, which cancel. See series.go for an accurate evaluation.
+// The two terms have poles at integer n+½, which cancel. See series.go for an accurate evaluation.
 //
 // Source: Cho, Kernel methods for deep learning, PhD thesis, UCSD 2012, ch. 2 and app. A (J_n and
 // its diagonal, A.20); DLMF 14.12.1, 15.8.4 and 15.5.

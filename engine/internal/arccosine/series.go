@@ -9,7 +9,7 @@ import "math"
 //	a_k = (-n)_k² / ((½-n)_k k!),   u_j = ε a_{m+1+j}
 //	v_j = (-1)^m ε/sin(πε) Γ(n+1)²/(Γ(n+3/2) Γ(n+½)) (½)_j² / ((n+3/2)_j j!)
 //
-// where u_j → v_j as ε → 0, and x^(m+1) ln x appears. Each pair is v_j (w_j + L) with
+// where u_j → v_j as ε → 0, so that a term x^(m+1) ln x appears. Each pair is v_j (w_j + L) with
 //
 //	w_j = (u_j/v_j - 1)/ε,   L = (1 - x^(-ε))/ε
 //

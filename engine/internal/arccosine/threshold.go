@@ -11,15 +11,15 @@ import (
 //
 //	k^b = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x-b) Θ(w·y-b)
 //
-// for c = 1 - cosine in [0, 2] and the norms x and y. In the plane of x and y the region is a
-// wedge whose tip is not at the origin. In polar coordinates
+// for c = 1 - cosine in [0, 2] and the norms x and y. In the plane of x and y the region is a wedge
+// whose tip is not at the origin. In polar coordinates
 //
 //	k^b = (1/π) [I(h, ξ) + I(k, η)],   h = b/x, k = b/y >= 0
 //	I(h, ξ) = ∫₀^ξ exp(-h²/(2 sin²φ)) dφ
 //	cot ξ = (x - y cos θ)/(y sin θ),   cot η = (y - x cos θ)/(x sin θ)
 //
-// where ξ, η and θ are angles of the triangle 0, x, y. For b < 0, k^b is k^-b plus erf(|h|/√2) and
-// erf(|k|/√2), by complements. b = 0 gives degree 0. The error is below 10⁻¹³ √(k(x,x) k(y,y)).
+// where ξ, η and θ are angles of the triangle 0, x, y. For b < 0, the complements give k^b = k^(-b)
+// + erf(|h|/√2) + erf(|k|/√2). b = 0 gives degree 0. The error is below 10⁻¹³ √(k(x,x) k(y,y)).
 //
 // Source: Cho, PhD thesis, UCSD 2012, ch. 3, eq. 3.3-3.5, with I(r, ξ) there for r = 1/h; Owen,
 // Ann. Math. Statist. 27 (1956), for the same as T(h, a).
@@ -36,9 +36,8 @@ func Biased(c, x, y, b float64) float64 {
 	return both
 }
 
-// Differ returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), which is four times the probability that a
-// random threshold separates x and y on the same fixed side. For equal norms it has full relative
-// accuracy for small c.
+// Differ returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), which is twice the probability that exactly
+// one of w·x and w·y exceeds b. For equal norms it has full relative accuracy for small c.
 func Differ(c, x, y, b float64) float64 {
 	h, k := math.Abs(b)/x, math.Abs(b)/y
 	if b == 0 {
@@ -48,8 +47,8 @@ func Differ(c, x, y, b float64) float64 {
 	return 2 / math.Pi * (middle(h, a) + middle(k, d))
 }
 
-// Cotangents returns the cotangents of the angles at x and y in the triangle 0, x, y. They are 0
-// if x and y are equal, and infinite if a side is 0.
+// Cotangents returns the cotangents of the angles at x and y in the triangle 0, x, y. They are 0 if
+// x and y are equal, and infinite if a side is 0.
 func Cotangents(c, x, y float64) (atX, atY float64) {
 	s := math.Sqrt(c * (2 - c))
 	if p := (x - y) + float64(y*c); p != 0 {
@@ -71,7 +70,8 @@ var legendre = sync.OnceValue(func() (g struct{ x, w, e [20]float64 }) {
 	return g
 })
 
-// integrate returns ∫ f over [lo, hi], with 20 nodes in each of several equal panels.
+// integrate returns ∫ f over [lo, hi], by Gauss-Legendre quadrature with 20 nodes in each of
+// several equal panels.
 func integrate(f func(t float64) float64, lo, hi float64, panels int) float64 {
 	g := legendre()
 	half := (hi - lo) / float64(2*panels)
@@ -101,7 +101,7 @@ func head(h, a float64) float64 {
 // middle returns I(h, π/2) - I(h, ξ) for a = cot ξ, an odd function of a.
 func middle(h, a float64) float64 {
 	switch v := math.Abs(a); {
-	case h > 40 || v == 0: // 0 for every diagonal
+	case h > 40 || v == 0: // a is 0 if x and y are equal
 		return 0
 	case v <= 1:
 		return math.Copysign(math.Exp(-h*h/2)*head(h, v), a)

@@ -1,6 +1,6 @@
 // Package cache stores tiles of c in bounded memory, for use by all kernels on the same documents.
 // If c of all pairs fits, it is stored whole. Otherwise parts of rows are stored, and the least
-// recently used are evicted. The kernel is applied when a row is read.
+// recently used parts are evicted. The kernel is applied when a row is read.
 package cache
 
 import (
@@ -27,19 +27,19 @@ type Cache struct {
 
 // Stats holds counters since the cache was made.
 type Stats struct {
-	tiles.CacheStats       // counts of tiles; if Whole, of rows that were read and panels that were computed
+	tiles.CacheStats       // counts of tiles or, if Whole, of rows read and panels computed
 	Whole            bool  // c of all pairs fits into the limit
 	Served           int64 // number of kernel values served
 	Computed         int64 // number of pairs whose c was computed
 }
 
 // BlockCols is the default number of columns per tile. Larger tiles compute more unneeded values,
-// smaller tiles spend more time on lookups. The CPU's posting lists have blocks of the same size:
-// a tile that begins within a block takes a search in each list.
+// smaller tiles spend more time on lookups. The CPU's posting lists have blocks of the same size: a
+// tile that begins within a block requires a search in each list.
 const BlockCols = 4096
 
-// New returns a cache of up to limit bytes. If c of all pairs doesn't fit, tiles have about
-// columns columns; 0 means [BlockCols]. New fails if limit is too small for one worker.
+// New returns a cache of up to limit bytes. If c of all pairs doesn't fit, tiles have about columns
+// columns; 0 means [BlockCols]. New fails if limit is too small for one worker.
 func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 	n := of.Len()
 	c := &Cache{Computer: of, limit: limit}
@@ -77,7 +77,7 @@ func (c *Cache) Counts() Stats {
 	return s
 }
 
-// Rows writes rows of the matrix of k, restricted to ranges of columns, which follow each other in
+// Rows writes rows of the matrix of k, restricted to ranges of columns, which are consecutive in
 // dst[r]. Missing values are computed in panels.
 func (c *Cache) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	q, err := c.request(k, rows, columns, dst)

@@ -33,7 +33,7 @@ func blockBytes(panel int) int64 { return (4*int64(panel)*scratchStride + 8191) 
 func ScratchBytes(workers, panel int) int64 { return int64(workers) * blockBytes(panel) }
 
 // newPartial divides limit bytes into scratch space and tiles. If memory is too small for all
-// workers, fewer compute at the same time.
+// workers, fewer workers compute at the same time.
 func newPartial(of *compute.Computer, width int, limit int64) (*partial, error) {
 	one := blockBytes(of.Kernels.Panel)
 	if limit < one {
@@ -57,7 +57,7 @@ type need struct {
 }
 
 // fetch serves missing tiles. It computes all tiles that no other request is computing, then waits
-// for the others.
+// for the other tiles.
 func (q *request) fetch(ctx context.Context, missing []need) error {
 	c := q.c
 	for len(missing) > 0 {
@@ -72,7 +72,7 @@ func (q *request) fetch(ctx context.Context, missing []need) error {
 					q.abandon(mine)
 					return err
 				}
-			case tiles.Busy: // by another request, or by this request if rows contains a row twice
+			case tiles.Busy: // computed by another request, or by this request if rows contains a row twice
 				others, wait = append(others, m), append(wait, done)
 			default:
 				m.tile = t

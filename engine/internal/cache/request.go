@@ -102,7 +102,7 @@ func (q *request) serve(r int, s span, t *tiles.Tile) error {
 	return q.apply(r, s, t.C, s.block*q.c.width)
 }
 
-// shareValues is the minimum number of values that several workers read.
+// shareValues is the minimum number of values for which a read is divided among workers.
 const shareValues = 1 << 16
 
 // read serves ready tiles and returns missing tiles.

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// whole stores c of all pairs. It is computed in panels of the symmetric half: rows from the
-// panel's first document on.
+// whole stores c of all pairs. It is computed in panels of rows of the symmetric half. The columns
+// of a panel begin at its first document.
 type whole struct {
 	n    int
 	c    []float32 // n×n; nil until first needed
@@ -125,8 +125,8 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 // Free reports whether a matrix may take the memory of c: all of c fits and isn't computed yet.
 func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() }
 
-// Lend reserves the memory of c for a matrix, until [Cache.GiveBack]. Free must be true. It
-// returns false if the memory is already reserved, and waits for a running Build.
+// Lend reserves the memory of c for a matrix, until [Cache.GiveBack]. Free must be true. It returns
+// false if the memory is already reserved, and waits for a running Build.
 func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
 	w := c.whole
 	if err := w.enter(ctx); err != nil {
@@ -140,7 +140,7 @@ func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
 	return true, nil
 }
 
-// Made counts a matrix that was computed in the memory lent.
+// Made counts a matrix that was computed in lent memory.
 func (c *Cache) Made() {
 	c.computed.Add(compute.PairsOf(c.Len()))
 	c.whole.misses.Add(int64(len(c.whole.have)))

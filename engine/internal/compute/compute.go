@@ -19,7 +19,7 @@ import (
 // Computer is a back end with its documents and settings. It may be used concurrently.
 type Computer struct {
 	X        *sparse.Embedded
-	Norms    []float32 // norms of the documents; 0 if they have none
+	Norms    []float32 // norms of the documents; 0 if the documents have no norms
 	Backend  device.Backend
 	Kernels  *asm.Kernels
 	Workers  int
@@ -99,7 +99,7 @@ func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) erro
 
 // Diagonal returns k(xᵢ, xᵢ) for all documents i.
 func (c *Computer) Diagonal(k kernel.Kernel) ([]float32, error) {
-	d := make([]float32, c.Len()) // c is 0
+	d := make([]float32, c.Len()) // c of a document with itself is 0
 	for i := range d {
 		if err := c.Map(k, d[i:i+1], d[i:i+1], i, i); err != nil {
 			return nil, err
@@ -117,8 +117,8 @@ type programs struct {
 // maxPrograms is the size of the cache. A model search cycles through fewer kernels.
 const maxPrograms = 16
 
-// Program returns the program of a kernel, or nil if no program is valid for the documents. It
-// also returns nil for inner products of integer counts, because devices don't round them.
+// Program returns the program of a kernel, or nil if no program is valid for the documents. It also
+// returns nil for inner products of integer counts, because devices don't round them.
 func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Program, err error) {
 	if kernel.VariableOf(k) != kernel.OfAll && c.whole() {
 		return nil, nil
@@ -144,8 +144,8 @@ func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Pr
 
 // Rows computes k for a request with the back end; Lo may be any column. It calls visit for tiles
 // of up to [BlockDocs] columns by a panel of rows, from up to r.Workers goroutines. Tiles of the
-// same rows follow each other with ascending columns. A value that isn't finite is an error.
-// report may be nil.
+// same rows are visited consecutively, with ascending columns. A value that isn't finite is an
+// error. report may be nil.
 func (c *Computer) Rows(
 	ctx context.Context, k kernel.Kernel, r *device.Request, report *run.Reporter, visit func(t *device.Tile) error,
 ) (err error) {
@@ -201,8 +201,8 @@ func (c *Computer) Rows(
 	return err
 }
 
-// BlockDocs is the number of columns that are mapped and stored together. With a panel of rows
-// they form a tile that fits the L2 cache.
+// BlockDocs is the number of columns that are mapped and stored together. With a panel of rows they
+// form a tile that fits the L2 cache.
 const BlockDocs = 4 * sparse.Block
 
 // parts divides a device's tile among workers. A part has up to a panel of rows, fewer if workers
@@ -284,8 +284,8 @@ func (c *Computer) mapPlain(k kernel.Kernel, r *device.Request, t *device.Tile) 
 	return nil
 }
 
-// norm returns the norm of row i of a request, or 0 if the documents have no norms. Such kernels
-// don't use norms.
+// norm returns the norm of row i of a request, or 0 if the documents have no norms. Kernels of such
+// documents don't use norms.
 func (c *Computer) norm(r *device.Request, i int) float32 {
 	if r.From == nil {
 		return c.Norms[r.Docs[i]]

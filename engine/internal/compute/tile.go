@@ -17,8 +17,8 @@ func Pairs(r *device.Request, first, end, lo, hi int) (pairs int64) {
 	return pairs
 }
 
-// Lines returns the number, length and distance of a tile's contiguous lines, which are its rows
-// or columns.
+// Lines returns the number, length and stride of a tile's contiguous lines, which are its rows or
+// columns.
 func Lines(t *device.Tile) (lines, length, stride int) {
 	if t.ColStride == 1 {
 		return t.Rows, t.Cols(), t.RowStride

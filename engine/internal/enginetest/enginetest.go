@@ -103,8 +103,8 @@ func Embed(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded 
 	return x
 }
 
-// Rows returns rows of counts: random rows of different density, near duplicates at many
-// distances, a duplicate, a multiple, rows without common terms, and empty rows.
+// Rows returns rows of counts: random rows of different density, near duplicates at many distances,
+// a duplicate, a multiple, rows without common terms, and empty rows.
 func Rows() [][]float32 {
 	r := rand.New(rand.NewPCG(7, 1))
 	const terms = 200
@@ -189,7 +189,7 @@ var Kernels = []string{
 	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1):layers=4", "compose(rbf:gamma=0.1,ngd)",
 }
 
-// ISAs returns the instruction sets to test: all that the CPU supports, or with -short only the
+// ISAs returns the instruction sets to test: all supported by the CPU, or with -short only the
 // fastest. With the race detector the generic kernels are twenty times as slow as the assembly.
 func ISAs() []asm.ISA {
 	all := asm.Available()

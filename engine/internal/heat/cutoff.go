@@ -10,8 +10,8 @@ import "math"
 //
 // for d >= 0. A radius of 0 means no cut-off, η = 1. The source requires a smooth function that is
 // 1 near the diagonal and vanishes far from it, with radius at most 2π, half a great circle, but
-// doesn't specify it. This is the usual choice. Accuracy: a few float64 ulp of 1 + |ln η|, plus
-// the error of d times 1/(1-u).
+// doesn't specify it. This is the usual choice. Accuracy: a few float64 ulp of 1 + |ln η|, plus the
+// error of d times 1/(1-u).
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1; the bump: Lee, Introduction to Smooth
 // Manifolds (2013), lemma 2.21.
@@ -22,7 +22,7 @@ func LogCutoff(radius, d float64) float64 {
 	if d >= radius {
 		return math.Inf(-1)
 	}
-	// Subtracting before dividing keeps the digits near both ends.
+	// Subtraction before division avoids cancellation near both ends.
 	half := radius / 2
 	w := half/(radius-d) - half/(d-half) // 1/(1-u) - 1/u
 	if w > 0 {

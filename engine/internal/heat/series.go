@@ -16,10 +16,10 @@ import (
 // with z = x², L w = 4z w_zz + 2n w_z + Q w, and a term z^j of L w becomes z^j/(2j+k).
 //
 // Coefficients are computed with extra digits, because multiplications by (1-y)^k and derivatives
-// lose some. The float64 results are correctly rounded.
+// lose some digits. The float64 results are correctly rounded.
 const (
-	seriesTerms = 48  // 4⁻⁴⁸ is below float64 precision, also with a factor of 48⁷ from poles of order 8
-	seriesBits  = 384 // divisions for the cotangent and powers of 1-y lose about 100 of them
+	seriesTerms = 48  // 4⁻⁴⁸ is below float64 precision, even with a factor of 48⁷ from poles of order 8
+	seriesBits  = 384 // divisions for the cotangent and powers of 1-y lose about 100 bits
 )
 
 // bigPi is π to 100 decimals.
@@ -58,7 +58,7 @@ func cotangent(terms int) []*big.Float {
 // ratios returns the coefficients of v_0 … v_order for the n-sphere: v_k = Σ ratios[k][j] y^j.
 func ratios(n, order int) [][]float64 {
 	a := float64(n-1) / 2
-	terms := seriesTerms + order // each order loses a term to the derivative
+	terms := seriesTerms + order // the derivative loses a term per order
 	q := cotangent(terms)
 	for j := range q {
 		q[j] = mul(q[j], number(-a*float64(2*j+1))) // 1/sin²x - 1/x² = C + 2z C′

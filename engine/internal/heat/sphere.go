@@ -58,8 +58,8 @@ func (s *Sphere) LogPsi0(form Form, c float64) float64 {
 	return s.a * logSine(c)
 }
 
-// terms returns the coefficients of v_k that matter at y. For c <= 1 each term is at most about a
-// sixteenth of the previous one.
+// terms returns the coefficients of v_k that affect the float64 result at y. For c <= 1 each term
+// is at most about a sixteenth of the previous one.
 func (s *Sphere) terms(k int, y float64) []float64 {
 	if y <= 0.25 {
 		return s.ratio[k][:seriesTerms/2]

@@ -1,30 +1,30 @@
-// Package join finds all pairs of documents within a bound on c = 1 - cosine without comparing
-// most pairs.
+// Package join finds all pairs of documents within a bound on c = 1 - cosine without comparing most
+// pairs.
 //
 // Identical documents are compared once. Columns are ranked from the rarest to the most frequent.
-// Let u be a document's unit vector, and N(t) the squared length of u from column t on. If t is
-// the first column that documents x and y share, their cosine is at most √(Nₓ(t) N_y(t)) by Cauchy
-// and Schwarz. So a pair with a cosine of at least τ > 0 satisfies
+// Let u be a document's unit vector, and N(t) the squared length of u from column t on. If t is the
+// first column that documents x and y share, their cosine is at most √(Nₓ(t) N_y(t)) by Cauchy and
+// Schwarz. So a pair with a cosine of at least τ > 0 satisfies
 //
 //	Nₓ(t) N_y(t) >= τ²,
 //
-// and N(t) >= τ² in both documents. The values with N(t) >= τ² are before the document's cut, and
-// only they are indexed. The list of a column holds the documents with this column before the cut,
-// in descending order of N. Two entries whose product is at least τ² are a match. A match is
+// and N(t) >= τ² in both documents. The values with N(t) >= τ² are before the document's cut. Only
+// these values are indexed. The list of a column holds the documents with this column before the
+// cut, in descending order of N. Two entries whose product is at least τ² are a match. A match is
 // rejected if one of these tests fails:
 //
 //   - Difference: ‖x - y‖² = 2c is at least the sum of squares of values in only one of x and y.
 //     Sketches, with a bit per sampled column, give a lower bound of this sum.
 //   - First column: the pair is a match only in its first shared column.
-//   - Length: the cosine up to the first cut, plus √NN of the rest of both, is at least τ.
+//   - Length: the cosine up to the first cut, plus √(Nₓ N_y) for the rest, is at least τ.
 //
 // The caller checks the remaining pairs. Histograms have u = √θ. Both of their similarities are at
 // most Σ√(θθ′), because 2ab/(a+b) <= √(ab) and, with a = e^x and b = e^-x, cosh x ln(2 cosh x) - x
 // sinh x <= ln 2, whose derivative is at most 0 for x >= 0.
 //
 // Rounding: values are float32. The relative error is below 2⁻²³ for a value of u, and below 2⁻²²
-// for a sum of squares or products; float64 sums add far less. margin is twice that, and is added
-// to all upper bounds.
+// for a sum of squares or products; float64 sums add far less. margin is twice this error, and is
+// added to all upper bounds.
 //
 // Sources: Bayardo, Ma and Srikant, WWW 2007 (cut); Anastasiu and Karypis, L2AP, ICDE 2014
 // (lengths); Sandes, Teodoro and Melo, arXiv:1711.07295 (sketches).
@@ -64,7 +64,7 @@ type Counts struct {
 	Distinct int     // number of distinct documents
 	Values   int64   // number of values of distinct documents
 	Before   int64   // number of these values that are before their document's cut
-	Matches  int64   // pairs of list entries whose lengths allow the bound
+	Matches  int64   // number of pairs of list entries whose lengths allow the bound
 	Sketched float64 // fraction of matches that pass the sketches, estimated from a sample
 	Steps    float64 // mean number of merge steps per match, estimated from a sample
 	Checked  float64 // fraction of matches that must be checked, estimated from a sample
@@ -73,9 +73,8 @@ type Counts struct {
 // ErrFar reports that the bound is too large to skip any column.
 var ErrFar = errors.New("join: the bound is too large to skip any column")
 
-// New prepares the search for pairs of x and y within a bound on c; y is nil for pairs of
-// documents of x. It finds copies and ranks columns. Both sets must be valid and have the same
-// embedder.
+// New prepares the search for pairs of x and y within a bound on c; y is nil for pairs of documents
+// of x. It finds copies and ranks columns. Both sets must be valid and have the same embedder.
 func New(ctx context.Context, x, y *sparse.Embedded, bound float64, workers int) (*Join, error) {
 	j := &Join{tau: 1 - bound, most: bound, workers: max(workers, 1), rarest: 2}
 	if !(j.tau > 0) {
@@ -128,8 +127,8 @@ func (j *Join) sides() []*side {
 	return []*side{j.rows, j.cols}
 }
 
-// Copies returns all documents identical to row i, including i, in ascending order. OfColumn does
-// so for a column.
+// Copies returns all documents identical to row i, including i, in ascending order. OfColumn
+// returns the same for a column document.
 func (j *Join) Copies(i int) []uint32   { return j.rows.copies(uint32(i)) }
 func (j *Join) OfColumn(i int) []uint32 { return j.cols.copies(uint32(i)) }
 
@@ -177,8 +176,8 @@ func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 	return c, nil
 }
 
-// Bytes bounds the memory of a search with before values before the cut: permanent data, and all
-// lists together.
+// Bytes bounds the memory of a search, given the number of values before the cut: permanent data,
+// and all lists together.
 func (j *Join) Bytes(before int64) (forward, lists int64) {
 	documents, sides := 0, j.sides()
 	for _, s := range sides {
@@ -242,10 +241,10 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 	return err
 }
 
-// Run calls check for all pairs that may be within the bound, each pair once, concurrently from
-// the number of goroutines passed to New; w is the goroutine's index. A document also represents
-// its copies. In one set i differs from j. done counts matches. Run returns within a second after
-// ctx is done.
+// Run calls check for all pairs that may be within the bound, each pair once, concurrently from the
+// number of goroutines passed to New; w is the goroutine's index. A document also represents its
+// copies. In one set i differs from j. done is called with the number of matches of each task. Run
+// returns within a second after ctx is done.
 func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, i, k int) error) error {
 	return j.eachStripe(ctx, func(l *lists) error {
 		l.divide()

@@ -43,8 +43,8 @@ func (e entry) length() float32 { return math.Float32frombits(^uint32(e >> 32)) 
 // 2⁻²⁴ in itself and in the product. Underflow doesn't matter, because N includes a margin.
 func (j *Join) least() float32 { return float32(j.tau * j.tau * (1 - 0x1p-23)) }
 
-// limit is the maximum squared difference of a match, 2c <= 2, as summed by alone. It allows for
-// 3.5 margins: one for squares of values, half for c, and 6 roundings of 2⁻²³ each.
+// limit is the maximum squared difference of a match, 2c <= 2, as computed by sketch.alone. It
+// allows for 3.5 margins: one for squares of values, half for c, and 6 roundings of 2⁻²³ each.
 func (j *Join) limit() float32 { return float32(2*j.most + 4*margin) }
 
 func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
@@ -223,8 +223,8 @@ func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc in
 }
 
 // may reports whether r is the first rank that two documents share, and whether their terms before
-// the first cut allow a pair within the bound. The upper bound on the cosine, the dot product so
-// far plus the product of the remaining norms, only decreases along the way.
+// the first cut allow a pair within the bound. The upper bound on the cosine is the dot product so
+// far plus the product of the remaining norms. It only decreases during the merge.
 func (w *worker) may(k, m, r uint32) bool {
 	j := w.j
 	ranks, values := j.rows.row(k)

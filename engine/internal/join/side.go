@@ -103,8 +103,8 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// same reports whether rows have the same terms and raw values. All later results are then the
-// same bit for bit.
+// same reports whether rows i and k have the same terms and raw values, so that all results for
+// them are equal bit for bit.
 func same(x *sparse.Embedded, i, k int) bool {
 	s, _ := x.Row(i)
 	t, _ := x.Row(k)
@@ -179,8 +179,8 @@ const (
 	sketchBits  = 64 * sketchWords
 )
 
-// sketch has a bit for each sampled column, whose hash is low: one set of bits for all values of a
-// document, and one for heavy values, whose squares are at least share.
+// sketch holds two bit sets of a document's sampled columns (columns with a small hash): all for
+// all values, and heavy for values whose squares are at least share.
 type sketch struct {
 	all, heavy [sketchWords]uint64
 	share      float32
@@ -198,7 +198,8 @@ func (x *sketch) alone(y *sketch, limit float32) bool {
 	return sum > limit
 }
 
-// sketch chooses as heavy the values that about maximise their number times their smallest square.
+// sketch chooses the heavy values so that their number times their smallest square is nearly
+// maximal.
 func (w *cutter) sketch(j *Join, s *side, k int) (out sketch) {
 	terms, values := s.x.Row(int(s.distinct[k]))
 	const half = 22 // half of the significant bits of a float32: two steps per power of 2

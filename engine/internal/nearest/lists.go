@@ -1,6 +1,6 @@
 // Package nearest selects small values from tiles: the nearest neighbours of each document
-// ([Lists]), or all values below a limit ([Search]). A kernel of package asm compares all values
-// of a part with the limits of its rows and columns. Values are keys: c, or negative kernel
+// ([Lists]), or all values below a limit ([Search]). A kernel of package asm compares all values of
+// a part of a tile with the limits of its rows and columns. Values are keys: c, or negated kernel
 // values.
 package nearest
 
@@ -78,7 +78,7 @@ func (l *Lists) Len() int { return len(l.count) }
 // Of returns the sorted list of a document. Call it after Sort.
 func (l *Lists) Of(i int) []Neighbour { return l.lists(i, i+1)[:l.count[i]:l.count[i]] }
 
-// lists returns the memory of the lists of documents first <= i < end as neighbours.
+// lists returns the entries of documents first <= i < end, reinterpreted as neighbours.
 func (l *Lists) lists(first, end int) []Neighbour {
 	entries := l.entries[first*l.k : end*l.k]
 	return unsafe.Slice((*Neighbour)(unsafe.Pointer(unsafe.SliceData(entries))), len(entries))

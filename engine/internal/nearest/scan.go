@@ -13,11 +13,11 @@ import (
 // Search selects values from tiles. It may be used concurrently.
 type Search struct {
 	Kernels *asm.Kernels
-	Half    bool // tiles are of the symmetric half; rows and columns are the same documents
-	Falling bool // keys are the negative values of tiles, which are negated in place
+	Half    bool // tiles are from the symmetric half; rows and columns are the same documents
+	Falling bool // keys are negated values; tiles are negated in place
 
 	// Wanted reports whether a pair may enter a list, given its row, column and key. If nil, every
-	// pair may. It must be safe for concurrent use.
+	// pair may enter. It must be safe for concurrent use.
 	Wanted func(i, j int, key float32) bool
 
 	Found, Entered atomic.Int64 // see device.Stats
@@ -33,8 +33,7 @@ type scratch struct {
 	turned       []float32 // transposed tile
 }
 
-// partRows is the number of rows that share one read of the limits, which decrease in the
-// meantime.
+// partRows is the number of rows that are scanned with one copy of the column limits.
 const partRows = 64
 
 // never is a limit that excludes all keys.
@@ -72,8 +71,8 @@ type part struct {
 	first, lo int  // row and column of the first value
 }
 
-// find selects keys that are at most the limit of their row or column, in rows from first on and
-// columns from lo on, one limit each. It returns their positions in the part.
+// find selects keys that are at most the limit of their row or column, and returns their positions
+// in the part. rows holds a limit per row from first on, columns a limit per column from lo on.
 func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns []float32) ([]uint32, part) {
 	p := part{t.Value[(first-t.First)*t.RowStride+(lo-t.Lo)*t.ColStride:], t.RowStride, t.RowStride == 1, first, lo}
 	if p.byColumns {
@@ -92,8 +91,8 @@ func (p *part) pair(at uint32) (row, column int, key float32) {
 	return p.first + row, p.lo + column, key
 }
 
-// parts divides a tile. It splits columns at lock boundaries and, in the symmetric half, after the
-// tile's own rows; these columns are square. It splits rows into groups of partRows.
+// parts divides the columns of a tile at lock boundaries and, in the symmetric half, after the
+// tile's own rows. square is set for columns that are also rows of the tile.
 func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error) error {
 	for lo := t.Lo; lo < t.Hi; {
 		hi := min(lo/lockDocs*lockDocs+lockDocs, t.Hi)
@@ -114,7 +113,8 @@ func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error
 func (s *Search) Enter(l, m *Lists, t *device.Tile) {
 	w := s.begin(t)
 	defer s.spare.Put(w)
-	// Lock rows, then later columns one by one: always in ascending order, to avoid deadlocks.
+	// Lock rows, then later columns one by one. Locks are taken in ascending order to avoid
+	// deadlocks.
 	first, last := t.First/lockDocs, (t.First+t.Rows-1)/lockDocs
 	for b := first; b <= last; b++ {
 		l.locks[b].Lock()
@@ -156,8 +156,8 @@ func (s *Search) Enter(l, m *Lists, t *device.Tile) {
 }
 
 // bound lowers the limits of a tile's rows to an upper bound on their k-th key, if their lists are
-// still nearly empty. Without it most values would be inserted and soon replaced. If some pairs
-// aren't wanted, limits stay, because the k-th key may belong to an unwanted pair.
+// still nearly empty. Otherwise most values would be inserted and soon replaced. If some pairs
+// aren't wanted, limits don't change, because the k-th key may belong to an unwanted pair.
 func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 	met, levels, lines := t.Lo, l.k, t.Cols()
 	if s.Half {
@@ -185,8 +185,8 @@ func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 	w.least = least
 }
 
-// Pairs calls visit with the pairs of a tile whose keys are at most most, one part of the tile at
-// a time. visit may overwrite rows, columns and keys. In the symmetric half it passes only pairs
+// Pairs calls visit with the pairs of a tile whose keys are at most a limit, one part of the tile
+// at a time. visit may overwrite rows, columns and keys. In the symmetric half it passes only pairs
 // with row < column.
 func (s *Search) Pairs(most float32, t *device.Tile, visit func(rows, columns []int32, keys []float32) error) error {
 	w := s.begin(t)

@@ -7,7 +7,7 @@
 // of 512 documents (panel.run); segments of the head (panel.head); a panel's documents in registers
 // (package asm).
 //
-// Kernels, and the storage of results, belong to package engine.
+// Package engine applies kernels and stores results.
 package panel
 
 import (
@@ -38,7 +38,7 @@ type Backend struct {
 	workers  int
 	layout   *layout
 	own      *side     // documents of the columns
-	postings *postings // posting lists of their tail
+	postings *postings // posting lists of the column documents' tail
 	heads    []Head    // heads that the cost model compared
 
 	denseColumns bool // see rowDots
@@ -102,7 +102,7 @@ func (b *Backend) HostBytes() int64 {
 
 func (f *foreign) bytes() int64 { return f.byRank.Bytes() + f.side.bytes() }
 
-// Stats returns the counts of all computations that have ended.
+// Stats returns the counts of all completed computations.
 func (b *Backend) Stats() device.Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,7 +134,7 @@ func (b *Backend) giveBack(p *panel) {
 	}
 }
 
-// lend returns memory for row documents; takeBack takes it back after their last panel.
+// lend returns memory for row documents; takeBack releases the memory after the last panel.
 func (b *Backend) lend() *foreign {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -236,8 +236,8 @@ func (b *Backend) panels(r *device.Request) (starts []int) {
 }
 
 // inOrder returns the order of n panels on a number of workers: ascending or, if lastFirst is set,
-// descending. The last panels of the symmetric half are the smallest, so a few of them are left for
-// the end to keep all workers busy while one works on the largest.
+// descending. The last panels of the symmetric half are the smallest, so some of these are computed
+// last, to keep all workers busy while one worker computes the largest.
 func inOrder(n, workers int, lastFirst bool) func(task int) int {
 	if !lastFirst {
 		return func(task int) int { return task }

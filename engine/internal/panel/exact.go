@@ -39,7 +39,7 @@ func exactC(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 
 }
 
 // unitCache stores the float64 rows of a panel's documents. Each row is computed at its first use.
-// Memory for all rows is allocated at the first use of any.
+// Memory for all rows is allocated at the first use of any row.
 type unitCache struct {
 	x      *sparse.Embedded
 	docs   []int

@@ -45,8 +45,8 @@ func (k *kept) bytes() int64 {
 	return 0
 }
 
-// keep returns the columns as panels. It returns nil if the request has many documents or is the
-// first request, or if the panels don't fit.
+// keep returns the columns as dense panels. It returns nil if the request has many documents or is
+// the first request, or if the panels don't fit.
 func (b *Backend) keep(r *device.Request) [][]float32 {
 	own := b.own.x
 	if r.From == nil || r.From == own || len(r.Docs) > fewest || r.Lo != 0 || r.Hi != own.Rows() || r.Hi == 0 {
@@ -153,7 +153,7 @@ func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
 	}
 }
 
-// row computes c of document i of x, which s holds, with all columns, and calls visit for each
+// row computes c between document i of x, stored in s, and all columns. It calls visit for each
 // block.
 func (p *panel) row(
 	ctx context.Context, s *single, x *sparse.Embedded, i int, panels [][]float32,

@@ -21,9 +21,9 @@ import (
 //	u·Σ |a_j b_j| m_j  <=  u·√(Σ a_j² m_j)·√(Σ b_j² m_j)  <=  u·E
 //
 // where E is the largest Σ a_j² m_j of all documents. If all products are equal, as in text with
-// many single words, the error reaches half of this bound: sums between two powers of two all round
-// in the same direction, and the sums between the next lower two are exact. A head has the fewest
-// segments that keep E within pairing.roundings.
+// many single words, the error reaches half of this bound: sums between two powers of two are all
+// rounded in the same direction, and smaller sums are exact. A head has the fewest segments that
+// keep E within pairing.roundings.
 //
 // Other errors add at most 16u: 2u·s for the rounded values, u in 1-s, and in the tail 3u·s for
 // scaling and products, 2u·s for conversion to float32, and 8u for longTail integers. Without fused
@@ -40,7 +40,7 @@ const (
 // assumes.
 const usuallyInSegment = 20
 
-// Head is a choice of the terms in dense panels, with the cost model's prediction.
+// Head describes the terms in dense panels, with the predicted time.
 type Head struct {
 	Roles     Roles         // DenseRows or DenseColumns
 	Terms     int           // number of terms, the most frequent ones
@@ -48,11 +48,11 @@ type Head struct {
 	Predicted time.Duration // time for all dot products of the symmetric half on one core
 }
 
-// planHead predicts the time of dot products for heads of 16 terms, 1.25 times as many, and so on,
-// with segments of the usual size.
+// planHead predicts the time of dot products for heads of 16 terms, 20 terms, and so on in steps of
+// a factor 1.25, with segments of the usual size.
 //
-// With n documents, panels of R, and document frequencies f in falling order, of which the first H
-// are in the head,
+// With n documents, panels of R, and document frequencies f in descending order, of which the first
+// H are in the head,
 //
 //	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadFar + n·segments · HeadDocument + n · TailDocument)
 //	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/TailDocs · TailList
@@ -63,7 +63,7 @@ type Head struct {
 //
 //	head = n/R · (Σ_{r<H} f_r · HeadValue + n · RowDocument + 4 n·H · L3Byte)
 //
-// The symmetric half takes half of this time. A positive most limits the number of terms.
+// The symmetric half takes half of this time. If most is positive, it limits the number of terms.
 func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles Roles) (heads []Head) {
 	n, width := float64(byRank.Cols), float64(k.Panel)
 	caches := asm.UsedCaches()
@@ -120,9 +120,9 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 	return heads
 }
 
-// cut divides the first terms ranks, the head, into the fewest segments that keep rounding errors
-// within pairing.roundings. If that is impossible, it minimises them. The last bound is the end of
-// the head.
+// cut divides the head, the first ranks up to terms, into the fewest segments that keep rounding
+// errors within pairing.roundings. If that is impossible, it minimises the rounding errors. The
+// last bound is the end of the head.
 func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
 	least := math.Inf(1)
 	try := func(limit float64) (sums float64) {
@@ -146,8 +146,8 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 // values.
 const minLimit = 0x1p-8
 
-// segments starts a new segment if a document's sum over the segment would exceed the limit, or
-// after most terms.
+// segments starts a new segment if a document's sum over the segment would exceed the limit, or if
+// the segment has most terms.
 func (pair pairing) segments(byRank *sparse.CSR, terms int, limit float64, most int) []int {
 	bounds := []int{0}
 	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)

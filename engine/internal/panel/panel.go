@@ -207,7 +207,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 
 // firstFrom returns the index of the first of n ascending documents that is at least from. Most
 // terms are evenly distributed, so the search starts at the expected index and doubles its steps.
-// Binary search would miss the cache at each step.
+// Binary search would cause a cache miss at each step.
 func firstFrom(docs []uint16, from, n int) int {
 	lo, hi := 0, len(docs)
 	switch {

@@ -13,7 +13,7 @@ import (
 // transposed. Short documents have a small head, so the dense columns are small. Sums have the same
 // terms in the same order, so they are bit-identical to panel.dots.
 
-// Roles selects the documents that are dense; the others stream past them.
+// Roles selects the documents that are dense; the other documents stream past them.
 type Roles int
 
 const (

@@ -32,20 +32,20 @@ type side struct {
 	x     *sparse.Embedded
 	head  []segment  // segments in order
 	tail  sparse.CSR // columns are ranks minus the size of the head, descending within a row
-	place []uint16   // position of each tail value within its block of the posting list; nil without lists
+	place []uint16   // index of each tail value within its block of the posting list; nil without lists
 	long  []uint32   // documents with more than longTail values in the tail, ascending
 	least []float32  // smallest tail value of each document in long; see minOf
 }
 
 // segment holds the values of all documents in one segment of the head. Each block of sparse.Block
 // consecutive documents is sorted by number of values, so that loops over consecutive documents
-// have similar lengths. The document at place p of this order has value[k] at offset[k], start[p]
+// have similar lengths. The document at index p of this order has value[k] at offset[k], start[p]
 // <= k < start[p+1], in ascending order of document frequency. An offset is the index of the term's
 // row in a dense panel: the rank within the segment times the documents per panel.
 type segment struct {
 	start  []int64
-	doc    []uint8 // the document at place p is p - p%Block + doc[p]
-	place  []uint8 // document i is at place i - i%Block + place[i]
+	doc    []uint8 // the document at index p is p - p%Block + doc[p]
+	place  []uint8 // document i is at index i - i%Block + place[i]
 	offset []uint16
 	value  []float32
 }
@@ -191,8 +191,8 @@ func (s *side) bytes() int64 {
 }
 
 // postings are the posting lists of the tail, split into blocks of documents. Entries of block b
-// begin at base[b]. List t is for rank head+t, from base[b] + first[b·(lists+1)+t] to the start of
-// list t+1. doc holds ascending positions in the block, value the documents' values.
+// begin at base[b]. List t is for rank head+t. It extends from base[b] + first[b·(lists+1)+t] to
+// the start of list t+1. doc holds ascending indices of documents in the block, value their values.
 type postings struct {
 	block int // documents per block
 	lists int
@@ -203,8 +203,8 @@ type postings struct {
 }
 
 // TailDocs is the minimum number of documents whose tails are summed together. The sums of one
-// document of a panel, 16 KiB, fit in the L1 cache. maxTailDocs is the maximum, because positions
-// have 16 bits.
+// document of a panel, 16 KiB, fit in the L1 cache. maxTailDocs is the maximum, because indices in
+// doc have 16 bits.
 const (
 	TailDocs    = 8 * blockDocs
 	maxTailDocs = 1 << 16

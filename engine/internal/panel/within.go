@@ -22,6 +22,6 @@ func Denoised(c float64) float64 {
 	return c
 }
 
-// Bound returns the largest c that counts as within a bound: bound·(1 + 10⁻⁹), so that 1/10 is
+// Bound returns the largest c that is treated as within a bound: bound·(1 + 10⁻⁹), so that 1/10 is
 // within 0.1.
 func Bound(bound float64) float64 { return bound * (1 + 1e-9) }
