@@ -61,8 +61,8 @@ func init() {
 
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
-// product is the product of kernels, an inner product of tensor products. Cosines are multiplied:
-// 1 - (1-a)(1-b) = a + (1-a) b. It is positive definite by Schur's theorem. Source: Cho, ch. 4.
+// product is the product of kernels, an inner product of tensor products. Cosines are multiplied: 1
+// - (1-a)(1-b) = a + (1-a) b. It is positive definite by Schur's theorem. Source: Cho, ch. 4.
 func product(k *kernel) formula {
 	known := ofParts(k.parts)
 	known.NonPositive = known.NonPositive && len(k.parts)%2 == 1
@@ -228,7 +228,7 @@ func normalised(k *kernel) formula {
 //
 //	c2 = (g - (√p-√q)²/2) / √(pq)
 //
-// g follows from the geometry of k₁ without cancellation. If the diagonal of k₁ is 0, as of a
+// g follows from the geometry of k₁ without cancellation. If the diagonal of k₁ is 0, as for a
 // negative distance, g is -k₁(x, y). Source: Schölkopf, NIPS 2000.
 func centred(k *kernel) formula {
 	of := k.parts[0]

@@ -62,7 +62,7 @@ const (
 )
 
 // arccos is the arc-cosine kernel of degree n > -½, see package arccosine. Degree.Deficit is
-// accurate for small c. If n < 0, documents without terms get 0: their norm is a divisor.
+// accurate for small c. If n < 0, documents without terms get 0, because their norm is a divisor.
 func arccos(n float64) formula {
 	of := arccosine.New(n)
 	g, deficit := func(c float64) float64 { return of.J(c) / math.Pi }, of.Deficit
@@ -89,8 +89,8 @@ func arccos(n float64) formula {
 			}
 		},
 		// The maps are accurate to 4, 8 and 12 ulp (at most 2 units each) relative to the value,
-		// even near c = 2, where it is 0. If a product of norms underflows in float32, the lost
-		// part is multiplied by at most 3 = J_2(0)/π.
+		// even near c = 2, where it is 0. If a product of norms underflows in float32, the error is
+		// multiplied by at most 3 = J_2(0)/π.
 		error: func(c, x, y float64) float64 {
 			norms := device.Power(x*y, int(n))
 			if norms > maxProduct {

@@ -45,14 +45,14 @@ func Catalogue() (all []Info) {
 	return all
 }
 
-// family makes the kernels of one name. Registering it is all that the catalogue, the parser and
-// the programs of devices need. The first fields are described at [Info].
+// family defines the kernels with one name. The catalogue, the parser and device programs support
+// all registered families. The first fields are described at [Info].
 type family struct {
 	Name, Summary, What, Parts, Source string
 	Examples                           []string
 
 	place     int              // position in the catalogue, which is sorted by position
-	embedding sparse.Embedding // default
+	embedding sparse.Embedding // default embedding
 	params    []param
 
 	// build returns the formula of a kernel with the parameters v. refuse is called first. It
@@ -66,7 +66,7 @@ type family struct {
 	// part that isn't allowed and the allowed parts, or "".
 	combine func(k *kernel) formula
 	check   func(parts []*kernel, v []float64) (part int, expected string)
-	single  bool // takes a single part
+	single  bool // accepts only one part
 }
 
 // param is a parameter: a number or one of several words.
@@ -75,9 +75,9 @@ type param struct {
 	initial  float64 // default value
 	whole    bool    // integer
 	min, max float64
-	words    []string // allowed words, in place of a number; the value is the word's index
+	words    []string // allowed words, instead of a number; the value is the word's index
 	absent   string   // word for the default value
-	hidden   bool     // left out of specifications at its default value
+	hidden   bool     // omitted from specifications at its default value
 }
 
 // families are the registered kernels, by position.
@@ -165,7 +165,7 @@ func (q param) or(absent string, initial float64) param {
 	return q
 }
 
-// hiddenAtDefault leaves the parameter out of specifications at its default value.
+// hiddenAtDefault omits the parameter from specifications at its default value.
 func (q param) hiddenAtDefault() param {
 	q.hidden = true
 	return q
@@ -197,8 +197,8 @@ func Family(k Kernel) string {
 }
 
 // Opened returns the embedder for documents that k compares with documents of f. For raw vectors
-// without a vocabulary, their norms include columns that f doesn't have. Kernels of the inner
-// product don't depend on such columns.
+// without a vocabulary, norms of these documents include columns that f doesn't have. Kernels of
+// the inner product don't depend on such columns.
 func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder {
 	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || VariableOf(k) == OfProduct ||
 		k == nil || IsPrecomputed(k) {
@@ -241,8 +241,8 @@ type List struct {
 	Values []float64
 }
 
-// Vary returns each kernel with all combinations of the values in lists for parameters that it has.
-// unused are the names of parameters that no kernel has.
+// Vary returns each kernel with all combinations of the values in lists for its parameters. unused
+// are the names of parameters that no kernel has.
 func Vary(kernels []Kernel, lists []List) (out []Kernel, unused []string, err error) {
 	out = kernels
 	for _, list := range lists {

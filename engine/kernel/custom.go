@@ -11,8 +11,8 @@ import (
 
 // Custom describes a user-defined kernel for [New]. Name and Eval are required.
 type Custom struct {
-	// Name is a word of letters, digits, - and _ that [Parse] doesn't know, such as cauchy-3. Model
-	// files store only the name: programs that load a model must pass the kernel again.
+	// Name is a word of letters, digits, - and _ that isn't in [Names], such as cauchy-3. Model
+	// files store only the name, so programs that load a model must pass the kernel again.
 	Name string
 
 	// Embedding is the embedding of the documents. Default: counts.
@@ -72,7 +72,7 @@ func newOwn(c Custom) *kernel {
 	return own.ready()
 }
 
-// precomputedName is the specification of [Precomputed], which [Parse] doesn't know.
+// precomputedName is the specification of [Precomputed]. [Parse] doesn't accept it.
 const precomputedName = "precomputed"
 
 // Precomputed returns the kernel of a Gram matrix that another program computed, as for LIBSVM's -t

@@ -46,7 +46,7 @@ type expr struct {
 	exact bool // all parts are computed by their formulas; false: separable parts by tables
 	nodes []node
 	at    map[node]ref // index of each node
-	attrs []norm       // functions of one norm, for opX and opY
+	attrs []norm       // functions of a single norm, for opX and opY
 }
 
 // newExpr returns the expression that value builds.
@@ -228,7 +228,7 @@ func arithmetic(o op, a, b float64) float64 {
 }
 
 // squaredDistance returns (x-y)² + 2xyc. The conversions keep compilers from fusing a
-// multiplication and an addition: the bits are the same on every platform.
+// multiplication and an addition, so that the bits are the same on every platform.
 func squaredDistance(c, x, y float64) float64 {
 	d := x - y
 	return float64(d*d) + float64(2*float64(x*y)*c)
@@ -325,9 +325,10 @@ func (e *expr) simple() bool {
 // together. Norms in feature spaces are the same in both.
 const precision = 0x1p-51
 
-// error bounds the error of the value. If narrow is set, functions round their results to float32, as
-// in maps; all other operations are in float64. Functions are assumed to be monotone or convex over
-// the error of their argument. The bound is NaN or infinite if an intermediate result is out of range.
+// error bounds the error of the value. If narrow is set, functions round their results to float32,
+// as in maps; all other operations are in float64. Functions are assumed to be monotone or convex
+// over the error of their argument. The bound is NaN or infinite if an intermediate result is out
+// of range.
 func (e *expr) error(c, x, y float64, narrow bool) float64 {
 	type bounded struct{ v, err float64 }
 	values, of := make([]float64, len(e.nodes)), make([]bounded, len(e.nodes))

@@ -29,7 +29,7 @@ type formula struct {
 	norm     func(n norm) norm       // x2 as a function of x; default: by definition
 	log      func(c float64) float64 // ln k of a function of c that spans many orders of magnitude
 	direct   *direct                 // hand-written map; nil: none
-	known    Properties              // except UsesNorms
+	known    Properties              // properties except UsesNorms
 	variable Variable
 }
 
@@ -97,7 +97,8 @@ func (k *kernel) ready() *kernel {
 	}
 	k.exact = newExpr(true, k.value)
 	k.p, k.separable = k.exact.power()
-	// Tables hold float32. At norms other than 1 the kernel may have values beyond that range.
+	// Tables hold float32. At norms other than 1 the kernel may have values out of the range of
+	// float32.
 	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > maxDiagonal))
 	k.tabled = k.separable && (len(k.parts) > 0 || !k.exact.simple())
 	k.known.UsesNorms = !k.separable || k.p != 0

@@ -74,7 +74,7 @@ func onHalf(f func(v float64) float64, ops ...device.Op) *function {
 	}
 }
 
-// Functions of one number that kernels are built from.
+// Elementary functions that kernels use.
 var (
 	exp = &function{
 		f: math.Exp, rounds: true, own: 8, ops: []device.Op{device.OpExp},
@@ -163,7 +163,7 @@ func powerOf(p float64) func(a at, v ref) ref {
 	}
 }
 
-// deficitOf is 1 - (1-c)^p. A fractional p needs c ≤ ½.
+// deficitOf is 1 - (1-c)^p. A fractional p requires c ≤ ½.
 func deficitOf(p float64) *function {
 	if p != math.Trunc(p) {
 		return onUnit(func(c float64) float64 { return device.Deficit(min(c, 0.5), p) })

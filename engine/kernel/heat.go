@@ -29,7 +29,7 @@ func init() {
 		params: []param{
 			positive("t", "diffusion time, in squared radians", 0.5),
 			order.or("none", -1), n.or("terms-1", 0),
-			// In the order of heat.Form.
+			// The words are in the order of heat.Form.
 			word("form", "ψ₀ with sin(d/2)/(d/2), as derived from the heat equation, or with sin d/d, as printed in the paper",
 				"derived", "printed").hiddenAtDefault(),
 			cutoff.or("none", 0),
@@ -91,7 +91,7 @@ func dimensional(v []float64) bool { return v[heatOrder] >= 0 || v[heatConstant]
 // angleExp is exp(-arccos²(1-c)/t), the leading term of the heat kernel, if squared is set.
 // Otherwise it is exp(-arccos(1-c)/t), the exponential of the geodesic distance.
 func angleExp(t float64, squared bool) formula {
-	exponent := func(c float64) float64 { // z of k = e^-z
+	exponent := func(c float64) float64 { // z in k = e^-z
 		a := angle(c)
 		if squared {
 			a *= a
@@ -165,9 +165,9 @@ func parametrix(v []float64) formula {
 		known.Condition += fmt.Sprintf("; 0 in float32, with values of e^%.4g on the diagonal: constant=none raises "+
 			"them", diagonal)
 	}
-	// c2 = 1 - k(c)/k(0), from a logarithm that is accurate for small c. If t is large for n, ψ₀
-	// grows faster than the exponential falls, and there is no feature space. Documents with values
-	// above the diagonal are treated as identical.
+	// c2 = 1 - k(c)/k(0), from a logarithm that is accurate for small c. If t is large relative to
+	// n, ψ₀ grows faster than the exponential falls, and there is no feature space. Documents with
+	// values above the diagonal are treated as identical.
 	f := ofCosine(k.Eval, func(c float64) float64 {
 		if ratio := k.LogRatio(c); ratio == ratio {
 			return max(-math.Expm1(ratio), 0)

@@ -40,7 +40,7 @@ func init() {
 	})
 }
 
-// gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 is unset.
+// gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 means unset.
 func gammaParam() param {
 	q := positive("gamma", "factor of the inner product or the squared distance", 0)
 	q.Default, q.hidden = "1/terms", true
@@ -80,7 +80,7 @@ func linear() formula {
 			apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
 				byRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.Dot(dst, c, y, x) })
 			},
-			// The roundings of 1-c, of the product of the norms, and of the product of both.
+			// Three values are rounded: 1-c, the product of the norms, and the product of both.
 			error: func(c, x, y float64) float64 {
 				if x*y > maxProduct {
 					return math.Inf(1)
@@ -99,7 +99,8 @@ func byRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 	}
 }
 
-// maxProduct bounds products of norms in float32. Above it, products with 0 are NaN.
+// maxProduct bounds products of norms in float32. A larger product may round to infinity, and
+// infinity times 0 is NaN.
 const maxProduct = math.MaxFloat32 * (1 - unit)
 
 // ofAffine is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. It multiplies x y
@@ -167,7 +168,7 @@ func polynomial(gamma, r float64, degree int) formula {
 }
 
 // gaussian is LIBSVM's rbf. ‖x-y‖² = (x-y)² + 2 x y c has no negative terms. So it is accurate for
-// close vectors, which x²+y²-2⟨x, y⟩ isn't.
+// close vectors, unlike x²+y²-2⟨x, y⟩.
 func gaussian(gamma float64) formula {
 	known := nonNegative("", sourceSchoenberg)
 	known.divisible = true

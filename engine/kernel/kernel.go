@@ -54,8 +54,8 @@ type Kernel interface {
 	Eval(c, x, y float64) float64
 
 	// Error bounds the absolute error of a value that [Apply] computes from exact float32 c, x and
-	// y. A value beyond float32 is infinite, outside any finite bound. Error is +Inf if an
-	// intermediate result is beyond float32, and never NaN.
+	// y. A value out of the range of float32 becomes infinite, outside any finite bound. Error is
+	// +Inf if an intermediate result is out of range, and never NaN.
 	Error(c, x, y float64) float64
 
 	// mapTo is [Apply] without its checks. Each element depends only on its own c, x and y, bit for
@@ -72,8 +72,8 @@ func Resolve(k Kernel, terms int) Kernel {
 	return k.(*kernel).resolve(terms)
 }
 
-// Key returns a comparable value that is the same for equal kernels: the specification, or the kernel
-// itself if it is from [New].
+// Key returns a comparable value that is the same for equal kernels: the specification, or the
+// kernel itself if it is from [New].
 func Key(k Kernel) any {
 	if of, ok := k.(*kernel); ok && !of.own {
 		return of.text
@@ -157,9 +157,9 @@ func rounded(x, sign float64) float64 {
 }
 
 // Within reports whether got is within [Tolerance] of the reference k.Eval(c, x, y), which is want.
-// NaN is never within. An infinity is within the same infinity, and within a value beyond float32
-// if there is no bound. Except for the kernel c, all bounds are at least half a unit in the last
-// place, so that most values pass without evaluating a bound.
+// NaN is never within the tolerance. An infinity is within the tolerance of the same infinity, and
+// of a value out of the range of float32 if there is no bound. Except for the kernel c, all bounds
+// are at least half a unit in the last place, so that most values pass without evaluating a bound.
 func Within(k Kernel, got, want, c, x, y float64) bool {
 	if got == want {
 		return true
@@ -176,9 +176,9 @@ func Within(k Kernel, got, want, c, x, y float64) bool {
 }
 
 // Slopes returns the derivatives of k(c, x, y) with respect to c and the first norm x. They are
-// fourth-order differences in the angle arccos(1-c) and in x. For kernels that are smooth over a
-// thousandth of either, and c not at the ends of [0, 2], they are within about 10⁻⁸ of the kernel's
-// largest value.
+// fourth-order differences in the angle arccos(1-c) and in x. If the kernel is smooth over a
+// thousandth of the angle and of x, and c isn't close to 0 or 2, the error is about 10⁻⁸ of the
+// kernel's largest value.
 func Slopes(k Kernel, c, x, y float64) (byC, byX float64) {
 	slope := func(at, h float64, g func(float64) float64) float64 { // with an error of h⁴g⁽⁵⁾/30
 		return (8*(g(at+h)-g(at-h)) - (g(at+2*h) - g(at-2*h))) / (12 * h)

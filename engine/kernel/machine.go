@@ -47,7 +47,7 @@ func newPlan(e *expr) *plan {
 			p.count++
 		}
 		slices.Sort(of)
-		for _, r := range slices.Compact(of) { // after: no operation writes over its operands
+		for _, r := range slices.Compact(of) { // released afterwards, because no operation may overwrite its operands
 			if last[r] == i && !p.column[r] && p.register[r] >= 0 {
 				free = append(free, p.register[r])
 			}

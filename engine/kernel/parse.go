@@ -82,10 +82,10 @@ type parser struct {
 	depth     int               // depth of parentheses
 	leaves    []part            // kernels without parts
 	embedding *sparse.Embedding // nil if none is named
-	follow    string            // what may follow the last kernel, for messages
+	follow    string            // text that may follow the last kernel, for messages
 }
 
-// part is a kernel and its place in the specification.
+// part is a kernel and its position in the specification.
 type part struct {
 	*kernel
 	pos, end int
@@ -398,8 +398,8 @@ func isWord(_ string, b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '-' || b == '_'
 }
 
-// isValue accepts bytes of words and numbers. A plus belongs to a number only as the sign of an
-// exponent; elsewhere it joins kernels.
+// isValue accepts bytes of words and numbers. A plus is part of a number only as the sign of an
+// exponent. Otherwise it adds kernels.
 func isValue(run string, b byte) bool {
 	if b != '+' {
 		return isWord(run, b) || b == '.'
@@ -422,7 +422,8 @@ func (p *parser) fail(pos int, found, expected string) {
 	panic(&SpecError{Spec: p.spec, Column: pos + 1, Found: found, Expected: expected})
 }
 
-// parseNumber reads a finite decimal number or pi. It refuses inf, nan, hexadecimal and underscores.
+// parseNumber reads a finite decimal number or pi. It rejects inf, nan, hexadecimal numbers and
+// underscores.
 func parseNumber(s string) (float64, bool) {
 	if s == "pi" {
 		return math.Pi, true

@@ -10,8 +10,8 @@ import (
 // Definiteness is the proven definiteness of the matrices of a kernel.
 type Definiteness uint8
 
-// Positive means that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all documents and weights w.
-// ConditionallyPositive requires this only for weights that sum to 0.
+// Positive means that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all documents and weights w. ConditionallyPositive
+// requires this only for weights that sum to 0.
 const (
 	NotProven Definiteness = iota
 	ConditionallyPositive
@@ -142,7 +142,7 @@ const (
 )
 
 // VariableOf returns the variable of k. For OfProduct and OfDistance, call [Apply] with norms of 1
-// and with 1-⟨x, y⟩ or ‖x-y‖²/2 in place of c. These values may be below 0 or above 2.
+// and with 1-⟨x, y⟩ or ‖x-y‖²/2 instead of c. These values may be below 0 or above 2.
 func VariableOf(k Kernel) Variable {
 	if of, own := k.(*kernel); own {
 		return of.variable

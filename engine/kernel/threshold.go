@@ -22,8 +22,8 @@ func lengthened(a at, sigma float64) at {
 func smoothNorm(x, sigma float64) float64 { return math.Sqrt(float64(x*x) + sigma*sigma) }
 
 // smoothed is the arc-cosine kernel of degree 0 with a normal distribution function of standard
-// deviation σ in place of the step. It equals the kernel with steps of lengthened documents.
-// Source: Cho's thesis, ch. 3, eq. 3.16.
+// deviation σ instead of the step function. It equals the kernel with step functions on lengthened
+// documents. Source: Cho's thesis, ch. 3, eq. 3.16.
 func smoothed(sigma float64) formula {
 	value := onUnit(func(c float64) float64 { return coangle(c) / math.Pi })
 	opposite := onUnit(func(c float64) float64 { return angle(c) / math.Pi })
@@ -111,8 +111,9 @@ func biased(bias, sigma float64) formula {
 	//
 	//	c2 = ((p+q)/2 - k - (√p-√q)²/2) / √(pq)
 	//
-	// where (p+q)/2 - k is computed by a separate formula. It is fully accurate for steps and equal norms,
-	// and otherwise to about 10⁻¹⁶ of p + q. A c2 above ½ is taken from the definition.
+	// where (p+q)/2 - k is computed by a separate formula. It is fully accurate for steps and equal
+	// norms, and otherwise to about 10⁻¹⁶ of p + q. If c2 is above ½, it is computed by the
+	// definition.
 	deficit := &call{func(c, x, y float64) float64 {
 		p, q := value.f(self(x), x, x), value.f(self(y), y, y)
 		x2, y2 := math.Sqrt(p), math.Sqrt(q)

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/interpolate"
 )
 
-// Rounding errors of float32: half a Unit in the last place relative to the value, and a constant
+// Rounding errors of float32: half a unit in the last place relative to the value, and a constant
 // for subnormal numbers.
 const (
 	Unit      = 1.0 / (1 << 24) // largest relative error of rounding a normal number to float32
@@ -23,10 +23,10 @@ const (
 // asm.Kernels.Piecewise. If g is positive and spans too many orders of magnitude for a polynomial,
 // the table holds log g. It is immutable.
 //
-// The seventh number of each row bounds the row's error. It is measured when the table is made. A
-// table of log g may have holes above c = 1, which only documents with negative values reach:
-// intervals in which g isn't positive. Values in holes are computed by g. If no table is accurate,
-// all values are computed by g.
+// The seventh element of each row bounds the row's error. It is measured when the table is made. A
+// table of log g may have holes, which are intervals above c = 1 in which g isn't positive. Only
+// documents with negative values have c > 1. Values in holes are computed by g. If no table is
+// accurate, all values are computed by g.
 type Piecewise struct {
 	Rows [][8]float32
 	Bits uint
@@ -34,8 +34,8 @@ type Piecewise struct {
 	Hole func(c float64) float64 // g, if there may be holes; else nil
 	Wild func(c float64) float64 // g, if the table is inaccurate; else nil
 
-	size float64 // largest |g| at a few points
-	far  bool    // interpolation errs by more than roughness somewhere, or a coefficient overflows float32
+	size float64 // largest |g| at sample points
+	far  bool    // an interpolation error exceeds roughness, or a coefficient overflows float32
 }
 
 const (
@@ -50,10 +50,10 @@ const (
 // noValue is the row of a hole.
 var noValue = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
 
-// New makes the table of g. It takes the smallest number of intervals for which interpolation in
-// float64 errs by less than a quarter of the rounding to float32, relative to the largest |g| of
-// the interval. Rounding coefficients and Horner's rule add about 3 units of 2⁻²⁴. log is ln g for
-// a g that is positive at least for c <= 1, or nil.
+// New makes the table of g. It uses the smallest number of intervals for which the error of
+// interpolation in float64 is below a quarter of the rounding to float32, relative to the largest
+// |g| of the interval. Rounding coefficients and Horner's rule add about 3 units of 2⁻²⁴. log is ln
+// g if g is positive at least for c <= 1, else nil.
 func New(g, log func(c float64) float64) *Piecewise {
 	if log != nil {
 		if t := newLog(log, nil, g); t != nil {
@@ -110,8 +110,8 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 			t.Rows[row][rowError] = 0 // exact
 		}
 	}
-	// From c = 1, where functions are steepest, to both ends. Exponents are biased as in float32:
-	// 2²⁴c from 2, for the smallest float32, to 150, and 2²⁴(2-c) from 128.
+	// Rows are computed from c = 1, where functions are steepest, to both ends. Exponents are
+	// biased as in float32: 2²⁴c from 2, for the smallest float32, to 150, and 2²⁴(2-c) from 128.
 	n := 1 << t.Bits
 	for exponent := 150; exponent >= 2; exponent-- {
 		for j := n - 1; j >= 0; j-- {
@@ -160,8 +160,8 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	for k := range p {
 		row[k] = float32(p[k])
 	}
-	// Errors between the nodes, where the remainder of interpolation has its extremes, and at the
-	// ends.
+	// Errors are measured between the nodes, where the remainder of interpolation has its extremes,
+	// and at the ends.
 	var remainder, stored float64
 	for k := range nodes + 1 {
 		v, m := f(mid + half*math.Cos(float64(k)*math.Pi/nodes))
