@@ -8,7 +8,7 @@ import (
 // Key identifies a tile: a row of the matrix and a block of columns, both counted from 0.
 type Key struct{ Row, Block uint32 }
 
-// Tile is part of a row of the matrix, stored in a [Cache]. Its values may be read while it is
+// Tile is a part of a row of the matrix, stored in a [Cache]. Its values may be read while it is
 // pinned. Only the caller for which Claim returned [Mine] may write them.
 type Tile struct {
 	C []float32 // values; all tiles of a cache have the same length
@@ -37,10 +37,11 @@ const (
 // is never exceeded. Tiles are allocated on demand. Evicted tiles are reused and never freed.
 //
 // Computation: if several callers claim a missing tile, the first gets [Mine] and computes the
-// values. The others get [Busy] and wait. The tile ends with [Cache.Complete], or with
+// values. The other callers get [Busy] and wait. The first caller then calls [Cache.Complete], or
 // [Cache.Abandon] after an error. After Abandon the waiting callers claim again, and one of them
-// computes the values. So errors aren't cached, and cancelling one caller doesn't fail others. To
-// avoid deadlock, a caller must first compute its own tiles, then wait for Busy tiles.
+// computes the values. So errors aren't cached, and other callers don't fail if one caller is
+// cancelled. To avoid deadlock, a caller must first compute its own tiles, then wait for Busy
+// tiles.
 //
 // A caller must complete or abandon each Mine tile exactly once, and release each pinned tile
 // exactly once. C is nil after a tile is abandoned, or released and evicted.
@@ -58,8 +59,8 @@ type Cache struct {
 	allocate func(width int) []float32 // replaced by tests
 }
 
-// CacheStats holds counters since the cache was made. A hit is a ready tile. A miss is a tile that
-// the caller had to compute.
+// CacheStats holds counters since the cache was made. A hit is a request for a ready tile. A miss
+// is a request for a tile that the caller must compute.
 type CacheStats struct {
 	Hits, Misses int64
 	Waits        int64 // tiles that another caller was computing
@@ -84,9 +85,9 @@ func NewCache(width int, limit int64) *Cache {
 // newValues allocates the full size class of the runtime, so that the memory is counted.
 func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[:width] }
 
-// TileBytes returns the memory in bytes that a cache takes for each tile of width values.
+// TileBytes returns the memory of a tile of width values in a cache, in bytes.
 func TileBytes(width int) int64 {
-	if bytes := 4 * int64(width); bytes > smallBytes { // whole pages of the runtime
+	if bytes := 4 * int64(width); bytes > smallBytes { // rounded up to pages of the runtime
 		return (bytes+pageBytes-1)&^(pageBytes-1) + tileOverhead
 	}
 	return 4*int64(cap(newValues(width))) + tileOverhead
@@ -106,9 +107,9 @@ func (c *Cache) Stats() CacheStats {
 	return c.stats
 }
 
-// Lookup returns the tile, pinned, if its values are ready, else nil. A nil result isn't counted
-// as a miss. To keep ready tiles from being evicted, look up all needed tiles before claiming
-// missing tiles.
+// Lookup pins and returns a tile if its values are ready. Otherwise it returns nil, which isn't
+// counted as a miss. To keep ready tiles from being evicted, look up all needed tiles before
+// claiming missing tiles.
 func (c *Cache) Lookup(key Key) *Tile {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,8 +122,8 @@ func (c *Cache) Lookup(key Key) *Tile {
 	return t
 }
 
-// Claim returns the state of a tile. With [Ready] and [Mine] it returns the tile, pinned, which
-// the caller must [Cache.Release]. With [Busy] it returns a channel that is closed when the caller
+// Claim returns the state of a tile. With [Ready] and [Mine] it also pins and returns the tile. The
+// caller must [Cache.Release] it. With [Busy] it returns a channel that is closed when the caller
 // should claim again.
 func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
 	c.mu.Lock()
@@ -171,8 +172,8 @@ func (c *Cache) room() *Tile {
 	return c.renew(t)
 }
 
-// renew makes a new tile with the memory of another. A caller that uses the old tile after its
-// release finds C nil instead of other values.
+// renew makes a new tile with the memory of an old tile. A caller that uses the old tile after its
+// release gets a nil C instead of values of the new tile.
 func (c *Cache) renew(t *Tile) *Tile {
 	delete(c.tiles, t.key)
 	fresh := &Tile{C: t.C}
@@ -201,7 +202,7 @@ func (c *Cache) Complete(t *Tile) {
 	c.wake(t)
 }
 
-// Abandon gives up computing a [Mine] tile, and releases it.
+// Abandon cancels the computation of a [Mine] tile, and releases the tile.
 func (c *Cache) Abandon(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

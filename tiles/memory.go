@@ -52,7 +52,7 @@ func collect(bytes int64) {
 	}
 }
 
-// allocate is Make; replaced by a test.
+// allocate is [Make]; tests replace it.
 var allocate = Make
 
 // MakeContext is [Make], but returns within a second after ctx is done, with the error of ctx.
@@ -62,7 +62,7 @@ func MakeContext(ctx context.Context, n int) ([]float32, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if n < 0 || n > maxValues || n < 8*hugePage { // fast, or a panic for the caller
+	if n < 0 || n > maxValues || n < 8*hugePage { // Make is fast, or panics in the caller's goroutine
 		return Make(n), nil
 	}
 	made := make(chan []float32, 1)

@@ -36,13 +36,14 @@ type files struct{ texts, languages []string }
 
 const (
 	maxBytes = 16 << 10 // bytes read of a file
-	parts    = 5        // one in parts folders has test files
+	parts    = 5        // a fifth of the folders has test files
 )
 
 // Bounds of the number of files per language; variables for tests.
 var minFiles, maxFiles = 20, 1000
 
-// collect reads source files. Files in the same folder are all in training or all in test.
+// collect reads source files. Files in the same folder are either all training files or all test
+// files.
 func collect(folders []string) (training, test files, err error) {
 	seen, number := map[string]bool{}, map[string]int{}
 	for _, folder := range folders {

@@ -3,9 +3,9 @@
 //	neardup -index texts.index -within 0.2
 //	curl --data 'the text' localhost:8080
 //
-// It adds each posted text to an index, and answers with the number of the text and the earlier
+// It adds each posted text to an index, and responds with the number of the text and the earlier
 // texts within a distance: {"number":2,"near":[{"Document":0,"C":0.05}]}. The index is saved every
-// minute and at the end, so that numbers and texts survive a restart.
+// minute and at exit, so that numbers and texts survive a restart.
 package main
 
 import (

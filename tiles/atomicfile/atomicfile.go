@@ -1,8 +1,9 @@
-// Package atomicfile writes files atomically: a file has a temporary name until it is complete.
-// After a crash or power failure the final name refers to the old file or to the complete new
-// file.
+// Package atomicfile writes files atomically. A file is written under a temporary name and renamed
+// when complete. After a crash or power failure the final name refers to the old file or to the
+// complete new file.
 //
-// On Linux an incomplete file is locked, so that [Sweep] can recognise files of killed processes.
+// On Linux an incomplete file is locked, so that [Sweep] can recognise files that killed processes
+// left.
 package atomicfile
 
 import (
@@ -18,8 +19,8 @@ import (
 	"syscall"
 )
 
-// File is a file that isn't complete yet. Its creator should defer [File.Abort], which does
-// nothing after [File.Commit].
+// File is an incomplete file. The caller of [Create] should defer [File.Abort], which does nothing
+// after [File.Commit].
 type File struct {
 	path, pattern string
 	before        fs.FileInfo // info of the existing file; nil if there is none
@@ -30,12 +31,12 @@ type File struct {
 }
 
 // Create creates a temporary file in the folder of path. Commit replaces a regular file at path.
-// The new file gets its permissions, and its owner and group if the process may set them. If the
-// group can't be set, it gets the permissions of others. Create fails if path is a folder, a link
-// or a device.
+// The new file gets the permissions of the old file, and its owner and group if the process may set
+// them. If the group can't be set, the group gets the permissions of others. Create fails if path
+// is a folder, a link or a device.
 //
-// pattern is the temporary name, with "*" replaced by a number. Default: ".NAME.*.tmp"; Create
-// then removes files of killed processes with such names.
+// pattern is the temporary name, with "*" replaced by a number. Default: ".NAME.*.tmp"; Create then
+// removes files of killed processes with such names.
 func Create(path, pattern string) (*File, error) {
 	made, perm := &File{path: path, pattern: pattern}, fs.FileMode(0o666)
 	before, err := os.Lstat(path)
@@ -70,7 +71,7 @@ func Create(path, pattern string) (*File, error) {
 	return made, nil
 }
 
-// cut splits a pattern at its last "*"; folder names may contain others.
+// cut splits a pattern at its last "*", because folder names may contain "*".
 func cut(pattern string) (before, after string) {
 	at := strings.LastIndexByte(pattern, '*')
 	if at < 0 {
@@ -107,9 +108,9 @@ func (f *File) open(perm fs.FileMode) error {
 	}
 }
 
-// Sweep removes files in a folder that match a pattern of temporary names and that no process is
-// writing. "" is the working directory. The pattern must not contain a folder. Sweep does nothing
-// if the system or file system doesn't support locks.
+// Sweep removes files in a folder that match a pattern of temporary names, unless a process is
+// writing them. "" is the working directory. The pattern must not contain a folder. Sweep does
+// nothing if the system or file system doesn't support locks.
 func Sweep(folder, pattern string) {
 	if folder != "" && !os.IsPathSeparator(folder[len(folder)-1]) {
 		folder += string(os.PathSeparator)
@@ -148,8 +149,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return perform(operation{name: "write", file: f.file, data: p, offset: -1}, f.file.Write)
 }
 
-// WriteAt implements io.WriterAt. It may be called concurrently for disjoint ranges. It fails
-// after [File.Commit] or [File.Abort].
+// WriteAt implements io.WriterAt. It may be called concurrently for disjoint ranges. It fails after
+// [File.Commit] or [File.Abort].
 func (f *File) WriteAt(p []byte, offset int64) (int, error) {
 	if err := f.Err(); err != nil {
 		return 0, err
@@ -168,8 +169,8 @@ func (f *File) Sync() error {
 }
 
 // Commit flushes the file, renames it, and flushes the folder. If an earlier step fails, the file
-// is removed. If flushing the folder fails, the file has its name, but a power failure may undo
-// the rename. Commit fails after Commit or [File.Abort].
+// is removed. If flushing the folder fails, the file has its name, but a power failure may undo the
+// rename. Commit fails after Commit or [File.Abort].
 func (f *File) Commit() error {
 	if err := f.commit(true); err != nil {
 		return err
@@ -236,7 +237,7 @@ func (f *File) Err() error {
 	return nil
 }
 
-// making holds the files that are neither committed nor aborted.
+// making holds the files that aren't committed or aborted yet.
 var making = struct {
 	sync.Mutex
 	files map[*File]bool

@@ -12,10 +12,11 @@ import (
 )
 
 // Fault injection for builds with the tag campaign. GRAM_FAULT="N HOW ERRNO" makes operation N of
-// the process fail, counted from 1. HOW is "fail" (not done, returns the error), "short" (half of
-// the data is written, other operations are done; returns the error), "kill" (the process dies
-// before the operation), or "torn" (the process dies after "short"). Each other operation appends
-// a line to the file GRAM_OPERATIONS, with Failed set if it failed by itself.
+// the process fail, counted from 1. HOW is "fail" (the operation isn't done and returns the error),
+// "short" (a write writes half of the data, other operations are done; both return the error),
+// "kill" (the process dies before the operation), or "torn" (the process dies after "short"). Each
+// other operation appends a line to the file GRAM_OPERATIONS. Failed is set if the operation failed
+// by itself.
 var faults = struct {
 	sync.Mutex
 	n, at int
@@ -40,7 +41,7 @@ func init() {
 	}
 }
 
-// perform does an operation, or injects the fault.
+// perform runs an operation, or injects the fault.
 func perform(o operation, do func(data []byte) (int, error)) (int, error) {
 	f := &faults
 	f.Lock()
