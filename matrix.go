@@ -172,7 +172,7 @@ func mixed(a, b string, text bool) error {
 	return fmt.Errorf("gram: %s has vectors, but %s has text; their columns cannot be matched", a, b)
 }
 
-// reordered moves terms to the columns in column, and drops terms that aren't in column.
+// reordered changes the column of each term to column[term], and drops terms without a column.
 func reordered(c *corpus.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
 	to, same := make([]uint32, len(c.Vocabulary)), len(c.Vocabulary) == columns
 	for t, name := range c.Vocabulary {

@@ -299,7 +299,6 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Cou
 	return out, nil
 }
 
-// addNovelty sets the fields of p for [Predictions.Nearest] and Ranks.
 func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Prediction, docs *sparse.CSR) error {
 	m.mu.Lock()
 	n := m.novelty

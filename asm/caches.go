@@ -7,8 +7,8 @@ import (
 )
 
 // Caches are the sizes in bytes of a core's L1 data cache and L2 cache. They determine which terms
-// are dense, and so the order of sums. Computers with the same instruction set give the same bits
-// if they use the same cache sizes.
+// are dense, and therefore the order of sums. Computers with the same instruction set give the same
+// bits if they use the same cache sizes.
 type Caches struct {
 	L1 int `json:"l1"`
 	L2 int `json:"l2"`

@@ -298,13 +298,11 @@ func checkMultiply[T float32 | float64](
 	}
 }
 
-// checkScores checks the number of scores and the length of their mask.
 func checkScores(kernel string, g, mask int) {
 	multiple(kernel, "g", g, ScanBlock)
 	values(kernel, "mask", mask, g)
 }
 
-// checkBits checks the logarithm of the number of intervals per power of two.
 func checkBits(function string, bits uint) {
 	if bits > piecewiseMax {
 		fail(function, "bits must be at most %d, got %d", piecewiseMax, bits)

@@ -182,7 +182,6 @@ func wholePlaces(
 	}
 }
 
-// wholeMin is wholePlaces for Min.
 func wholeMin(
 	whole func(least []float32, levels int, c []float32, stride, lines, places, group int),
 ) func(least []float32, levels int, c []float32, stride, lines, places, group int) {

@@ -6,7 +6,8 @@ import (
 )
 
 // NonDuplicates selects documents in order, and drops each document that is near to an earlier
-// selected document. Pairs come from [EachNear], for example. It must not be used concurrently.
+// selected document. The pairs can be found by [EachNear], for example. It must not be used
+// concurrently.
 type NonDuplicates struct {
 	first []int32    // the first copy of each document
 	by    []int32    // per document: the first selected document known to drop it, or the document itself

@@ -146,10 +146,10 @@ func CrossWithin(
 	return plan, s.tiled(ctx, rows, found)
 }
 
-// tiled finds pairs within the bound by tiles and calls visit for each pair. The rows are documents
-// of others, with c in float64. If others is nil, rows are the engine's documents, and c is the
-// value of the tile. If its error could change a comparison with 0 or the bound, c is recomputed in
-// float64.
+// tiled finds pairs within the bound by tiles and calls visit for each pair. The rows are the
+// documents of others, and c is computed in float64. If others is nil, rows are the engine's
+// documents, and c is the value of the tile. If its error could change a comparison with 0 or the
+// bound, c is recomputed in float64.
 func (s *search) tiled(
 	ctx context.Context, others *sparse.Embedded, visit func(i, j int, c float64) error,
 ) (err error) {

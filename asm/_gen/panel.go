@@ -346,7 +346,6 @@ func (g *gen) address(c gotypes.Component) Mem {
 	return b.Addr
 }
 
-// zero clears registers.
 func (g *gen) zero(v vec) {
 	for _, r := range v {
 		g.VXORPS(r, r, r)

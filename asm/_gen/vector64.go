@@ -9,8 +9,6 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// Helpers for float64 kernels.
-
 // Ordered predicates of VCMPPD.
 const (
 	greaterD = U8(0x1e)

@@ -56,7 +56,6 @@ func init() {
 	})
 }
 
-// Indices of the parameters of the diffusion kernel.
 const (
 	heatT = iota
 	heatOrder

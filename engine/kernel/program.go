@@ -2,9 +2,9 @@ package kernel
 
 import "github.com/gramengine/gram/engine/device"
 
-// ProgramOf translates a resolved kernel into a program for a back end. It returns nil if the kernel
-// contains a user-defined kernel of norms, a biased threshold, or the feature space of a smoothed
-// threshold, or if the program would be longer than [device.MaxCode].
+// ProgramOf translates a resolved kernel into a program for a back end. It returns nil if the
+// kernel contains a user-defined kernel of norms, a biased threshold, or the feature space of a
+// smoothed threshold, or if the program would be longer than [device.MaxCode].
 func ProgramOf(k Kernel) *device.Program {
 	of := k.(*kernel)
 	if of.open {
@@ -51,7 +51,6 @@ func (b *programBuilder) op(op device.Op, n int) {
 	b.ok = b.ok && len(b.program.Code) <= device.MaxCode
 }
 
-// constant adds an instruction whose argument is a constant.
 func (b *programBuilder) constant(op device.Op, v float64) {
 	b.program.Consts = append(b.program.Consts, v)
 	b.op(op, len(b.program.Consts)-1)

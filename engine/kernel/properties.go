@@ -106,7 +106,6 @@ func PropertiesOf(k Kernel) Properties {
 	return Properties{UsesNorms: true, Condition: "no kernel"}
 }
 
-// Sources of proofs.
 const (
 	sourceSchoenberg = "Schoenberg, Trans. AMS 44 (1938)"
 	sourceProduct    = "Schur; Berg, Christensen and Ressel, Harmonic Analysis on Semigroups (1984), ch. 3"

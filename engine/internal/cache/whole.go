@@ -98,7 +98,6 @@ func (c *Cache) panelPairs(p int) int64 {
 	return int64(end-first)*int64(c.whole.n-end) + compute.PairsOf(end-first)
 }
 
-// computePanels computes missing panels and mirrors them.
 func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	w := c.whole
 	var docs []int                            // whole panels, except for the last

@@ -23,7 +23,6 @@ type layout struct {
 	scale  float32  // factor of the values of the tail
 }
 
-// head returns the number of ranks in the head.
 func (l *layout) head() int { return l.bounds[len(l.bounds)-1] }
 
 // side is a set of documents in two forms: float32 head and tail, and embedded rows for exact
