@@ -11,14 +11,15 @@ type chooser struct {
 	size   int
 	picked []bool  // true for variables in the new set
 	set    []int32 // selected variables, in order of selection
-	// The working set: a variable keeps its slot from one set to the next. An empty slot is -1.
+	// The working set is stored in slots; -1 is an empty slot. A variable keeps its slot in the
+	// next set.
 	slots  []int32
 	slotOf []int32 // slot of each variable, or -1
 	fresh  []int32 // slots whose variable has changed
 	sides  [4]side
 }
 
-// side selects candidate violators with the largest scores, or with the smallest.
+// side selects candidates: violators with the largest scores, or with the smallest scores.
 type side struct {
 	cut   float64       // minimum violation of a candidate as a fraction of the gap, adapted in each round
 	at    []int32       // candidates: variables whose violation exceeds cut·gap
@@ -27,16 +28,17 @@ type side struct {
 	room  []int32
 }
 
-// extremes holds the maximum score of an equation's variables that may move along their sign, the
-// minimum score of its variables that may move against their sign, and both variables.
+// extremes holds two scores of an equality constraint and their variables: the maximum score of
+// variables that may move along their sign, and the minimum score of variables that may move
+// against their sign.
 type extremes struct {
 	hi, lo     float64
 	hiAt, loAt int
 }
 
 // gap returns the violation of the optimality conditions: the largest difference between the
-// extremes of an equation. It appends the extremes of each equation to each. The gap is negative,
-// or -Inf, at an optimum without free variables.
+// extremes of an equality constraint. It appends the extremes of all constraints to each. The gap
+// is negative, or -Inf, at an optimum without free variables.
 func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.pairs() {
@@ -60,9 +62,9 @@ func newChooser(size, n int) *chooser {
 	return c
 }
 
-// choose selects the next working set. Up to half of it are free variables of the previous set,
-// whose rows are cached and whose scores the other variables change. The others are the largest
-// violators: equally many with large and with small scores. The most violating pair is included.
+// choose selects the next working set, which includes the most violating pair. Up to half of the
+// set are free variables of the previous set, because their rows are cached. The rest are the
+// largest violators, half with large and half with small scores.
 func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0
@@ -123,8 +125,8 @@ func (c *chooser) pick(t int32) {
 	}
 }
 
-// beyond selects candidate violators of one equality constraint: variables with mask bit `bit`
-// whose violation is way·score - end, at most gap.
+// beyond describes the candidates of one side: variables with bit in their mask. The violation of a
+// variable is way·score - end, at most gap.
 type beyond struct {
 	bit      byte
 	way, end float64
@@ -134,7 +136,6 @@ type beyond struct {
 // levels is the number of buckets into which candidates are sorted by violation.
 const levels = 128
 
-// find lists the candidates.
 func (s *side) find(k *asm.Kernels, d *dual, b beyond) {
 	if n := len(d.mask); len(s.room) < n {
 		s.room, s.level = make([]int32, n), make([]uint8, n)
@@ -143,7 +144,6 @@ func (s *side) find(k *asm.Kernels, d *dual, b beyond) {
 	s.at = s.room[:k.Beyond(s.room[:len(d.mask)], d.score, d.mask, b.bit, b.way, above)]
 }
 
-// sort computes the level of each candidate from its violation.
 func (s *side) sort(d *dual, b beyond) {
 	above, by := b.end+s.cut*b.gap, levels/((1-s.cut)*b.gap)
 	level := s.level[:len(s.at)]
@@ -155,8 +155,8 @@ func (s *side) sort(d *dual, b beyond) {
 	}
 }
 
-// take picks up to room of the largest violators of s. Violators on the same level count as equal
-// and are taken in row order. take lowers s.cut until there are at least room candidates, or to 0.
+// take picks the largest violators of s, at most room. Violators of the same level are picked in
+// row order. take first lowers s.cut until there are at least room candidates, or to 0.
 func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	for s.find(k, d, b); len(s.at) < room && s.cut > 0; s.find(k, d, b) {
 		s.cut = max(1-lookFurther*(1-s.cut), 0)
@@ -186,8 +186,9 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	s.cut = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// The next round starts with the cut that gives lookAhead times as many candidates as needed in
-// this round, minus cutSlack, because the gap shrinks from round to round.
+// The next round starts with the cut that would have given lookAhead times as many candidates as
+// this round needed. cutSlack is subtracted because the gap shrinks from round to round. While
+// there are too few candidates, 1 - cut is multiplied by lookFurther.
 const (
 	lookAhead   = 2
 	cutSlack    = 0.02

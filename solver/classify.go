@@ -14,11 +14,11 @@ type Regularization struct {
 
 	// Nu, if not 0, selects ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon. It
 	// is in (0, 1]. Nu is an upper bound on the weighted fraction of margin errors and a lower
-	// bound on the fraction of support vectors. One-class SVMs require it.
+	// bound on the fraction of support vectors. One-class SVMs require Nu.
 	Nu float64 `json:"nu,omitempty"`
 
-	// Epsilon is the half-width of the ε-insensitive zone in units of the targets. Default: 0, with
-	// which all documents become support vectors.
+	// Epsilon is the half-width of the ε-insensitive zone in units of the targets. Default: 0,
+	// which makes all documents support vectors.
 	Epsilon float64 `json:"epsilon,omitempty"`
 }
 
@@ -31,8 +31,8 @@ type Parameters struct {
 	// class, as in LIBLINEAR. Default: 1 each.
 	Weights []float64
 
-	// DocumentWeights holds factors of C by row of the matrix: a document of weight w counts as w
-	// copies. Excluded rows have weights, too. Default: 1 each.
+	// DocumentWeights holds factors of C by row of the matrix: a document of weight w is equivalent
+	// to w copies. Excluded rows have weights, too. Default: 1 each.
 	DocumentWeights []float64
 
 	// Probabilities fits a sigmoid for each binary decision function by five-fold cross-validation.
@@ -42,12 +42,11 @@ type Parameters struct {
 	// Seed is the random seed of the folds for the sigmoids.
 	Seed uint64
 
-	// ClassNames are the class names in errors. Default: their numbers.
+	// ClassNames are the class names in error messages. Default: the class indices.
 	ClassNames []string
 }
 
-// resolve checks the parameters of a problem with the given classes and n documents, and sets
-// defaults.
+// resolve checks the parameters and sets defaults.
 func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	if p.C == 0 {
 		p.C = 1
@@ -80,7 +79,7 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	return p, nil
 }
 
-// bound returns C times the weight of a class; -1 has weight 1.
+// bound returns C times the weight of a class; class -1 has weight 1.
 func (p *Parameters) bound(class int) float64 {
 	if class >= 0 && class < len(p.Weights) {
 		return p.C * p.Weights[class]
@@ -88,7 +87,6 @@ func (p *Parameters) bound(class int) float64 {
 	return p.C
 }
 
-// kind is the type of quadratic problem.
 type kind int
 
 const (
@@ -97,7 +95,6 @@ const (
 	regression
 )
 
-// problem is a two-class, one-class or regression problem.
 type problem struct {
 	kind     kind
 	docs     []int     // increasing
@@ -111,7 +108,7 @@ type problem struct {
 	place    int    // index of its decision function in the classifier
 }
 
-// set sets the parameters of the problem. In ν-SVC and for one class, bounds are 1.
+// In ν-SVC and one-class SVM, bounds are 1.
 func (p *problem) set(par *Parameters) {
 	p.par, p.bounds = par, [2]float64{1, 1}
 	switch {
@@ -122,7 +119,6 @@ func (p *problem) set(par *Parameters) {
 	}
 }
 
-// weight returns the weight of document t.
 func (p *problem) weight(t int) float64 {
 	if p.par.DocumentWeights == nil {
 		return 1
@@ -138,7 +134,6 @@ func (p *problem) side(v int) int {
 	return sideOf(p.positive[v])
 }
 
-// bound returns the upper bound of variable v.
 func (p *problem) bound(v int) float64 { return p.bounds[p.side(v)] * p.weight(v%len(p.docs)) }
 
 // sideOf returns 0 for positive documents and 1 for others.
@@ -149,15 +144,15 @@ func sideOf(positive bool) int {
 	return 1
 }
 
-// dual returns the quadratic problem without the held-out documents. If the other documents have
-// only one class, it returns nil, or an error if no document is held out.
+// dual returns the quadratic program, in which held-out documents have upper bound 0. If all other
+// documents are in one class, it returns nil, or an error if out is nil.
 func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	copies, n := 1, len(p.docs)
 	if p.kind == regression {
 		copies = 2
 	}
 	d := newDual(p.docs, copies, m)
-	count, sum := [2]int{}, [2]float64{} // numbers and weights of documents by sign
+	count, sum := [2]int{}, [2]float64{} // number and total weight of documents by sign
 	for v := range d.sign {
 		side := p.side(v)
 		d.sign[v] = int8(1 - 2*side)
@@ -201,7 +196,8 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	return d, nil
 }
 
-// shareOut distributes the sum each over the α of each sign, beginning with the first document.
+// shareOut sets α so that the sum is each, separately for both signs. In document order, α is the
+// upper bound until the sum is reached.
 func (d *dual) shareOut(each float64) {
 	d.fixed = true
 	left := [2]float64{each, each}
@@ -212,7 +208,6 @@ func (d *dual) shareOut(each float64) {
 	}
 }
 
-// solve trains the decision function.
 func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*DecisionFunction, error) {
 	d, err := p.dual(s.m, nil)
 	if err != nil {
@@ -240,7 +235,6 @@ func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, by
 	return machine, nil
 }
 
-// machine returns the decision function of the solved problem.
 func (p *problem) machine(d *dual, o outcome) (*DecisionFunction, error) {
 	m, err := d.machine(o)
 	if err != nil || p.par.Nu == 0 || p.kind != twoClasses {
@@ -255,7 +249,6 @@ func (p *problem) machine(d *dual, o outcome) (*DecisionFunction, error) {
 	return m, m.finite()
 }
 
-// className returns the name of the class of a sign in errors.
 func (p *problem) className(sign int) string {
 	switch c := p.classes[sign]; {
 	case c < 0:

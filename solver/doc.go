@@ -1,22 +1,24 @@
 // Package solver trains support vector machines on a Gram matrix supplied by the caller.
 //
-// The package sees the matrix only through [Matrix]: its size, its diagonal, and parts of rows, a
-// panel at a time. Any type that computes rows can implement [Matrix]. The package has no
-// documents, kernels or tiles. A document is a row of the matrix, and a class is a number from 0.
+// The package reads the matrix only through [Matrix]: the size, the diagonal, and column ranges of
+// several rows at a time. Any type that computes rows can implement [Matrix]. The package doesn't
+// depend on documents, kernel functions or tiles. Here, a document is a row of the matrix, and a
+// class is an integer from 0.
 //
 // # Algorithm
 //
-// Every problem is a quadratic program of one form (dual.go): box constraints and one or two
-// equality constraints. One algorithm with two levels solves all of them. The outer level
-// (outer.go, choose.go) selects the variables with the largest violations of the optimality
-// conditions as a working set. It fetches their rows from a cache of bounded size (rows.go). Up to
-// half of a working set stays in the next, so most rows are already cached. The inner level
+// Every problem is a quadratic program with box constraints and one or two equality constraints
+// (dual.go). A two-level algorithm solves all problems. The outer level (outer.go, choose.go)
+// selects the variables with the largest violations of the optimality conditions as a working set.
+// The rows of these variables come from a cache of bounded size (rows.go). Up to half of the
+// variables stay in the next working set, so most rows are already cached. The inner level
 // (inner.go) runs sequential minimal optimisation with second-order selection on the working set
-// alone. Its part of the matrix fits the L1 or L2 cache. A pass over the rows of all changed
-// variables then updates the scores. If rows are computed on demand, the step of a working set is
-// over-relaxed, because fewer steps then need fewer rows. Documents that can't move are temporarily
-// left out (shrink.go). The problems of one-vs-rest and of labels share working sets, rows and
-// passes (multi_smo.go), and separate searches finish them.
+// alone. The submatrix of the working set fits into the L1 or L2 cache. A pass over the rows of all
+// changed variables then updates the scores. If rows are computed on demand, the step of each
+// working set is over-relaxed, which needs fewer working sets and so fewer rows. Shrinking
+// temporarily leaves out documents whose variables are unlikely to leave their bound (shrink.go).
+// The binary problems of one-vs-rest and of labels share working sets, rows and passes
+// (multi_smo.go). A separate search then finishes each problem.
 //
 // On top of this algorithm, the package implements C-SVC and ν-SVC with multi-class schemes,
 // regression and one-class SVMs ([Train]). It also computes decision values, votes and
@@ -30,9 +32,10 @@
 //
 // # Determinism
 //
-// A fixed sequence of operations solves each problem. The sequence doesn't depend on the number of
-// workers, the memory for rows or time, so every run gives the same bits. It depends on whether the
-// matrix is whole. Rows are float32; sums and comparisons use float64.
+// Every run gives the same bits, because the sequence of operations doesn't depend on timing, on
+// the number of workers or (unless it is very small) on the memory for rows. The sequence depends
+// on whether the matrix is whole (see [Matrix]). Rows are float32; sums and comparisons use
+// float64.
 //
 // Sources: Platt (1998); Joachims (1998) for the working set; Keerthi and others (2001); Fan, Chen
 // and Lin, JMLR 6 (2005) for second-order selection; Chang and Lin, ACM TIST 2 (2011) for the

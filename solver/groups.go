@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// Groups divides the indices of the decision functions of a training over n documents into
-// independent groups. The functions of a group are trained together. [Train] with Only set to some
-// groups gives the same bits as a full training, so groups may be trained on different computers.
-// One-vs-one has a group for each pair of non-empty classes. In other schemes, problems over the
-// same documents share working sets, as many as memory allows. Thresholds need all decision
-// functions. Consecutive groups share classes, and so rows of the matrix. inMemory reports whether
-// the matrix has a method Row (see [Matrix]). Only is ignored. It fails for an invalid Training.
+// Groups divides the decision functions of a training run on n documents into independent groups of
+// indices. The functions of a group are trained together. [Train] with Only set to some groups
+// gives the same bits as a full training run, so groups may be trained on different computers.
+// One-vs-one has a group for each pair of non-empty classes. In other schemes, a group has the
+// problems that share working sets, within a fixed amount of memory. If thresholds are tuned, there
+// is only one group. Consecutive groups share classes, and therefore rows of the matrix. inMemory
+// reports whether the matrix has a method Row (see [Matrix]). Only is ignored. It fails for an
+// invalid Training.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	p, err := t.plan(n, inMemory)
 	if err != nil {
@@ -40,7 +41,6 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	return groups, nil
 }
 
-// plan divides a training into groups of problems.
 type plan struct {
 	*Classifier              // has only the constant decision functions so far
 	groups      [][]*problem // problems to solve
@@ -48,7 +48,6 @@ type plan struct {
 	parts       int          // number of folds to tune thresholds on; 0 = none
 }
 
-// plan checks a training on n documents and divides it into groups.
 func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	if n < 0 || n > maxDocuments {
 		return nil, errUser("number of training documents must be between 0 and %d, got %d", maxDocuments, n)
@@ -86,8 +85,9 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 		open = append(open, p)
 	}
 	out := &plan{Classifier: c, parts: parts}
-	// Labels have very different sizes, and a search soon leaves most documents out. With rows in
-	// memory, separate searches take a third of the time (Reuters-21578).
+	// Labels have very different numbers of documents, and shrinking soon leaves most documents
+	// out. With rows in memory, separate searches take a third of the time of a multiSMO
+	// (Reuters-21578).
 	alone := c.Scheme == Labels && (inMemory || t.IndependentLabels)
 	if out.together = !alone && sharesDocuments(open); out.together {
 		out.groups = batches(open)
@@ -97,7 +97,8 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	return out, nil
 }
 
-// only removes the groups whose decision functions aren't listed; nil keeps all.
+// only removes the groups whose decision functions aren't in machines. If machines is nil, it keeps
+// all.
 func (p *plan) only(machines []int) error {
 	if machines == nil {
 		return nil

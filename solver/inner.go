@@ -6,18 +6,18 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// inner is the problem of a working set: the dual with all other variables fixed. It holds the rows
-// of the matrix restricted to the working set, so that a step reads a few kilobytes.
+// inner is the subproblem of a working set, with all other variables fixed. It holds the submatrix
+// of the working set, so that a step reads only a few kilobytes.
 type inner struct {
 	variables
 	k        *asm.Kernels
 	n        int
 	rows     []float32 // n × n
-	column   []int32   // column of the document in a row, by slot
+	column   []int32   // column of each slot's document in a row
 	kept     []bool    // true for slots whose variable was in the previous set
 	perClass bool
 	pairs    [][2]byte
-	top      [2]struct { // maximum score that may rise, and its variable, by equation
+	top      [2]struct { // by equality constraint: maximum score of up variables, and its variable
 		at    int
 		score float64
 	}
@@ -32,9 +32,9 @@ func newInner(size int, k *asm.Kernels) *inner {
 	}
 }
 
-// load copies the variables of a working set. slots[r] is the variable in slot r or -1, rows[r] the
-// row of its document, and columns[r] the column of its document. fresh lists the slots that
-// changed; the matrix of the other slots is kept.
+// load copies the variables of a working set. slots[r] is the variable in slot r, or -1 if the slot
+// is empty. rows[r] and columns[r] are the row and the column of the variable's document. fresh
+// lists the slots that changed; the submatrix of the other slots is reused.
 func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) {
 	n := padded(len(slots))
 	if in.n != n {
@@ -68,8 +68,8 @@ func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) 
 	}
 }
 
-// solve takes steps until the violation of the working set is at most tol. It takes at most most
-// steps and returns their number.
+// solve takes steps until the violation of the working set is at most tol. most is the maximum
+// number of steps. It returns the number of steps taken.
 func (in *inner) solve(tol float64, most int) int {
 	n, k := in.n, in.k
 	score, mask, diag := in.score[:n], in.mask[:n], in.diag[:n]
@@ -106,8 +106,8 @@ func (in *inner) solve(tol float64, most int) int {
 	return most
 }
 
-// move adds the step to variable i along its sign and subtracts it from j, within the bounds. It
-// returns the length of the step.
+// move moves variable i along its sign and variable j against its sign. It shortens the step to
+// stay within the bounds, and returns its length.
 func (in *inner) move(i, j int, step float64) float64 {
 	roomI, endI := in.alpha[i], 0.0
 	if in.sign[i] > 0 {
@@ -134,14 +134,14 @@ func (in *inner) move(i, j int, step float64) float64 {
 }
 
 // overRelaxation is the factor of successive over-relaxation for matrices that compute rows on
-// demand. A search with 25,000 documents took 69,403, 47,667, 45,360 and 51,088 steps with 1, 1.4,
-// 1.5 and 1.7.
+// demand. A search with 25,000 documents took 69,403, 47,667, 45,360 and 51,088 steps with the
+// factors 1, 1.4, 1.5 and 1.7.
 const overRelaxation = 1.5
 
-// extrapolate lengthens the step from d to the solution of the working set: overRelaxation times
-// the length at the minimum along the line, within the bounds. The objective decreases because the
-// factor is below 2. The length at the minimum counts as at most 1: it may be larger because of
-// rounding, and then the search would not end.
+// extrapolate lengthens the step from d to the solution of the working set, to overRelaxation times
+// the distance of the minimum along the step, within the bounds. The objective decreases because
+// the factor is below 2. The distance of the minimum is clamped to 1, because a larger distance is
+// rounding error and could keep the search from ending.
 func (in *inner) extrapolate(d *dual, slots []int32) {
 	var descent, curvature float64
 	longest := math.Inf(1)

@@ -22,8 +22,9 @@ type job struct {
 // updates of a problem.
 //
 // The largest jobs start first, so that workers finish together. If rows are computed on demand,
-// consecutive jobs share classes, and so rows: the jobs are in Z-order of their two classes. For
-// every k, an aligned square of 4^k consecutive jobs has at most 2·2^k classes, for any cache size.
+// jobs start in Z-order of their two classes, so that consecutive jobs share classes and therefore
+// rows. For every k, an aligned square of 4^k jobs has at most 2·2^k classes, so Z-order suits any
+// cache size.
 //
 // If a job panics, usually in a caller's function, the run ends with a [*PanicError].
 func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *Options) error {
@@ -49,7 +50,7 @@ func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *O
 	})
 }
 
-// zOrder interleaves the bits of two numbers in [-1, 2³¹): the Morton order of points of a plane.
+// zOrder returns the Morton code of two numbers in [-1, 2³¹), which interleaves their bits.
 func zOrder(at [2]int) (z uint64) {
 	for bit := range 32 {
 		z |= uint64(at[0]+1)>>bit&1<<(2*bit+1) | uint64(at[1]+1)>>bit&1<<(2*bit)
@@ -81,7 +82,6 @@ func newReporter(report func(Progress), problems int) *reporter {
 	return &reporter{report: report, last: time.Now(), at: Progress{Problems: problems}}
 }
 
-// round records one working set of a problem.
 func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
 	if t.report != nil {
 		t.moved(d.done, d.done.at(gap, s.opt.Tolerance, steps))
@@ -89,7 +89,8 @@ func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
 	t.note(s, steps, d, gap)
 }
 
-// moved records the completed fraction of a problem, 0 before the problem counts as solved.
+// moved records the completed fraction of a problem. The fraction is reset to 0 before solved is
+// called.
 func (t *reporter) moved(d *done, part float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,7 +130,7 @@ func (t *reporter) count(s *search, steps int) (due bool) {
 	return time.Since(t.last) >= reportEvery
 }
 
-// solved counts a solved problem, and reports the end of the last one.
+// solved counts a solved problem. After the last problem, it makes a final report.
 func (t *reporter) solved() {
 	if t.report == nil {
 		return

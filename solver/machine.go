@@ -16,7 +16,7 @@ type DecisionFunction struct {
 	Objective  float64 // objective of the dual problem, as LIBSVM prints it
 	Iterations int     // number of inner steps
 	Gap        float64 // violation of the optimality conditions at the end; 0 if no variable can move
-	Converged  bool    // whether the tolerance was reached
+	Converged  bool    // true if the tolerance was reached
 	Bounded    int     // number of coefficients at their bound
 
 	Sigmoid *Sigmoid // maps decision values to probabilities; nil without probabilities
@@ -76,7 +76,6 @@ func (m *DecisionFunction) Validate(n int) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// finite returns an error if a number of the trained decision function isn't finite.
 func (m *DecisionFunction) finite() error {
 	if err := m.Validate(math.MaxInt); err != nil {
 		return fmt.Errorf("%w: C or the kernel values are too large", err)
@@ -84,7 +83,7 @@ func (m *DecisionFunction) finite() error {
 	return nil
 }
 
-// divide divides the decision function of a ν-form by its margin.
+// divide divides the decision function of ν-SVC by its margin.
 func (m *DecisionFunction) divide(margin float64) {
 	for s := range m.Coef {
 		m.Coef[s] /= margin

@@ -8,18 +8,17 @@ import (
 )
 
 // Matrix is a Gram matrix K of n documents. Values must be finite, and K[i][j] and K[j][i] must
-// have the same bits. The solver reports values that aren't finite; symmetry is not checked.
-// Methods are called concurrently. If a method panics on a worker, the computation ends with a
-// [*PanicError].
+// have the same bits. Non-finite values are an error; symmetry isn't checked. Methods are called
+// concurrently. If a method panics on a worker, the computation ends with a [*PanicError].
 //
 // A matrix may have two optional methods:
 //
 //	Row(i int) []float32  // row i in memory: n values, which the solver leaves unchanged
 //	Whole() bool          // whether no value is computed on demand
 //
-// If a problem's documents consist of few ranges of the matrix, rows in memory are used in place.
-// It is an error if such a row doesn't have n values, as in a packed triangle. If the matrix isn't
-// whole, problems that share rows are solved one after the other, with over-relaxed steps.
+// Rows in memory are used in place if a problem's documents are few contiguous ranges of the
+// matrix. It is an error if such a row doesn't have n values. If the matrix isn't whole, problems
+// that share rows are solved one after the other, with over-relaxed steps.
 type Matrix interface {
 	// Len returns n.
 	Len() int
@@ -28,27 +27,29 @@ type Matrix interface {
 	// their number isn't n.
 	Diagonal() []float32
 
-	// Rows writes parts of rows. The columns {lo₀, hi₀}, {lo₁, hi₁}, … are disjoint and increasing:
+	// Rows copies column ranges of rows to dst. The ranges {lo₀, hi₀}, {lo₁, hi₁}, … are disjoint
+	// and in increasing order:
 	//
 	//	dst[r] = K[rows[r]][j],  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 	//
 	// The length of dst[r] is the total length of all ranges. Rows must not replace or retain
-	// dst[r]. The rows are distinct; computing several together may be cheaper. When ctx is done,
-	// Rows soon returns ctx.Err().
+	// dst[r]. The rows are distinct; computing several together may be cheaper. Rows should return
+	// ctx.Err() soon after ctx is done.
 	Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 }
 
-// A source is a caller's matrix with checks.
+// A source wraps the caller's matrix and checks its results.
 type source struct {
 	Matrix
 	rows     interface{ Row(i int) []float32 } // matrix with rows in memory, or nil
 	n        int
 	diagonal []float32
 	partial  bool // some values are computed on demand
-	workers  int  // number of workers that share the rows of a call, if above 1
+	workers  int  // number of workers that share the rows of a call; 0 = 1
 }
 
-// maxDocuments bounds the size of a matrix: the two variables of each document have 32-bit numbers.
+// maxDocuments bounds the size of a matrix, because variables have 32-bit indices and a document
+// has up to two.
 const maxDocuments = math.MaxInt32 / 2
 
 // newSource checks the size and the diagonal of a matrix.
@@ -85,11 +86,10 @@ func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 	})
 }
 
-// minRows is the minimum number of rows of a call for one worker, because rows are computed a panel
-// at a time.
+// minRows is the minimum number of rows per worker in a call, because rows are computed a panel at
+// a time.
 const minRows = 32
 
-// row returns row i of a matrix in memory.
 func (s *source) row(i int) ([]float32, error) {
 	defer run.Rethrow("solver: Matrix.Row")
 	row := s.rows.Row(i)

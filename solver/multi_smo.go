@@ -22,8 +22,8 @@ type multiSMO struct {
 
 	gaps  []float64
 	ends  [][]extremes
-	cuts  [][4]float64 // side.cut per problem, equation and sign of the movement
-	side  side         // reused for each end
+	cuts  [][4]float64 // side.cut by problem, equality constraint and direction
+	side  side         // buffers of take
 	order []int32      // candidates by decreasing level
 	most  []int        // remaining steps of each problem
 
@@ -31,36 +31,37 @@ type multiSMO struct {
 	picked  []bool  // true for documents in the working set
 	rows    [][]float32
 	columns []int32
-	sub     []float32 // rows of the matrix restricted to the working set
+	sub     []float32 // submatrix of the working set
 	moved   [][][]float32
 	by      [][]float64
 	steps   []int
 	inner   []*inner // inner problem of each worker
-	first   int      // first problem to choose documents
+	first   int      // first problem that chooses documents in the next round
 }
 
-// Bounds of the working set of a multiSMO, which is a fraction of the documents. It is larger than
-// for a single problem because all problems choose it together.
+// The working set of a multiSMO has n/teamShare of n documents, clamped to [minTeamSet,
+// maxTeamSet]. It is larger than for a single problem because all problems share it.
 const (
 	teamShare, minTeamSet, maxTeamSet = 32, 256, 512
 
 	teamBlock = 512 // number of scores updated together; their columns of the rows fit in the L2 cache
 )
 
-// problemBytes is the memory of a problem per document. teamBytes bounds the memory of all
-// problems, unless the memory for rows allows more.
+// problemBytes is the memory of a problem per document, in bytes. teamBytes bounds the memory of
+// the problems of a multiSMO.
 const (
 	problemBytes = 48
 	teamBytes    = 256 << 20
 )
 
-// batches divides problems over the same documents. The result depends only on their numbers.
+// batches divides problems over the same documents into groups of at most teamBytes. The result
+// depends only on the numbers of problems and documents.
 func batches(problems []*problem) [][]*problem {
 	most := max(teamBytes/problemBytes/len(problems[0].docs), 1)
 	return slices.Collect(slices.Chunk(problems, most))
 }
 
-// newMultiSMO returns the multi-class SMO of problems, whose variables are at their start.
+// newMultiSMO returns a multiSMO for problems whose variables are set to their start.
 func newMultiSMO(m *source, duals []*dual, opt *Options, report *reporter) *multiSMO {
 	n := len(duals[0].docs)
 	size := min(opt.setOf(n, teamShare, minTeamSet, maxTeamSet), n)
@@ -134,10 +135,10 @@ func (g *multiSMO) solve(ctx context.Context) error {
 	}
 }
 
-// A multiSMO ends if at most one in aloneShare of its problems is open. It also ends if the sum of
-// their gaps falls too slowly: by less than sweepGain in the rounds in which each document is
-// chosen several times. Then each problem needs separate working sets, and later a separate choice
-// of documents.
+// A multiSMO ends if at most one in aloneShare of its problems is open. It also ends if the gaps
+// fall too slowly: if the sum after a sweep exceeds sweepGain times the sum before. A sweep has
+// enough rounds to choose each document sweeps times, and at least minSweep rounds. Open problems
+// then converge faster with separate working sets.
 const (
 	aloneShare = 5
 	sweeps     = 2
@@ -148,7 +149,6 @@ const (
 // open reports whether problem c has neither converged nor used up its steps.
 func (g *multiSMO) open(c int) bool { return g.gaps[c] > g.s.opt.Tolerance && g.most[c] > 0 }
 
-// begin updates the scores of problems whose variables aren't all 0.
 func (g *multiSMO) begin(ctx context.Context) error {
 	n := len(g.duals[0].docs)
 	for t := 0; t < n; {
@@ -180,9 +180,9 @@ func (g *multiSMO) begin(ctx context.Context) error {
 	return nil
 }
 
-// choose selects the documents of the next working set: for each open problem equally many
-// violators with the largest and with the smallest scores. A document counts only for the first
-// problem that selects it, so the set is full as long as there are violators.
+// choose selects the documents of the next working set: for each open problem, equal numbers of the
+// violators with the largest and the smallest scores. Documents that another problem has already
+// selected are skipped, so the set is full if there are enough violators.
 func (g *multiSMO) choose() {
 	g.docs = g.docs[:0]
 	ends := 0
@@ -220,8 +220,8 @@ func (g *multiSMO) choose() {
 	slices.Sort(g.docs)
 }
 
-// take selects documents with the largest or the smallest scores of problem c. ends is the number
-// of such selections still to make; they share the remaining slots equally.
+// take selects the largest violators of problem c in one direction. ends is the number of
+// selections still to make, which share the remaining slots equally.
 func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	room := (g.size - len(g.docs) + ends - 1) / ends
 	if room <= 0 {
@@ -233,7 +233,7 @@ func (g *multiSMO) take(c, end int, b beyond, ends int) {
 		s.cut = max(1-lookFurther*(1-s.cut), 0)
 	}
 	s.sort(d, b)
-	var from [levels]int32 // where the documents of a level begin in order
+	var from [levels]int32 // start of each level in g.order
 	at := int32(0)
 	for l := levels - 1; l >= 0; l-- {
 		from[l] = at
@@ -248,7 +248,7 @@ func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	l := levels - 1
 	for ; l >= 0 && room > 0; l-- {
 		equal := g.order[from[l]:to[l]]
-		for i := range equal { // equal violators are taken from all over the documents, which are sorted by class
+		for i := range equal { // equal violators are spread over all documents, which are sorted by class
 			t := equal[i]
 			if len(equal)%spread != 0 {
 				t = equal[(i*spread+c)%len(equal)]
@@ -273,11 +273,12 @@ func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	g.cuts[c][end] = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// spread is a prime: the distance between selected documents among many equal violators.
+// spread is the distance between selected documents among equal violators. It is prime, so that its
+// multiples reach all documents.
 const spread = 1009
 
 // round solves the problems of one working set and updates all scores. It returns the number of
-// steps, 0 if nothing moved.
+// steps, or 0 if no variable changed.
 func (g *multiSMO) round(ctx context.Context) (steps int, err error) {
 	s, n := g.s, len(g.docs)
 	if err := s.store.fetch(ctx, g.docs, g.rows[:n]); err != nil {
@@ -321,7 +322,7 @@ func (g *multiSMO) round(ctx context.Context) (steps int, err error) {
 	return steps, g.update(ctx)
 }
 
-// solveInner solves the inner problem of problem c and copies its variables to the problem.
+// solveInner solves the inner problem of problem c and copies the solution to problem c.
 func (g *multiSMO) solveInner(in *inner, c, wide int) {
 	d := g.duals[c]
 	in.n, in.rows, in.perClass, in.pairs = wide, g.sub, d.perClass, d.pairs()
@@ -343,8 +344,8 @@ func (g *multiSMO) solveInner(in *inner, c, wide int) {
 	}
 }
 
-// update adds multiples of the rows of the working set to the scores of each problem. A part of the
-// rows stays in the cache during the updates of all problems.
+// update adds multiples of the rows of the working set to the scores of each problem. A block of
+// the rows stays in the cache while all problems are updated.
 func (g *multiSMO) update(ctx context.Context) error {
 	n, add := len(g.duals[0].docs), g.s.opt.Kernels.AddRows
 	pieces := g.s.store.pieces()

@@ -23,7 +23,7 @@ const (
 	// largest decision value wins.
 	OneVsRest
 
-	// Labels trains a decision function for each label, against all documents without it. A
+	// Labels trains a decision function for each label, against all documents without the label. A
 	// document may have any number of labels. Each label is predicted separately, by the sign of
 	// its decision value.
 	Labels
@@ -37,7 +37,7 @@ func (s Scheme) String() string {
 	return [...]string{"one-vs-one", "one-vs-rest", "labels"}[s]
 }
 
-// Pairs yields all pairs of classes a < b, (0,1), (0,2), …, (1,2), …, with their index.
+// Pairs yields the index and the classes a < b of each pair, in the order (0,1), (0,2), …, (1,2), …
 func Pairs(classes int) iter.Seq2[int, [2]int] {
 	return func(yield func(int, [2]int) bool) {
 		i := 0
@@ -79,7 +79,8 @@ type Classifier struct {
 type Rejection struct {
 	MinProbability float64 `json:"below"`
 
-	// Coverage is the fraction of held-out objects with a class, Error the error rate among them.
+	// Coverage is the fraction of held-out objects that get a class. Error is the error rate of
+	// these objects.
 	Coverage float64 `json:"coverage"`
 	Error    float64 `json:"error"`
 }
@@ -94,20 +95,20 @@ type Training struct {
 	OneClass bool
 
 	Classes int    // number of classes or labels; 1 for regression and one class
-	Scheme  Scheme // scheme for Labels; Sets use the scheme [Labels], and single problems [OneVsRest]
+	Scheme  Scheme // scheme for Labels; Sets use the scheme [Labels], and regression and one class [OneVsRest]
 	Parameters
 
 	// Folds, if not nil, requests thresholds for Sets, see [TuneThresholds]. It holds the fold of
 	// each document, from 0, or -1 for a document without a set.
 	Folds []int
 
-	// Start, if not nil, is a classifier for a warm start: for another C, another kernel width or
-	// other documents. Functions that are nil start at 0. ν-forms ignore Start. Default: all start
-	// at 0.
+	// Start, if not nil, is the classifier from which training is warm-started. It may have been
+	// trained with another C, another kernel width or other documents. Nil functions start at 0.
+	// ν-SVC, ν-SVR and one-class SVM ignore Start. Default: all start at 0.
 	Start *Classifier
 
-	// Only, if not nil, lists the decision functions to train, in whole groups of Groups; others
-	// are nil. Default: all.
+	// Only, if not nil, lists the decision functions to train, as whole groups (see
+	// [Training.Groups]). Other functions are nil. Default: all.
 	Only []int
 
 	// IndependentLabels trains each label as a separate problem even if rows are not in memory, so
@@ -134,13 +135,14 @@ type Training struct {
 //
 //	minimise ½ Σ_s Σ_t α[s]α[t]·K[s][t]  subject to 0 <= α[t] <= w[t], Σ_t α[t] = ν·Σ_t w[t]
 //
-// (Schölkopf and others, Neural Computation 13, 2001). Its value is positive for typical documents.
+// (Schölkopf and others, Neural Computation 13, 2001). Decision values are positive for typical
+// documents.
 //
 // Train is fastest if the documents of each class are consecutive, because it reads less of the
 // matrix. Problems run in parallel, the largest first.
 //
 // Train fails if labels, parameters or options are out of range, if all documents have one class,
-// if Start has other decision functions, if the matrix fails, or when ctx is done.
+// if Start doesn't match the problem, if a method of the matrix fails, or when ctx is done.
 func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier, error) {
 	src, err := newSource(m)
 	if err != nil {
@@ -180,8 +182,8 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	return p.Classifier, nil
 }
 
-// startsFor checks that c can warm-start the given number of problems over n documents; nil always
-// can.
+// startsFor checks that c has the scheme and the number of problems of a training run on n
+// documents; nil is valid.
 func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 	if c == nil {
 		return nil
@@ -205,7 +207,6 @@ func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 // 11,586 classes.
 const maxMachines = 1 << 26
 
-// machines returns the number of decision functions for a number of classes.
 func (s Scheme) machines(classes int) (int, error) {
 	if classes < 1 || classes > math.MaxInt32 {
 		return 0, errUser("number of classes must be between 1 and %d, got %d", math.MaxInt32, classes)
@@ -225,7 +226,7 @@ func (s Scheme) machines(classes int) (int, error) {
 }
 
 // Validate returns an error if a decision function is missing, or if the temperature or the
-// rejection is out of range. In one-vs-one, the functions of a class may be nil if all of them are.
+// rejection is out of range. In one-vs-one, all functions of a class may be nil.
 func (c *Classifier) Validate() error {
 	want, err := c.Scheme.machines(c.Classes)
 	if err != nil {
@@ -340,7 +341,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 		return onePairs(members), nil
 	}
 	problems := oneRest(members, docs)
-	if t.Sets == nil && c.Classes == 2 { // all others are the other class
+	if t.Sets == nil && c.Classes == 2 { // negative documents have the other class
 		problems[0].weighs, problems[1].weighs = 1, 0
 	}
 	return problems, nil
@@ -360,7 +361,6 @@ func (t *Training) single(p *problem) ([]*problem, error) {
 
 var errNoDocument = errUser("there are no documents to train on")
 
-// onePairs returns the problems of all pairs of classes, nil if a class is empty.
 func onePairs(members [][]int) []*problem {
 	var problems []*problem
 	for _, pair := range Pairs(len(members)) {
@@ -384,7 +384,6 @@ func onePairs(members [][]int) []*problem {
 	return problems
 }
 
-// oneRest returns the problems of each class against all other documents.
 func oneRest(members [][]int, docs []int) []*problem {
 	none := make([]bool, len(docs)) // shared by all empty classes
 	problems := make([]*problem, len(members))
@@ -402,7 +401,7 @@ func oneRest(members [][]int, docs []int) []*problem {
 	return problems
 }
 
-// constant returns a constant decision function if all documents have the same sign, else nil. Its
+// constant returns a constant decision function if all documents have the same sign, else nil. The
 // probability follows from the counts, by Bayes' rule with a uniform prior.
 func (p *problem) constant(probable bool) *DecisionFunction {
 	positive := slices.Contains(p.positive, true)

@@ -20,14 +20,14 @@ type Options struct {
 	Workers int
 
 	// RowBytes bounds the memory of all workers for cached rows of the matrix, and for the scores
-	// of problems that are solved together. The working set is smaller if fewer rows fit; RowBytes
-	// changes results in no other way. Rows that a matrix has in memory are used in place if a
-	// problem's documents consist of few ranges of the matrix. For a large problem, memory helps
-	// more here than in a matrix cache, because rows become short when documents are left out.
-	// Default: 512 MiB.
+	// of problems that are solved together. If too few rows fit, the working set is smaller;
+	// otherwise RowBytes doesn't change results. Rows that a matrix has in memory are used in place
+	// if a problem's documents consist of few ranges of the matrix. For a large problem, memory
+	// helps more here than in a matrix cache, because shrinking shortens cached rows. Default: 512
+	// MiB.
 	RowBytes int64
 
-	// KeepAll turns shrinking off. Default: documents that can't move are temporarily left out.
+	// KeepAll disables shrinking. Default: shrinking is enabled.
 	KeepAll bool
 
 	// MaxIterations bounds the steps of each problem. If it is reached, Converged is false in the
@@ -48,7 +48,7 @@ type Options struct {
 }
 
 // PanicError reports that a caller's function panicked. What names the function, Value is the
-// panic's value, and Stack is the stack. Unwrap returns Value if it is an error.
+// panic's value, and Stack is the stack trace. Unwrap returns Value if it is an error.
 type PanicError = run.PanicError
 
 // Progress is the state of a training run.
@@ -60,8 +60,8 @@ type Progress struct {
 	Hits             int64   // number of requested rows that were cached
 	Gap              float64 // violation of the optimality conditions in the reporting problem
 	Objective        float64 // objective of the reporting problem
-	Active           int     // number of its documents that shrinking has not left out
-	Documents        int     // number of its documents
+	Active           int     // number of active documents of the reporting problem after shrinking
+	Documents        int     // total number of documents of the reporting problem
 }
 
 const (

@@ -6,7 +6,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A search solves problems one after the other, on one goroutine or, if threads allow, on several.
+// A search solves problems one after the other. Several goroutines (threads) share the updates of a
+// large problem.
 type search struct {
 	opt     *Options
 	m       *source
@@ -18,19 +19,19 @@ type search struct {
 	choose *chooser
 	store  *rowStore
 	bytes  int64 // memory limit for rows
-	whole  int   // number of documents of the problem, including those left out
+	whole  int   // number of documents of the problem, including documents left out by shrinking
 
-	rowOf   []int32 // index in rows of the document's row, by variable of the working set
+	rowOf   []int32 // index into rows, by variable of the working set
 	columns []int32 // column of the document, by variable of the working set
 	docs    []int32 // documents whose rows are fetched
 	rows    [][]float32
 	byVar   [][]float32
-	moved   [][]float32 // rows to add to the scores, with their factors in by
+	moved   [][]float32 // rows to add to the scores; by holds their factors
 	by      []float64
 	ends    []extremes // extremes of the scores at the start of the round
 }
 
-// outcome is the end state of a search.
+// outcome is the final state of a search.
 type outcome struct {
 	iterations int
 	gap        float64
@@ -38,12 +39,13 @@ type outcome struct {
 	left       int // number of iterations left
 }
 
-// Bounds of the size of a working set, which is a fraction of the documents. They were measured on
-// problems of 1,131 and 11,314 documents. Smaller sets need more passes over the scores. Larger
-// sets take more gathering for the inner problem, which should stay in the L2 cache.
+// The working set of n documents has n/setShare variables, clamped to [minSet, maxSet]. The values
+// were tuned on problems with 1,131 and 11,314 documents. Smaller sets need more passes over the
+// scores. Larger sets have larger submatrices, which should stay in the L2 cache.
 const setShare, minSet, maxSet = 64, 64, 256
 
-// setOf returns the working set size for n documents: n/share, clamped to the bounds.
+// setOf returns the working set size for n documents: n/share, clamped to [smallest, largest], and
+// less if RowBytes is small.
 func (o *Options) setOf(n, share, smallest, largest int) int {
 	size := o.workingSet
 	if size == 0 {
@@ -63,7 +65,7 @@ func (o *Options) iterations(n int) int {
 	return max(10_000_000, 100*n)
 }
 
-// prepare allocates memory for a problem; its rows may take the given number of bytes.
+// prepare allocates memory for a problem. bytes bounds the memory for cached rows.
 func (s *search) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
 	size := s.opt.setOf(n, setShare, minSet, maxSet)
@@ -82,8 +84,8 @@ func (s *search) prepare(d *dual, bytes int64) {
 	d.refreshMask()
 }
 
-// solve finds the optimum of a problem. It is warm-started from a start (see begin) or, without a
-// start, from d.alpha. bytes bounds the memory for cached rows.
+// solve finds the optimum of a problem. It is warm-started from a start (see begin), or from
+// d.alpha if there is no start. bytes bounds the memory for cached rows.
 func (s *search) solve(ctx context.Context, d *dual, from start, keep bool, bytes int64) (outcome, error) {
 	started := d.begin(from, keep)
 	copy(d.score, d.offset)
@@ -99,8 +101,8 @@ func (s *search) solve(ctx context.Context, d *dual, from start, keep bool, byte
 	return s.finish(ctx, d)
 }
 
-// resume finds the optimum of the last problem after some of its bounds were raised. It reuses its
-// rows and scores.
+// resume finds the optimum of the last problem after some of its bounds were raised. It reuses the
+// cached rows and the scores.
 func (s *search) resume(ctx context.Context, d *dual) (outcome, error) {
 	d.stretch(0)
 	d.refreshMask()
@@ -126,8 +128,7 @@ func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 	return o, err
 }
 
-// update subtracts Σ y·Δα·K from the scores, where Δα is the change of the variables since before.
-// If before is nil, the variables were 0.
+// update subtracts Σ y·Δα·K from the scores, with Δα = α - before, or Δα = α if before is nil.
 func (s *search) update(ctx context.Context, d *dual, before []float64) error {
 	n := len(d.docs)
 	var docs []int32
@@ -159,7 +160,7 @@ func (s *search) update(ctx context.Context, d *dual, before []float64) error {
 	return nil
 }
 
-// add adds multiples of the rows of some documents to the scores.
+// add adds by[i] times the row of docs[i] to the scores, for each i.
 func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) error {
 	if err := s.store.fetch(ctx, docs, s.rows[:len(docs)]); err != nil {
 		return err
@@ -167,8 +168,8 @@ func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) e
 	return s.apply(ctx, d, s.rows[:len(docs)], by)
 }
 
-// optimise processes working sets until the tolerance is reached, or until shrinking pays off; then
-// it returns the documents to keep.
+// optimise processes working sets until the tolerance is reached, or until shrinking pays off. In
+// the second case, it returns the documents to keep.
 func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int32, err error) {
 	every := min(len(d.sign), shrinkEvery)
 	s.store.need = func(doc int32) float64 { return d.violation(int(doc), s.ends) }
@@ -201,7 +202,7 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 }
 
 // round solves the problem of one working set and updates all scores. It returns the number of
-// steps, 0 if nothing moved.
+// steps, or 0 if no variable changed.
 func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int, error) {
 	s.choose.choose(s.opt.Kernels, d, s.ends)
 	set := s.choose.slots
@@ -234,11 +235,10 @@ const (
 	innerSteps = 16
 )
 
-// New rows are prefetched into the L2 cache only if their total size is at most prefetchBytes. This
-// is done before the inner problem gathers its columns.
+// Before the inner problem gathers its columns, new rows are prefetched into the L2 cache if their
+// total size is at most prefetchBytes.
 const prefetchBytes = 512 << 10
 
-// load fetches the rows of the variables of a working set.
 func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 	n := int32(len(d.docs))
 	shared := int(n) < len(d.sign) // the two variables of a document share its row
@@ -283,14 +283,14 @@ func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	return append(docs, doc), append(at, int32(len(docs)))
 }
 
-// Scores are updated in blocks that stay in the L1 cache while all rows pass. Large problems divide
-// the blocks among threads.
+// Scores are updated in blocks of scoreBlock, which stay in the L1 cache while all rows are added.
+// Threads share the blocks if there are at least shareUpdates updates.
 const (
 	scoreBlock   = 2048
 	shareUpdates = 1 << 19
 )
 
-// apply adds multiples of rows to the scores of all variables.
+// apply adds by[r] times rows[r] to the scores of all variables, for each r.
 func (s *search) apply(ctx context.Context, d *dual, rows [][]float32, by []float64) error {
 	n := len(d.docs)
 	if s.threads <= 1 || n*len(rows) < shareUpdates {
@@ -304,7 +304,6 @@ func (s *search) apply(ctx context.Context, d *dual, rows [][]float32, by []floa
 	})
 }
 
-// applyRange is apply for a range of documents.
 func (s *search) applyRange(d *dual, rows [][]float32, by []float64, from, to int) {
 	n, add := len(d.docs), s.opt.Kernels.AddRows
 	for _, p := range s.store.pieces() {

@@ -12,7 +12,7 @@ import (
 )
 
 // Support returns the rows of the matrix that are support vectors of any decision function, in
-// increasing order. Predictions need the kernel values with these rows.
+// increasing order. Predictions need the kernel values between the object and these rows.
 func (c *Classifier) Support() []int {
 	var all []int
 	for _, m := range c.Functions {
@@ -35,13 +35,13 @@ type Predictor struct {
 	entries int       // total number of coefficients
 
 	once     sync.Once
-	byColumn columnwise // computed when single objects are first summed
+	byColumn columnwise // computed when first needed for a single object
 }
 
 // columnwise holds the coefficients of all decision functions by column. For one object, successive
 // additions go to different sums, so they don't wait for each other.
 type columnwise struct {
-	from    []int // start of each column's entries, then the end
+	from    []int // start of each column's entries, and the end of the last
 	machine []int32
 	coef    []float64
 }
@@ -75,7 +75,6 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 	return p, nil
 }
 
-// columnwise returns the coefficients by column.
 func (p *Predictor) columnwise() *columnwise {
 	p.once.Do(func() {
 		b := columnwise{make([]int, p.columns+1), make([]int32, p.entries), make([]float64, p.entries)}
@@ -100,14 +99,15 @@ func (p *Predictor) columnwise() *columnwise {
 	return &p.byColumn
 }
 
-// Bytes returns the maximum memory of predictions without [Predictor.SumsBytes].
+// Bytes returns the maximum memory of the predictor in bytes, without Sums (see
+// [Predictor.SumsBytes]).
 func (p *Predictor) Bytes() int64 {
 	return int64(p.entries)*(4+4+8) + 8*int64(p.columns+1+len(p.starts))
 }
 
-// predictRows calls each for every document of a list, with the document's index in the list and
-// its decision values. The callback must not retain the values. Up to opt.Workers goroutines call
-// it concurrently.
+// predictRows calls each for every document of docs, with the document's row and its decision
+// values. The callback must not retain the values. Up to opt.Workers goroutines call it
+// concurrently.
 func (c *Classifier) predictRows(
 	ctx context.Context, m *source, docs []int, opt *Options, each func(i int, decisions []float64),
 ) error {
@@ -174,7 +174,7 @@ func (p *Predictor) NewSums(width int) *Sums {
 	return s
 }
 
-// SumsBytes returns the maximum memory of Sums for width objects.
+// SumsBytes returns the maximum memory of Sums for width objects, in bytes.
 func (p *Predictor) SumsBytes(width int) int64 {
 	return int64(len(p.at))*8*int64(width+1) + 4*turnColumns*int64(width)
 }
@@ -219,8 +219,8 @@ func (s *Sums) Add(first int, values []float32) {
 	}
 }
 
-// addOne is Add for one object. It adds the products of each decision function in column order, so
-// its sums agree with Add bit for bit.
+// addOne implements Add for one object. It adds the products of each decision function in column
+// order, so its sums agree with Add bit for bit.
 func (s *Sums) addOne(first int, values []float32) {
 	b, sums := s.p.columnwise(), s.sums
 	for c, v := range values {
@@ -255,7 +255,7 @@ func (s *Sums) AddRows(values []float32, objects int) {
 // Result sets dst[i] to the decision value Σ Coef·K - Rho of function i for object r. All columns
 // must have been added. Sums are in float64 in the order of the support vectors, and each operation
 // is rounded separately. A nil function has the value 0. Results depend neither on other objects
-// nor on the division of the columns.
+// nor on the division of columns among calls of Add.
 func (s *Sums) Result(r int, dst []float64) {
 	for i := range dst {
 		dst[i] = s.sums[i*s.width+r]
@@ -268,8 +268,8 @@ func (s *Sums) Result(r int, dst []float64) {
 // if its value is positive, and for the other class otherwise. Ties are broken by the sum of the
 // decision values for the class minus those against it, then by the class number. So the class
 // doesn't depend on the order of documents, as it does in LIBSVM. In one-vs-rest, the class with
-// the largest value wins. For separate labels, see [Classifier.LabelsOf]. NaN counts as not
-// positive and is never the largest.
+// the largest value wins. For separate labels, see [Classifier.LabelsOf]. NaN is treated as not
+// positive and is never the largest value.
 func (c *Classifier) Decide(decisions []float64) int {
 	best := 0
 	if c.Scheme != OneVsOne {

@@ -21,11 +21,12 @@ func (s Sigmoid) Probability(f float64) float64 {
 }
 
 // FitSigmoid fits the sigmoid by maximum likelihood to decision values of objects with known signs.
-// Its targets are slightly inside (0, 1), following Bayes' rule with a uniform prior. The problem
+// The targets are slightly inside (0, 1), following Bayes' rule with a uniform prior. The problem
 // is convex and is solved by Newton's method with a line search. Source: Platt (1999) in the form
 // of Lin, Lin and Weng, Machine Learning 68 (2007).
 //
-// It fails for NaN and for absolute values above 10¹⁴⁰, whose squares would overflow in sums.
+// It fails if a decision value is NaN or above 10¹⁴⁰ in absolute value, because sums of squares
+// would overflow.
 func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 	for i, f := range decisions {
 		if !(math.Abs(f) <= maxDecision) {
@@ -39,7 +40,8 @@ func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 // maxDecision bounds decision values so that no sum of their squares overflows.
 const maxDecision = 1e140
 
-// fitSigmoid is FitSigmoid for checked decision values. Without values, only the counts matter.
+// fitSigmoid is FitSigmoid for checked decision values. Without values, it returns the constant
+// probability that follows from the counts.
 func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 	var count [2]float64
 	for _, p := range positive {
@@ -91,7 +93,7 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 		}
 		det := h11*h22 - h12*h12
 		da, db := -(h22*g1-h12*g2)/det, -(h11*g2-h12*g1)/det
-		if !(det > 0) { // many equal decision values: rounding loses the curvature along A, so B suffices
+		if !(det > 0) { // for many equal values, the curvature in A is lost to rounding: update only B
 			da, db = 0, -g2/h22
 		}
 		slope := g1*da + g2*db
@@ -114,8 +116,8 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 const sigmoidFolds = 5
 
 // sigmoid fits the sigmoid of a problem to decision values of held-out documents. A held-out
-// document stays in the problem with the upper bound 0, so the search also yields its score and
-// thus its decision value. A ν-SVC function without a margin has the value 0.
+// document stays in the problem with the upper bound 0, so the search also computes its score, from
+// which its decision value follows. In ν-SVC, decision values are 0 if the margin is 0.
 func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid, error) {
 	signs := make([]int, len(p.docs))
 	for t, pos := range p.positive {
@@ -131,8 +133,8 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 	return &fit, err
 }
 
-// heldOut returns the decision values of documents by functions trained without their fold. Each
-// search is warm-started from from, or starts at 0 if from is nil.
+// heldOut returns out-of-fold decision values. from is the warm start of each search; nil starts at
+// 0.
 func (p *problem) heldOut(
 	ctx context.Context, s *search, fold []int, folds int, from start, bytes int64,
 ) ([]float64, error) {
@@ -142,7 +144,7 @@ func (p *problem) heldOut(
 		if err != nil {
 			return nil, err
 		}
-		if d == nil { // one class is left: only its sign is known
+		if d == nil { // one class is left: predict its sign
 			left := 0.0
 			for t := range fold {
 				if fold[t] != f {
@@ -182,8 +184,9 @@ const minProbability = 1e-7
 //	Σ_a Σ_{b≠a} (r[b][a]·p[a] - r[a][b]·p[b])²  subject to Σ p = 1,  r[a][b] = P(a | a or b),
 //
 // over the classes that have documents (Wu, Lin and Weng, JMLR 5 (2004), second method). In
-// one-vs-rest, it divides the probabilities by their sum; if the sum is 0, all are equal. Separate
-// labels have separate probabilities. If there is a Temperature, it is applied to the result.
+// one-vs-rest, it divides the probabilities by their sum; if the sum is 0, all are equal. The
+// probabilities of separate labels aren't normalised. If there is a Temperature, it is applied to
+// the result.
 //
 // It fails if a decision function has no sigmoid, or if a decision value has no probability (NaN).
 func (c *Classifier) Probabilities(dst, decisions []float64) error {
@@ -199,7 +202,6 @@ func (c *Classifier) Probabilities(dst, decisions []float64) error {
 	return nil
 }
 
-// probable checks that decision values have probabilities.
 func (c *Classifier) probable(decisions []float64) error {
 	for i, m := range c.Functions {
 		if m == nil {
@@ -238,7 +240,6 @@ func (c *Classifier) plain(dst, decisions []float64) {
 	}
 }
 
-// couple is plain for one-vs-one.
 func (c *Classifier) couple(dst, decisions []float64) {
 	k := c.Classes
 	if k == 1 {
@@ -268,10 +269,11 @@ func (c *Classifier) couple(dst, decisions []float64) {
 	}
 }
 
-// couple computes p for n >= 2 classes and r[a*n+b] = P(a | a or b), not 0 except for r[a*n+a]. The
-// optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and Q[a][b] =
-// -r[a][b]·r[b][a]. The iteration satisfies them for one class after the other, and converges. It
-// ends when no probability changes by more than 1e-9 in a round, which gives six correct digits.
+// couple computes the class probabilities p for n >= 2 classes. r[a*n+b] = P(a | a or b) must not
+// be 0 for a ≠ b. The optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and
+// Q[a][b] = -r[a][b]·r[b][a]. Each step of the iteration satisfies the condition of one class. The
+// iteration converges, and ends when no probability changes by more than 1e-9 in a round, which
+// gives six correct digits.
 func couple(r []float64, n int) []float64 {
 	q, p, qp := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	for a := range n {

@@ -8,37 +8,37 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// mergeGap is the maximum number of unused columns that are read to merge two ranges.
+// Column ranges separated by fewer than mergeGap unused columns are read as one range.
 const mergeGap = 64
 
-// directRun is the minimum average number of documents per piece of a row for using rows in place.
-// Shorter pieces are copied.
+// directRun is the minimum average length of pieces, in documents, for using rows of the matrix in
+// place. Rows with shorter pieces are copied.
 const directRun = 64
 
-// A piece of a row holds n consecutive documents of a problem. The first is document number to of
-// the problem, and column from of the matrix.
+// A piece of a row holds n consecutive documents of a problem. Documents to … to+n-1 of the problem
+// are columns from … from+n-1 of the row.
 type piece struct{ from, to, n int }
 
 // rowStore caches rows of a problem's documents, restricted to the problem's columns, within a
 // memory limit.
 //
-// A new row replaces a row that this round doesn't need: of some random rows, the row whose document
-// violates the optimality conditions least. Rows of documents that don't want to leave a bound are
-// replaced first. A search returns to its free variables cyclically. If only some of their rows
-// fit, the least recently used row is needed next, so an LRU cache would never hit. The random
+// A new row replaces a row that the current round doesn't need. Among randomly selected rows, it
+// replaces the row whose document has the smallest violation of the optimality conditions, so rows
+// of documents at a bound are replaced first. LRU replacement would never hit if the rows of all
+// free variables don't fit, because a search returns to the free variables cyclically. The random
 // numbers are the same in each run. Results don't depend on which rows are cached.
 type rowStore struct {
 	m       *source
 	threads int                     // number of goroutines that copy rows
-	need    func(doc int32) float64 // how soon a row is needed, for victim; nil if unknown
-	direct  bool                    // rows of the matrix are used in place; the problem's documents are runs of them
+	need    func(doc int32) float64 // priority of a row; victim selects a small one; nil = unknown
+	direct  bool                    // rows of the matrix are used in place
 	docs    []int
 	columns [][2]int // column ranges that are read from each row
-	runs    []piece  // pieces of the columns read that belong to the problem; nil for all
+	runs    []piece  // pieces of a read row with the problem's documents; nil = the whole row
 	span    int      // number of columns read
 
-	// The memory has total values, in chunks of length values that are allocated when first needed. A
-	// chunk has slots for per rows. A store and its restriction share the chunks.
+	// The memory has total values, in chunks of length values with per slots each. A chunk is
+	// allocated when it is first needed. A store and its restriction share the chunks.
 	chunks             [][]float32
 	length, total, per int
 
@@ -53,14 +53,14 @@ type rowStore struct {
 	asked, hits int64
 }
 
-// limitRows returns how many rows of n values fit into the given number of bytes, at most n.
+// limitRows returns how many rows of n values fit into a number of bytes, at most n.
 func limitRows(n int, bytes int64) int { return int(min(int64(n), bytes/(4*int64(max(n, 1))))) }
 
 // chunkValues is the maximum number of values in a chunk of more than one row.
 const chunkValues = 4 << 20
 
-// newRowStore returns a store for the rows of docs with room slots. buf is the first chunk if it is
-// large enough.
+// newRowStore returns a store for the rows of docs. room is the number of slots. buf becomes the
+// first chunk if it is large enough.
 func newRowStore(m *source, docs []int, room int, buf []float32) *rowStore {
 	s := &rowStore{m: m}
 	s.lay(docs)
@@ -78,7 +78,6 @@ func newRowStore(m *source, docs []int, room int, buf []float32) *rowStore {
 	return s
 }
 
-// divide divides the memory into slots.
 func (s *rowStore) divide() {
 	n := max(len(s.docs), 1)
 	s.per = s.length / n
@@ -87,7 +86,6 @@ func (s *rowStore) divide() {
 	s.empty()
 }
 
-// slot returns the memory of a slot.
 func (s *rowStore) slot(i int32) []float32 {
 	n, c := len(s.docs), int(i)/s.per
 	if s.chunks[c] == nil {
@@ -96,7 +94,6 @@ func (s *rowStore) slot(i int32) []float32 {
 	return s.chunks[c][int(i)%s.per*n:][:n:n]
 }
 
-// empty removes all rows.
 func (s *rowStore) empty() {
 	docs := s.docs
 	s.slotOf = make([]int32, len(docs))
@@ -147,7 +144,7 @@ func (s *rowStore) lay(docs []int) {
 	}
 }
 
-// victim returns a slot for a new row: an empty one or, of some random slots that this round doesn't
+// victim returns a slot for a new row: an empty slot or, among random slots that this round doesn't
 // need, the slot with the smallest need.
 func (s *rowStore) victim() int32 {
 	for s.filled < len(s.docOf) {
@@ -175,8 +172,9 @@ func (s *rowStore) victim() int32 {
 	return int32(best)
 }
 
-// candidates is the number of slots that victim compares. With 1, 8 and 32, a search with 25,000
-// documents and memory for a seventh of their rows computed 151,000, 121,000 and 117,000 rows.
+// candidates is the number of slots that victim compares. With 1, 8 and 32 candidates, a search
+// with 25,000 documents and memory for a seventh of their rows computed 151,000, 121,000 and
+// 117,000 rows.
 const candidates = 16
 
 // pieces returns the runs of the problem's documents in the rows that fetch returns.
@@ -195,8 +193,9 @@ func (s *rowStore) column(t int32) int32 {
 	return t
 }
 
-// fetch sets rows[r] to the row of document which[r]; see pieces and column for its layout. The
-// rows are valid until the next call. The documents must be distinct, at most one per slot.
+// fetch sets rows[r] to the row of document which[r]; see pieces and column for the layout of a
+// row. The rows are valid until the next call. The documents must be distinct, and no more than
+// there are slots.
 func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) error {
 	s.asked += int64(len(which))
 	if s.direct {
@@ -246,14 +245,14 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 	return nil
 }
 
-// gatherBytes bounds the memory for rows with unused columns, unless gatherRows rows take more.
-// gatherRows is a panel of rows, because computing fewer takes as long.
+// gatherBytes bounds the buffer for rows with unused columns. The buffer has at least gatherRows
+// rows: a panel, because computing fewer rows takes as long.
 const (
 	gatherBytes = 4 << 20
 	gatherRows  = 64
 )
 
-// read reads rows of the matrix without the unused columns.
+// read reads rows of the matrix and removes the unused columns.
 func (s *rowStore) read(ctx context.Context, rows []int, dst [][]float32) error {
 	if s.m.rows == nil && s.runs == nil {
 		return s.m.Rows(ctx, rows, s.columns, dst)
@@ -302,9 +301,10 @@ func (s *rowStore) gather(ctx context.Context, dst, rows [][]float32) error {
 	})
 }
 
-// restrict returns a store for docs, the documents keep[0], keep[1], … of s, with their cached
-// rows. It moves the memory, which holds more of the shorter rows, and empties s. If rows were used
-// in place, the returned store is empty, for at least least rows, within bytes if possible.
+// restrict returns a store for docs, which are the documents keep[0], keep[1], … of s, with their
+// cached rows. It reuses the memory of s, which holds more of the shorter rows, and empties s. If
+// rows were used in place, the new store is empty. Its size is then bytes, or least rows if these
+// need more.
 func (s *rowStore) restrict(keep []int32, docs []int, least int, bytes int64) *rowStore {
 	if s.direct {
 		r := newRowStore(s.m, docs, max(limitRows(len(docs), bytes), min(least, len(docs))), nil)
@@ -325,7 +325,7 @@ func (s *rowStore) restrict(keep []int32, docs []int, least int, bytes int64) *r
 		if !ok {
 			continue
 		}
-		// No row moves up and keep is increasing, so this works in place.
+		// Rows only move to lower addresses and keep is increasing, so copying in place is safe.
 		row, short := s.slot(int32(from)), r.slot(slot)
 		for c, t := range keep {
 			short[c] = row[t]

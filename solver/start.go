@@ -3,7 +3,7 @@ package solver
 import "math"
 
 // A start is the initial solution of a search: a linear combination of decision functions of
-// similar problems. Documents that a function lacks have the coefficient 0.
+// similar problems. Documents that aren't support vectors of a function have coefficient 0.
 type start []multiple
 
 type multiple struct {
@@ -11,7 +11,7 @@ type multiple struct {
 	by      float64
 }
 
-// startFrom returns the start from one decision function; for nil, it returns nil.
+// startFrom returns the start from one decision function, or nil if m is nil.
 func startFrom(m *DecisionFunction) start {
 	if m == nil {
 		return nil
@@ -19,10 +19,10 @@ func startFrom(m *DecisionFunction) start {
 	return start{{m, 1}}
 }
 
-// begin sets the variables to a start, clamped to their bounds, and reports whether there is a
-// start. The equation Σ yα = 0 must hold, so the variables of the sign with the larger sum are
-// scaled down. With keep, for a solution of nearly the same documents, variables at a bound stay
-// there if scaling the others suffices.
+// begin sets the variables to a start, clamped to their bounds, and reports whether the start was
+// used. It scales down the variables of the sign with the larger sum, so that Σ yα = 0. With keep,
+// only free variables are scaled if that suffices. keep is for solutions of nearly the same
+// documents.
 func (d *dual) begin(from start, keep bool) (started bool) {
 	if from == nil || d.fixed {
 		return false
@@ -96,8 +96,8 @@ func (d *dual) shrink(plus, minus float64) {
 	}
 }
 
-// stretch multiplies all variables by the factor that minimises the objective. The factor is at
-// least least, and no variable may exceed its bound.
+// stretch multiplies all variables by the factor that minimises the objective. least is a lower
+// bound of the factor. The factor is limited so that no variable exceeds its bound.
 func (d *dual) stretch(least float64) {
 	var square, linear float64
 	most := math.Inf(1)

@@ -5,28 +5,29 @@ import (
 	"slices"
 )
 
-// Temperature scales the probabilities of one class per object. T < 1 sharpens them, T > 1 softens:
+// Temperature calibrates the class probabilities of objects with one class each. T < 1 sharpens the
+// probabilities, and T > 1 softens them:
 //
 //	P(c) = exp(z[c]/T) / Σ_k exp(z[k]/T),
 //
-// where z[c] is the logarithm of the probability of class c before scaling. With Odds, z[c] is a
-// sum of log odds -A·f - B: for the class itself in one-vs-rest, and for the class against each
-// other class in one-vs-one. Source: Guo and others, ICML 2017, section 4.2.
+// where z[c] is the logarithm of the probability of class c before scaling. With Odds, z[c] is the
+// log odds -A·f - B of class c in one-vs-rest, or the sum of its log odds against all other classes
+// in one-vs-one. Source: Guo and others, ICML 2017, section 4.2.
 type Temperature struct {
 	T    float64 `json:"t"`
 	Odds bool    `json:"odds,omitempty"`
 }
 
-// sharpest is the maximum of 1/T, and 1/sharpest the minimum.
+// sharpest bounds 1/T, which is in [1/sharpest, sharpest].
 const sharpest = 1e3
 
 // FitTemperature fits the temperature by maximum likelihood to decision values of objects with
-// known classes, using the classifier's sigmoids. Objects with nil decision values, or whose class
-// has no decision function, are excluded. As for [FitSigmoid], targets are slightly inside (0, 1):
-// (n+1)/(n+k) and 1/(n+k) for n objects of k classes. The problem is convex in 1/T, which is
-// accurate to 10⁻⁹.
+// known classes, using the classifier's sigmoids. An object is excluded if its decision values are
+// nil, or if its class has no decision function. As for [FitSigmoid], targets are slightly inside
+// (0, 1): (n+1)/(n+k) and 1/(n+k) for n objects of k classes. The negative log-likelihood is convex
+// in 1/T. The relative accuracy of 1/T is 10⁻⁹.
 //
-// Errors: the errors of [Classifier.Probabilities].
+// It fails in the same cases as [Classifier.Probabilities].
 func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int) (*Temperature, error) {
 	fit := &temperatureFit{}
 	for i, own := range decisions {
@@ -46,7 +47,7 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 	for range rounds {
 		slope, curve := fit.derivatives(b)
 		if !(curve > 0) {
-			break // no objects, or equal scores for each object
+			break // no objects, or all scores of each object are equal
 		}
 		if slope > 0 {
 			most = b
@@ -81,7 +82,8 @@ func (f *temperatureFit) add(z []float64, of int) {
 	f.scores, f.targets = append(f.scores, z), f.targets+mean
 }
 
-// derivatives returns the first and second derivative of the negative log-likelihood in b = 1/T.
+// derivatives returns the first and second derivative of the negative log-likelihood with respect
+// to b = 1/T.
 func (f *temperatureFit) derivatives(b float64) (slope, curve float64) {
 	k := 1
 	for _, z := range f.scores {
@@ -132,13 +134,13 @@ func (c *Classifier) scores(dst, decisions []float64, odds bool) {
 	}
 }
 
-// logit returns log P(f)/(1-P(f)), clamped to finite numbers.
+// logit returns log(P(f)/(1-P(f))), clamped to finite values.
 func (s Sigmoid) logit(f float64) float64 {
 	const most = 1e300
 	return min(max(-s.A*f-s.B, -most), most)
 }
 
-// soften sets dst to the probabilities of scores at a temperature.
+// soften replaces the scores in dst by probabilities at temperature T.
 func (t *Temperature) soften(dst []float64) {
 	top, sum := slices.Max(dst), 0.0
 	for k, z := range dst {

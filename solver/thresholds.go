@@ -12,33 +12,34 @@ import (
 // Thresholds are decision thresholds for labels: an object gets the labels whose decision values
 // are above their thresholds.
 type Thresholds struct {
-	Above []float64 // threshold by label, from -1 to 1; 0 is the sign
+	Above []float64 // threshold by label, from -1 to 1
 
 	// AtLeastOne assigns a label to each object without a value above its threshold: the label
 	// whose value is closest to its threshold.
 	AtLeastOne bool
 
-	// F1 is the cross-validated micro F1 with thresholds, and Sign the micro F1 of the signs alone.
+	// F1 is the cross-validated micro F1 with thresholds, and Sign the micro F1 with all thresholds
+	// 0.
 	F1, Sign float64
 }
 
 // TuneThresholds finds the thresholds that maximise micro F1 on held-out decision values.
 // decisions[i][l] is the value of label l for document i; nil excludes the document. sets[i] lists
-// its labels, and parts[i] is its fold, from 0.
+// the labels of document i, and parts[i] is the fold, from 0.
 //
-// There are three rules: the sign, one threshold for all labels, and a threshold for each label.
-// Each rule is tried with and without AtLeastOne. For each fold, thresholds are tuned on the other
-// folds and applied to the fold. Rules whose micro F1 is below the best by more than the standard
-// error of the difference are excluded. Of the remaining rules, the rule with the largest macro F1
-// is chosen. labels are its cross-validated predictions by document, nil if excluded. They are
-// unbiased except for the choice of the rule.
+// It compares three rules: thresholds of 0, one threshold for all labels, and one threshold per
+// label. Each rule is tried with and without AtLeastOne. For each fold, thresholds are tuned on the
+// other folds and applied to the fold. Rules whose micro F1 is below the best by more than the
+// standard error of the difference are excluded. Of the remaining rules, the rule with the largest
+// macro F1 is chosen. labels holds the cross-validated predictions of this rule by document, nil if
+// excluded. These predictions are unbiased except for the choice of the rule.
 //
-// With right correct, given predicted and of true labels, thresholds that maximise Σ 2·right -
-// F·given can be chosen separately for each label. F is the maximum micro F1 if that maximum is F·Σ
-// of (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). Time: O(d log d) per fold for d
-// values above -1.
+// Let right, given and of be the numbers of correct, predicted and true labels. Thresholds that
+// maximise Σ (2·right - F·given) can be chosen separately for each label. F is the maximum micro F1
+// if this maximum is F·Σ of (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). Time: O(d
+// log d) per fold for d values above -1.
 //
-// It fails if there are no documents, or for NaN.
+// It fails if there are no documents, or if a decision value is NaN.
 func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresholds, labels [][]int, err error) {
 	k, err := newTuning(decisions, sets, parts)
 	if err != nil {
@@ -71,7 +72,8 @@ func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresh
 	}, chosen.labels, nil
 }
 
-// rule is a method of tuning thresholds, with its results. fit excludes a fold unless part is -1.
+// rule is a method of tuning thresholds, with its results. fit tunes on all folds except part, or
+// on all folds if part is -1.
 type rule struct {
 	fit          func(part int) []float64
 	atLeastOne   bool
@@ -86,10 +88,10 @@ type counts struct{ right, both int }
 func (c counts) f1() float64 { return 2 * float64(c.right) / float64(max(c.both, 1)) }
 
 // clearlyWorse reports whether a rule's micro F1 is below another rule's by more than the standard
-// error of their difference. The derivative of F = 2·Σ right/Σ both in the weight of document i is
-// (2·rightᵢ - F·bothᵢ)/Σ both. So the variance of a difference is the sum of squared differences of
-// the derivatives (the delta method). The standard error over three folds would be unreliable: its
-// own relative error would be one half.
+// error of their difference. The derivative of F = 2·Σ right/Σ both with respect to the weight of
+// document i is (2·rightᵢ - F·bothᵢ)/Σ both. So the variance of a difference is the sum of squared
+// differences of the derivatives (the delta method). The standard error over three folds would be
+// unreliable: its own relative error would be one half.
 func (r rule) clearlyWorse(than rule) bool {
 	var sums [2]counts
 	for i := range r.byDocument {
@@ -119,7 +121,8 @@ type tuning struct {
 	sure      [][]valued // values of each label above 1
 }
 
-// valued is a decision value of a label for a document, and whether the document has the label.
+// valued is the decision value of a label for a document. right is true if the document has the
+// label.
 type valued struct {
 	value float64
 	doc   int32
@@ -158,7 +161,6 @@ func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error
 	return k, nil
 }
 
-// sign returns thresholds of 0, which predict by the sign.
 func (k *tuning) sign(int) []float64 { return make([]float64, k.labels) }
 
 // common tunes one threshold for all labels on the documents outside a fold.
@@ -199,8 +201,8 @@ func (k *tuning) cuts(near, sure [][]valued, part int) []float64 {
 	return above
 }
 
-// cut finds the threshold of a list that maximises 2·right - f·given, closest to 0 among ties, and
-// adds its counts.
+// cut returns the threshold of a list that maximises 2·right - f·given. Ties are broken by the
+// smallest absolute value. It adds the counts at this threshold to right and given.
 func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int) float64 {
 	r, g := 0, 0
 	for _, v := range sure {
@@ -211,7 +213,7 @@ func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int
 			}
 		}
 	}
-	above, last := 1.0, 1.0 // cut above the next value, and the previous value
+	above, last := 1.0, 1.0 // best threshold, previous value
 	best, bestR, bestG := math.Inf(-1), r, g
 	take := func(cut float64) {
 		gain := 2*float64(r) - float64(f*float64(g))
@@ -219,7 +221,7 @@ func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int
 			best, above, bestR, bestG = gain, cut, r, g
 		}
 	}
-	between := func(lo, hi float64) float64 { // point of [lo, hi) closest to 0; the midpoint if both have the same sign
+	between := func(lo, hi float64) float64 { // 0 if in [lo, hi), else the midpoint
 		if lo <= 0 && hi > 0 {
 			return 0
 		}
@@ -243,7 +245,6 @@ func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int
 	return above
 }
 
-// apply predicts the labels of each document with the thresholds of its fold.
 func (k *tuning) apply(above [][]float64, atLeastOne bool) [][]int {
 	labels := make([][]int, len(k.decisions))
 	for i, own := range k.decisions {
@@ -254,8 +255,8 @@ func (k *tuning) apply(above [][]float64, atLeastOne bool) [][]int {
 	return labels
 }
 
-// score returns the micro F1 of predicted labels, their macro F1 over labels that are true or
-// predicted for any document, and the counts of each document.
+// score returns the micro F1, the macro F1 and the counts of each document. The macro F1 excludes
+// labels that are neither true nor predicted for any document.
 func (k *tuning) score(labels [][]int) (micro, macro float64, byDocument []counts) {
 	all, byLabel := counts{}, make([]counts, k.labels)
 	byDocument = make([]counts, len(labels))
@@ -308,9 +309,9 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 	return dst
 }
 
-// Apply makes the thresholds part of a classifier of separate labels: it adds the threshold to each
-// Rho, so that the sign of the decision value decides. Probabilities don't change. It fails unless
-// the scheme is [Labels] with one threshold per decision function.
+// Apply applies the thresholds to a classifier of separate labels. It adds each threshold to the
+// Rho of its decision function, so that labels are predicted by the sign. Probabilities don't
+// change. It fails unless the scheme is [Labels] with one threshold per decision function.
 func (t *Thresholds) Apply(c *Classifier) error {
 	if c.Scheme != Labels || len(t.Above) != len(c.Functions) {
 		return errUser("got %d thresholds for %d decision functions (%s); set one for each, with scheme %s", len(t.Above),

@@ -16,7 +16,7 @@ import (
 // Folds divides documents into k stratified folds of nearly equal size: the documents of each class
 // are shuffled and dealt out in turn. It returns the fold of each document, 0 … k-1, or -1 for
 // documents with a negative class. If there are fewer documents than folds, the last folds are
-// empty. Folds depend only on the seed, on any platform. Folds panics if k is below 1.
+// empty. The result is the same on all platforms. Folds panics if k is below 1.
 func Folds(labels []int, k int, seed uint64) []int {
 	if k < 1 {
 		panic(fmt.Sprintf("solver: Folds: k must be positive, got %d", k))
@@ -59,10 +59,11 @@ type Trial struct {
 	Folds   []int  // fold by document; -1 excludes the document
 
 	Decisions  bool // keep decision values
-	Thresholds bool // tune thresholds for Sets, and predict each fold by the thresholds of the others
+	Thresholds bool // tune thresholds for Sets, and predict each fold with thresholds tuned on the other folds
 
-	// Only, if not nil, lists the folds to validate. It doesn't change their results. Other folds
-	// have no predictions, and nil in Fits. Thresholds need all folds. Default: all.
+	// Only, if not nil, lists the folds to validate. The results of these folds don't change. Other
+	// folds have no predictions, and their classifiers in Fits are nil. Thresholds need all folds.
+	// Default: all.
 	Only []int
 }
 
@@ -74,7 +75,7 @@ type Validation struct {
 	Values    []float64 // estimate by document; NaN if excluded
 
 	Fits []*Classifier // classifier by fold, trained without the fold
-	Busy time.Duration // time of workers in solvers
+	Busy time.Duration // total solver time of all workers
 
 	Decisions  [][]float64 // decision values by document; nil unless Trial.Decisions is set
 	Thresholds *Thresholds // tuned thresholds; nil unless Trial.Thresholds is set
@@ -89,11 +90,10 @@ type WarmStart struct {
 // Validate trains a classifier for each fold and each set of parameters on the documents of all
 // other folds, and predicts the documents of the fold. Results are in the order of pars.
 //
-// For each problem and fold, the binary classifiers are trained in order of increasing ν, ε and C
-// on the same rows, each warm-started from the solution before it (except with Nu). The first is
-// warm-started from near, a sum of multiples of solutions of the same trial with another kernel,
-// such as twice the last solution minus the one before; nil is 0. Predictions agree with
-// classifiers trained by [Train] up to the tolerance.
+// For each problem and fold, the binary classifiers are trained on the same cached rows in order of
+// increasing ν, ε and C. Without Nu, each is warm-started from the previous solution. The first is
+// warm-started from near, a linear combination of solutions of the same trial with another kernel;
+// nil starts at 0. Predictions agree with [Train] up to the tolerance.
 func (t *Trial) Validate(
 	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
 ) ([]*Validation, error) {
@@ -237,7 +237,7 @@ func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int
 	})
 }
 
-// fits checks that a warm start has the given number of folds and of problems.
+// fits checks that a warm start has the same scheme and numbers of folds and problems.
 func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) error {
 	if s.Of == nil || len(s.Of.Fits) != parts {
 		return errUser("the warm start is from a trial with other folds; this trial has %d", parts)
@@ -292,7 +292,7 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 	return problems, nil
 }
 
-// without returns the problem of the documents in other folds.
+// without returns p without the documents of fold f.
 func (p *problem) without(parts []int, f int) *problem {
 	own := &problem{kind: p.kind, classes: p.classes, weighs: p.weighs}
 	for t, d := range p.docs {
@@ -335,7 +335,6 @@ func (t *Trial) parts(n int) (count int, only []int, err error) {
 	return count, only, nil
 }
 
-// validating is a running validation.
 type validating struct {
 	m     *source
 	pars  []Parameters
@@ -344,7 +343,7 @@ type validating struct {
 }
 
 // sweep trains the binary classifiers of a problem for all parameters, each warm-started from the
-// previous classifier, and passes them to keep.
+// previous classifier, and passes each to keep.
 func (v *validating) sweep(
 	ctx context.Context, s *search, p *problem, bytes int64, keep func(par int, m *DecisionFunction),
 ) error {
@@ -382,7 +381,8 @@ func (v *validating) sweep(
 	return nil
 }
 
-// raise sets the bounds of a solved problem to the bounds of p, unless a bound would decrease.
+// raise sets the bounds of a solved problem to the bounds of p. It returns false if a bound would
+// decrease.
 func (p *problem) raise(d *dual) bool {
 	for v := range d.upper {
 		if d.upper[v] > p.bound(v) {
