@@ -78,7 +78,7 @@ func (m *CSR) Bytes() int64 {
 	return int64(len(m.Offsets))*8 + int64(len(m.Terms))*4 + int64(len(m.Values))*4
 }
 
-// SelectRows returns the given rows of m in the given order. A row may be repeated.
+// SelectRows returns the rows rows[0], rows[1], … of m. A row may be repeated.
 func (m *CSR) SelectRows(rows []int) *CSR {
 	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1), Views: m.Views, all: m.all}
 	for k, i := range rows {
@@ -93,8 +93,8 @@ func (m *CSR) SelectRows(rows []int) *CSR {
 	return out
 }
 
-// FoldRows is SelectRows for training in a cross-validation. Embeddings take terms and document
-// frequencies from all rows of m, and fit labels and column scales to the selected rows.
+// FoldRows is SelectRows for training in a cross-validation. Embeddings of the result use the terms
+// and document frequencies of all rows of m, but the labels and column scales of the selected rows.
 func (m *CSR) FoldRows(rows []int) *CSR {
 	out := m.SelectRows(rows)
 	out.all = cmp.Or(m.all, m)
@@ -145,8 +145,8 @@ const Block = 128
 const MaxCols = 1 << 32
 
 // Validate returns an error if the matrix violates the rules of [CSR]. It checks the matrix as a
-// whole, then each row in order. A value that isn't finite is a [*ValueError]. A valid matrix can
-// be read without going out of bounds. Validate never panics. It reads all values once.
+// whole, then each row in order. For a value that isn't finite, the error is a [*ValueError].
+// Reading a valid matrix never goes out of bounds. Validate never panics. It reads all values once.
 func (m *CSR) Validate() error {
 	if err := m.validateShape(); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (m *CSR) validateRow(i int) error {
 	return nil
 }
 
-// eachRow returns the error of check for the first invalid row.
+// eachRow checks rows concurrently and returns the error of the first invalid row.
 func (m *CSR) eachRow(check func(i int) error) error {
 	return run.Chunks(context.Background(), run.Workers(0), m.Rows(), func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
@@ -209,8 +209,9 @@ func (m *CSR) eachRow(check func(i int) error) error {
 }
 
 // TermFrequencies returns the columns with nonzero values, ascending, and the number of nonzero
-// values in each. Unlike [CSR.DocumentFrequency] it takes memory in proportion to the stored
-// values. The number of columns may be much larger, for hashed features or in a malicious file.
+// values in each. Unlike [CSR.DocumentFrequency], it needs memory proportional to the number of
+// stored values. The number of columns may be much larger, for hashed features or in a malicious
+// file.
 func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
 	if int64(m.Cols) <= tableLimit(m.NNZ()) {
 		for t, n := range m.DocumentFrequency() {
@@ -236,8 +237,8 @@ func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
 	return terms, df
 }
 
-// LimitDF removes the values of terms whose document frequency is outside minDF to maxDF, in place.
-// Column numbers don't change.
+// LimitDF removes the values of terms whose document frequency is outside [minDF, maxDF], in place.
+// Column indices don't change.
 func (m *CSR) LimitDF(minDF, maxDF int) {
 	terms, df := m.TermFrequencies()
 	var kept []uint32
@@ -264,8 +265,8 @@ func (m *CSR) LimitDF(minDF, maxDF int) {
 // tableLimit returns the maximum size of a table of columns for a matrix of nnz stored values.
 func tableLimit(nnz int64) int64 { return nnz + 1<<20 }
 
-// termTable finds terms in an ascending list. It uses a table of all terms if that is small enough,
-// otherwise binary search.
+// termTable finds terms in an ascending list. It uses a table indexed by term if the table is small
+// enough, otherwise binary search.
 type termTable struct {
 	terms []uint32
 	all   bool     // terms are 0, 1, 2, ...

@@ -10,9 +10,9 @@ import (
 )
 
 // Digest returns the SHA-256 of the embedded documents, which is the same on every platform. It
-// hashes the name of the embedding, a zero byte, and 64-bit little-endian numbers: rows, columns,
-// offsets, for each entry its column times 2³² plus the bits of its value, and the bits of the
-// norms.
+// hashes the name of the embedding, a zero byte, and 64-bit little-endian integers: the number of
+// rows, the number of columns, the offsets, the entries and the bits of the norms. An entry is its
+// column times 2³² plus the bits of its value.
 func (x *Embedded) Digest() [32]byte {
 	d := NewDigester()
 	d.Text(x.Embedder.String() + "\x00")

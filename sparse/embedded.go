@@ -6,15 +6,15 @@ import (
 )
 
 // Embedded is a set of documents as unit vectors, with their norms before normalisation to length
-// 1. If the pairing isn't the dot product, rows are histograms θ with Σθ = 1 instead. Their norms
-// are 1, because the pairing is an inner product of unit vectors.
+// 1. If the pairing isn't the dot product, rows are histograms θ with Σθ = 1 instead. Then the
+// norms are 1, because the pairing is an inner product of unit vectors.
 //
-// [Embedded.Unit64] returns a row in float64, computed from Raw and Divisors, and Values holds it
-// rounded to float32. An Embedded is immutable and may be used concurrently.
+// [Embedded.Unit64] computes a row in float64 from Raw and Divisors. Values holds the row rounded
+// to float32. An Embedded is immutable and may be used concurrently.
 type Embedded struct {
 	CSR                // unit rows in float32, with the columns of Embedder and without stored zeros
 	Embedder *Embedder // embedder of the documents
-	From     []int     // row i was embedded from row From[i] of the matrix; nil: i
+	From     []int     // row i was embedded from row From[i] of the matrix; nil if From[i] = i
 	Norms    []float64 // Norms[i] is the Euclidean norm of row i before normalisation to length 1
 	Raw      []float32 // raw value of each entry in the corpus
 	// Divisor of each row's weighted values v: Σ|v| with a square root and for histograms, ‖v‖₂
@@ -32,9 +32,8 @@ func (x *Embedded) Source(i int) int {
 
 // Factors returns two numbers whose product is the weighted value of a raw value. v is the raw
 // value minus the shift of a scaled column, or the damped count, or NaN if a count can't be damped.
-// weight is 1 without idf or scaling. The result for the last column and for unknown columns is the
-// raw value and 1. In a vector view, v is the signed root of the raw value x: with a power p, |v|^p
-// is |x|.
+// weight is 1 if columns have no weights. For columns from len(Terms) on, the result is the raw
+// value and 1. In a vector view with a power p, v has the sign of the raw value x, and |v|^p = |x|.
 func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	v = float64(raw)
 	switch {
@@ -59,7 +58,8 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	return v, f.Weights[column]
 }
 
-// damp returns 1 + ln v for v >= 1, or v > 1/e with views, whose counts are scaled; otherwise NaN.
+// damp returns 1 + ln v for v >= 1, otherwise NaN. With views, v > 1/e suffices, because counts are
+// scaled.
 func (f *Embedder) damp(v float64) float64 {
 	switch {
 	case v == 1:
@@ -72,9 +72,9 @@ func (f *Embedder) damp(v float64) float64 {
 	return math.NaN()
 }
 
-// norm returns ‖x‖₂ of an embedded row from l1 = Σ|v| and l2 = ‖v‖₂ of its weighted values. It is 1
-// for points on the sphere and histograms, even for an empty row, and otherwise 0 for an empty row.
-// It is for no power and the square root.
+// norm returns ‖x‖₂ of an embedded row from l1 = Σ|v| and l2 = ‖v‖₂ of its weighted values. Points
+// on the sphere and histograms have norm 1, even for an empty row. Other empty rows have norm 0.
+// The power must be 0 or Root.
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
 	case f.Pairing != Dot, f.Power == Root && f.Norm == NormL1:
@@ -87,7 +87,7 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 	return l2 / f.length(l1, l2)
 }
 
-// length returns the norm n that divides the weighted values.
+// length returns the norm n by which the weighted values are divided.
 func (f *Embedder) length(l1, l2 float64) float64 {
 	return [...]float64{NormNone: 1, NormL1: l1, NormL2: l2}[f.Norm]
 }
@@ -96,9 +96,9 @@ func (f *Embedder) length(l1, l2 float64) float64 {
 // square root, or (v/max v)^p / √Σ (v/max v)^2p with another power p, or v/Σv for histograms. It
 // writes to dst, which grows if necessary.
 //
-// A value has at most 2 roundings in addition to the roundings of the divisor, or an error of 4+2p
-// ulp for a power p. Documents with proportional counts have equal values with a power and as
-// histograms, because correctly rounded quotients of proportional integers are equal.
+// A value has at most 2 roundings in addition to the roundings of the divisor, or an error of at
+// most 4+2p ulp for a power p. Documents with proportional counts have equal values with a power
+// and as histograms, because correctly rounded quotients of proportional integers are equal.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	d := x.Divisors[i]
 	if x.Embedder.general() {
@@ -176,8 +176,8 @@ func (m *memo) of(raw float32) *float64 {
 }
 
 // powers writes (v/max v)^p for the weighted values v of row i to dst, which grows if necessary,
-// and returns it with max v. Values of vector views keep their sign, with |v| in place of v. It
-// caches powers, because most counts in text are small.
+// and returns it with max v. For vector views, it raises |v| and keeps the sign. It caches powers,
+// because most counts in text are small.
 func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float64) {
 	dst = x.weightedRow(i, dst)
 	for _, v := range dst {
@@ -198,7 +198,8 @@ func (x *Embedded) Bytes() int64 {
 	return x.CSR.Bytes() + 4*int64(len(x.Raw)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }
 
-// EmbeddedBytes returns Bytes for the given numbers of rows and values, at most [math.MaxInt64].
+// EmbeddedBytes returns [Embedded.Bytes] for these numbers of rows and values, at most
+// [math.MaxInt64].
 func EmbeddedBytes(rows int, values int64) int64 {
 	if values > math.MaxInt64/64 || int64(rows) > math.MaxInt64/64 {
 		return math.MaxInt64
@@ -226,12 +227,12 @@ func (x *Embedded) EmptyRow(i int) bool {
 
 // Vector64 returns row i in float64 before normalisation to length 1, which is x of
 // [Embedder.Transform], parallel to the columns of Row(i). Other programs can compute the same
-// kernel values from these vectors. It writes to dst, which grows if necessary. It requires norms.
-// A document without known terms has the value Norms[i] in the last column.
+// kernel values from these vectors. It writes to dst, which grows if necessary. Norms must not be
+// nil. A document without known terms has the value Norms[i] in the last column.
 //
-// Without a normalisation the values are the weighted values or their square roots, each rounded
-// once, or another power p, to 4+2p ulp. Otherwise each has at most one rounding in addition to the
-// roundings of [Embedded.Unit64] and of the norm.
+// Without a normalisation, values are weighted values or their square roots, each rounded once. For
+// another power p, the error is at most 4+2p ulp. With a normalisation, each value has at most one
+// rounding in addition to the roundings of [Embedded.Unit64] and of the norm.
 func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	f, norm := x.Embedder, x.Norms[i]
 	if f.Norm != NormNone || norm == 0 {
@@ -253,12 +254,12 @@ func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	return dst
 }
 
-// MaxNorm is the maximum norm in kernels of norms. Up to it, squared norms and distances fit in
-// float32.
+// MaxNorm is the maximum norm in kernels that depend on norms, so that squared norms and distances
+// fit in float32.
 const MaxNorm = 0x1p62
 
 // Validate checks the matrix as [CSR.Validate] does, that rows are unit vectors or histograms, and
-// that columns match the embedder. Norms may be nil, because kernels of the cosine don't use them.
+// that columns match the embedder. Norms may be nil, because kernels of the cosine don't use norms.
 // It reads all values once.
 func (x *Embedded) Validate() error {
 	if err := x.validateShape(); err != nil {

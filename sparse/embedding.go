@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Weighting is the weighting of raw counts.
+// Weighting maps raw counts or measurements to weighted values.
 type Weighting uint8
 
 // The weightings.
@@ -47,8 +47,8 @@ const (
 )
 
 // Pairing is the similarity s of two embedded documents, which is 1 for equal points. Each s is the
-// inner product of unit vectors in a Hilbert space, so 1 - s is half their squared distance.
-// Results about functions of an inner product therefore apply to functions of s.
+// inner product of unit vectors in a Hilbert space, so 1 - s is half the squared distance of these
+// vectors. Results about functions of an inner product therefore apply to functions of s.
 type Pairing uint8
 
 // The pairings. All except the dot product compare histograms θ: documents normalised by NormL1,
@@ -64,9 +64,10 @@ const (
 // that no pairing divides by 0. The effect on a similarity is negligible.
 const MinShare = 0x1p-60
 
-// Embedding describes how counts become a vector: they are weighted, normalised, and raised to
-// Power elementwise. The power [Root] maps an L1-normalised document to the unit sphere. The zero
-// value leaves raw counts unchanged. Embeddings are equal (==) if and only if they mean the same.
+// Embedding describes the map from counts to a vector: counts are weighted, normalised, and raised
+// to Power elementwise. The power [Root] maps an L1-normalised document to the unit sphere. The
+// zero value leaves raw counts unchanged. Two embeddings are the same map if and only if they are
+// equal (==).
 type Embedding struct {
 	Weighting Weighting
 	Norm      Norm
@@ -95,7 +96,7 @@ var (
 )
 
 // String returns the text form for [ParseEmbedding], such as "tf-l1-sqrt", "tf-l1-pow0.75" or
-// "tf-l1-chi2". For an unknown embedding it contains the numbers of the fields.
+// "tf-l1-chi2". For an unknown embedding, it contains the values of the fields.
 func (e Embedding) String() string {
 	if !e.named() {
 		return fmt.Sprintf("embedding(%d, %d, %v, %d)", e.Weighting, e.Norm, e.Power, e.Pairing)
@@ -120,7 +121,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 const powerSuffix = "-pow"
 
 // Embeddings returns the embeddings without a power or with the square root, and an example of each
-// that scales columns. It is for help texts and tests.
+// weighting that scales columns. Help texts and tests use it.
 func Embeddings() []Embedding {
 	var all []Embedding
 	counts := []Weighting{TF, TFIDF, LogTF, LogTFIDF, TFKL}
@@ -177,7 +178,6 @@ func (e Embedding) named() bool {
 	return int(e.Weighting) < len(weightingNames) && int(e.Norm) < len(normNames) && int(e.Pairing) < len(pairingNames)
 }
 
-// validate returns an error if the embedding is invalid.
 func (e Embedding) validate() error {
 	if !e.named() {
 		return fmt.Errorf("sparse: unknown embedding with weighting %d, norm %d and pairing %d", e.Weighting, e.Norm,

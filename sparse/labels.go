@@ -11,8 +11,8 @@ type Labels struct {
 	IDs     []int32 // indices of classes
 }
 
-// Of returns the classes of document i, which the caller must not change. It is empty for the zero
-// value.
+// Of returns the classes of document i, which the caller must not change. The zero value has no
+// classes.
 func (l Labels) Of(i int) []int32 {
 	if len(l.Offsets) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func (l Labels) Of(i int) []int32 {
 	return l.IDs[lo:hi:hi]
 }
 
-// Add appends a document with the given classes.
+// Add appends a document with the classes ids.
 func (l *Labels) Add(ids ...int32) {
 	if len(l.Offsets) == 0 {
 		l.Offsets = append(l.Offsets, 0)
@@ -30,8 +30,8 @@ func (l *Labels) Add(ids ...int32) {
 	l.Offsets = append(l.Offsets, int64(len(l.IDs)))
 }
 
-// Validate checks that labels match the numbers of documents and classes. The zero value
-// matches any numbers.
+// Validate checks that labels match the numbers of documents and classes. The zero value is valid
+// for any numbers.
 func (l Labels) Validate(documents, classes int) error {
 	switch n := len(l.Offsets); {
 	case n == 0 && len(l.IDs) == 0:

@@ -2,16 +2,16 @@ package sparse
 
 import "math"
 
-// power returns x^p for x > 0 and p in [MinPower, MaxPower]. As for logRatio, results are bit for
-// bit the same on every platform.
+// power returns x^p for x > 0 and p in [MinPower, MaxPower]. Like logRatio, it returns the same
+// bits on every platform.
 //
 // With x = 2ᵉ·m for m in [√½, √2), and the integer k nearest to the binary logarithm of the result,
 //
 //	x^p = 2ᵏ exp(z),   z = (pe - k) ln 2 + p log m,   |z| < 0.36.
 //
-// The product pe is held in two numbers, so that a large exponent loses no digits. The omitted
-// terms of the exponential series are below 10⁻¹⁹. Accuracy: relative error below (4+2p) float64
-// ulp if the result is a normal number.
+// The product pe is stored as a sum of two numbers, so that no digits are lost for a large
+// exponent. The omitted terms of the exponential series are below 10⁻¹⁹. Accuracy: relative error
+// below (4+2p) float64 ulp if the result is a normal number.
 func power(x, p float64) float64 {
 	log, e := logMantissa(x)
 	q := float64(p * log)
@@ -26,8 +26,8 @@ func power(x, p float64) float64 {
 	return math.Ldexp(sum, int(k))
 }
 
-// logRatio returns log(a/b) for a, b > 0 to within 2 ulp, bit for bit the same on every platform.
-// Weights enter digests, and math.Log differs between platforms.
+// logRatio returns log(a/b) for a, b > 0 to within 2 ulp. Digests include weights, so unlike
+// math.Log it returns the same bits on every platform.
 //
 // With a/b = 2ᵉ·m for m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …). Because
 // |f| < 0.172, the omitted terms from f²⁵ on are below 10⁻²⁰.

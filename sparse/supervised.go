@@ -3,11 +3,11 @@ package sparse
 import "fmt"
 
 // Supervised reports whether the embedding uses the labels of the training documents, as [TFKL]
-// does. [Embedding.FitLabels] fits it. Its accuracy on the training documents is biased.
+// does. Use [Embedding.FitLabels] to fit it. Accuracy on the training documents is then biased.
 func (e Embedding) Supervised() bool { return e.Weighting == TFKL }
 
-// FitLabels is [Embedding.Fit] with labels, whose classes are below the given number. Embeddings
-// that aren't supervised ignore the labels.
+// FitLabels is [Embedding.Fit] with labels, which must be below classes. Embeddings that aren't
+// supervised ignore the labels.
 //
 // For a supervised embedding, the embedder also holds an error if [Labels.Validate] fails, or if
 // documents have fewer than two classes.
@@ -17,15 +17,16 @@ func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
 	return f
 }
 
-// minDivergence is the weight of an uninformative term, above rounding errors. It isn't 0, because
-// dropped values would reveal a document's label when a fold embeds the document again.
+// minDivergence is the weight of an uninformative term, and larger than rounding errors. It isn't
+// 0, because terms of weight 0 are dropped. A fold that embeds the document again could infer the
+// document's label from dropped terms.
 const minDivergence = 1e-12
 
 // divergences returns the weight of each column for [TFKL], or nil if documents have fewer than two
-// classes. A document of several classes counts for each of them.
+// classes. A document with several classes is counted in each class.
 //
-// Let q be the share of class c, a the number of its documents with the term, and n = Σa + 1. The
-// weight is Σ (a+q)/n ln((a+q)/(nq)) = 1/n Σ (a+q) ln(1 + a/q) - ln n.
+// Let q be the fraction of labels that are c, a the number of documents of class c with the term,
+// and n = Σa + 1. The weight is Σ (a+q)/n ln((a+q)/(nq)) = 1/n Σ (a+q) ln(1 + a/q) - ln n.
 func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float64 {
 	byClass, found := make([][]int, classes), 0
 	for i := range train.Rows() {
@@ -56,7 +57,7 @@ func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float6
 		}
 		for _, j := range columns {
 			a := float64(own[j])
-			sums[j] += float64((a + q) * logRatio(a+q, q)) // bit for bit the same on every processor
+			sums[j] += float64((a + q) * logRatio(a+q, q)) // same bits on every platform
 			n[j], own[j] = n[j]+own[j], 0
 		}
 	}

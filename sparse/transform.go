@@ -26,10 +26,10 @@ func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }
 
-// TransformRows is [Embedder.Transform] for the given rows of m in the given order, or for all rows
-// if rows is nil. workers is the number of goroutines, or 0 for one per CPU. It returns the error
-// of the first invalid row in this order, or ctx.Err(). Other rows are neither read nor checked.
-// The result keeps rows.
+// TransformRows is [Embedder.Transform] for the rows rows[0], rows[1], … of m, or for all rows if
+// rows is nil. workers is the number of goroutines, or 0 for one per CPU. It returns the error of
+// the first invalid row in this order, or ctx.Err(). Other rows are neither read nor checked. The
+// result retains rows.
 func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (f *Embedder) kept(terms []uint32, values []float32) int64 {
 	return max(n, 1)
 }
 
-// embed writes row i from the given values of row r of the matrix. unit is scratch space.
+// embed writes row i from the terms and values of row r of the matrix. unit is a buffer.
 func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []float64) ([]float64, error) {
 	f := x.Embedder
 	at := x.Offsets[i]

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// View is a block of columns that is embedded separately, with a share of each document in
-// proportion to its weight. It extends from its first column to the next view.
+// View is a block of columns that is embedded separately. It extends from First to the first column
+// of the next view. Weight is its relative contribution to similarities.
 //
 // Let uᵥ be the unit vector of view v alone, and wᵥ the view's weight, with Σ wᵥ = 1 over the views
 // in which the document has terms. The unit vector of the document is u = (√w₁u₁, √w₂u₂, …). The
@@ -23,7 +23,7 @@ type View struct {
 	Vector bool    `json:"vector,omitempty"`
 }
 
-// validateViews checks the views of a matrix with the given number of columns.
+// validateViews checks the views of a matrix with this number of columns.
 func validateViews(views []View, columns int) error {
 	const most = 9 // maximum number of views of a tokenizer
 	if len(views) > most {
@@ -46,7 +46,7 @@ func (e Embedding) wantsViews(views []View) error {
 	if e.Pairing != Dot && slices.ContainsFunc(views, func(v View) bool { return v.Vector }) {
 		return fmt.Errorf("sparse: embedding %s compares histograms, so it cannot be used with vectors", e)
 	}
-	const minPower = 0.25 // float32 must hold the factors of values, which are shares to the power 1/2p
+	const minPower = 0.25 // factors of values have the exponent 1/2p and must fit in float32
 	normed := e.Weighting.Damped() || e.Supervised()
 	if e.Scales() || e.Power != 0 && e.Power < minPower || normed && e.Norm == NormNone {
 		return fmt.Errorf("sparse: embedding %s cannot be used with views; use tf, tfidf, or logtf, logtfidf or "+
@@ -55,9 +55,9 @@ func (e Embedding) wantsViews(views []View) error {
 	return nil
 }
 
-// balanced returns the values of a row, scaled so that the squared length of each view in the unit
-// vector is its share. Counts are scaled so that their damped form has the right length. A row that
-// is already scaled, such as a model's, is unchanged bit for bit.
+// balanced scales each view of a row so that its squared length in the unit vector is proportional
+// to its weight. With damped counts, it scales the damped counts. A row that is already scaled,
+// such as a row of a model, is returned unchanged.
 func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	exponent := 2.0 // squares of the unit vector are proportional to |v|^exponent
 	switch {
@@ -84,8 +84,8 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 			most[view], least = max(most[view], v), min(least, v)
 		}
 	})
-	// In a scaled row, rounding to float32 changes factors and sums by up to 2⁻²⁴ each, and damped
-	// counts by 2⁻²⁴.
+	// In a row that is already scaled, rounding to float32 changes factors and sums by up to 2⁻²⁴
+	// each, and damped counts by 2⁻²⁴.
 	near := 1e-6
 	if f.Weighting.Damped() {
 		near += 0x1p-23 / least
@@ -109,7 +109,7 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 		case f.Weighting.Damped():
 			count := raised.of(values[k])
 			if *count == 0 {
-				*count = power(math.E, float64(factor[view]*f.damp(v))-1) // its damped form is the product
+				*count = power(math.E, float64(factor[view]*f.damp(v))-1) // damps to the product
 			}
 			out[k] = float32(*count)
 		default:
@@ -159,7 +159,6 @@ func bound(factor, most []float64) {
 	}
 }
 
-// findVectors lists the columns of vector views.
 func (f *Embedder) findVectors() {
 	if !slices.ContainsFunc(f.Views, func(v View) bool { return v.Vector }) {
 		return
@@ -168,12 +167,11 @@ func (f *Embedder) findVectors() {
 	f.eachView(f.Terms, func(column, view int) { f.vectors[column] = f.Views[view].Vector })
 }
 
-// isVector reports whether a column belongs to a vector view.
 func (f *Embedder) isVector(column uint32) bool {
 	return int(column) < len(f.vectors) && f.vectors[column]
 }
 
-// eachView calls do for each index of a row with its view.
+// eachView calls do with the index and the view of each term.
 func (f *Embedder) eachView(terms []uint32, do func(k, view int)) {
 	view := 0
 	for k, t := range terms {
