@@ -18,7 +18,7 @@ const (
 	KindText     Kind = "text"
 	KindNumber   Kind = "number"
 	KindCategory Kind = "category"
-	KindVector   Kind = "vector" // lists of equally many numbers, compared by their cosine
+	KindVector   Kind = "vector" // lists of numbers of equal length, compared by cosine
 	KindLabel    Kind = "label"
 	KindID       Kind = "id"     // document names
 	KindGroup    Kind = "group"  // see Options.GroupColumn
@@ -29,7 +29,7 @@ const (
 var kinds = []Kind{KindLabel, KindID, KindGroup, KindWeight, KindText, KindCategory, KindNumber,
 	KindVector, KindIgnored}
 
-// TableColumn is a column of the table that was read.
+// TableColumn describes a column of a table.
 type TableColumn struct {
 	Name  string
 	Kind  Kind
@@ -56,7 +56,7 @@ func TableColumns(t Tokenizer) (columns []TableColumn) {
 }
 
 // DescribeTable lists the columns of a table by kind, such as "label: queue; text: subject, body;
-// number: price; ignored: none". It returns "" for other sources.
+// number: price; ignored: none". It returns "" if the source isn't a table.
 func (c *Corpus) DescribeTable() string {
 	var parts []string
 	for _, kind := range kinds {
@@ -120,7 +120,7 @@ var (
 	idNames    = []string{"id", "name", "key", "uuid", "guid", "index", "nr", ""}
 )
 
-// isID reports whether a name from columnName is usual for an id.
+// isID reports whether a result of columnName is a usual name of an id column.
 func isID(name string) bool {
 	return slices.Contains(idNames, name) || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id")
 }
@@ -130,7 +130,7 @@ func columnName(name string) string {
 	return strings.ToLower(strings.Trim(name, " \t\r\n\u00a0\ufeff\"'`"))
 }
 
-// table is the beginning of a table, and the columns detected in it.
+// table holds the beginning of a table and the detected columns.
 type table struct {
 	separator byte
 	maxLine   int
@@ -154,7 +154,7 @@ type table struct {
 	label, text, group, id, weight int       // column indices, -1 if there is none
 	row                            []int     // columns of the tokenizer; nil if text is the document
 	tokenizer                      Tokenizer // with views of the detected columns, else zero
-	cut                            Columns   // columns of the tokenizer, detected or given
+	cut                            Columns   // columns of the tokenizer, detected or set
 	labelGiven                     bool      // an option names the label column
 	inferred                       bool      // texts are divided by the default tokenizer
 }
@@ -222,8 +222,8 @@ func index(of map[string]int, name string) int {
 	return -1
 }
 
-// take sets the kind of the column named given, unless given is empty, and returns its index.
-// option is the option that names it.
+// take sets the kind of the column that option names, and returns its index. given is the value of
+// the option; if it is empty, take returns -1.
 func (t *table) take(given string, kind Kind, option string) int {
 	if given == "" || t.bad != nil {
 		return -1
@@ -264,7 +264,6 @@ func (t *table) set(at int, kind Kind) {
 	}
 }
 
-// twice reports whether another column has the same name.
 func (t *table) twice(at int) bool { return t.count[t.first[at]] > 1 }
 
 // free returns the first column, in the order of names, with one of the names and without a kind,
@@ -279,7 +278,6 @@ func (t *table) free(names []string, kind Kind) int {
 	return -1
 }
 
-// parseWeight parses the weight of a document.
 func parseWeight(value string) (float64, *SyntaxError) {
 	w, ok := token.ParseNumber(value)
 	if !ok || !(w > 0) {

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Counter counts the terms of a fixed vocabulary in texts or rows, such as a model's. It prepares
-// tokenizer and index once. It may be used concurrently.
+// Counter counts the terms of a fixed vocabulary, such as a model's, in texts or rows. It prepares
+// the tokenizer and the index of terms only once. It may be used concurrently.
 type Counter struct {
 	index     map[string]uint32      // column of each term
 	isWord    func(term []byte) bool // see [token.Tokenizer.Words]
@@ -19,7 +19,7 @@ type Counter struct {
 	spare     sync.Pool // of *counting
 }
 
-// counting is the scratch space for a text.
+// counting holds the buffers for a text.
 type counting struct {
 	scan    token.Scanner
 	count   map[uint32]float32

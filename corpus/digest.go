@@ -16,7 +16,7 @@ import (
 //	Labels.Offsets, Labels.IDs                           int64, int32
 //	len(Classes), then each length and text              uint64 and bytes
 //	len(Vocabulary), then each length and text           uint64 and bytes
-//	Weights, where one isn't 1                           bits of float64
+//	Weights, if any isn't 1                           bits of float64
 //	"groups\n" and Groups, if there are any               int64
 //
 // with little-endian numbers. Missing Labels.Offsets are hashed as zeros, missing Documents.Offsets

@@ -14,7 +14,7 @@ import (
 
 // SyntaxError reports a violation of the source's format.
 type SyntaxError struct {
-	File     string // name as given by the user
+	File     string // name of the file or stream
 	Line     int64  // line number from 1; 0 for the whole file
 	Found    string // such as "index 7 is not above 9"
 	Expected string // such as "ascending indices"
@@ -48,7 +48,6 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 	return s
 }
 
-// fieldOption returns the name of a field of Options.
 func fieldOption(field string) string { return "Options." + field }
 
 // Describe returns the message, followed in parentheses by a remedy. option names the fields of
@@ -85,7 +84,7 @@ func (e *SyntaxError) withOption(field, does string) *SyntaxError {
 	return e
 }
 
-// at sets the file and makes Line relative to the file. line is the line number of its origin.
+// at sets the file, and adds line to Line, so that Line is relative to the file.
 func (e *SyntaxError) at(file string, line int64) *SyntaxError {
 	e.File, e.Line = file, e.Line+line
 	return e
@@ -125,7 +124,6 @@ func (w *warnings) add(message string, count int64, first string) {
 	w.warn(Warning{Message: message, Count: count, First: first})
 }
 
-// warn adds a warning.
 func (w *warnings) warn(what Warning) {
 	if what.Count == 0 {
 		return
@@ -260,8 +258,8 @@ func (c *Corpus) classSizes() []int64 {
 	return count
 }
 
-// single returns the number of documents that are alone in their classes and the first of them, and
-// reports whether they are most of the documents, and at least four.
+// single returns the number of documents whose classes have no other document, and the first such
+// document. most is true if these are at least four and more than half of the documents.
 func (c *Corpus) single() (n int64, first int, most bool) {
 	count := c.classSizes()
 	for i := range c.Documents.Rows() {

@@ -26,14 +26,15 @@ type Form struct {
 	// a warning.
 	Encoding string `json:"encoding,omitempty"`
 
-	// LabelColumn and TextColumn are keys of JSON objects, or columns of a CSV or TSV file: names in
-	// its header, or numbers from 1 if it has no header. By default, labels have a usual name (label,
-	// class, ...), or are the first of two columns. With a TextColumn, all other columns are ignored.
-	// By default, all columns are read by their kinds. A TSV file has a header only if a name is given.
+	// LabelColumn and TextColumn are keys of JSON objects, or columns of a CSV or TSV file: names
+	// in its header, or numbers from 1 if it has no header. By default, labels have a usual name
+	// (label, class, ...), or are the first of two columns. With a TextColumn, all other columns
+	// are ignored. By default, all columns are read according to their kinds. A TSV file has a
+	// header only if a name is given.
 	LabelColumn string `json:"label_column,omitempty"`
 	TextColumn  string `json:"text_column,omitempty"`
-	// IDColumn is a column that names documents. By default it has a usual name (id, name, key, ...,
-	// or a name that ends in _id) and different values.
+	// IDColumn is a column that names documents. By default it has a usual name (id, name, key,
+	// ..., or a name that ends in _id) and distinct values.
 	IDColumn string `json:"id_column,omitempty"`
 	// Columns sets kinds of columns, such as "subject=text, zip=category, notes=ignore". See [Kind].
 	// Other kinds are inferred from names and from the values in the first 64 KiB, or in more if there
@@ -88,7 +89,7 @@ func (o *Options) formOf(extension string) Form {
 // takeLike sets unset options from Options.Like, for a source with that extension.
 func (o *Options) takeLike(extension string) {
 	f := o.Like
-	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // for all extensions, because columns belong to the model
+	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // for all extensions, because the model fixes the columns
 	if f.Extension != extension {
 		return
 	}
@@ -103,8 +104,8 @@ func (o *Options) takeLike(extension string) {
 
 // takeColumns sets the unset columns or keys from Options.Like, for a source with another extension
 // or a stream, if the first line has the text column (or the label column, if Like has no text
-// column). Else, for a .tsv file whose first line names a text, labels and more, it sets the label
-// column.
+// column). Otherwise, it sets the label column of a .tsv file with at least three columns whose
+// first line names a text and a label column.
 func (in *input) takeColumns(o *Options) {
 	if o.LabelColumn+o.TextColumn != "" || o.Format == FormatFolder {
 		return

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Format is a format that [Read] reads.
+// Format is a file format for [Read].
 type Format string
 
 // The formats.
@@ -24,7 +24,7 @@ const (
 	FormatIDX      Format = "idx"      // images of bytes with a separate label file, as for MNIST
 )
 
-// fileFormat describes a file format. The file that implements the format declares it, for formats.
+// fileFormat describes a file format. Each format is declared next to its reader.
 type fileFormat struct {
 	name    Format
 	endings []string            // of file names, in lower case
@@ -33,7 +33,8 @@ type fileFormat struct {
 	read    func(context.Context, *input, *Options, *meter) (*Corpus, error)
 }
 
-// formats lists all formats, in the order in which they are recognised. Readers refer to it, so init sets it.
+// formats lists all formats, in the order in which they are recognised. init sets it to avoid an
+// initialization cycle.
 var formats []fileFormat
 
 func init() {

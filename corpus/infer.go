@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/corpus/token"
 )
 
-// looksNamed reports whether the first record may hold column names: they are distinct and not
-// numbers, and except for the label no column of short values contains its own name.
+// looksNamed reports whether the first record may hold column names. Names must be distinct and not
+// numbers. Except for the label, a column of short values must not contain its own name.
 func (t *table) looksNamed() bool {
 	for i, name := range t.first {
 		if _, number := token.ParseNumber(name); name != "" && (number || t.twice(i)) {
@@ -36,8 +36,9 @@ func (t *table) values(at int) (values []string) {
 	return values
 }
 
-// A column holds categories if its values have at most maxCategoryBytes, if each value occurs at
-// least minRecurring times on average, and if at most a share of maxNumbers of them are numbers.
+// A column holds categories if its values have at most maxCategoryBytes bytes, if each value occurs
+// at least minRecurring times on average, and if at most the fraction maxNumbers of the values are
+// numbers.
 const maxCategoryBytes, minRecurring, maxNumbers = 64, 4, 0.5
 
 func isShort(values []string) bool {
@@ -119,7 +120,7 @@ func (t *table) inferID() {
 	}
 }
 
-// inferFeatures sets the columns that form documents: a text, or columns of several kinds.
+// inferFeatures selects the feature columns, and sets the views if there are several.
 func (t *table) inferFeatures(opt *Options) {
 	var texts, others []int
 	for i := range t.columns {
@@ -206,9 +207,9 @@ func (t *table) kindOf(at int) Kind {
 	return KindText
 }
 
-// vectorSize returns the length of the first list of numbers, or 0 if there is none. ok is true for
-// vectors: the length is at least 2, more than half of the values are lists of this length, at most a
-// tenth of the others have another length, and the rest is missing.
+// vectorSize returns the length of the first list of numbers, or 0 if there is none. ok is true if
+// the column holds vectors: the length is at least 2, more than half of the values are lists of
+// this length, at most a tenth of the lists have another length, and all other values are missing.
 func vectorSize(values []string) (size int, ok bool) {
 	equal, other := 0, 0
 	for _, v := range values {
@@ -228,8 +229,9 @@ func vectorSize(values []string) (size int, ok bool) {
 // maxColumnsWeight is the largest weight of a view.
 const maxColumnsWeight = 1000
 
-// views makes views of the columns: one of each text by the given tokenizer, one of all categories
-// and one of all numbers. Without texts all columns have the same weight.
+// views creates the views of the columns: one for each text with the tokenizer cut, one for all
+// categories, one for all numbers, and one for each vector. Without texts, all columns have the
+// same weight.
 func (t *table) views(cut Tokenizer, texts, others []int) {
 	var out []token.View
 	name := func(i int) string {

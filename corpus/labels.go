@@ -55,7 +55,7 @@ type labelPiece struct {
 
 const labelExpected = `a label, several with commas between, or "-" for none`
 
-// add appends a document with the given label field, which may have several labels.
+// add appends a document with a label field, which may have several labels.
 func (p *labelPiece) add(field []byte) *SyntaxError {
 	start := len(p.ids)
 	separator := []byte(cmp.Or(p.separator, ","))
@@ -96,7 +96,6 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 	return nil
 }
 
-// badName returns the error for a label that isn't UTF-8.
 func badName(name []byte) *SyntaxError {
 	return fault("label "+quote(name)+" is not UTF-8", "UTF-8").
 		withOption("Encoding", "sets the encoding, such as windows-1252")
@@ -141,7 +140,7 @@ func (p *labelPiece) end(start int) {
 	p.counts = append(p.counts, int32(len(p.ids)-start))
 }
 
-// addNames appends a document with the given nonempty labels.
+// addNames appends a document with nonempty labels.
 func (p *labelPiece) addNames(names []string) *SyntaxError {
 	start := len(p.ids)
 	for _, name := range names {
@@ -159,7 +158,7 @@ func canonicalNumber(name string) string {
 	if n, err := strconv.ParseInt(name, 10, 64); err == nil {
 		return strconv.FormatInt(n, 10)
 	}
-	if len(name) > 1000 { // such numbers take long
+	if len(name) > 1000 { // converting long numbers is slow
 		return name
 	}
 	if whole, ok := new(big.Int).SetString(name, 10); ok {
@@ -181,7 +180,7 @@ func (p *labelPiece) addNone() { p.end(len(p.ids)) }
 // aName is the memory of a name without its text, in slices and maps that have just grown.
 const aName = 192
 
-// bytes returns the memory of the piece and of its part of the corpus' labels, while they grow.
+// bytes returns the memory of the piece and of its labels in the corpus, while slices grow.
 func (p *labelPiece) bytes() int64 {
 	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 9*int64(len(p.ids)) + 18*int64(len(p.counts))
 	for _, name := range p.list {

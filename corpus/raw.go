@@ -25,7 +25,7 @@ func (r Raw) Kept() bool { return r.Texts != nil || r.Rows != nil }
 // Len returns the number of documents.
 func (r Raw) Len() int { return max(len(r.Texts), len(r.Rows)) }
 
-// Select returns the given documents in the given order.
+// Select returns the documents with these indices, in this order.
 func (r Raw) Select(documents []int) Raw {
 	return Raw{run.Pick(r.Texts, documents), r.Columns, run.Pick(r.Rows, documents)}
 }
@@ -52,8 +52,8 @@ func bytesOf(row []string) int64 {
 	return int64(n)
 }
 
-// Text returns document i in readable form: its text, or its fields with their columns, as in
-// "title: bike; price: 3", without vectors. It is empty if r holds no documents.
+// Text returns the text of document i, or its fields with column names, as in "title: bike; price:
+// 3". It omits vectors. It returns "" if r holds no documents.
 func (r Raw) Text(i int) string {
 	switch {
 	case r.Texts != nil:
@@ -112,8 +112,8 @@ func (r Raw) cutBy(t Tokenizer) (Raw, error) {
 	}
 }
 
-// plain returns the documents with the results of plainNumber in number columns whose values contain
-// commas. A column is unchanged if it holds other text, or if both forms of numbers fit all values.
+// plain applies plainNumber to number columns whose values contain commas. A column is unchanged
+// unless exactly one of the two forms of numbers fits all values.
 func (r Raw) plain(columns Columns) Raw {
 	cloned := false
 	for k, c := range columns {

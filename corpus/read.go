@@ -31,49 +31,51 @@ type Options struct {
 	// dropped.
 	Vocabulary []string
 
-	// VocabularyLater, if not nil, is called for Vocabulary after all text is counted, so that the
-	// vocabulary can be read from another file in the meantime. It is called only if the source is
-	// text. If it fails, Read returns its error. A nil vocabulary means that none is set.
+	// VocabularyLater, if not nil, returns the vocabulary. It is called after all text is counted,
+	// so that the vocabulary can be read from another file in the meantime. It is called only if
+	// the source is text. If it fails, Read returns its error. If the result is nil, no vocabulary
+	// is set.
 	VocabularyLater func() ([]string, error)
 
-	// Tokenizer divides text into terms. Letter tokens always get Pairs, and Corpus.Tokenizer has
-	// Pairs if the text contains a script without spaces. TokenizerLater, if not nil, is called
-	// before the first text is divided. Its tokenizer, such as a model's, is used unchanged. If it
-	// fails, Read returns its error.
+	// Tokenizer divides text into terms. Pairs is always set if words are runs of letters.
+	// Corpus.Tokenizer has Pairs only if the text contains a script without spaces. TokenizerLater,
+	// if not nil, returns a tokenizer, such as a model's, which is used unchanged. It is called
+	// before the first text is tokenised. If it fails, Read returns its error.
 	Tokenizer      Tokenizer
 	TokenizerLater func() (Tokenizer, error)
 
 	Strict bool // fail on bytes that are invalid in the encoding, and on binary files in a folder
 
 	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV.
-	// They replace the labels of the source. Text after a TAB is ignored.
+	// These labels replace the labels of the source. Text after a TAB is ignored.
 	Labels string
 
-	// Like is the form of a model's training documents. If the source has the same extension, Like
-	// sets what Form leaves unset. A missing label column or key of Like isn't an error.
+	// Like is the form of a model's training documents. If the source has the same extension,
+	// fields of Like replace unset fields of Form. It isn't an error if the label column or key of
+	// Like is missing.
 	Like Form
 
-	// KeepTexts is the maximum size of all texts in bytes up to which Corpus.Texts keeps them. They
-	// may take at most half of MemoryBytes. With math.MaxInt64 they are always kept, and exceeding
+	// KeepTexts is the maximum total size in bytes of the texts that Corpus.Texts keeps. Texts may
+	// take at most half of MemoryBytes. With math.MaxInt64, texts are always kept, and exceeding
 	// MemoryBytes is an error.
 	KeepTexts int64
 
-	// KeepRows is the maximum size of all rows in bytes, if number views have no width, see
-	// [token.Tokenizer.NeedsWidth].
+	// KeepRows is the maximum total size in bytes of the rows that are kept if number views have no
+	// width, see [token.Tokenizer.NeedsWidth].
 	KeepRows int64
 
 	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of
-	// JSON lines. Its values become Corpus.Groups. "qid" uses the qids of an svmlight file, which
-	// every line must have.
+	// JSON lines. Its values become Corpus.Groups. "qid" uses the qids of an svmlight file; every
+	// line must have a qid.
 	GroupColumn string
 
 	Signed       bool  // accept negative values
 	MaxLineBytes int   // maximum line length; default 64 MiB, or an eighth of MemoryBytes
 	MemoryBytes  int64 // memory limit of reading, including the corpus; default none; see [MemoryError]
 
-	// Need, if not nil, returns the memory of the planned work on a corpus, including the corpus. A
-	// [MemoryError] names the larger of this and the memory of reading. Both are estimated from the
-	// share of the source that was read.
+	// Need, if not nil, returns the memory of the planned computation on a corpus, including the
+	// corpus. A [MemoryError] reports this memory or the memory of reading, whichever is larger.
+	// Both are estimated from the fraction of the source that was read.
 	Need func(Size) int64
 
 	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.
@@ -98,7 +100,7 @@ type Progress struct {
 
 const (
 	defaultMaxLineBytes = 64 << 20
-	defaultTextMinDF    = 2 // a word in a single document never matches
+	defaultTextMinDF    = 2 // a word of a single document matches no other document
 	maxWorkers          = 1024
 )
 
@@ -117,9 +119,9 @@ const (
 //
 // Text becomes counts of terms (Options.Tokenizer), and the vocabulary is sorted. Index i of an
 // svmlight file is column i−1, or column i with Options.ZeroBased. A byte v of an idx file becomes
-// v/255 in the column of its pixel. The label file has "labels" in its name in
-// place of "images", such as train-labels-idx1-ubyte. For vectors Options.Vocabulary names the
-// columns, and further columns are dropped.
+// v/255 in the column of its pixel. The label file has "labels" in its name in place of "images",
+// such as train-labels-idx1-ubyte. For vectors, Options.Vocabulary names the columns, and other
+// columns are dropped.
 //
 // Documents without terms remain as empty rows. Corpus.Warnings counts them, and everything that is
 // dropped, such as blank lines and words outside Options.Vocabulary. The corpus doesn't depend on
@@ -138,8 +140,8 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 }
 
 // ReadFrom is [Read] for a stream in a file format. name is used in errors, and to detect the
-// format. r is read to its end. After an error more may have been read than was needed. After ctx
-// is done, ReadFrom doesn't wait for a blocked call of r.Read, and r must not be used any more.
+// format. r is read to its end. After an error, more of r may have been read than necessary. After
+// ctx is done, ReadFrom doesn't wait for a blocked call of r.Read, and r must not be used any more.
 func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corpus, error) {
 	if r == nil {
 		return nil, errors.New("corpus: reader is nil")
@@ -322,7 +324,7 @@ func (o *Options) check() error {
 	return err
 }
 
-// askTokenizer calls TokenizerLater or, without it, adds pairs to Tokenizer, at the first call.
+// At the first call, askTokenizer calls TokenizerLater or, if it is nil, sets Pairs in Tokenizer.
 func (o *Options) askTokenizer() (err error) {
 	if o.asked {
 		return nil
@@ -337,7 +339,6 @@ func (o *Options) askTokenizer() (err error) {
 	})
 }
 
-// askVocabulary calls VocabularyLater.
 func (o *Options) askVocabulary() (err error) {
 	if o.VocabularyLater == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// block is a run of whole lines, passed from the reader through a worker to the collector.
+// block holds whole lines. The reader passes it to a worker, and the worker to the collector.
 type block[P sized] struct {
 	data      []byte
 	firstLine int64         // number of the first line of data
@@ -23,16 +23,16 @@ type block[P sized] struct {
 // including its part of the corpus.
 type sized interface{ bytes() int64 }
 
-// parser parses whole lines. At an invalid line it returns the result for the lines before it, and
-// an error whose Line counts from 0. It must not keep data.
+// parser parses whole lines. At an invalid line, it returns the result for the lines before, and an
+// error whose Line counts from 0. It must not retain data.
 type parser[P sized] func(data []byte) (P, *SyntaxError)
 
 // scanBlocks divides the rest of a file into blocks of whole lines, which workers parse. collect
 // receives the pieces in file order with the number of their first line.
 //
-// The error is the error of the first invalid line, independent of scheduling. All pieces before
-// that line have been collected. Pieces count against opt.memory when they are made. If it is
-// exceeded, workers stop, and the error names the first block that isn't collected.
+// It returns the error of the first invalid line, independent of scheduling. All pieces before this
+// line have been collected. opt.memory counts pieces after parsing. If the limit is exceeded,
+// workers stop, and the error names the first block that isn't collected.
 func scanBlocks[P sized](
 	ctx context.Context, in *input, opt *Options, newParser func(worker int) parser[P],
 	collect func(piece P, firstLine int64) error,
@@ -145,8 +145,7 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 			return nil, err
 		}
 		if len(buf) == cap(buf) {
-			// Two bytes more than the longest line and its line end suffice to detect a longer
-			// line.
+			// two bytes more than the longest line suffice to detect a longer line
 			larger := make([]byte, len(buf), max(min(2*len(buf)+blockBytes, c.most+2), len(buf)+1))
 			copy(larger, buf)
 			buf = larger

@@ -12,13 +12,12 @@ var fastTextFormat = fileFormat{name: FormatFastText, read: readFastText,
 // fastTextLabel is the prefix of labels in fastText's format.
 const fastTextLabel = "__label__"
 
-// readFastText reads lines with labels, such as "__label__a __label__b text". As in fastText, labels
-// may stand anywhere in the line. The prefix isn't part of a label.
+// readFastText reads lines with labels, such as "__label__a __label__b text". As in fastText,
+// labels may occur anywhere in the line. The prefix isn't part of a label.
 func readFastText(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	return readTextLines(ctx, in, opt, m, "lines "+fastTextLabel+"NAME text", addFastText)
 }
 
-// addFastText adds the document in a line.
 func addFastText(p *textPiece, l []byte, line int32) *SyntaxError {
 	if p.skips(l, line) || !p.labels.memory.room(aName*int64(bytes.Count(l, []byte(fastTextLabel)))) {
 		return nil

@@ -16,9 +16,9 @@ import (
 
 var idxFormat = fileFormat{name: FormatIDX, magic: []string{idxMagic}, read: readIDX}
 
-// idxMagic begins an idx file of bytes. Then come the number of dimensions, their sizes in 32 bits,
-// and the values; the last dimension varies fastest. Source: yann.lecun.com/exdb/mnist, "the idx
-// file format".
+// idxMagic begins an idx file of bytes. It is followed by the number of dimensions, the dimensions
+// in 32 bits each, and the values; the last dimension varies fastest. Source:
+// yann.lecun.com/exdb/mnist, "the idx file format".
 const idxMagic = "\x00\x00\x08"
 
 // readIDX reads the images of an idx file. A pixel v becomes the value v/255 in the column of its
@@ -56,7 +56,7 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	return c, c.readIDXLabels(&arrayReader{ctx: ctx, in: labels, opt: opt, name: labels.name})
 }
 
-// readIDXLabels reads one label per image, each a byte.
+// readIDXLabels reads one label byte per image.
 func (c *Corpus) readIDXLabels(r *arrayReader) error {
 	a, err := r.idx(1)
 	if err != nil {

@@ -20,32 +20,32 @@ import (
 
 // input is an open file. It is decompressed if it begins with gzip's or zstd's magic number.
 type input struct {
-	name    string // name as given by the user
+	name    string // name of the file or stream
 	file    io.Closer
 	r       *bufio.Reader
 	line    int64 // number of the next line, from 1
-	stream  bool  // a stream, whose name isn't the name of a file
-	quoted  byte  // field separator of records whose quotes may hold line ends; 0 for lines
+	stream  bool  // true for a stream; name isn't a file name
+	quoted  byte  // field separator if quoted fields may contain line ends; 0 if records are lines
 	form    form
 	meter   *meter
 	packed  bool            // compressed
-	decoded bool            // from an encoding other than UTF-8
+	decoded bool            // converted from an encoding other than UTF-8
 	strings map[string]bool // columns that hold no numbers; nil if unknown
 }
 
-// form describes how a file's text is stored.
+// form holds the encoding of a file and a limit for decompression.
 type form struct {
 	charset charset.Charset
-	window  int64 // maximum window of zstd data in memory; 0 for zstd's own maximum
+	window  int64 // maximum window size of zstd data in bytes; 0 = maximum of zstd
 }
 
-// blockBytes is the size of the blocks that workers parse: large enough to hide the hand-over, and
-// small enough for the second-level cache.
+// blockBytes is the size of the blocks that workers parse: large enough to amortise
+// synchronisation, and small enough for the L2 cache.
 const blockBytes = 512 << 10
 
-// openInput opens a file of text in an encoding, or of binary data. buffer may be nil; it serves
-// one input at a time. When ctx is done, the file is closed, which is the only way to stop waiting
-// for a pipe.
+// openInput opens a text or binary file. buffer may be nil; two inputs must not use it at the same
+// time. When ctx is done, the file is closed, because nothing else interrupts a blocked read of a
+// pipe.
 func openInput(
 	ctx context.Context, name string, from form, m *meter, buffer *bufio.Reader,
 ) (*input, error) {
@@ -62,7 +62,7 @@ func openInput(
 	return in, nil
 }
 
-// decode makes in read from r, and decompresses the data of a compressed file.
+// decode sets in.r to a reader of the decompressed text of r in UTF-8.
 func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	if buffer == nil {
 		buffer = bufio.NewReaderSize(nil, 64<<10)
@@ -99,14 +99,13 @@ func (in *input) binary() bool {
 	return bytes.IndexByte(head, 0) >= 0
 }
 
-// producer is a reader of the text that next returns in pieces.
+// producer implements io.Reader for the text that next returns piece by piece.
 type producer struct {
 	next func() ([]byte, error)
 	rest []byte
 	err  error // last error of next
 }
 
-// Read implements io.Reader.
 func (p *producer) Read(b []byte) (n int, err error) {
 	for len(p.rest) == 0 && p.err == nil {
 		p.rest, p.err = p.next()
@@ -130,7 +129,7 @@ func (in *input) close() {
 	}
 }
 
-// readError returns an error of reading at a line.
+// readError adds the file and a line to a read error.
 func (in *input) readError(line int64, err error) error {
 	if bad := (*SyntaxError)(nil); errors.As(err, &bad) {
 		bad.File, bad.Line = in.name, cmp.Or(bad.Line, line)
@@ -202,11 +201,11 @@ func isHeader(l []byte) bool {
 // meter counts bytes and documents that were read, for progress reports.
 type meter struct {
 	done, total, documents atomic.Int64
-	cut, parsed            atomic.Int64 // number of bytes that were divided into blocks, and that were parsed
+	cut, parsed            atomic.Int64 // bytes divided into blocks, and bytes parsed
 	packed                 atomic.Bool  // a file is compressed
 }
 
-// share returns the parsed share of the source, or 0 if it is unknown.
+// share returns the parsed fraction of the source, or 0 if it is unknown.
 func (m *meter) share() float64 {
 	done, total, cut := m.done.Load(), m.total.Load(), m.cut.Load()
 	if total == 0 || m.packed.Load() && done >= total { // a decompressor may still hold any number of bytes

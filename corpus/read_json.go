@@ -37,8 +37,8 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return readTable(ctx, in, opt, m, t)
 }
 
-// keys detects the columns of JSON objects. Unless an option names them, it ignores columns of at
-// most half of the first objects, or with arrays or objects.
+// keys detects the columns of JSON objects. Unless an option names a column, it is ignored if it is
+// in at most half of the first objects, or contains arrays or objects.
 func (in *input) keys(opt *Options) (*table, error) {
 	head, err := in.beginRows(opt)
 	if err != nil {
@@ -109,8 +109,8 @@ func asText(value any) (text string, nested bool) {
 	return fmt.Sprint(value), false
 }
 
-// openArray makes the elements of an array lines of the input. It does nothing if the file isn't an
-// array.
+// openArray converts the elements of an array to lines of the input. It does nothing if the file
+// isn't an array.
 func (in *input) openArray(maxElement int) error {
 	head, err := in.r.Peek(4 << 10)
 	if err != nil && err != io.EOF {
@@ -166,7 +166,8 @@ func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
 		return fault(quote(bytes.TrimSpace(l))+": "+err.Error(), "a JSON object in one line")
 	}
 	var bad *SyntaxError // the first error
-	// value returns the value of a column or, if none was detected, of the first of the usual keys.
+	// value returns the value of a column or, if the column is unknown, of the first usual key in
+	// the object.
 	value := func(at int, usual []string, option string) any {
 		keys := usual
 		if at >= 0 && at < len(t.first) {
@@ -243,8 +244,8 @@ func (t *table) rowOf(object map[string]any) ([]string, *SyntaxError) {
 	return row, nil
 }
 
-// firstKey returns the value of the first key that the object has, either exactly or by its column
-// name.
+// firstKey returns the value of the first of keys in the object. Exact matches precede equal column
+// names.
 func firstKey(object map[string]any, keys []string) (any, bool) {
 	for _, key := range keys {
 		if v, ok := object[key]; ok {

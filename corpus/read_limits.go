@@ -15,28 +15,28 @@ import (
 // MemoryError reports that a computation exceeds a memory limit. What names the part of the
 // computation that needs memory. Need and Limit are in bytes. By describes the limit, such as "-m
 // allows 60 MiB", or is empty. Machine is true if the limit is the free memory of the computer, its
-// container or ulimit. Enough is true if Need suffices for all of the work. For reading, Source is
-// the file, or file:line. Reading fails before it starts if the size is known, otherwise when it
-// exceeds the limit.
+// container or ulimit. Enough is true if Need bytes suffice for the whole computation. For reading,
+// Source is the file, or file:line. Reading fails before it starts if the size is known, otherwise
+// when it exceeds the limit.
 type MemoryError = run.MemoryError
 
-// short returns a MemoryError for a source or a position in it.
+// short returns a MemoryError for a source or a position in the source.
 func (a *allowance) short(source, what string, need int64) error {
 	return &MemoryError{What: fmt.Sprintf("corpus: %s: %s", source, what), Source: source, Need: need, Limit: a.limit}
 }
 
-// allowance counts a reader's memory, including its final copy, against Options.MemoryBytes. It may
-// be used concurrently. A nil allowance is unlimited.
+// allowance counts the memory of reading, including the final copy of the corpus, against
+// Options.MemoryBytes. It may be used concurrently. A nil allowance is unlimited.
 type allowance struct {
 	limit int64
 	held  atomic.Int64
 	meter *meter
 	need  func(Size) int64 // Options.Need
 
-	documents, terms, values atomic.Int64 // counts of text; a term counts once per worker
+	documents, terms, values atomic.Int64 // of text; each worker counts its terms
 }
 
-// add counts bytes that are held until the end of reading.
+// add counts bytes that stay allocated until the end of reading.
 func (a *allowance) add(bytes int64) {
 	if a != nil && bytes != 0 {
 		a.held.Add(bytes)
@@ -52,7 +52,7 @@ func (a *allowance) count(documents, terms, values int) {
 	}
 }
 
-// Size holds the counts of a corpus on which memory depends.
+// Size holds the counts that determine the memory of a corpus.
 type Size struct {
 	Documents, Terms, Classes int
 	Values                    int64 // including one for each document without terms
@@ -76,8 +76,8 @@ func (s Size) Bytes() int64 { return 8*s.Values + 8*int64(s.Documents+1) }
 
 // Assumptions about the unread part of a source.
 const (
-	newTerms    = 0.6 // the number of distinct terms grows with this power of the share that was read
-	commonTerms = 0.5 // share of the terms that are in at least MinDF documents
+	newTerms    = 0.6 // the number of distinct terms grows with this power of the fraction that was read
+	commonTerms = 0.5 // fraction of terms in at least MinDF documents
 	someClasses = 16
 	longest     = 12   // length of the longest document divided by the mean
 	margin      = 1.15 // factor of the estimate
@@ -85,8 +85,9 @@ const (
 	documentBytes = 40 // memory of a vector without its values
 )
 
-// whole estimates the memory of reading the whole source, and its size, from the share that was
-// read. If the share is unknown, it is 0, and bytes is the number counted so far.
+// whole estimates the memory of reading the whole source, and the size of the corpus, from the
+// fraction that was read. If this fraction is unknown, share is 0, and bytes is the memory counted
+// so far.
 func (a *allowance) whole() (bytes int64, size Size, share float64) {
 	if share = a.meter.share(); share == 0 {
 		return a.held.Load(), Size{}, 0
@@ -106,15 +107,15 @@ func (a *allowance) whole() (bytes int64, size Size, share float64) {
 // scarce reports whether more than half of the limit is used.
 func (a *allowance) scarce() bool { return a != nil && a.limit > 0 && 2*a.held.Load() > a.limit }
 
-// A corpus is joined from its pieces in joinSteps. A large corpus frees the joined pieces after
-// each step, so that at most one step of it is in memory twice.
+// A large corpus is joined from its pieces in joinSteps steps. Joined pieces are freed after each
+// step, so that at most 1/joinSteps of the corpus is in memory twice.
 const (
 	joinSteps  = 8
 	largeBytes = 64 << 20
 )
 
-// inSteps calls join for ranges of n pieces in order. Pieces must not be used afterwards. The
-// result has the given size in bytes.
+// inSteps calls join for ranges of n pieces in order. Pieces must not be used afterwards. bytes is
+// the size of the result.
 func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error {
 	steps := 1
 	if bytes >= largeBytes || o.memory != nil && bytes >= o.memory.limit/joinSteps {
@@ -131,7 +132,7 @@ func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error
 	return nil
 }
 
-// room reports whether bytes are temporarily available. If not, the limit counts as exceeded.
+// room reports whether bytes can be allocated temporarily. If not, it marks the limit as exceeded.
 func (a *allowance) room(bytes int64) bool {
 	if a == nil || a.held.Load()+bytes <= a.limit {
 		return true
@@ -156,7 +157,8 @@ func (a *allowance) check(place string) error {
 	return a.refusal(place, what, bytes, size)
 }
 
-// fits returns a MemoryError if a whole source of the given size would exceed the limit.
+// fits returns a MemoryError if bytes more would exceed the limit. size is the size of the whole
+// corpus.
 func (a *allowance) fits(source string, bytes int64, size Size) error {
 	if a == nil || a.held.Load()+bytes <= a.limit {
 		return nil
@@ -164,7 +166,7 @@ func (a *allowance) fits(source string, bytes int64, size Size) error {
 	return a.refusal(source, "the whole", a.held.Load()+bytes, size)
 }
 
-// refusal returns a MemoryError with the memory of reading and of the work on the corpus.
+// refusal returns a MemoryError with the larger of bytes and the memory of the planned computation.
 func (a *allowance) refusal(source, what string, bytes int64, size Size) error {
 	if a.need != nil {
 		bytes = max(bytes, a.need(size))
@@ -178,8 +180,8 @@ func (a *allowance) refusal(source, what string, bytes int64, size Size) error {
 // scarce, fewer workers run.
 const workerBytes = 16 * blockBytes
 
-// blockBytes returns the block size of a worker. It is smaller if memory is scarce, because a block
-// of short lines may take many times its size, which isn't known before it is parsed.
+// blockBytes returns the block size of a worker. It is smaller if memory is scarce, because a
+// parsed block of short lines may be many times larger than its text.
 func (o *Options) blockBytes() int {
 	if o.MemoryBytes == 0 {
 		return blockBytes
@@ -187,7 +189,7 @@ func (o *Options) blockBytes() int {
 	return int(min(max(o.MemoryBytes/1024, blockBytes/16), blockBytes))
 }
 
-// bound makes the allowance, and limits the workers and the longest line accordingly.
+// bound creates the allowance, and limits the workers and the longest line accordingly.
 func (o *Options) bound(m *meter) {
 	if o.MemoryBytes == 0 {
 		return
@@ -218,8 +220,8 @@ func (w *warnings) rows(m *sparse.CSR, at func(row int) string) {
 	w.add("value beyond ±16,777,215, where float32 rounds whole numbers", rounded.count, at(int(rounded.first)))
 }
 
-// vectorCorpus makes a corpus of vectors without labels. what is the name of a column in messages.
-// Rows are named by the name of a row and a number, such as image 1.
+// vectorCorpus makes a corpus of vectors without labels. what is the noun for columns in messages,
+// and row the noun for a row, as in image 1. first is the number of the first row.
 func vectorCorpus(
 	file string, m *sparse.CSR, opt *Options, what, row string, first int,
 ) (*Corpus, error) {
@@ -233,8 +235,8 @@ func vectorCorpus(
 	return c, nil
 }
 
-// limitVectors names the columns by Options.Vocabulary. Without it, it removes values of terms
-// whose document frequency is outside MinDF and MaxDF; columns keep their numbers.
+// limitVectors sets the vocabulary to Options.Vocabulary. Without a vocabulary, it removes values
+// of columns whose document frequency is outside [MinDF, MaxDF]; column indices don't change.
 func limitVectors(c *Corpus, opt *Options) {
 	m := c.Documents
 	if opt.Vocabulary != nil {

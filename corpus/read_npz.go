@@ -69,8 +69,8 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 	return out, nil
 }
 
-// member reads a one-dimensional array of numbers. If what isn't empty, they must be whole numbers
-// from 0 to most. Of the array called format, it only checks the text.
+// member reads a one-dimensional array of numbers. If what isn't empty, the numbers must be
+// integers from 0 to most. For the array called format, it only checks the text.
 func (r *arrayReader) member(archive *zip.Reader, name, what string, most int64) (list []float64, err error) {
 	at := slices.IndexFunc(archive.File, func(f *zip.File) bool { return strings.TrimSuffix(f.Name, ".npy") == name })
 	if at < 0 {
@@ -134,7 +134,8 @@ func (r *arrayReader) archive() (*zip.Reader, error) {
 }
 
 // random returns a reader of a file that begins with magic: the file itself, or its content in
-// memory if the file is compressed or a stream. The growing buffer takes up to three times as much.
+// memory if the file is compressed or a stream. While the buffer grows, it takes up to three times
+// the size of the content.
 func (in *input) random(opt *Options, magic string) (io.ReaderAt, int64, error) {
 	begin := make([]byte, len(magic))
 	if f, ok := in.file.(*os.File); ok {

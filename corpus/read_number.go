@@ -12,8 +12,8 @@ var powersOfTen = [23]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// scanUint reads the decimal digits at the start of b, and returns their value and number. For more
-// than 19 digits the value is math.MaxUint64.
+// scanUint reads the decimal digits at the start of b, and returns their value and the number of
+// digits. For more than 19 digits, the value is math.MaxUint64.
 func scanUint(b []byte) (x uint64, n int) {
 	for n < len(b) && b[n]-'0' <= 9 {
 		x = x*10 + uint64(b[n]-'0')
@@ -125,7 +125,7 @@ func parseFloat(token []byte) (float32, *SyntaxError) {
 	return float32(v), nil
 }
 
-// parseValue is [parseFloat] without negative values, unless signed accepts them. It returns 0 for
+// parseValue is [parseFloat], but rejects negative values unless signed is set. It returns 0 for
 // −0, so that equal matrices have equal digests.
 func parseValue(token []byte, signed bool) (float32, *SyntaxError) {
 	v, bad := parseFloat(token)

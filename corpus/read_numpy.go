@@ -60,7 +60,6 @@ type arrayReader struct {
 	name string // name of the file and its member
 }
 
-// fail returns an error of the file.
 func (r *arrayReader) fail(found, expected string) error {
 	return fault(found, expected).at(r.name, 0)
 }
@@ -285,7 +284,7 @@ func (r *arrayReader) dense(a *npyArray, divisor float64) (*sparse.CSR, error) {
 	return out, nil
 }
 
-// aNumPySample is the number of values read before memory for the others is reserved.
+// aNumPySample is the number of values read before memory for the rest is reserved.
 const aNumPySample = 1 << 18
 
 // mostlyDense reports whether most of the first values are nonzero and the file has the length that

@@ -20,8 +20,8 @@ var parquetFormat = fileFormat{name: FormatParquet, endings: []string{".parquet"
 
 const parquetMagic = "PAR1"
 
-// readParquet reads the rows of a Parquet file as JSON objects. Line numbers in errors are numbers of
-// rows. Columns with structures are ignored.
+// readParquet reads the rows of a Parquet file as JSON objects. Line numbers in errors are row
+// numbers. Columns with structures are ignored.
 func readParquet(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	content, size, err := in.random(opt, parquetMagic)
 	if err != nil {

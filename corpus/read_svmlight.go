@@ -16,7 +16,7 @@ var svmLightFormat = fileFormat{name: FormatSVMLight, endings: []string{".svm", 
 	line: isSVMLight, read: readSVMLight}
 
 // isSVMLight reports whether a number and a colon follow the label. A text may start like this, too
-// ("spam<TAB>1:30 meeting"), but with a TAB before it and other words after it.
+// ("spam<TAB>1:30 meeting"), but then a TAB follows the label, and other words follow the number.
 func isSVMLight(l []byte) bool {
 	text, _, _ := bytes.Cut(l, []byte("#"))
 	fields := bytes.Fields(text)
@@ -39,7 +39,7 @@ func beginsPair(token []byte) bool {
 	return colon && (number || string(index) == "qid")
 }
 
-// maxIndex allows the number of columns to fit in 32 bits.
+// maxIndex is the maximum index, so that the number of columns fits in 32 bits.
 const maxIndex = math.MaxUint32 - 1
 
 // vectorPiece is the result of parsing one block of vectors.
@@ -55,7 +55,7 @@ type vectorPiece struct {
 	blank, qid, beyond tally // blank lines, ignored qids, and values beyond the vocabulary
 }
 
-// bytes returns the memory of the piece and of one step of its part of the matrix.
+// bytes returns the memory of the piece, and of its part of the matrix in one joining step.
 func (p *vectorPiece) bytes() int64 {
 	four := cap(p.terms) + cap(p.values) + cap(p.lines)
 	eight := cap(p.ends) + cap(p.groups) + 2*len(p.ends) + len(p.groups) + len(p.terms)/joinSteps
@@ -74,7 +74,7 @@ type svmParser struct {
 	signed  bool
 	base    uint64 // first index: 1 or 0
 	columns uint64 // values from this column on are dropped
-	nnz     int    // of the previous block, as an estimate for the next
+	nnz     int    // number of values of the previous block, an estimate for the next
 	groups  bool   // keep qids; every line must have one
 	group   int64  // qid of the line, -1 if not yet read
 	memory  *allowance
@@ -181,7 +181,6 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *S
 	}
 }
 
-// setGroup reads qid:N.
 func (p *svmParser) setGroup(token []byte) *SyntaxError {
 	switch group, ok := parseUint(token[len("qid:"):]); {
 	case !ok || group > math.MaxInt64:

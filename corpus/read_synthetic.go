@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/synthetic"
 )
 
-// readSynthetic draws the corpus. Options.MinDF and MaxDF remove values but not columns, as for
-// vectors.
+// readSynthetic generates a synthetic corpus. Options.MinDF and MaxDF remove values but not
+// columns, as for vectors.
 func readSynthetic(ctx context.Context, source, parameters string, opt *Options, m *meter) (*Corpus, error) {
 	s, err := synthetic.Parse(parameters)
 	if err != nil {
@@ -64,7 +64,7 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 		}
 		opt.memory.add(taken)
 	}
-	// The memory of all documents is extrapolated from the first ones, because the number of
+	// The memory of all documents is extrapolated from the first documents, because the number of
 	// distinct terms varies little.
 	draw(0, 0, some)
 	size.Values = 0

@@ -14,8 +14,8 @@ import (
 
 var csvFormat = fileFormat{name: FormatCSV, endings: []string{".csv"}, read: readCSV}
 
-// While a record or an object is read, a field, key or label takes itemBytes without its text, and
-// there are up to copies copies of a text, including buffers that grow.
+// Reading a record or an object takes itemBytes per field, key or label without its text, and up to
+// copies times the memory of the text, including growing buffers.
 const itemBytes, copies = 256, 12
 
 // readTable reads records as encoding/csv does, and allows quotes within a field. [table.find] sets
@@ -78,7 +78,8 @@ func (in *input) beginRows(opt *Options) ([]byte, error) {
 	return head, nil
 }
 
-// table finds the columns of a table by the options and its beginning, which it leaves unread.
+// table detects the columns of a table from the options and the beginning of the table, which stays
+// unread.
 func (in *input) table(separator byte, opt *Options) (*table, error) {
 	head, err := in.beginRows(opt)
 	if err != nil {
@@ -193,8 +194,8 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return c, err
 }
 
-// decimalCommas reports whether the records below the first have fields with commas, all of which are
-// decimal numbers.
+// decimalCommas reports whether records after the first have fields with commas, and all such
+// fields are decimal numbers.
 func (t *table) decimalCommas() bool {
 	var fields []string
 	for _, record := range t.near {
@@ -208,11 +209,11 @@ func (t *table) decimalCommas() bool {
 	return fields != nil && all
 }
 
-// readCSV reads a table separated by commas, semicolons or TABs: the first of these for which the
-// first record is a header. A table without a header is separated by TABs if they divide all
-// records nearby into the same number of fields, at least two, else by semicolons if these do and all
-// commas are in decimal numbers, else by commas, or by semicolons if commas don't give the
-// columns that options name.
+// readCSV reads a table separated by commas, semicolons or TABs. It uses the first separator for
+// which the first record is a header. Without a header, it uses TABs if they divide all records
+// nearby into the same number of fields, at least two. Otherwise it uses semicolons if they do so
+// and all commas are in decimal numbers, or if commas don't give the columns that options name.
+// Otherwise it uses commas.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	if err := in.addVectors(ctx, opt, in.separator()); err != nil {
 		return nil, err

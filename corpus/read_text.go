@@ -28,8 +28,8 @@ var (
 type textPiece struct {
 	counter   *termCounter
 	labels    labelPiece
-	weights   []float64 // of documents, if there is a column of weights
-	groups    nameList  // of documents, if Options.GroupColumn is set; "" for none
+	weights   []float64 // document weights, if there is a column of weights
+	groups    nameList  // document groups, if Options.GroupColumn is set; "" for none
 	documents []countedDocument
 	lines     []int32 // line of each document, from 0 in the block
 	firstLine int64   // number of the first line of the block
@@ -39,7 +39,7 @@ type textPiece struct {
 	bad       tally // invalid bytes
 }
 
-// bytes returns the memory of the piece without the terms, which are counted by their counter.
+// bytes returns the memory of the piece without terms, whose memory termCounter counts.
 func (p *textPiece) bytes() int64 {
 	bytes := p.labels.bytes() + 24*int64(len(p.weights)) + int64(p.names.text.Len()+p.groups.text.Len())
 	return bytes + aName*int64(len(p.names.ends)+len(p.groups.ends))
@@ -56,8 +56,7 @@ func (l *nameList) add(name string) {
 	l.ends = append(l.ends, l.text.Len())
 }
 
-// namesOf returns the names in the lists of the pieces, or nil if there isn't one for each of n
-// documents.
+// namesOf returns the names in the lists of all pieces, or nil unless there are n names.
 func namesOf(pieces []*textPiece, n int, list func(p *textPiece) *nameList) []string {
 	names := 0
 	for _, p := range pieces {
@@ -278,8 +277,8 @@ type fileDocument struct {
 }
 
 // readFolder reads a folder with one sub-folder per class. Every file in a sub-folder, at any
-// depth, is a document. Documents are in the order of names. Files outside the sub-folders, binary
-// files, hidden files, and links to folders are skipped with a warning. If there are no files in
+// depth, is a document. Documents are sorted by name. Files outside the sub-folders, binary files,
+// hidden files, and links to folders are skipped with a warning. If there are no files in
 // sub-folders, the files outside are documents without a class.
 func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	files, loose, warn, err := listFiles(ctx, root, "")
@@ -306,7 +305,7 @@ func (w *warnings) leaveOut(loose []fileDocument) {
 }
 
 // listFiles lists the files in the folders of root, and separately the loose files in root, sorted
-// by name. With a suffix only names with that suffix are listed, otherwise all files that aren't
+// by name. With a suffix, only names with this suffix are listed, otherwise all files that aren't
 // hidden.
 func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDocument, warn warnings, err error) {
 	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow links, such as the Go sources of Debian
@@ -363,8 +362,8 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 // aFileBytes is the memory of a file in lists, without its path and name.
 const aFileBytes = 128
 
-// readFiles reads one document per file. Binary files are skipped unless all is set. The error is
-// the error of the first file with an error, independent of scheduling.
+// readFiles reads one document per file. Binary files are skipped unless all is set. It returns the
+// error of the first file that fails, independent of scheduling.
 func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, all bool) error {
 	counters, err := newCounters(ctx, opt)
 	if err != nil {
@@ -431,9 +430,9 @@ type fileReader struct {
 	buffer  *bufio.Reader
 }
 
-// read counts the terms of a file in the open document. It reports whether the file is binary, and
-// so wasn't read, and the number of invalid bytes. If memory is exceeded, it stops early without an
-// error.
+// read counts the terms of a file in the open document. binary reports that the file is binary and
+// wasn't read. bad is the number of invalid bytes. If the memory limit is exceeded, read stops
+// early without an error.
 func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad int64, err error) {
 	in, err := openInput(ctx, path, r.opt.form, r.meter, r.buffer)
 	if err != nil {

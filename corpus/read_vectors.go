@@ -39,7 +39,7 @@ func vectorFiles(ctx context.Context, opt *Options) (files []vectorFile, err err
 	return files, nil
 }
 
-// text returns the vector of a row as a list.
+// text returns the vector of a row as a JSON list.
 func (f *vectorFile) text(row int) (string, error) {
 	if row >= f.vectors.Rows() {
 		return "", fault(fmt.Sprintf("row %d of the table", row+1), fmt.Sprintf("%d rows, as in %s", f.vectors.Rows(),
@@ -54,8 +54,8 @@ func (f *vectorFile) text(row int) (string, error) {
 	return string(list), err
 }
 
-// addVectors adds the vectors of the files in opt.Columns as columns to the rows of a table. The table
-// has JSON objects in lines if separator is 0, else a header and records.
+// addVectors adds the vectors of the files in opt.Columns as columns to the rows of a table. If
+// separator is 0, the table has a JSON object per line, otherwise a header and records.
 func (in *input) addVectors(ctx context.Context, opt *Options, separator byte) error {
 	files, err := vectorFiles(ctx, opt)
 	if err != nil || files == nil {
@@ -118,5 +118,5 @@ func (in *input) separator() byte {
 // longVector matches a list of more than eight numbers.
 var longVector = regexp.MustCompile(`\[(\s*-?[\d.]+(e[+-]?\d+)?,){8}`)
 
-// nearVectors is the size of the beginning of a table with long vectors in which columns are detected.
+// nearVectors replaces nearBytes for tables with long vectors.
 const nearVectors = 2 << 20

@@ -55,7 +55,8 @@ func (r *records) nextLine() string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-// field returns the first field of a line, and the rest of its last line if more fields follow.
+// field returns the field that begins with line. If more fields follow, rest is the rest of the
+// line in which the field ends.
 func (r *records) field(line string) (field, rest string, more bool) {
 	if line != "" && (line[0] <= ' ' || line[0] >= utf8.RuneSelf) && r.separator != '\t' {
 		line = strings.TrimLeftFunc(line, unicode.IsSpace)
@@ -66,7 +67,7 @@ func (r *records) field(line string) (field, rest string, more bool) {
 		}
 		return line, "", false
 	}
-	var before []byte // beginning of the field, if it has several parts
+	var before []byte // unquoted beginning of the field; nil if none
 	opened := r.end - len(line)
 	line = line[1:]
 	for {
@@ -98,9 +99,8 @@ func join(before []byte, last string) string {
 	return string(append(before, last...))
 }
 
-// lastRecord returns the end of the last complete record of data, 0 if there is none, and the index of
-// the opening quote of a field without a closing quote, or -1. Without a separator, records are
-// lines.
+// lastRecord returns the end of the last complete record of data, or 0. opened is the index of the
+// opening quote of an unclosed field, or -1. If separator is 0, records are lines.
 func lastRecord(data []byte, separator byte) (end, opened int) {
 	if separator == 0 || bytes.IndexByte(data, '"') < 0 {
 		return bytes.LastIndexByte(data, '\n') + 1, -1

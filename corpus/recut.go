@@ -157,7 +157,7 @@ func (o *Options) fitNumbers(
 	})
 }
 
-// Terms describes how text becomes terms.
+// Terms is a tokenizer with a minimum document frequency.
 type Terms struct {
 	Tokenizer Tokenizer
 	MinDF     int // minimum document frequency of a term; 0 for the default

@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// termCounter counts the terms of documents. Each worker has its own, which numbers terms in order
-// of occurrence. [Corpus.fillText] merges them into one sorted vocabulary.
+// termCounter counts the terms of documents. Each worker has a counter, which numbers terms in
+// order of occurrence. [Corpus.fillText] merges the counters into one sorted vocabulary.
 type termCounter struct {
 	terms   intern.Table
 	met     []metTerm
@@ -56,7 +56,6 @@ type termCount struct {
 // page of numbers.
 const pageTerms, pageRows = 32 << 10, 4 << 10
 
-// newCounters returns a counter for each worker.
 func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 	if err := opt.askTokenizer(); err != nil {
 		return nil, err
@@ -103,7 +102,6 @@ type countedDocument struct {
 	hash               uint64 // of the text or row
 }
 
-// termsOf returns the terms of a document.
 func (c *termCounter) termsOf(d *countedDocument) []termCount {
 	return c.pages[d.page][d.first:][:d.terms]
 }
@@ -195,11 +193,10 @@ func (c *termCounter) id(term []byte, taken *int64) uint32 {
 	return id
 }
 
-// openedTerms returns the number of terms of the open document.
 func (c *termCounter) openedTerms() int { return len(c.opened) + len(c.added) }
 
-// closeTerms stores first followed by the terms of the open document as the terms of d, and empties
-// the open document.
+// closeTerms sets the terms of d to first and the terms of the open document, and empties the open
+// document.
 func (c *termCounter) closeTerms(d *countedDocument, first []termCount) {
 	n := len(first) + c.openedTerms()
 	last := len(c.pages) - 1
@@ -247,7 +244,8 @@ func (c *termCounter) endDocument() countedDocument {
 	return d
 }
 
-// leftOut marks terms outside the vocabulary. reported marks those that [Corpus.warnColumns] reports.
+// leftOut is the column of terms outside the vocabulary, and reported the column of such terms that
+// [Corpus.warnColumns] has reported.
 const leftOut, reported = math.MaxUint32, math.MaxUint32 - 1
 
 // warnViews warns of views with too few terms to distinguish documents.
@@ -265,7 +263,7 @@ func (c *Corpus) warnViews(views []sparse.View) {
 	}
 }
 
-// fillText makes the document matrix and its vocabulary: Options.Vocabulary if set, else the terms
+// fillText sets the document matrix and the vocabulary: Options.Vocabulary if set, else the terms
 // within MinDF and MaxDF in byte order. It warns of dropped terms; at returns the position of a
 // document. It frees the documents.
 func (c *Corpus) fillText(
@@ -392,14 +390,14 @@ func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 	return columns, nil
 }
 
-// columns makes the vocabulary unless it is set, and returns the column of each term of each
-// counter, or leftOut for a term without one. It frees the counters' terms.
+// columns sets the vocabulary unless it is set. By counter, it returns the column of each term, or
+// leftOut for a term without a column. It frees the counters' terms.
 func (c *Corpus) columns(
 	opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) ([][]uint32, error) {
 	all := &counters[0].terms // merged terms
 	df := make([]uint64, all.Len())
-	joined := make([][]uint32, len(counters)) // number of each term in all
+	joined := make([][]uint32, len(counters)) // number in all of each counter's terms
 	for at, counter := range counters {
 		numbers := make([]uint32, len(counter.met))
 		for id, met := range counter.met {
@@ -436,7 +434,7 @@ func (c *Corpus) columns(
 	return joined, nil
 }
 
-// warnColumns warns of missing numbers and, if the vocabulary is a model's, of values that didn't
+// warnColumns warns of missing numbers and, if Options.Vocabulary is set, of values that didn't
 // occur in training. It sets the columns of such values to reported.
 func (c *Corpus) warnColumns(
 	opt *Options, all *intern.Table, column []uint32, counters []*termCounter, documents []countedDocument,
@@ -513,19 +511,18 @@ func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 	return terms
 }
 
-// Tokenizer describes how text becomes terms, see
-// [github.com/gramengine/gram/corpus/token.Tokenizer]. The zero value is the default: lower-case
-// runs of letters.
+// Tokenizer describes the terms of a text, see [github.com/gramengine/gram/corpus/token.Tokenizer].
+// The zero value is the default: lower-case runs of letters.
 type Tokenizer = token.Tokenizer
 
-// NearTokenizer is the tokenizer for finding near copies. Words may contain digits, because texts
-// that differ in a number are different.
+// NearTokenizer is the tokenizer for finding near duplicates. Words may contain digits, because
+// texts that differ in a number are different.
 var NearTokenizer = Tokenizer{Digits: true}
 
 // Columns are the columns of a table that views use; see [token.Columns].
 type Columns = token.Columns
 
-// Script counts the text in a script without spaces; see [token.Scripts].
+// Script describes the text in a script without spaces; see [token.Scripts].
 type Script = token.Script
 
 // ParseTokenizer parses the text form of a tokenizer, such as "word:ngrams=1..2,digits"; see
@@ -537,7 +534,7 @@ const unknownMessage = "word outside the vocabulary, ignored"
 
 // ViewsOf returns a tokenizer's views of a sorted vocabulary, for [sparse.CSR]. It returns nil if
 // the tokenizer has no views, or if rows are measurements, whose columns are scaled instead. It
-// fails if the vocabulary doesn't belong to the tokenizer.
+// fails if the vocabulary doesn't match the tokenizer.
 func ViewsOf(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
 	first, err := t.FirstColumns(vocabulary)
 	if err != nil {

@@ -264,7 +264,7 @@ func (v View) String() string {
 	return strings.Join(columns, ",") + "=" + form
 }
 
-// cutColumns splits the columns from the front of a view's text: names, quoted if necessary,
+// cutColumns parses the columns at the start of a view's text: names, quoted if necessary,
 // separated by commas and followed by =.
 func cutColumns(s string) (columns []string, rest string, err error) {
 	head := splitOutside(s, '=')[0]
@@ -346,7 +346,8 @@ func (v *viewScanners) feedRow(fields []string) (err error) {
 	return nil
 }
 
-// add adds a term with a count or value, unless that is 0 as a float32. Values are clamped to float32.
+// add adds a term with a count or value, unless the value is 0 in float32. Values are clamped to
+// float32.
 func (v *viewScanners) add(term []byte, value float64) {
 	if x := float32(min(max(value, -math.MaxFloat32), math.MaxFloat32)); x != 0 {
 		v.added = append(v.added, RowTerm{term, x})
@@ -364,8 +365,8 @@ func (v View) HasTerms() bool {
 	return v.HasNumbers() || v.Analyzer == Categories || v.Analyzer == Vector
 }
 
-// Parts returns the columns of the view whose terms are distinguishable: each column of numbers or
-// categories, and all columns of a text together.
+// Parts returns groups of columns with distinguishable terms: each column of numbers, categories or
+// vectors is a group, and all text columns are one group.
 func (v View) Parts() (parts [][]string) {
 	if !v.HasTerms() {
 		return [][]string{v.Columns}
@@ -385,8 +386,8 @@ func (v View) Range(column string) (lo, hi float64) {
 	return v.knots[at][0], v.knots[at][len(v.knots[at])-1]
 }
 
-// outside precedes a number outside the range of its column's scale in an additional term, and is the
-// term of a missing vector. These terms belong to no vocabulary.
+// outside is the prefix of a number outside the range of its column's scale in an additional term.
+// It is also the term of a missing vector. No vocabulary contains these terms.
 const outside = ">"
 
 // Remark describes a term of a number or category column.
@@ -399,11 +400,11 @@ type Remark struct {
 	Lo, Hi  float64 // range of the scale, if Number is set
 }
 
-// Outside reports whether the term stands for a number outside the range of the scale.
+// Outside reports whether the term is for a number outside the range of the scale.
 func (r *Remark) Outside() bool { return r.Number && r.Value != "" }
 
-// Remarks returns a function that describes terms of number and category columns. It returns nil for
-// terms of text.
+// Remarks returns a function that describes terms of number and category columns. The function
+// returns nil for terms of text.
 func (t Tokenizer) Remarks() func(term string) *Remark {
 	views, _ := t.Split()
 	return func(term string) *Remark {
@@ -428,8 +429,8 @@ func (t Tokenizer) Remarks() func(term string) *Remark {
 	}
 }
 
-// TermPart returns the part of [View.Parts] that a term of the view belongs to, without the byte that
-// numbers the view.
+// TermPart returns the element of [View.Parts] that contains the column of a term. The term has no
+// view prefix.
 func (v View) TermPart(term string) []string {
 	if !v.HasTerms() {
 		return v.Columns

@@ -14,10 +14,10 @@ import (
 // Numbers is the analyzer of a view of number columns. It occurs only in views.
 //
 // The scale of a column has up to 9 knots, which are quantiles of the training documents. Let u be
-// the position of a number among the knots, by linear interpolation. The term of knot k has a value
+// the fractional knot index of a number, by linear interpolation. The term of knot k has a value
 // proportional to exp(-2(u-k)²/w²), where w is the view's width, 1 by default. The Bhattacharyya
 // product of two numbers is approximately exp(-(u-u')²/2w²), a Gaussian kernel (rbf) of scaled
-// numbers. Its error is at most .11 with seven or nine knots, and .21 with fewer. With w = 1 the
+// numbers. The error is at most 0.11 with seven or nine knots, and 0.21 with fewer. With w = 1 the
 // product of numbers three or more knots apart is 0. Source: Jebara, Kondor and Howard, JMLR 5
 // (2004), §3.1.
 const Numbers Analyzer = "numbers"
@@ -36,8 +36,8 @@ func (v View) HasNumbers() bool { return v.Analyzer == Numbers || v.Analyzer == 
 // A column has at most maxKnots knots. The counts of a number's terms sum to numberTerms.
 const maxKnots, numberTerms = 9, 64
 
-// Bounds of a width: with a smaller width a number has one or two terms, with a larger one all
-// terms are nearly equal.
+// minWidth and maxWidth bound a view's width. Below minWidth, a number has only one or two terms.
+// Above maxWidth, all terms are nearly equal.
 const minWidth, maxWidth = 1, 4
 
 // ParseNumber parses a value of a number column. It returns NaN if the value is missing: empty, NA,
@@ -68,9 +68,9 @@ func (t Tokenizer) NeedsScales() bool {
 	return slices.ContainsFunc(views, func(v View) bool { return v.HasNumbers() && v.knots == nil })
 }
 
-// Fit returns the tokenizer with scales for number columns without one. values has the numbers of
-// each of Columns, which Fit reorders. Existing scales are unchanged. It fails if a column has no
-// numbers.
+// Fit returns the tokenizer with scales for number columns without a scale. values[k] holds the
+// numbers of column k of Columns, which Fit reorders. Existing scales are unchanged. It fails if a
+// column has no numbers.
 func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 	if err := t.Validate(); err != nil || !t.NeedsScales() {
 		return t, err
@@ -108,9 +108,9 @@ func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 	return OfViews(views), err
 }
 
-// selectRanks moves the numbers with the given ascending ranks to their places in sorted order.
-// x[0] has the rank first. It is a quicksort (Hoare 1961) that skips parts without a rank. At depth
-// 0 it sorts the whole part, which bounds the time.
+// selectRanks moves the numbers with these ascending ranks to their indices in sorted order. x[0]
+// has the rank first. It is quicksort (Hoare 1961) that skips ranges without a rank. At depth 0, it
+// sorts the whole range, which bounds the time.
 func selectRanks(x []float64, ranks []int, first, depth int) {
 	if len(ranks) == 0 {
 		return
@@ -167,7 +167,7 @@ func (t Tokenizer) NeedsWidth() bool {
 	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Numbers && v.width == 0 })
 }
 
-// WithWidth returns the tokenizer with the width in number views that have none. It returns t
+// WithWidth returns the tokenizer with the width set in number views without a width. It returns t
 // unchanged if there is no such view, or if the width is out of range.
 func (t Tokenizer) WithWidth(width float64) Tokenizer {
 	return t.eachNumbers(func(v *View) {
@@ -177,8 +177,8 @@ func (t Tokenizer) WithWidth(width float64) Tokenizer {
 	})
 }
 
-// Brief returns a short text form: without scales, and with only the first column of views of more
-// than three, as in "age,… 12 more=numbers:width=2". It can't be parsed.
+// Brief returns a short text form without scales. For views with more than three columns, it shows
+// only the first column, as in "age,… 12 more=numbers:width=2". It can't be parsed.
 func (t Tokenizer) Brief() string {
 	views, err := t.WithoutScales().Split()
 	if err != nil || len(views) == 0 {
@@ -196,7 +196,7 @@ func (t Tokenizer) Brief() string {
 // WithoutScales returns the tokenizer without the scales of number columns.
 func (t Tokenizer) WithoutScales() Tokenizer { return t.eachNumbers(func(v *View) { v.knots = nil }) }
 
-// eachNumbers returns the tokenizer with changed views of numbers.
+// eachNumbers returns the tokenizer after calling change for each view of numbers.
 func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
 	views, err := t.Split()
 	some := false
@@ -262,7 +262,7 @@ func (v *View) readNumber(term string) string {
 
 // numberCounts returns the counts of each knot's term for a number; their sum is numberTerms.
 func numberCounts(knots []float64, width, x float64) (counts [maxKnots]int) {
-	u := 0.0 // position of x among the knots
+	u := 0.0 // fractional knot index of x
 	if k, _ := slices.BinarySearch(knots, x); k == len(knots) {
 		u = float64(k - 1)
 	} else if k > 0 {

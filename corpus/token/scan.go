@@ -29,13 +29,13 @@ type Scanner struct {
 	plain   plain
 	letters [scripts]int64 // letters by script, counted in words and characters; see [Scripts]
 
-	// The general path prepares each line of text, divides it into words or characters, and
-	// combines these to n-grams.
+	// The general path prepares each line of text, divides it into words or characters, and forms
+	// n-grams.
 	tokenizer Tokenizer
 	pattern   *regexp.Regexp
 	stop      stopWords
 	form      norm.Form
-	line      []byte // rest of the open line, prepared; for words the whole line, read from at
+	line      []byte // prepared rest of the open line; for words, the whole line, read from index at
 	at        int
 	prepared  []byte // buffers of line
 	scratch   []byte
@@ -87,7 +87,7 @@ func (t Tokenizer) NewScanner() (*Scanner, error) {
 	return s, nil
 }
 
-// Feed passes more of the open document to the scanner: whole lines, after Next has returned nil.
+// Feed passes more whole lines of the open document to the scanner. Next must have returned nil.
 // The text must not change until Next returns nil again.
 func (s *Scanner) Feed(text []byte) {
 	if s.views != nil {

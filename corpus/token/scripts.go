@@ -29,11 +29,11 @@ var languages = [scripts]string{
 	tibetan: "Tibetan",
 }
 
-// firstUnspaced is a lower bound of the letters of these scripts.
+// firstUnspaced is a lower bound of the letters of the other scripts.
 const firstUnspaced = 0x0e00
 
-// scriptOf returns the script of a letter from its Unicode block. Signs that Han or Kana share with
-// other scripts, such as 々 and ー, belong to these.
+// scriptOf returns the script of a letter from its Unicode block. Signs that are also used in other
+// scripts, such as 々 and ー, are Han or Kana.
 func scriptOf(r rune) script {
 	switch {
 	case r < firstUnspaced:
@@ -61,14 +61,14 @@ func scriptOf(r rune) script {
 	return spaced
 }
 
-// follows reports whether r belongs to the character of the letter before it: a combining mark, a
-// vowel or final consonant of a decomposed Hangul syllable, or a half-width voicing mark of Kana.
+// follows reports whether r extends the character before it: a combining mark, a vowel or final
+// consonant of a decomposed Hangul syllable, or a half-width voicing mark of Kana.
 func follows(r rune) bool {
 	return unicode.IsMark(r) || 0x1160 <= r && r <= 0x11ff || 0xd7b0 <= r && r <= 0xd7ff || r == 0xff9e || r == 0xff9f
 }
 
 // spacedHangul is the maximum number of syllables of a Korean word with spaces around it; a longer
-// run has no spaces. "국제올림픽위원회에서" has ten syllables.
+// run is text without spaces. "국제올림픽위원회에서" has ten syllables.
 const spacedHangul = 12
 
 // characters finds the characters of scripts without spaces in a text. The zero value is at the
@@ -81,8 +81,7 @@ type characters struct {
 	spaced int    // Hangul before this index has spaces
 }
 
-// at reports whether text[i:], which starts with the letter r, starts with a character, rather than
-// with a word or a part of one.
+// at reports whether the letter r at text[i] starts a character of a script without spaces.
 func (c *characters) at(text []byte, i int, r rune) bool {
 	switch scriptOf(r) {
 	case spaced:
@@ -146,12 +145,12 @@ func (c *characters) pair(text []byte) []byte {
 // Script describes the text in a script without spaces.
 type Script struct {
 	Name  string  `json:"name"`  // of the language, such as Chinese
-	Share float64 `json:"share"` // share of all letters
+	Share float64 `json:"share"` // fraction of all letters
 }
 
 // Scripts returns the scripts that [Tokenizer.Pairs] divided into characters in all text of the
-// scanners, the most frequent first. Han and Kana count together as Japanese if at least a tenth of
-// them are Kana.
+// scanners, the most frequent first. Han and Kana are counted together as Japanese if at least a
+// tenth of them are Kana.
 func Scripts(scanners ...*Scanner) []Script {
 	var counts [scripts]int64
 	for _, s := range scanners {

@@ -1,9 +1,9 @@
 // Package token divides text into terms.
 //
-// A [Tokenizer] describes the terms: words, characters or n-grams of these, and the preceding
-// changes of the text. It is a plain value with a text form ([Tokenizer.String], [Parse]), so that
+// A [Tokenizer] describes the terms: words, characters or n-grams, after changes of the text such
+// as lower case. It is a plain value with a text form ([Tokenizer.String], [Parse]), so that
 // corpora and models can store it, and test documents are divided like training documents. A
-// [Scanner] applies it to one document after another.
+// [Scanner] applies a Tokenizer to one document after another.
 package token
 
 import (
@@ -30,14 +30,13 @@ const (
 // wordName is Word in the text form.
 const wordName = "word"
 
-// Tokenizer describes how text becomes terms. By default terms are the longest runs of letters of
-// any script (Unicode category L, with the combining marks of category M that follow), in lower
-// case. Everything else separates terms, including invalid UTF-8. Tokenizers are equal (==) if all
-// their fields are.
+// Tokenizer describes the terms of a text. By default, terms are the longest runs of letters of any
+// script (Unicode category L, with the combining marks of category M that follow), in lower case.
+// Everything else separates terms, including invalid UTF-8.
 //
 // Text is changed in this order: lower case, Normalize, StripAccents. Then it is divided into
 // units, stop words are dropped, and n-grams are formed, as in scikit-learn's CountVectorizer.
-// Parameters with the same names have the same meaning.
+// Fields with the names of its parameters have the same meaning.
 type Tokenizer struct {
 	Analyzer Analyzer
 
@@ -55,9 +54,10 @@ type Tokenizer struct {
 	// Pairs, and keep it if the text contains such scripts.
 	Pairs bool `json:",omitempty"`
 
-	// Pattern is a regular expression in Go's syntax (RE2) that matches words, or whose group does
-	// (token_pattern). It is applied to each line. \w and \d match all scripts, as in Python; \b
-	// only matches ASCII, except in scikit-learn's default (?u)\b\w\w+\b and in \b\w+\b.
+	// Pattern is a regular expression in Go's syntax (RE2) that matches words (token_pattern). If
+	// it has a group, the group is the word. It is applied to each line. \w and \d match all
+	// scripts, as in Python; \b only matches ASCII, except in scikit-learn's default (?u)\b\w\w+\b
+	// and in \b\w+\b.
 	Pattern string
 
 	// StopWords are words to drop, separated by white space and tokenised like text. A word such as
@@ -68,13 +68,14 @@ type Tokenizer struct {
 	Normalize    string // Unicode normalisation: NFC, NFD, NFKC, NFKD; "" for none
 	StripAccents bool   // NFKD without combining marks, like strip_accents='unicode'
 
-	// Views, if not empty, lists several tokenizers, whose terms each document gets; other fields
-	// must be zero. Views are text forms separated by +, with optional weights, as in "words:1..2 +
-	// 0.5*chars:2..5". words means word, chars char_wb, and a range ngrams=. Terms start with the
-	// number of the view, from 1, as a byte. Embeddings give each view a share of a document in
-	// proportion to its weight, for any number of terms. If documents are rows, views start with
-	// column names and =, as in "title=words + body=words:1..2 + price,age=numbers"; see [Numbers].
-	Views string `json:",omitempty"` // omitted if empty, because stores of cluster jobs only know the other fields
+	// Views, if not empty, lists several tokenizers. A document has the terms of all views; other
+	// fields must be zero. Views are text forms separated by +, with optional weights, as in
+	// "words:1..2 + 0.5*chars:2..5". words means word, chars char_wb, and a range ngrams=. Terms
+	// start with the number of the view, from 1, as a byte. In embeddings, the contribution of a
+	// view is proportional to its weight, whatever its number of terms. If documents are rows,
+	// views start with column names and =, as in "title=words + body=words:1..2 +
+	// price,age=numbers"; see [Numbers].
+	Views string `json:",omitempty"` // omitted if empty, for compatibility with stored cluster jobs
 }
 
 // maxN bounds n-grams; larger values are probably mistakes.
@@ -88,9 +89,10 @@ func (t Tokenizer) ngrams() (least, most int) {
 	return least, cmp.Or(t.MaxN, least)
 }
 
-// Reach returns the number of words before and after a position in a line that can affect its
-// terms, if white space separates words and each has a letter. It is -1 if the whole line can: for
-// patterns, stop words, normalisation, scripts without spaces, and rows.
+// Reach returns the number of words before and after a position in a line that can affect the terms
+// there, if white space separates words and each word has a letter. It returns -1 if the whole line
+// can affect these terms: for patterns, stop words, normalisation, scripts without spaces, and
+// rows.
 func (t Tokenizer) Reach() (words int) {
 	views, err := t.Split()
 	if views == nil {
@@ -107,8 +109,8 @@ func (t Tokenizer) Reach() (words int) {
 }
 
 // Validate returns an error unless the analyzer and the normalisation exist, n-grams are in the
-// range 1 to 100, and the pattern compiles and has at most one group. Characters allow no pattern,
-// digits or stop words.
+// range 1 to 100, and the pattern compiles and has at most one group. Character analyzers allow no
+// pattern, digits or stop words.
 func (t Tokenizer) Validate() error {
 	_, err := t.compile()
 	return err

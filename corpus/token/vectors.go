@@ -49,8 +49,8 @@ func (v *View) parseSize(s string) (err error) {
 	return nil
 }
 
-// addVector adds the terms of a vector. Terms have numbers of equal length, so that they are sorted
-// by coordinate.
+// addVector adds the terms of a vector. Coordinates in terms have the same number of digits, so
+// that sorted terms are in order of coordinates.
 func (v *viewScanners) addVector(view int, field string) error {
 	of := &v.views[view]
 	if x, ok := ParseNumber(field); ok && math.IsNaN(x) {

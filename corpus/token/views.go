@@ -14,7 +14,7 @@ import (
 // View is one of several sets of terms of a document, see [Tokenizer.Views].
 type View struct {
 	Tokenizer
-	Weight  float64  // share of the document, relative to the sum of all weights
+	Weight  float64  // contribution to similarities, relative to the sum of all weights
 	Columns []string // columns of a row; nil if documents are texts
 
 	knots [][]float64 // knots of number columns; nil if not fitted
@@ -148,7 +148,7 @@ func splitOutside(s string, separator byte) (parts []string) {
 	return append(parts, s[begin:])
 }
 
-// OfViews returns the tokenizer with the given views.
+// OfViews returns the tokenizer with these views.
 func OfViews(views []View) Tokenizer {
 	parts := make([]string, len(views))
 	for i, v := range views {
@@ -222,9 +222,9 @@ func (t Tokenizer) Term(term string) string {
 }
 
 // Words returns a function that reports whether a term is a word of its document. Words are the
-// shortest word n-grams; the longest character n-grams and, for char_wb, whole words; and every
-// category term. Terms of several views are classified by their view, but number terms are words
-// only if no view has text or categories. Terms of [Values] are words if their number isn't missing.
+// shortest word n-grams, the longest character n-grams, whole words of char_wb, and category terms.
+// With several views, the view of a term determines the rule, but number terms are words only if no
+// view has text or categories. Terms of [Values] are words if their number isn't missing.
 func (t Tokenizer) Words() func(term []byte) bool {
 	views, err := t.Split()
 	if err != nil || len(views) == 0 {
@@ -267,7 +267,7 @@ func (t Tokenizer) words() func(term []byte) bool {
 	}
 }
 
-// viewScanners divide a document into the terms of one view after another.
+// viewScanners returns the terms of a document, one view after another.
 type viewScanners struct {
 	scanners []*Scanner
 	at       int    // index of the current scanner

@@ -13,9 +13,9 @@ type plain struct {
 	words uint64 // bytes of the previous block that are in runs and still to read
 }
 
-// plainWord returns the next word of the text by the default rules, or nil at the end of the text or
-// at a run that it has prepared as a line. It searches for runs of ASCII letters and non-ASCII bytes,
-// which contain whole words.
+// plainWord returns the next word of the text by the default rules. It returns nil at the end of
+// the text, and after it has prepared a run with non-ASCII bytes as a line. It searches for runs of
+// ASCII letters and non-ASCII bytes, which contain whole words.
 func (s *Scanner) plainWord() []byte {
 	text, p := s.text, &s.plain
 	for {

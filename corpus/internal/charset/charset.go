@@ -21,8 +21,8 @@ type Charset struct {
 	utf8  bool              // always UTF-8; otherwise a byte order mark may select UTF-16
 }
 
-// own holds encodings that the HTML index doesn't contain or maps to other encodings: it maps
-// Latin-1 to Windows-1252, and expects UTF-16 without a byte order mark. Names have no hyphens.
+// own holds encodings that the HTML index lacks or defines differently. The index maps Latin-1 to
+// Windows-1252, and its UTF-16 has no byte order mark. Names have no hyphens.
 var own = map[string]Charset{
 	"": {}, "auto": {}, "utf8": {utf8: true}, "utf16": {other: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
 	"latin1": {other: charmap.ISO8859_1}, "iso88591": {other: charmap.ISO8859_1},

@@ -60,8 +60,8 @@ func (b *below) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewReader returns a reader of r's data, decompressed if they begin like gzip or zstd data. It
-// uses buffer until the end. window limits the window size of zstd data in bytes; 0 means
+// NewReader returns a reader of r's data, decompressed if they begin like gzip or zstd data. The
+// result uses buffer until the end. window limits the window size of zstd data in bytes; 0 means
 // [MaxWindow]. Errors of r are returned unchanged, and damaged data as a *[Fault].
 func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, error) {
 	b := &below{r: r}

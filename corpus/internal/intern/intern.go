@@ -32,7 +32,7 @@ const Bytes = 3*24 + 2*8
 // Len returns the number of terms.
 func (t *Table) Len() int { return len(t.ends) }
 
-// Term returns the term with a number. It must not be changed.
+// Term returns the term with a number. The caller must not change the term.
 func (t *Table) Term(id uint32) []byte {
 	start := 0
 	if id > 0 {
@@ -129,7 +129,7 @@ func keyOf(term []byte) key {
 // don't depend on it.
 var seed = rand.Uint64()
 
-// hash returns bits whose high ones depend on all bits of the key and the length.
+// hash returns a hash whose high bits depend on all bits of the key and the length.
 func (k key) hash(n uint32) uint64 {
 	return mix(k.a^seed, k.b^uint64(n)) * 0x9e3779b97f4a7c15 // 2⁶⁴ divided by the golden ratio
 }
