@@ -50,7 +50,7 @@ func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 	if columns == 0 {
 		columns = BlockCols
 	}
-	c.width = (columns + compute.BlockDocs - 1) / compute.BlockDocs * compute.BlockDocs
+	c.width = (min(columns, n) + compute.BlockDocs - 1) / compute.BlockDocs * compute.BlockDocs
 	c.width = min(c.width, (n+sparse.Block-1)/sparse.Block*sparse.Block)
 	var err error
 	c.part, err = newPartial(of, c.width, limit)
