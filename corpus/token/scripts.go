@@ -134,14 +134,6 @@ func (c *characters) take(text []byte, i int, counts *[scripts]int64) []byte {
 	return text[i:end:end]
 }
 
-// pair returns the last two characters if they are adjacent, otherwise nil.
-func (c *characters) pair(text []byte) []byte {
-	if c.before == 0 {
-		return nil
-	}
-	return text[c.end-c.size-c.before : c.end : c.end]
-}
-
 // Script describes the text in a script without spaces.
 type Script struct {
 	Name  string  `json:"name"`  // of the language, such as Chinese

@@ -18,58 +18,56 @@ type plain struct {
 // ASCII letters and non-ASCII bytes, which contain whole words.
 func (s *Scanner) plainWord() []byte {
 	text, p := s.text, &s.plain
-	for {
-		for p.words == 0 {
-			if p.next >= len(text) {
-				s.text = nil
-				return nil
-			}
-			p.words = runBytes(text[p.next:])
-			p.next += 64
-			s.letters[spaced] += int64(bits.OnesCount64(p.words))
+	for p.words == 0 {
+		if p.next >= len(text) {
+			s.text = nil
+			return nil
 		}
-		begin := bits.TrailingZeros64(p.words)
-		start := p.next - 64 + begin
-		end := begin + bits.TrailingZeros64(^(p.words >> begin))
-		for end == 64 && p.next < len(text) { // the run continues in the next block
-			p.words = runBytes(text[p.next:])
-			p.next += 64
-			s.letters[spaced] += int64(bits.OnesCount64(p.words))
-			end = bits.TrailingZeros64(^p.words)
-		}
-		p.words = p.words >> end << end
-		word := text[start : p.next-64+end]
+		p.words = runBytes(text[p.next:])
+		p.next += 64
+		s.letters[spaced] += int64(bits.OnesCount64(p.words))
+	}
+	begin := bits.TrailingZeros64(p.words)
+	start := p.next - 64 + begin
+	end := begin + bits.TrailingZeros64(^(p.words >> begin))
+	for end == 64 && p.next < len(text) { // the run continues in the next block
+		p.words = runBytes(text[p.next:])
+		p.next += 64
+		s.letters[spaced] += int64(bits.OnesCount64(p.words))
+		end = bits.TrailingZeros64(^p.words)
+	}
+	p.words = p.words >> end << end
+	word := text[start : p.next-64+end]
 
-		const small = 0x20 * eachByte // bits that lower-case letters have
-		if n := len(word); n <= 8 && cap(word) >= 8 {
-			x := binary.LittleEndian.Uint64(word[:8])
-			own := uint64(1)<<(8*n) - 1
-			switch {
-			case x&highBits&own != 0:
-				return s.beginRun(word)
-			case ^x&small&own != 0:
-				s.buf = binary.LittleEndian.AppendUint64(s.buf[:0], x|small)[:n]
-				return s.buf
-			}
-			return word
-		}
-		all, some := byte(0xff), byte(0) // AND and OR of the bytes
-		for _, b := range word {
-			all &= b
-			some |= b
-		}
-		if some >= utf8.RuneSelf {
+	const small = 0x20 * eachByte // bits that lower-case letters have
+	if n := len(word); n <= 8 && cap(word) >= 8 {
+		x := binary.LittleEndian.Uint64(word[:8])
+		own := uint64(1)<<(8*n) - 1
+		switch {
+		case x&highBits&own != 0:
 			return s.beginRun(word)
-		}
-		if all&0x20 == 0 {
-			s.buf = append(s.buf[:0], word...)
-			for i := range s.buf {
-				s.buf[i] |= 0x20
-			}
+		case ^x&small&own != 0:
+			s.buf = binary.LittleEndian.AppendUint64(s.buf[:0], x|small)[:n]
 			return s.buf
 		}
 		return word
 	}
+	all, some := byte(0xff), byte(0) // AND and OR of the bytes
+	for _, b := range word {
+		all &= b
+		some |= b
+	}
+	if some >= utf8.RuneSelf {
+		return s.beginRun(word)
+	}
+	if all&0x20 == 0 {
+		s.buf = append(s.buf[:0], word...)
+		for i := range s.buf {
+			s.buf[i] |= 0x20
+		}
+		return s.buf
+	}
+	return word
 }
 
 const (
