@@ -29,7 +29,7 @@ func TestAssemble(t *testing.T) {
 	t.Setenv("PTXAS", fake+"s")
 	out.Reset()
 	if err := assemble("gram.ptx", dir, &out); err != nil ||
-		!strings.Contains(out.String(), "no ptxas in PTXAS="+fake+"s, /usr/local/cuda/bin/ptxas") {
+		!strings.Contains(out.String(), "ptxas is not in PTXAS="+fake+"s, /usr/local/cuda/bin/ptxas") {
 		t.Errorf("error %v, %q", err, out.String())
 	}
 }
