@@ -10,16 +10,16 @@ import (
 
 // Corpus is a set of documents: counts or values, labels, and a vocabulary.
 type Corpus struct {
-	Source     string        // name of the source as given by the user
+	Source     string        // name of the source, as passed to Read
 	Format     Format        // file format; empty for folders, texts in memory, and generated documents
 	Documents  *sparse.CSR   // one row per document: term counts, or the values of a vector file
 	Vocabulary []string      // Vocabulary[t] is the text of term t; nil if the source has indices only
 	Classes    []string      // class names, in order of their first document
 	Labels     sparse.Labels // classes of each document
-	Weights    []float64     // Weights[i] > 0 is a factor of C for document i, in learners with C; nil: 1 each
+	Weights    []float64     // Weights[i] > 0 is a factor of C for document i, in learners with C; nil if all are 1
 	Names      []string      // Names[i] is the file of document i, or its id in a table; nil without names
 	Groups     []int64       // documents with equal Groups[i] are in the same fold; nil for no groups
-	Tokenizer  Tokenizer     // how text became terms; the default for vectors
+	Tokenizer  Tokenizer     // tokenizer of the texts; the default for vectors
 	Form       Form          // format of the source, see Options.Like
 	Scripts    []Script      // scripts without spaces that were split into characters and character pairs
 	Raw                      // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTexts is set
@@ -27,7 +27,7 @@ type Corpus struct {
 	Warnings   []Warning     // warnings such as empty documents, one per kind
 
 	Table    []TableColumn // the columns of a table in its order; nil for other sources
-	Inferred bool          // the tokenizer has the default views of the columns
+	Inferred bool          // true if the tokenizer has the default views of inferred columns
 
 	minDF, maxDF int // options with which Raw.Rows were read
 }
@@ -36,14 +36,14 @@ type Corpus struct {
 type Warning struct {
 	Message string // such as "empty document"
 	Count   int64  // number of occurrences
-	Of      int64  // number of possible occurrences, such as all words; 0 if there is none
+	Of      int64  // number of possible occurrences, such as all words; 0 if unknown
 	First   string // position of the first occurrence, such as "train.svm:12"
 	Option  string // field of Options that avoids the warning, such as "Encoding"; empty if there is none
 	Remedy  string // effect of that field, such as "sets the encoding"
 }
 
-// Select returns the corpus of the given documents in the given order. Vocabulary and classes are
-// unchanged.
+// Select returns a corpus of some documents of c, in the order of their indices in documents.
+// Vocabulary and classes are unchanged.
 func (c *Corpus) Select(documents []int) *Corpus {
 	out := *c
 	out.Documents = c.Documents.SelectRows(documents)
@@ -59,8 +59,9 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	return &out
 }
 
-// Fold is Select for training in a cross-validation. Embeddings take terms and document frequencies
-// from all documents of c, but fit labels and column scales to the selected documents only.
+// Fold is Select for training in a cross-validation. Embeddings of the result use the terms and
+// document frequencies of all documents of c, but the labels and column scales of the selected
+// documents.
 func (c *Corpus) Fold(documents []int) *Corpus {
 	out := c.Select(documents)
 	out.Documents = c.Documents.FoldRows(documents)

@@ -36,9 +36,9 @@ type Form struct {
 	// IDColumn is a column that names documents. By default it has a usual name (id, name, key,
 	// ..., or a name that ends in _id) and distinct values.
 	IDColumn string `json:"id_column,omitempty"`
-	// Columns sets kinds of columns, such as "subject=text, zip=category, notes=ignore". See [Kind].
-	// Other kinds are inferred from names and from the values in the first 64 KiB, or in more if there
-	// are long vectors. "embedding=e.npy" adds a column of vectors from a file.
+	// Columns sets kinds of columns, such as "subject=text, zip=category, notes=ignore". See
+	// [Kind]. Other kinds are inferred from names and from the values in the first 64 KiB, or in
+	// more if there are long vectors. "embedding=e.npy" adds a column of vectors from a file.
 	Columns string `json:"columns,omitempty"`
 
 	// LabelSeparator separates several labels of a text, or of a line of Options.Labels. "none"

@@ -107,8 +107,8 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 	})
 }
 
-// fitNumbers sets the scales of number columns from the numbers of all rows, and adds their terms to
-// the documents.
+// fitNumbers sets the scales of number columns from the numbers of all rows, and adds their terms
+// to the documents.
 func (o *Options) fitNumbers(
 	ctx context.Context, source string, counters []*termCounter, documents []countedDocument,
 ) (err error) {

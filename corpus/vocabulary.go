@@ -52,8 +52,8 @@ type termCount struct {
 	count float32
 }
 
-// pageTerms and pageRows are the number of terms in a page of documents, and the number of rows in a
-// page of numbers.
+// pageTerms and pageRows are the number of terms in a page of documents, and the number of rows in
+// a page of numbers.
 const pageTerms, pageRows = 32 << 10, 4 << 10
 
 func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {

@@ -9,26 +9,26 @@ import (
 // dual is the common form of all problems, with variables α[t] over documents d(t):
 //
 //	minimise    ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[d(s)][d(t)] + Σ_t p[t]α[t]
-//	subject to  0 <= α[t] <= upper[t],  Σ_t y[t]α[t] constant, and for ν-forms also Σ_t α[t] constant
+//	subject to  0 <= α[t] <= upper[t],  Σ_t y[t]α[t] constant, and for ν-SVC and ν-SVR also Σ_t α[t] constant
 //
 // where y[t] is +1 or -1. The search keeps the score of each variable,
 //
 //	score[t] = -y[t]·∂f/∂α[t] = offset[t] - Σ_s y[s]α[s]·K[d(s)][d(t)],  offset[t] = -y[t]·p[t],
 //
-// Labels don't appear in the scores: a step that adds y[t]·λ to α[t] changes them by -λ·K[d(t)].
+// A step that adds y[t]·λ to α[t] changes the scores by -λ·K[d(t)], which doesn't depend on labels.
 //
 // Variable t belongs to document t modulo the number of documents. Each document has one variable,
-// or in regression two: one above and one below the line.
+// or in regression two: for targets above and below the estimate.
 type dual struct {
 	docs []int // rows of the matrix, increasing
 	variables
 	perClass bool // a separate equality constraint for each sign, as in ν-SVC and ν-SVR
-	fixed    bool // the sum of α is fixed, too, as in ν-SVC, ν-SVR and one-class SVM, so starts aren't used
-	taken    int  // number of steps of a multiSMO
+	fixed    bool // the sum of α is fixed (ν-SVC, ν-SVR, one-class SVM), so warm starts aren't used
+	taken    int  // number of steps already taken by a multiSMO
 	done     *done
 }
 
-// done tracks the progress of a search. A problem shares it with its shrunk versions.
+// done tracks the progress of a search. A problem and its shrunk versions share one done.
 type done struct {
 	documents int
 	first     float64 // initial violation
@@ -36,9 +36,10 @@ type done struct {
 	part      float64 // estimated completed fraction; never decreases
 }
 
-// at returns the completed fraction after the given steps at the violation gap; it is below 1 until
-// the search ends. In the first quarter, half of the documents begin to move, two per step, and the
-// violation hardly changes. Then it falls to the tolerance, approximately as a power of time.
+// at adds more to the number of steps and returns the completed fraction, which is below 1 until
+// the search ends. The first quarter grows with the steps, because the violation hardly changes at
+// first. It ends after one step per four documents. The rest follows the logarithm of the
+// violation, which falls approximately as a power of time.
 func (p *done) at(gap, tolerance float64, more int) float64 {
 	const begin = 0.25
 	p.steps += more
@@ -50,11 +51,11 @@ func (p *done) at(gap, tolerance float64, more int) float64 {
 	return max(p.part, part)
 }
 
-// variables are the variables of a problem with their data.
+// variables holds the variables of a problem and their data.
 type variables struct {
 	sign                 []int8
 	upper, offset, alpha []float64
-	score                []float64 // score and mask are padded with variables that may not move
+	score                []float64 // score and mask are padded with variables that can't move
 	mask                 []byte
 	diag                 []float32
 }
@@ -67,21 +68,21 @@ func newVariables(n int) variables {
 	}
 }
 
-// set copies variable at of other to t.
+// set copies variable of[at] to variable t.
 func (v *variables) set(t int, of *variables, at int) {
 	v.sign[t], v.upper[t], v.offset[t], v.alpha[t] = of.sign[at], of.upper[at], of.offset[at], of.alpha[at]
 	v.score[t], v.mask[t], v.diag[t] = of.score[at], of.mask[at], of.diag[at]
 }
 
-// The bits of a mask show whether a variable may move along its sign, or against it. If each sign
-// has its own equality constraint, negative variables use separate bits.
+// The mask of a variable has bit up if the variable may move along its sign, and bit low if the
+// variable may move against its sign. If each sign has its own equality constraint, negative
+// variables use separate bits.
 const (
 	up, low                 = 1, 2
 	upNegative, lowNegative = 4, 8
 )
 
-// pairs lists the two bits of each equation: for variables that may move along their sign, and for
-// variables that may move against it.
+// pairs returns the up bit and the low bit of each equality constraint.
 func (d *dual) pairs() [][2]byte {
 	if d.perClass {
 		return [][2]byte{{up, low}, {upNegative, lowNegative}}
@@ -89,7 +90,6 @@ func (d *dual) pairs() [][2]byte {
 	return [][2]byte{{up, low}}
 }
 
-// bitsOf returns the mask of a variable.
 func bitsOf(sign int8, alpha, upper float64, perClass bool) byte {
 	var bits byte
 	if sign > 0 && alpha < upper || sign < 0 && alpha > 0 {
@@ -104,7 +104,7 @@ func bitsOf(sign int8, alpha, upper float64, perClass bool) byte {
 	return bits
 }
 
-// newDual returns a problem with the given number of variables per document.
+// newDual returns a problem with copies (1 or 2) variables per document.
 func newDual(docs []int, copies int, m *source) *dual {
 	d := emptyDual(docs, copies)
 	for t := range d.diag {
@@ -113,23 +113,23 @@ func newDual(docs []int, copies int, m *source) *dual {
 	return d
 }
 
-// padded returns the number of variables in scans; variables from n on may not move.
+// padded rounds n variables up to whole scan blocks. The added variables can't move.
 func padded(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
 
 func emptyDual(docs []int, copies int) *dual {
 	return &dual{docs: docs, variables: newVariables(len(docs) * copies), done: &done{documents: len(docs)}}
 }
 
-// refreshMask sets the masks of all variables.
 func (d *dual) refreshMask() {
 	for t, s := range d.sign {
 		d.mask[t] = bitsOf(s, d.alpha[t], d.upper[t], d.perClass)
 	}
 }
 
-// settle moves variables to a bound that they almost reach. After a warm start, the sums of the two
-// signs differ by a rounding error. If all other variables are at a bound, one variable keeps this
-// distance from its bound, so it would count as free and determine the bias.
+// settle moves variables within rounding error of a bound to the bound. After a warm start, the
+// sums of the two signs differ by a rounding error. If all other variables are at a bound, one
+// variable keeps this distance from its bound. Without settle, this variable would be free and
+// determine the bias.
 func (d *dual) settle() {
 	const rounding = 1e-12
 	most := 0.0
@@ -147,7 +147,7 @@ func (d *dual) settle() {
 	d.refreshMask()
 }
 
-// objective returns the value of the problem: ½ Σ α(∇f + p), and ∇f = -y·score, p = -y·offset.
+// objective returns the objective ½ Σ α(∇f + p), with ∇f = -y·score and p = -y·offset.
 func (d *dual) objective() float64 {
 	var f float64
 	for t, a := range d.alpha {
@@ -158,8 +158,8 @@ func (d *dual) objective() float64 {
 	return f / 2
 }
 
-// level returns the score at which a variable of an equation moves neither up nor down: the mean
-// over free variables. Without free variables, it is the middle of the interval that the optimality
+// level returns the Lagrange multiplier of an equality constraint: the mean score of free
+// variables. Without free variables, it is the midpoint of the interval that the optimality
 // conditions allow. For C-SVC it is -rho.
 func (d *dual) level(bits [2]byte) float64 {
 	var sum float64
@@ -190,8 +190,8 @@ func (d *dual) level(bits [2]byte) float64 {
 	return (hi + lo) / 2
 }
 
-// violation returns how far the score of a document is on the wrong side of the middle of the
-// extremes. It is negative for a document at a bound that doesn't want to move.
+// violation returns the distance by which the score of a document is on the wrong side of the
+// midpoint of the extremes. It is negative for a document that stays at its bound.
 func (d *dual) violation(doc int, ends []extremes) float64 {
 	far := math.Inf(-1)
 	for e, b := range d.pairs() {
@@ -208,8 +208,8 @@ func (d *dual) violation(doc int, ends []extremes) float64 {
 	return far
 }
 
-// margin returns the margin of a ν-form: half the difference of the levels of its two equations, or
-// 0 if it may be rounding error.
+// margin returns the margin of ν-SVC: half the difference of the levels of the two equality
+// constraints, or 0 if the difference may be rounding error.
 func (d *dual) margin() float64 {
 	margin := (d.level([2]byte{upNegative, lowNegative}) - d.level([2]byte{up, low})) / 2
 	var sum, most float64
@@ -228,7 +228,6 @@ func (d *dual) margin() float64 {
 // below float32's 2⁻²⁴, the accuracy of kernel values.
 const marginNoise = 0x1p-40
 
-// rho returns Rho of the decision function.
 func (d *dual) rho() float64 {
 	if d.perClass {
 		return -(d.level([2]byte{up, low}) + d.level([2]byte{upNegative, lowNegative})) / 2
@@ -236,8 +235,8 @@ func (d *dual) rho() float64 {
 	return -d.level([2]byte{up, low})
 }
 
-// finite returns an error if a score isn't finite. A NaN or infinity in the matrix reaches a score,
-// except on the diagonal, where it permits no step.
+// finite returns an error if a score or a diagonal element isn't finite. A NaN or infinity
+// elsewhere in a row makes scores non-finite when the row is added.
 func (d *dual) finite() error {
 	for t, s := range d.score[:len(d.sign)] {
 		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {

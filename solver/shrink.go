@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Shrinking pays off if it leaves out many documents. It is tried every shrinkEvery steps, as in
-// LIBSVM. shrinkOnDemand replaces shrinkShare if rows are computed on demand, because the rows of
-// all changed documents are computed once more at the end.
+// Shrinking is tried every shrinkEvery steps, as in LIBSVM. It is done if at most the fraction
+// shrinkShare of the documents remains. shrinkOnDemand replaces shrinkShare if rows are computed on
+// demand, because the rows of all changed documents are computed once more at the end.
 const (
 	shrinkEvery    = 1000
 	shrinkShare    = 0.7
@@ -15,7 +15,8 @@ const (
 	shrinkLeast    = 256 // minimum number of documents for shrinking
 )
 
-// worthKeeping lists the documents to keep, by index; nil keeps all. s.ends are the extremes of d.
+// worthKeeping returns the indices of the documents to keep, or nil to keep all. s.ends must hold
+// the extremes of d.
 func (s *search) worthKeeping(d *dual) []int32 {
 	if s.opt.KeepAll || len(d.docs) < shrinkLeast {
 		return nil
@@ -31,9 +32,9 @@ func (s *search) worthKeeping(d *dual) []int32 {
 	return keep
 }
 
-// leaveOut solves the problem of the documents to keep with the others fixed, and shrinks it
-// further. At the end it adds the rows of all changed documents to the scores once. This is the
-// cost of shrinking.
+// leaveOut solves the problem of the documents in keep with all other variables fixed, and shrinks
+// it repeatedly. At the end, it updates the scores of all documents, which is the cost of
+// shrinking.
 func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *outcome) error {
 	choose, store, before := s.choose, s.store, slices.Clone(whole.alpha)
 	in := make([]int32, len(whole.docs)) // index in whole of each document of d
@@ -62,7 +63,8 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 	return s.update(ctx, whole, before)
 }
 
-// active lists the documents that may still move, or that take part in a violating pair.
+// active returns the documents with a free variable, or with a variable that may be in a violating
+// pair.
 func (d *dual) active(ends []extremes) []int32 {
 	n := len(d.docs)
 	in := make([]bool, n)
@@ -72,7 +74,7 @@ func (d *dual) active(ends []extremes) []int32 {
 			m &= b[0] | b[1]
 			switch {
 			case m == 0,
-				m == b[0] && d.score[t] < ends[i].lo, // could only rise, without gain
+				m == b[0] && d.score[t] < ends[i].lo, // no violating pair
 				m == b[1] && d.score[t] > ends[i].hi:
 				continue
 			}
@@ -91,7 +93,7 @@ func (d *dual) active(ends []extremes) []int32 {
 	return keep
 }
 
-// restrict returns the problem of some documents, with the others fixed.
+// restrict returns the problem of the documents in keep, with all other variables fixed.
 func (d *dual) restrict(keep []int32) *dual {
 	n, copies := len(d.docs), len(d.sign)/len(d.docs)
 	docs := make([]int, len(keep))
@@ -108,8 +110,7 @@ func (d *dual) restrict(keep []int32) *dual {
 	return small
 }
 
-// takeOver copies the variables of the problem of some documents. Document i of small is document
-// in[i] of d.
+// takeOver copies the variables of small to d. Document i of small is document in[i] of d.
 func (d *dual) takeOver(small *dual, in []int32) {
 	n, copies := len(d.docs), len(d.sign)/len(d.docs)
 	for c := range copies {

@@ -7,10 +7,10 @@ import (
 
 // Embedder is an embedding with the terms and weights of the training documents.
 //
-// Its columns are the terms of the training documents, ascending, and one more for documents
-// without any of these terms (see [Embedder.Transform]). It is immutable and may be used
+// The columns are the terms of the training documents in ascending order, and one column for
+// documents without any of these terms (see [Embedder.Transform]). It is immutable and may be used
 // concurrently. [Embedding.Fit], [Embedding.FitLabels] and [RestoreEmbedder] make embedders.
-// Methods of other embedders return errors.
+// Methods of embedders made otherwise return errors.
 type Embedder struct {
 	Embedding
 	Documents int       // number of training documents, D
@@ -22,10 +22,10 @@ type Embedder struct {
 
 	Views []View // column blocks of the training documents that are embedded separately; nil for none
 
-	// Open, which requires the raw counts (tf), includes terms outside the training documents: the
-	// last column of a document has the value √Σ v[t]² over these terms. Inner products with
-	// training documents, norms and distances then include all terms. Models that store only
-	// support vectors, such as LIBSVM's, need it.
+	// Open includes terms outside the training documents: the last column of a document has the
+	// value √Σ v[t]² over these terms. Norms, and distances to training documents, then include all
+	// terms. Open requires raw counts (tf). Models that store only support vectors, such as LIBSVM
+	// models, need Open.
 	Open bool
 
 	columns *termTable // index of Terms; nil if the fields were set directly
@@ -39,14 +39,13 @@ type Embedder struct {
 //
 // The embedder holds an error if the embedding is unknown or supervised (see
 // [Embedding.FitLabels]), or if [CSR.Validate] fails. [Embedder.Transform] and [Embedder.Validate]
-// return it.
+// return this error.
 func (e Embedding) Fit(train *CSR) *Embedder {
 	f := &Embedder{Embedding: e}
 	f.learn(train, nil, 0)
 	return f
 }
 
-// learn implements Fit and FitLabels.
 func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 	e := f.Embedding
 	if f.err = e.validate(); f.err != nil {
@@ -114,7 +113,7 @@ func (f *Embedder) Bytes() int64 {
 }
 
 // RestoreEmbedder returns the embedder with the exported fields of from, which were stored earlier.
-// It embeds documents bit for bit as the original did. It keeps the slices, which must not be
+// It embeds documents bit for bit like the original. It retains the slices, which must not be
 // changed. It fails if the fields are inconsistent.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &from
@@ -152,7 +151,6 @@ func (f *Embedder) Validate() error {
 	return f.validateLengths()
 }
 
-// validateLengths checks the embedding and the lengths of the slices.
 func (f *Embedder) validateLengths() error {
 	if err := f.Embedding.validate(); err != nil {
 		return err

@@ -12,7 +12,7 @@ const MaxBound = 1e6
 
 // Scales reports whether the embedding is [Standard] or [Range], which are for measurements. For
 // each column, a shift s and a weight w are computed from the training documents, and x becomes (x
-// - s)·w. Absent values count as zeros. A column that is constant in training becomes 0.
+// - s)·w. Absent values are zeros. A column that is constant in training becomes 0.
 //
 //   - Standard: s is the mean and w = 1/σ, where σ² is the mean squared deviation from the mean. If
 //     fewer than half of the documents have a value in a column, s is 0, so that zeros stay zeros.
@@ -23,7 +23,6 @@ func (e Embedding) Scales() bool { return e.Weighting == Standard || e.Weighting
 // Weighted reports whether the embedding has column weights: from idf, scaling or labels.
 func (e Embedding) Weighted() bool { return e.Weighting.IDF() || e.Scales() || e.Supervised() }
 
-// validateScale checks the bounds of [Range], and that scaling isn't combined with other fields.
 func (e Embedding) validateScale() error {
 	lower, upper := e.Lower, e.Upper
 	switch {
@@ -52,14 +51,14 @@ func parseRange(s string) (Embedding, error) {
 	return e, e.validate()
 }
 
-// column holds the statistics of a column: the number of nonzero values, their sum, the minimum,
-// the maximum, and the sum of squared deviations from the mean, zeros included.
+// column holds the statistics of a column: the number and the sum of nonzero values, and the
+// minimum, the maximum and the sum of squared deviations from the mean of all values.
 type column struct {
 	df                     int32
 	sum, least, most, dev2 float64
 }
 
-// statistics returns the column statistics of valid documents, one per term.
+// statistics returns the column statistics by index in columns. m must be valid.
 func (m *CSR) statistics(columns *termTable, df []int32) []column {
 	all := make([]column, len(df))
 	n := m.Rows()
@@ -86,7 +85,6 @@ func (m *CSR) statistics(columns *termTable, df []int32) []column {
 	return all
 }
 
-// fitScale computes shifts and weights.
 func (f *Embedder) fitScale(train *CSR) {
 	f.Weights, f.Shifts = make([]float64, len(f.Terms)), make([]float64, len(f.Terms))
 	n := float64(f.Documents)
@@ -106,7 +104,7 @@ func (f *Embedder) fitScale(train *CSR) {
 	f.fill()
 }
 
-// fill lists the terms whose zeros become nonzero.
+// fill sets f.filled to the terms whose zeros become nonzero.
 func (f *Embedder) fill() {
 	for j, s := range f.Shifts {
 		if s != 0 && f.Weights[j] != 0 {
@@ -115,11 +113,11 @@ func (f *Embedder) fill() {
 	}
 }
 
-// Filled returns the number of columns whose zeros become nonzero. Embedding adds at most that many
-// values to a document.
+// Filled returns the number of columns whose zeros become nonzero. Embedding adds at most this
+// number of values to a document.
 func (f *Embedder) Filled() int { return len(f.filled) }
 
-// row returns row i with the zeros that become nonzero, and with scaled views.
+// row returns row i, including zeros that become nonzero, with scaled views.
 func (f *Embedder) row(m *CSR, i int) ([]uint32, []float32) {
 	terms, values := m.Row(i)
 	if len(f.Views) > 1 {

@@ -154,8 +154,8 @@ func (c Columns) Fields(object map[string]any) ([]string, error) {
 	return fields, nil
 }
 
-// Field returns the field of a JSON value: the text of a string or number, of a boolean in a category
-// column, and of an array in a vector column; null is an empty field.
+// Field returns the field of a JSON value: the text of a string or number, of a boolean in a
+// category column, and of an array in a vector column; null is an empty field.
 func (c Column) Field(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
@@ -359,8 +359,8 @@ func appendTerm(to []byte, view int, column, value string) []byte {
 	return append(append(append(append(to, prefixOf(view)...), column...), 0), value...)
 }
 
-// HasTerms reports whether the terms of the view come from numbers, categories or a vector instead of
-// text.
+// HasTerms reports whether the terms of the view come from numbers, categories or a vector instead
+// of text.
 func (v View) HasTerms() bool {
 	return v.HasNumbers() || v.Analyzer == Categories || v.Analyzer == Vector
 }

@@ -310,8 +310,8 @@ func (v *viewScanners) addNumber(view, column int, x float64) {
 	}
 }
 
-// termsOf returns the terms of a number column: a term per knot, or a single term of
-// [Values], and at maxKnots the term of missing numbers.
+// termsOf returns the terms of a number column: a term per knot, or a single term of [Values], and
+// at maxKnots the term of missing numbers.
 func (v View) termsOf(view int, column string) (terms [maxKnots + 1][]byte) {
 	for k := range terms {
 		knot := strconv.Itoa(k)

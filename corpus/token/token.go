@@ -205,8 +205,8 @@ func (t Tokenizer) WithPairs(pairs bool) Tokenizer {
 	return t
 }
 
-// SameTerms reports whether two tokenizers divide texts into the same terms. It ignores Pairs, which
-// readers set depending on the texts.
+// SameTerms reports whether two tokenizers divide texts into the same terms. It ignores Pairs,
+// which readers set depending on the texts.
 func (t Tokenizer) SameTerms(as Tokenizer) bool { return t.WithPairs(true) == as.WithPairs(true) }
 
 // String returns the canonical text form of the tokenizer for [Parse]: the analyzer and, after a

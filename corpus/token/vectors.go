@@ -11,8 +11,8 @@ import (
 // Vector is the analyzer of a view of one vector column, such as an encoder's embedding of a text.
 // It occurs only in views, with the length of the vectors, as in "embedding=vector:384".
 //
-// Each coordinate is a term. The similarity of two vectors is their cosine. A missing vector
-// has a term outside the vocabulary.
+// Each coordinate is a term. The similarity of two vectors is their cosine. A missing vector has a
+// term outside the vocabulary.
 const Vector Analyzer = "vector"
 
 // MaxVector is the maximum length of a vector.
@@ -23,8 +23,8 @@ func VectorView(column string, size int) View {
 	return View{Tokenizer: Tokenizer{Analyzer: Vector}, Weight: 1, Columns: []string{column}, size: size}
 }
 
-// ParseVector parses a list of numbers, such as [0.5, -1], and returns nil if the field isn't a list
-// of finite numbers.
+// ParseVector parses a list of numbers, such as [0.5, -1], and returns nil if the field isn't a
+// list of finite numbers.
 func ParseVector(field string) (vector []float64) {
 	field = strings.TrimSpace(field)
 	if len(field) < 2 || field[0] != '[' || field[len(field)-1] != ']' {

@@ -30,7 +30,8 @@ const (
 	skippableMagic = "\x2a\x4d\x18"
 )
 
-// MaxWindow is the maximum window of zstd data in bytes, as in zstd itself. It bounds the decoder's memory.
+// MaxWindow is the maximum window of zstd data in bytes, as in zstd itself. It bounds the decoder's
+// memory.
 const MaxWindow = 128 << 20
 
 // Fault describes damaged compressed data.
