@@ -69,8 +69,8 @@ func (c *Corpus) Fold(documents []int) *Corpus {
 }
 
 // Validate checks documents as [sparse.CSR.Validate] does, and labels as [sparse.Labels.Validate]
-// does. Unless nil, the vocabulary must have a term per column, and names, groups and weights one
-// element per document. It reads all values once.
+// does. A vocabulary that isn't nil must have a term per column, and names, groups and weights that
+// aren't nil an element per document. It reads all values once.
 func (c *Corpus) Validate() error {
 	if c == nil {
 		return fmt.Errorf("corpus: corpus is nil")

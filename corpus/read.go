@@ -266,7 +266,7 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 	if err == nil {
 		c.Format, c.Form = format, opt.formOf(extensionOf(in.name))
 	}
-	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data don't depend on the format
+	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // for damaged data, the guessed format is irrelevant
 		bad.Guessed = guessed
 	}
 	return c, err

@@ -244,8 +244,8 @@ func (t *table) rowOf(object map[string]any) ([]string, *SyntaxError) {
 	return row, nil
 }
 
-// firstKey returns the value of the first of keys in the object. Exact matches precede equal column
-// names.
+// firstKey returns the value of the first of keys in the object. An exact match takes precedence
+// over an equal column name.
 func firstKey(object map[string]any, keys []string) (any, bool) {
 	for _, key := range keys {
 		if v, ok := object[key]; ok {

@@ -188,8 +188,7 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 
 // The next round starts with the cut that would have given lookAhead times as many candidates as
 // this round needed. cutSlack is subtracted because the gap shrinks from round to round. While
-// there are too few candidates, 1 - cut is multiplied by lookFurther. While there are too few
-// candidates, 1 - cut is multiplied by lookFurther.
+// there are too few candidates, 1 - cut is multiplied by lookFurther.
 const (
 	lookAhead   = 2
 	cutSlack    = 0.02

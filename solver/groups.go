@@ -98,7 +98,7 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 }
 
 // only removes the groups whose decision functions aren't in machines. If machines is nil, it keeps
-// all.
+// all groups.
 func (p *plan) only(machines []int) error {
 	if machines == nil {
 		return nil

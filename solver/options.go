@@ -22,9 +22,9 @@ type Options struct {
 	// RowBytes bounds the memory of all workers for cached rows of the matrix, and for the scores
 	// of problems that are solved together. If too few rows fit, the working set is smaller;
 	// otherwise RowBytes doesn't change results. Rows that a matrix has in memory are used in place
-	// if a problem's documents consist of few ranges of the matrix. For a large problem, memory
-	// helps more here than in a matrix cache, because shrinking shortens cached rows. Default: 512
-	// MiB.
+	// if a problem's documents consist of few ranges of the matrix. For a large problem, give
+	// memory to RowBytes rather than to a cache of the matrix, because shrinking shortens cached
+	// rows. Default: 512 MiB.
 	RowBytes int64
 
 	// KeepAll disables shrinking. Default: shrinking is enabled.

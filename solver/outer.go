@@ -193,7 +193,7 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 			return nil, err
 		}
 		if steps == 0 {
-			return nil, nil // steps are too short for float64
+			return nil, nil // steps vanish by rounding to float64
 		}
 		o.iterations += steps
 		o.left -= steps

@@ -265,11 +265,11 @@ func (s *Sums) Result(r int, dst []float64) {
 // Decide returns the class that the scheme predicts from the decision values of an object.
 //
 // In one-vs-one, the class with the most votes wins. A decision function votes for its first class
-// if its value is positive, and for the other class otherwise. Ties are broken by the sum of the
-// decision values for the class minus those against it, then by the class number. So the class
-// doesn't depend on the order of documents, as it does in LIBSVM. In one-vs-rest, the class with
-// the largest value wins. For separate labels, see [Classifier.LabelsOf]. NaN is treated as not
-// positive and is never the largest value.
+// if its value is positive, and for the other class otherwise. Ties are broken by the sum of
+// decision values, negated if the class is the second of the pair, then by the class index. So the
+// class doesn't depend on the order of documents, as it does in LIBSVM. In one-vs-rest, the class
+// with the largest value wins. For separate labels, see [Classifier.LabelsOf]. NaN is treated as
+// not positive and is never the largest value.
 func (c *Classifier) Decide(decisions []float64) int {
 	best := 0
 	if c.Scheme != OneVsOne {

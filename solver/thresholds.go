@@ -118,7 +118,7 @@ type tuning struct {
 	labels    int
 	parts     int
 	near      [][]valued // values of each label in (-1, 1], decreasing
-	sure      [][]valued // values of each label above 1
+	sure      [][]valued // decision values above 1 of each label
 }
 
 // valued is the decision value of a label for a document. right is true if the document has the

@@ -55,9 +55,9 @@ func (e Embedding) wantsViews(views []View) error {
 	return nil
 }
 
-// balanced scales each view of a row so that its squared length in the unit vector is proportional
-// to its weight. With damped counts, it scales the damped counts. A row that is already scaled,
-// such as a row of a model, is returned unchanged.
+// balanced scales each view of a row so that the view's squared length in the unit vector is
+// proportional to the view's weight. With damped counts, it scales the damped counts. A row that is
+// already scaled, such as a row of a model, is returned unchanged.
 func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	exponent := 2.0 // squares of the unit vector are proportional to |v|^exponent
 	switch {

@@ -108,9 +108,9 @@ func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 	return OfViews(views), err
 }
 
-// selectRanks moves the numbers with these ascending ranks to their indices in sorted order. x[0]
-// has the rank first. It is quicksort (Hoare 1961) that skips ranges without a rank. At depth 0, it
-// sorts the whole range, which bounds the time.
+// selectRanks partially sorts x: it moves the numbers with these ascending ranks to their final
+// indices. x[0] has the rank first. It is quicksort (Hoare 1961) that skips ranges without a rank.
+// At depth 0, it sorts the whole range, which bounds the time.
 func selectRanks(x []float64, ranks []int, first, depth int) {
 	if len(ranks) == 0 {
 		return
@@ -196,7 +196,7 @@ func (t Tokenizer) Brief() string {
 // WithoutScales returns the tokenizer without the scales of number columns.
 func (t Tokenizer) WithoutScales() Tokenizer { return t.eachNumbers(func(v *View) { v.knots = nil }) }
 
-// eachNumbers returns the tokenizer after calling change for each view of numbers.
+// eachNumbers returns a copy of the tokenizer in which change has modified each view of numbers.
 func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
 	views, err := t.Split()
 	some := false

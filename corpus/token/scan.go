@@ -35,7 +35,7 @@ type Scanner struct {
 	pattern   *regexp.Regexp
 	stop      stopWords
 	form      norm.Form
-	line      []byte // prepared rest of the open line; for words, the whole line, read from index at
+	line      []byte // rest of the prepared line; for words, the whole line, and at is the next index
 	at        int
 	prepared  []byte // buffers of line
 	scratch   []byte
