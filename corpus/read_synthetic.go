@@ -72,7 +72,8 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 		size.Values += int64(d.terms)
 	}
 	size.Values = size.Values * int64(s.Documents) / int64(some)
-	rest, fresh := s.Documents-some, s.Terms*opt.Workers-len(counters[0].met) // documents and terms that aren't counted yet
+	rest, fresh := s.Documents-some,
+		s.Terms*opt.Workers-len(counters[0].met) // documents and terms that aren't counted yet
 	bytes := countedTermBytes*int64(fresh) + countedValueBytes*size.Values + countedDocumentBytes*int64(rest)
 	if err := opt.memory.fits(source, bytes, size); err != nil {
 		return nil, err
