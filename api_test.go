@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -105,11 +106,7 @@ func TestExportedTypesArePublic(t *testing.T) {
 			}
 		}
 	}
-	var all []string
-	for one := range found {
-		all = append(all, one)
-	}
-	slices.Sort(all)
+	all := slices.Sorted(maps.Keys(found))
 	if len(all) > 0 {
 		t.Errorf("types of internal packages in what is exported:\n%s", strings.Join(all, "\n"))
 	}

@@ -386,10 +386,7 @@ func TestIndexGrows(t *testing.T) {
 	x := gram.Must(gram.NewIndex(t.Context(), nil, gram.IndexOptions{Options: gram.Options{Workers: 1}}))
 	within, kept, copies := 0.02, []string(nil), 0
 	for i := range n {
-		var words []string
-		for k := range fresh {
-			words = append(words, fmt.Sprintf("new%dx%d", i, k))
-		}
+		words := musttest.Make(fresh, func(k int) string { return fmt.Sprintf("new%dx%d", i, k) })
 		for range 10 {
 			words = append(words, fmt.Sprint("w", int(5000*math.Pow(r.Float64(), 4))))
 		}
@@ -414,10 +411,7 @@ func TestIndexGrows(t *testing.T) {
 		t.Errorf("%+v after %d texts", age, n)
 	}
 	// This text has more new words than there are spare columns.
-	var words []string
-	for k := range 300_000 {
-		words = append(words, fmt.Sprint("other", k))
-	}
+	words := musttest.Make(300_000, func(k int) string { return fmt.Sprint("other", k) })
 	queries := []string{strings.Join(words, " ") + " w0 w1", kept[7] + " w3", kept[n/2] + " unheard"}
 	whole := gram.Must(gram.NewIndex(t.Context(), kept, gram.IndexOptions{}))
 	got := gram.Must(x.Query(t.Context(), queries, gram.IndexQuery{K: 3}))
@@ -431,10 +425,7 @@ func TestIndexRemovedIsFree(t *testing.T) {
 	const n = 1500
 	texts := make([]string, n)
 	for i := range texts {
-		var words []string
-		for k := range 1000 {
-			words = append(words, fmt.Sprint("w", (i*7+k*k)%3000))
-		}
+		words := musttest.Make(1000, func(k int) string { return fmt.Sprint("w", (i*7+k*k)%3000) })
 		texts[i] = strings.Join(words, " ") + fmt.Sprint(" own", i)
 	}
 	heap := func() uint64 {

@@ -109,10 +109,7 @@ func TestOneSpace(t *testing.T) {
 func TestOneSpaceOfVectors(t *testing.T) {
 	rows := func(columns int, values ...float64) *corpus.Corpus {
 		r := gram.NewRows(columns)
-		var at []uint32
-		for k := range values {
-			at = append(at, uint32(k))
-		}
+		at := musttest.Make(len(values), func(k int) uint32 { return uint32(k) })
 		musttest.Do(t, r.Add(at, values))
 		return r.Corpus()
 	}

@@ -71,8 +71,7 @@ type kernelCase struct {
 
 // numbers draws n numbers from a range.
 func numbers[T float32 | float64](r *rand.Rand, n int, from, to float64) []T {
-	s := musttest.Make(n, func(i int) T { return T(from + (to-from)*r.Float64()) })
-	return s
+	return musttest.Make(n, func(i int) T { return T(from + (to-from)*r.Float64()) })
 }
 
 func kernelCases() map[string]kernelCase {

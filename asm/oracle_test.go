@@ -62,9 +62,7 @@ func ulp32(x float64) float64 {
 	if x < 0x1p-126 {
 		return 0x1p-149
 	}
-	if x > math.MaxFloat32 {
-		x = math.MaxFloat32
-	}
+	x = min(x, math.MaxFloat32)
 	_, e := math.Frexp(x)
 	return math.Ldexp(1, e-24)
 }

@@ -123,8 +123,7 @@ func TestFinish(t *testing.T) {
 const poison = float32(-12345)
 
 func poisoned(n int) []float32 {
-	s := musttest.Make(n, func(i int) float32 { return poison })
-	return s
+	return musttest.Make(n, func(i int) float32 { return poison })
 }
 
 // Select finds the values that are at most the larger of their two limits, in order, for any values

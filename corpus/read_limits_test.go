@@ -29,9 +29,7 @@ func bomb(t *testing.T, head, text string, times int) string {
 			_, err = w.Write([]byte(text))
 		}
 	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, errors.Join(err, w.Close()))
 	return b.String()
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -42,11 +43,7 @@ func zipf(n, terms, length int, seed uint64) *sparse.CSR {
 				counts[uint32(float64(terms)*math.Pow(r.Float64(), 3))]++
 			}
 		}
-		var ts []uint32
-		for t := range counts {
-			ts = append(ts, t)
-		}
-		slices.Sort(ts)
+		ts := slices.Sorted(maps.Keys(counts))
 		for _, t := range ts {
 			m.Terms = append(m.Terms, t)
 			m.Values = append(m.Values, counts[t])

@@ -17,9 +17,7 @@ func TestRowsReplaced(t *testing.T) {
 	s.need = func(doc int32) float64 { return []float64{3, -1, 7, 5, 0, 0, 9, 9}[doc] }
 	rows := make([][]float32, room)
 	fetch := func(docs ...int32) {
-		if err := s.fetch(t.Context(), docs, rows[:len(docs)]); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, s.fetch(t.Context(), docs, rows[:len(docs)]))
 	}
 	fetch(0, 1, 2, 3)
 	for _, step := range []struct{ docs, held []int32 }{

@@ -57,8 +57,7 @@ func decision(m *Dense, of *DecisionFunction, i int) float64 {
 
 // decisions returns f for the first n documents of a matrix.
 func decisions(m *Dense, of *DecisionFunction, n int) []float64 {
-	out := musttest.Make(n, func(i int) float64 { return decision(m, of, i) })
-	return out
+	return musttest.Make(n, func(i int) float64 { return decision(m, of, i) })
 }
 
 // A document of integer weight w counts as w documents.

@@ -284,8 +284,6 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := c.Validate(); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, c.Validate())
 	})
 }

@@ -216,16 +216,12 @@ func TestFolder(t *testing.T) {
 	}
 	half := filepath.Join(dir, "making", "0123456789abcdef")
 	musttest.Do(t, os.WriteFile(half, nil, 0o666))
-	if err := s.Sweep(); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, s.Sweep())
 	left, err := os.ReadDir(filepath.Join(dir, "making"))
 	if err != nil || len(left) != 1 || left[0].Name() != "0.a0" {
 		t.Errorf("Sweep leaves %v, error %v, expected the stranger alone", left, err)
 	}
-	if err := s.List(t.Context(), "nowhere/", func(store.Object) error { return errors.New("one") }); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, s.List(t.Context(), "nowhere/", func(store.Object) error { return errors.New("one") }))
 }
 
 // A symbolic link out of the store is never followed.

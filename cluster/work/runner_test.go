@@ -221,9 +221,7 @@ func TestGather(t *testing.T) {
 	}
 	s.does(s.job, 0, Done, "")
 	s.does(s.job, 2, Done, "")
-	if err := gather(); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, gather())
 	s.fake.gather = errors.New("the disk is full")
 	if err := gather(); !errors.Is(err, s.fake.gather) || errors.As(err, &m) && m == nil {
 		t.Errorf("error %v, expected that of the kind", err)
@@ -253,9 +251,7 @@ func TestFind(t *testing.T) {
 	find("xyz", "must be the first hexadecimal digits")
 	find(s.job.Digest+"0", "must be the first hexadecimal digits")
 	find(strings.Repeat("0", 64), "no such job")
-	if _, err := s.job.Host.Store.Put(t.Context(), job.Jobs+"notes", []byte("?")); err != nil { // not a job
-		t.Fatal(err)
-	}
+	musttest.Get(s.job.Host.Store.Put(t.Context(), job.Jobs+"notes", []byte("?")))(t) // not a job
 	for _, prefix := range []string{"", s.job.Digest[:6], s.job.Digest} {
 		if j, err := Find(t.Context(), s.job.Host, prefix); err != nil || j.Digest != s.job.Digest {
 			t.Errorf("-job %q: error %v", prefix, err)

@@ -41,9 +41,7 @@ func newBrowser(t *testing.T) *browser {
 		missing(err, "\non Debian: apt-get install chromium chromium-driver")
 	}
 	home, err := os.MkdirTemp("", "browser") // not t.TempDir, because processes may still write while it is removed
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(home) })
 	cmd := exec.Command(driver, "--port=0")
 	cmd.Env = append(os.Environ(), "HOME="+home)

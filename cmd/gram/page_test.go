@@ -120,9 +120,7 @@ func TestPagesInBrowser(t *testing.T) {
 	file := filepath.Join(folder, "units.html")
 	of := &report.Document{Title: "Units"}
 	of.Table("Rates", "", units)
-	if _, err := matrixio.Make(file, of.WriteHTML); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(matrixio.Make(file, of.WriteHTML))(t)
 	b.open(file, 1280, "light")
 	checkSorts(t, b, "units")
 	for _, text := range b.logged("browser") {

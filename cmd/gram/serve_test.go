@@ -31,9 +31,7 @@ func TestServeEnds(t *testing.T) {
 		if err == nil {
 			err = c.Start()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		lines := bufio.NewScanner(stderr)
 		lines.Scan()
 		_, address, ok := strings.Cut(lines.Text(), "gram: serving pets.model on ")
@@ -55,9 +53,7 @@ func TestServeEnds(t *testing.T) {
 			}
 			waits <- err
 		}()
-		if _, err := writer.Write([]byte("me")); err != nil { // the request has begun
-			t.Fatal(err)
-		}
+		musttest.Get(writer.Write([]byte("me")))(t) // the request has begun
 		musttest.Do(t, c.Process.Signal(end))
 		if err := c.Wait(); err != nil {
 			t.Errorf("%v: %v", end, err)

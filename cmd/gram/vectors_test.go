@@ -23,10 +23,7 @@ func vectorsOf(r *rand.Rand, n int, column func(j int, v float64) float64) (rows
 		}
 	}
 	for i := range n {
-		row := make([]float64, 10)
-		for j := range row {
-			row[j] = column(j, mean[i%3][j]+r.NormFloat64())
-		}
+		row := musttest.Make(10, func(j int) float64 { return column(j, mean[i%3][j]+r.NormFloat64()) })
 		rows, classes = append(rows, row), append(classes, i%3)
 	}
 	return rows, classes

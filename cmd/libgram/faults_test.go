@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -132,11 +133,7 @@ func TestHeaderNamesTheFunctions(t *testing.T) {
 			t.Errorf("gram.h lacks %s", version)
 		}
 	}
-	var table []string
-	for name := range functions {
-		table = append(table, name)
-	}
-	slices.Sort(table)
+	table := slices.Sorted(maps.Keys(functions))
 	if !slices.Equal(names[0], table) || !slices.Equal(names[1], table) {
 		t.Errorf("the header has %q, the door %q, the table %q", names[0], names[1], table)
 	}

@@ -12,11 +12,7 @@ import (
 // Every kernel rejects inconsistent lengths before it writes a value.
 func TestApplyRefuses(t *testing.T) {
 	filled := func(n int, v float32) []float32 {
-		s := make([]float32, n)
-		for i := range s {
-			s[i] = v
-		}
-		return s
+		return slices.Repeat([]float32{v}, n)
 	}
 	type call struct {
 		dst, c, x, y []float32

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/asm"
@@ -67,10 +68,7 @@ func TestMapBeyond(t *testing.T) {
 			k := Resolve(made(spec), 10)
 			n := len(beyondNorms)
 			for _, c := range []float32{0, 1e-12, 0.3, 0.9, 1, 1.99, 2} {
-				tile := make([]float32, n*n)
-				for i := range tile {
-					tile[i] = c
-				}
+				tile := slices.Repeat([]float32{c}, n*n)
 				k.mapTo(table, tile, tile, beyondNorms, beyondNorms)
 				for i, x := range beyondNorms {
 					for j, y := range beyondNorms {

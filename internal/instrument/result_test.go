@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The interval contains the true median as often as stated, in samples of a skewed distribution.
@@ -12,10 +14,7 @@ func TestMedianInterval(t *testing.T) {
 	for _, n := range []int{6, 7, 24, 101} {
 		r, missed := rand.New(rand.NewPCG(2, uint64(n))), 0
 		for range samples {
-			values := make([]float64, n)
-			for i := range values {
-				values[i] = math.Exp(r.NormFloat64())
-			}
+			values := musttest.Make(n, func(i int) float64 { return math.Exp(r.NormFloat64()) })
 			m := medianOf(values)
 			if !(m.Low <= m.Median && m.Median <= m.High) {
 				t.Fatalf("%+v", m)

@@ -47,9 +47,7 @@ func TestWorkloads(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile("digests.json", append(text, '\n'), 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -50,10 +51,7 @@ func TestWork(t *testing.T) {
 	const n, terms = 300, 120
 	x := benchDocuments(t, n, terms)
 	df := x.DocumentFrequency()
-	order := make([]int, x.Cols)
-	for j := range order {
-		order[j] = j
-	}
+	order := run.Numbers(0, x.Cols)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(df[b], df[a]) })
 	for _, isa := range asm.Available() {
 		for _, head := range []int{-1, 20, x.Cols} {

@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -76,10 +77,7 @@ func TestCandidatesSupervised(t *testing.T) {
 // The unit of a regression follows the targets and ignores outliers, and so do C and epsilon.
 func TestCandidatesOfRegression(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	normal := make([]float64, 1000)
-	for i := range normal {
-		normal[i] = 50 + 20*r.NormFloat64()
-	}
+	normal := musttest.Make(1000, func(i int) float64 { return 50 + 20*r.NormFloat64() })
 	far := slices.Clone(normal)
 	for i := range 100 {
 		far[10*i] = 1e9

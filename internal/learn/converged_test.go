@@ -218,9 +218,7 @@ func TestConverged(t *testing.T) {
 			for _, price := range []float64{1e-2, 1, 1e2, 1e4} {
 				name := fmt.Sprintf("%s C=%v separable=%v", spec, price, separable)
 				l, trainer, err := Parse(spec)
-				if err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, err)
 				trainer = musttest.Get(params.With(trainer, map[string]any{"c": price}))(t)
 				model := musttest.Get(trainer.Train(t.Context(), c, Options{}))(t)
 				text := musttest.Get(json.Marshal(model.About().Rows[0]))(t)

@@ -35,10 +35,7 @@ func TestCurves(t *testing.T) {
 		return (-p.Decisions[i][1] - p.Decisions[i][2]) / 2
 	}
 	for _, spec := range []string{"c_svc:kernel=linear", "logistic:c=1"} {
-		_, trainer, err := learn.Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := learn.TrainerOf(t, spec)
 		m := musttest.Get(trainer.Train(ctx, train, learn.Options{}))(t)
 		p := musttest.Get(m.Predict(ctx, test.Documents, learn.Options{}))(t)
 		v := musttest.Get(learn.Evaluate(ctx, m, p, test, learn.Options{}, learn.EvaluateOptions{Mistakes: -1}))(t)

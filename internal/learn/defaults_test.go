@@ -116,8 +116,6 @@ func f() {
 			})
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 	}
 }

@@ -21,10 +21,7 @@ func TestExplainColumns(t *testing.T) {
 	opt := corpus.Options{MinDF: 1, Tokenizer: musttest.Get(token.ParseViews(
 		"title,body=words + zip=categories + price=numbers"))(t)}
 	c := musttest.Get(corpus.FromRows(t.Context(), columns, rows, strings.Fields("a b a b a b"), opt))(t)
-	_, trainer, err := Parse("c_svc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := TrainerOf(t, "c_svc")
 	m := musttest.Get(trainer.Train(t.Context(), c, Options{}))(t)
 	a := m.About()
 	counter := musttest.Get(corpus.NewCounter(a.Tokenizer, a.Vocabulary))(t)
@@ -33,9 +30,7 @@ func TestExplainColumns(t *testing.T) {
 	} {
 		raw := corpus.Raw{Columns: a.Tokenizer.Columns().Names(), Rows: [][]string{row}}
 		docs, _, err := counter.CountUnknown(t.Context(), raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		value := func(docs *sparse.CSR) float64 {
 			p := musttest.Get(m.Predict(t.Context(), docs, Options{}))(t)
 			return p.Decisions[0][0]

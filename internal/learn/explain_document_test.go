@@ -167,17 +167,12 @@ func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, sch
 // predictions with and without the term.
 func TestExplainEveryLearner(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=60,terms=30,length=8,classes=3,seed=3", corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	const document = 7
 	for _, spec := range []string{
 		"linear", "logistic:c=1", "knn:k=3", "landmark:m=20", "c_svc", "nu_svc:nu=0.2", "one_class:nu=0.2",
 	} {
-		_, trainer, err := learn.Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := learn.TrainerOf(t, spec)
 		m, err := trainer.Train(t.Context(), c, learn.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", spec, err)
@@ -261,10 +256,7 @@ func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int
 // A long document is explained in batches, and stops when the context is done.
 func TestExplainEnded(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=40,terms=3000,length=900,classes=2", corpus.Options{}))(t)
-	_, trainer, err := learn.Parse("logistic:c=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := learn.TrainerOf(t, "logistic:c=1")
 	m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	told := 0
@@ -276,7 +268,7 @@ func TestExplainEnded(t *testing.T) {
 	}
 	o := ready(t, m)
 	o.Progress = tell
-	_, err = learn.ExplainDocument(ctx, m, c.Documents, 0, 3, o)
+	_, err := learn.ExplainDocument(ctx, m, c.Documents, 0, 3, o)
 	if err == nil || told != 1 {
 		t.Errorf("%v after %d parts, expected the end of the context after one", err, told)
 	}
@@ -287,10 +279,7 @@ func TestExplainEnded(t *testing.T) {
 func TestMeanEffects(t *testing.T) {
 	const source = "synthetic:docs=60,terms=40,length=12,classes=3,seed=8"
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
-	_, trainer, err := learn.Parse("c_svc:kernel=diffusion:t=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := learn.TrainerOf(t, "c_svc:kernel=diffusion:t=1")
 	for _, scheme := range []solver.Scheme{solver.OneVsRest, solver.OneVsOne} {
 		trainer = musttest.Get(params.With(trainer, map[string]any{"scheme": scheme}))(t)
 		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)

@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -49,10 +50,7 @@ func TestExplainSlopes(t *testing.T) {
 			if of.views {
 				docs = cut
 			}
-			_, trainer, err := learn.Parse("c_svc:c=10,kernel=(" + of.kernel + ")")
-			if err != nil {
-				t.Fatal(err)
-			}
+			trainer := learn.TrainerOf(t, "c_svc:c=10,kernel=("+of.kernel+")")
 			trained := musttest.Get(trainer.Train(ctx, docs.Select(first(30)), learn.Options{}))(t)
 			m := trained.(learn.KernelMachine)
 			k := kernel.Resolve(kernel.MustParse(m.Kernel), len(m.Embedder.Terms))
@@ -113,11 +111,7 @@ func TestExplainSlopes(t *testing.T) {
 }
 
 func first(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
+	return run.Numbers(0, n)
 }
 
 // place finds a term in a document.

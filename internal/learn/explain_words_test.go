@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Words are runs of letters, marks and digits, and single letters of scripts without spaces.
@@ -38,10 +39,7 @@ func TestWithoutWords(t *testing.T) {
 	gaps := []string{" ", " ", " ", "  ", "\n", " - ", "\u00a0", "\t"}
 	for _, views := range []string{"words", "words:1..3", "chars:2..5", "words:1..2 + chars:2..4", "char:ngrams=3..6",
 		"word:ngrams=2..2,digits", "words:1..3,case"} {
-		tokenizer, err := token.ParseViews(views)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tokenizer := musttest.Get(token.ParseViews(views))(t)
 		compared := 0
 		for range 100 {
 			var b strings.Builder
@@ -61,15 +59,9 @@ func TestWithoutWords(t *testing.T) {
 			if err != nil {
 				continue // not a term
 			}
-			counter, err := corpus.NewCounter(tokenizer, c.Vocabulary)
-			if err != nil {
-				t.Fatal(err)
-			}
+			counter := musttest.Get(corpus.NewCounter(tokenizer, c.Vocabulary))(t)
 			whole := c.Documents.SelectRows([]int{0})
-			got, err := withoutWords(t.Context(), counter, whole, text, near, tokenizer.Reach())
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := musttest.Get(withoutWords(t.Context(), counter, whole, text, near, tokenizer.Reach()))(t)
 			compared++
 			for j := range words {
 				terms, values := got.Row(j)

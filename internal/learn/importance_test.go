@@ -21,10 +21,7 @@ func importanceOf(
 	opt := corpus.Options{MinDF: 1, Tokenizer: musttest.Get(token.ParseViews(
 		"kind,same=categories + x,noise=numbers:width=1"))(t)}
 	c := musttest.Get(corpus.FromRows(t.Context(), []string{"kind", "same", "x", "noise"}, rows, labels, opt))(t)
-	_, trainer, err := Parse(learner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := TrainerOf(t, learner)
 	m := musttest.Get(trainer.Train(t.Context(), c, Options{}))(t)
 	o.Ready = musttest.Get(Ready(t.Context(), m, Options{}))(t)
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
@@ -64,10 +61,7 @@ func TestImportance(t *testing.T) {
 		{"c_svc:kernel=linear,c=100", "kind", classes, 0.5},
 		{"epsilon_svr:kernel=diffusion:t=2,c=10,epsilon=0.01", "x", targets, 2},
 	} {
-		got, err := importanceOf(t, t.Context(), c.learner, rows, c.labels, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(importanceOf(t, t.Context(), c.learner, rows, c.labels, Options{}))(t)
 		if x := got[c.column]; !(math.Abs(x.Drop-c.drop) <= 4*x.SE) || !(x.SE <= 0.2*c.drop) {
 			t.Errorf("%s: %+v, expected a drop of %v", c.learner, x, c.drop)
 		}

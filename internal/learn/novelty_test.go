@@ -21,8 +21,7 @@ func TestNovelty(t *testing.T) {
 	ctx := t.Context()
 	read := func(seed int) *corpus.Corpus {
 		spec := fmt.Sprintf("synthetic:docs=40,terms=60,length=9,classes=2,seed=%d", seed)
-		c := musttest.Get(corpus.Read(ctx, spec, corpus.Options{}))(t)
-		return c
+		return musttest.Get(corpus.Read(ctx, spec, corpus.Options{}))(t)
 	}
 	train, test := read(1), read(2)
 	test.Documents = test.Documents.SelectRows([]int{3, 0, 7, 9})
@@ -35,10 +34,7 @@ func TestNovelty(t *testing.T) {
 		{"c_svc:kernel=diffusion:t=0.3", false}, {"c_svc:kernel=rbf:gamma=0.2", true}, {"knn", false}, {"linear", true},
 		{"linear", false},
 	} {
-		_, trainer, err := learn.Parse(of.spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := learn.TrainerOf(t, of.spec)
 		m, err := trainer.Train(ctx, train, learn.Options{})
 		if err != nil {
 			t.Fatal(of, err)
@@ -107,9 +103,7 @@ func TestNovelty(t *testing.T) {
 		if !math.IsNaN(got.Nearest[4]) || got.Rank[4] != 0 {
 			t.Errorf("%v: an empty document has %v and the rank %v, expected NaN and 0", of, got.Nearest[4], got.Rank[4])
 		}
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, n.Close())
 	}
 }
 
@@ -148,18 +142,12 @@ func TestNoveltyRanks(t *testing.T) {
 		}
 		return out
 	}
-	labels := make([]string, n)
-	for i := range labels {
-		labels[i] = string(rune('a' + i%2))
-	}
+	labels := musttest.Make(n, func(i int) string { return string(rune('a' + i%2)) })
 	digits := musttest.Get(corpus.ParseTokenizer("word:digits"))(t)
 	train := musttest.Get(corpus.FromTexts(ctx, texts(), labels, corpus.Options{Tokenizer: digits}))(t)
 	counter := musttest.Get(corpus.NewCounter(train.Tokenizer, train.Vocabulary))(t)
 	fresh := musttest.Get(counter.Count(ctx, texts()))(t)
-	_, trainer, err := learn.Parse("knn")
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := learn.TrainerOf(t, "knn")
 	m := musttest.Get(trainer.Train(ctx, train, learn.Options{}))(t)
 	p := musttest.Get(learn.Ready(ctx, m, learn.Options{}))(t)
 	defer p.Close()
@@ -182,8 +170,7 @@ func TestNoveltyRanks(t *testing.T) {
 
 func transform(t *testing.T, f *sparse.Embedder, docs *sparse.CSR) *sparse.Embedded {
 	t.Helper()
-	x := musttest.Get(f.Transform(docs))(t)
-	return x
+	return musttest.Get(f.Transform(docs))(t)
 }
 
 // dense returns row i of embedded documents.

@@ -19,10 +19,7 @@ func TestRows(t *testing.T) {
 	opt := corpus.Options{MinDF: 1, KeepTexts: 1 << 20}
 	c := musttest.Get(corpus.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt))(t)
 	for _, spec := range []string{"linear", "logistic", "knn:k=2"} {
-		_, trainer, err := learn.Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := learn.TrainerOf(t, spec)
 		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
 		p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
 		rows := musttest.Get(learn.RowsOf(m, p, c))(t)
@@ -49,10 +46,7 @@ func TestMistakesAreAnswered(t *testing.T) {
 			train = append(train, i)
 		}
 	}
-	_, trainer, err := learn.Parse("c_svc:c=10,reject=coverage=0.6")
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := learn.TrainerOf(t, "c_svc:c=10,reject=coverage=0.6")
 	m := musttest.Get(trainer.Train(t.Context(), all.Select(train), learn.Options{}))(t)
 	c := all.Select(test)
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
@@ -85,10 +79,7 @@ func TestMistakesAreAnswered(t *testing.T) {
 func TestMarginOfTheMostProbable(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed=8"
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
-	_, trainer, err := learn.Parse("c_svc:c=10,reject=coverage=0.5,scheme=one-vs-rest")
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := learn.TrainerOf(t, "c_svc:c=10,reject=coverage=0.5,scheme=one-vs-rest")
 	m := musttest.Get(trainer.Train(t.Context(), c.Select(run.Numbers(0, 400)), learn.Options{}))(t)
 	p := musttest.Get(m.Predict(t.Context(), c.Select(run.Numbers(400, 600)).Documents, learn.Options{}))(t)
 	a, behind := m.About(), 0

@@ -21,10 +21,7 @@ func TestSameFromAnyWorkers(t *testing.T) {
 			"linear:tolerance=0.01", "linear:loss=hinge,origin=true,scheme=labels", "logistic:tolerance=0.01",
 			"logistic:origin=true,balanced=true", "landmark:m=130", "landmark:m=130,loss=logistic,scheme=labels", "knn:k=3",
 		} {
-			_, trainer, err := learn.Parse(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			trainer := learn.TrainerOf(t, spec)
 			var file string
 			var first [][]float64
 			for _, o := range []learn.Options{{Workers: 1}, {Workers: 3}, {Workers: 7, MemoryBytes: 120 << 20}} {

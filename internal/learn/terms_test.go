@@ -45,10 +45,7 @@ func TestTrainChoosesTerms(t *testing.T) {
 		said := ""
 		say := func(format string, args ...any) { said += fmt.Sprintf(format, args...) }
 		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], corpus.Options{KeepTexts: TextsToKeep(memory)}))(t)
-		_, trainer, err := Parse(string(model.CSVC))
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := TrainerOf(t, string(model.CSVC))
 		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1, MemoryBytes: memory, Say: say}))(t)
 		a := m.About()
 		own := m.(KernelMachine)
@@ -96,10 +93,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 	for views, widths := range map[string]int{"a,b,c,d=numbers": 2, "a,b,c,d=numbers:width=1": 0} {
 		c := musttest.Get(corpus.FromRows(ctx, []string{"a", "b", "c", "d"}, rows, labels, corpus.Options{
 			KeepTexts: TextsToKeep(0), MinDF: 1, Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
-		_, trainer, err := Parse(string(model.EpsilonSVR))
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := TrainerOf(t, string(model.EpsilonSVR))
 		own := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t).(KernelMachine)
 		if len(own.Trained.Tried.Terms) != widths {
 			t.Errorf("%s: compared %v", views, own.Trained.Tried.Terms)
@@ -171,9 +165,7 @@ func TestSearchTerms(t *testing.T) {
 	c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], corpus.Options{KeepTexts: TextsToKeep(0)}))(t)
 	o := Options{Work: SearchWork, Seed: 1}
 	l, trainer, err := Parse("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	g := musttest.Get(NewGrid(l, trainer, nil, o))(t)
 	g.Folds = 4
 	found := musttest.Get(Search(ctx, c, g, o))(t)
@@ -212,9 +204,7 @@ func TestSearchWithoutOtherTerms(t *testing.T) {
 	warned := ""
 	o := Options{Work: 1, Seed: 1, Warn: func(format string, args ...any) { warned = fmt.Sprintf(format, args...) }}
 	l, trainer, err := Parse("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	g := musttest.Get(NewGrid(l, trainer, nil, o))(t)
 	g.Terms = 2
 	g.Corpus = func(context.Context, int) (*corpus.Corpus, error) { return nil, &corpus.MemoryError{Source: "x"} }
@@ -229,10 +219,7 @@ func TestSearchWithoutOtherTerms(t *testing.T) {
 func TestTrainFallsToLinear(t *testing.T) {
 	texts, labels := inOrder(3000)
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
-	_, trainer, err := Parse(string(model.CSVC))
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := TrainerOf(t, string(model.CSVC))
 	warned := ""
 	o := Options{Work: 1, Seed: 1, MemoryBytes: 1 << 20, Workers: 1, Warn: func(format string, args ...any) {
 		warned = fmt.Sprintf(format, args...)
@@ -247,10 +234,7 @@ func TestTrainFallsToLinear(t *testing.T) {
 		spec string
 		o    Options
 	}{{"c_svc:kernel=linear", o}, {"c_svc:c=1", o}, {"c_svc", none}, {"c_svc", little}, {"c_svc:probabilities=1", o}} {
-		_, trainer, err := Parse(given.spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := TrainerOf(t, given.spec)
 		if _, err := trainer.Train(t.Context(), c, given.o); !short(err) {
 			t.Errorf("case %d: %v, expected a refusal for memory", i, err)
 		}

@@ -14,9 +14,7 @@ import (
 // Each point of a search has its own kernel, and the same result as in a search by itself.
 func TestSearchTriesEachKernel(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=90,terms=60,length=12,classes=3,seed=2", corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	for _, spec := range []string{"landmark:m=20", "knn"} {
 		kernels := []string{"diffusion:t=0.01", "diffusion:t=50"}
 		lists := []Words{{"kernel", kernels}}
@@ -43,6 +41,14 @@ func TestSearchTriesEachKernel(t *testing.T) {
 	}
 }
 
+// TrainerOf returns the trainer of a specification.
+func TrainerOf(t testing.TB, spec string) Trainer {
+	t.Helper()
+	_, trainer, err := Parse(spec)
+	musttest.Do(t, err)
+	return trainer
+}
+
 // gridOf returns a grid of a learner.
 func gridOf(spec string, lists []Words) (*Grid, error) {
 	l, trainer, err := Parse(spec)
@@ -54,9 +60,7 @@ func gridOf(spec string, lists []Words) (*Grid, error) {
 
 func TestSearchRefuses(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=20,terms=30,length=5,classes=2,seed=2", corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	g, err := gridOf("knn", []Words{{"k", []string{"1", "3"}}})
 	if err != nil || len(g.Points) != 2 || g.Points[1].Spec != "knn:k=3" {
 		t.Fatalf("%+v, %v", g, err)
@@ -96,10 +100,7 @@ func TestFoldsKnowTheSame(t *testing.T) {
 		corpus.Options{}))(t)
 	const kernel = "kernel=(linear:embed=logtfidf-l2)"
 	for _, spec := range []string{"c_svc:c=3,tolerance=1e-6," + kernel, "knn:" + kernel} {
-		_, trainer, err := Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := TrainerOf(t, spec)
 		o := Options{Seed: 7}
 		want := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
 		v := &folding{c: c, o: o, folds: 4, measure: tune.Accuracy, trainers: []Point{{Trainer: trainer}}, together: 1}
@@ -121,10 +122,7 @@ func TestLogisticChoosesC(t *testing.T) {
 		rows = append(rows, i, i, i)
 	}
 	c := one.Select(rows)
-	_, parsed, err := Parse("logistic")
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := TrainerOf(t, "logistic")
 	trainer := parsed.(*regression)
 	best := func() float64 {
 		found := musttest.Get(trainer.choose(t.Context(), c, Options{Seed: 5}))(t)
@@ -155,14 +153,9 @@ func TestLogisticChoosesC(t *testing.T) {
 // The last point of a learning curve is the cross-validation. Each part has the classes' shares.
 func TestLearningCurve(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=120,terms=60,length=12,classes=3,seed=3", corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	for _, spec := range []string{"logistic:c=1", "linear"} {
-		_, trainer, err := Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := TrainerOf(t, spec)
 		o := Options{Seed: 7}
 		all := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
 		curve := musttest.Get(LearningCurve(t.Context(), c, trainer, o, 4, all))(t)

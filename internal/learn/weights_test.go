@@ -80,10 +80,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 		{"landmark:m=500,loss=logistic", solver.OneVsRest, "diffusion:t=0.5", 2},
 		{"landmark:m=500,loss=hinge2", solver.Labels, "diffusion:t=0.5", 2},
 	} {
-		_, trainer, err := Parse(of.spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := TrainerOf(t, of.spec)
 		values := map[string]any{"c": price, "scheme": of.scheme, "tolerance": 1e-9, "kernel": of.kernel}
 		if of.kernel == "" {
 			delete(values, "kernel")
@@ -192,10 +189,7 @@ func TestFirstBy(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 10, 1000} {
 		for _, size := range []int{0, 5, 40, 3000} {
-			w := make([]float64, size)
-			for i := range w {
-				w[i] = float64(r.IntN(size/2+3) - size/4)
-			}
+			w := musttest.Make(size, func(i int) float64 { return float64(r.IntN(size/2+3) - size/4) })
 			order := func(a, b int) int { return cmp.Or(cmp.Compare(w[b], w[a]), a-b) }
 			var want []int
 			for i, v := range w {

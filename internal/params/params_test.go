@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 type loss int
@@ -64,9 +66,7 @@ func TestParse(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	s := settings{K: 3, Count: -1}
-	if err := Resolve(&s); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, Resolve(&s))
 	if want := (settings{shared{1, 0}, 3, -1, 0, 1e-3, false, 0, 0}); s != want {
 		t.Errorf("%+v, expected %+v", s, want)
 	}

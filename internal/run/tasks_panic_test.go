@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A task that panics ends the run with an error instead of the program. Running tasks are
@@ -96,7 +98,5 @@ func TestTasksRefuses(t *testing.T) {
 	if err := Tasks(t.Context(), 0, 1, work); err == nil {
 		t.Error("0 workers: no error")
 	}
-	if err := Tasks(t.Context(), 3, 0, work); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, Tasks(t.Context(), 3, 0, work))
 }

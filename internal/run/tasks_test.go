@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestTasksDoesEachTaskOnce(t *testing.T) {
@@ -19,9 +21,7 @@ func TestTasksDoesEachTaskOnce(t *testing.T) {
 			busy[w].Add(-1)
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		for i := range seen {
 			if n := seen[i].Load(); n != 1 {
 				t.Errorf("%d workers: task %d ran %d times", workers, i, n)

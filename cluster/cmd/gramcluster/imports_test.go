@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // imports lists for each package of cluster, except test packages, the packages of cluster that it
@@ -25,9 +27,7 @@ var imports = map[string][]string{
 func TestImports(t *testing.T) {
 	const module = "github.com/gramengine/gram/cluster/"
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	rule := func(name string) (room string, known bool) {
 		if _, known := imports[name]; !known && strings.HasPrefix(name, "jobs/") {
 			name = "jobs/"

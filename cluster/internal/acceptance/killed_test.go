@@ -112,9 +112,7 @@ func workUntil(t *testing.T, store, tasks string, delay time.Duration) map[int]b
 		if !strings.HasSuffix(line, "\n") {
 			break
 		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, json.Unmarshal([]byte(line), &r))
 		if r.State == "failed" {
 			t.Error(line)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 var (
@@ -141,10 +142,7 @@ func (w *toyWorld) gather(h *job.Host) error {
 
 // finish runs one process that plans and works until no operation fails, and checks the output.
 func (w *toyWorld) finish() error {
-	all := make([]int, w.job.job.Tasks)
-	for i := range all {
-		all[i] = i
-	}
+	all := run.Numbers(0, w.job.job.Tasks)
 	left, passes, planned := all, 0, false
 	_ = w.end(0.2, func(p *process) {
 		for ; passes < 500 && w.wrong == nil; passes++ {

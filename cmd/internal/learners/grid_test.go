@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/solver"
 )
@@ -185,9 +186,7 @@ func TestTrainCommand(t *testing.T) {
 		"-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed " +
 			"-h 0 -m 2G -gpu-tensor -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest",
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	r.In = "my mail's"
 	best := &gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)",
 		Regularization: solver.Regularization{C: 1e-3, Epsilon: 0.25}}

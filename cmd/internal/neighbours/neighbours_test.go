@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The report counts groups by size, in intervals that double, and lists the largest.
@@ -45,10 +46,7 @@ func TestDraw(t *testing.T) {
 }
 
 func TestDistribution(t *testing.T) {
-	var values []float64
-	for i := range 101 {
-		values = append(values, float64(100-i))
-	}
+	values := musttest.Make(101, func(i int) float64 { return float64(100 - i) })
 	if d := newDistribution(values); d != (distribution{0, 10, 50, 90, 100}) {
 		t.Errorf("%+v", d)
 	}

@@ -205,9 +205,7 @@ func TestSlowBodyEnds(t *testing.T) {
 	server.ReadHeaderTimeout = time.Minute // long, so that the header doesn't time out on a busy computer
 	c := musttest.Get(net.Dial("tcp", listenBy(t, server)))(t)
 	defer c.Close()
-	if _, err := io.WriteString(c, "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nred"); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(io.WriteString(c, "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nred"))(t)
 	all, err := io.ReadAll(c) // until the connection is closed
 	if err != nil || !bytes.HasPrefix(all, []byte("HTTP/1.1 408 ")) {
 		t.Errorf("%q, %v", all, err)

@@ -84,9 +84,7 @@ func TestReload(t *testing.T) {
 		if err == nil {
 			err = self.Signal(syscall.SIGHUP)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 	}
 	predict(answers[0])
 	current := 0

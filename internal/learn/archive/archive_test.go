@@ -89,9 +89,7 @@ func describe(f *archive.File, m *sample) {
 func example(t testing.TB) *sample {
 	t.Helper()
 	c, err := corpus.FromTexts(context.Background(), []string{"ab c c", "c ab"}, []string{"x", "y"}, corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	m := &sample{
 		Power: 1, Kind: odd, Source: "\xff", Classes: []string{"x", "\xfe"}, Vocabulary: c.Vocabulary,
 		Embedder: sparse.Embedding{Weighting: sparse.TFIDF}.Fit(c.Documents), Weights: []float32{1, 2, 3, 4},
@@ -242,9 +240,7 @@ func TestBoundWriter(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var b bytes.Buffer
 	w := archive.BoundWriter{Ctx: ctx, W: &b}
-	if _, err := w.Write([]byte("ab")); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(w.Write([]byte("ab")))(t)
 	cancel()
 	if n, err := w.Write([]byte("c")); n != 0 || !errors.Is(err, context.Canceled) || b.String() != "ab" {
 		t.Errorf("%d bytes, error %v, %q is written", n, err, &b)

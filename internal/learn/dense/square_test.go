@@ -91,10 +91,7 @@ func TestFactor(t *testing.T) {
 					}
 				}
 				r := rand.New(rand.NewPCG(5, 5))
-				b := make([]float64, 5*n)
-				for i := range b {
-					b[i] = r.NormFloat64()
-				}
+				b := musttest.Make(5*n, func(i int) float64 { return r.NormFloat64() })
 				x := slices.Clone(b)
 				musttest.Do(t, s.Forward(t.Context(), do, x))
 				musttest.Do(t, s.Back(t.Context(), do, x))
@@ -148,9 +145,7 @@ func TestDependent(t *testing.T) {
 		}
 	}
 	alone := of(rest)
-	if _, err := alone.Cholesky(t.Context(), Do{asm.Best(), 2}, 1e-9); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(alone.Cholesky(t.Context(), Do{asm.Best(), 2}, 1e-9))(t)
 	for i := range want {
 		for j := range want {
 			if d := s.Row(i)[j] - alone.Row(i)[j]; !(math.Abs(d) <= 1e-12) {

@@ -1,6 +1,7 @@
 package knn
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/archive/archivetest"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -31,11 +33,7 @@ func texts(n int, seed uint64, several bool) *corpus.Corpus {
 		for range r.IntN(9) {
 			counts[uint32(min(class*8+r.IntN(20), 39))]++
 		}
-		var terms []uint32
-		for t := range counts {
-			terms = append(terms, t)
-		}
-		slices.Sort(terms)
+		terms := slices.Sorted(maps.Keys(counts))
 		for _, t := range terms {
 			c.Documents.Terms = append(c.Documents.Terms, t)
 			c.Documents.Values = append(c.Documents.Values, counts[t])
@@ -70,10 +68,7 @@ func TestPredict(t *testing.T) {
 		e := musttest.Get(engine.New(x, engine.Options{}))(t)
 		g := musttest.Get(e.Rows(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), engine.Request{Test: y}, nil))(t)
 		for i := range y.Rows() {
-			order := make([]int, x.Rows())
-			for j := range order {
-				order[j] = j
-			}
+			order := run.Numbers(0, x.Rows())
 			slices.SortStableFunc(order, func(a, b int) int {
 				switch va, vb := g.Row(i)[a], g.Row(i)[b]; {
 				case va > vb:
@@ -135,9 +130,7 @@ func TestTies(t *testing.T) {
 		t.Errorf("class %v, %v, expected that of the nearest", p.Class, err)
 	}
 	// The neighbour with the smallest index has the rare class.
-	if m, err = Train(c.Select([]int{1, 0, 2}), Settings{K: 2}); err != nil {
-		t.Fatal(err)
-	}
+	m = musttest.Get(Train(c.Select([]int{1, 0, 2}), Settings{K: 2}))(t)
 	nothing := &sparse.CSR{Cols: 3, Offsets: []int64{0, 0}}
 	if p, err = m.Predict(t.Context(), nothing, Options{}); err != nil || p.Class[0] != 1 {
 		t.Errorf("class %v, %v, expected the commonest where nobody votes", p.Class, err)
@@ -176,8 +169,7 @@ func TestRefused(t *testing.T) {
 
 func trained(t testing.TB, s Settings) *Model {
 	t.Helper()
-	m := musttest.Get(Train(texts(30, 4, s.Scheme == solver.Labels), s))(t)
-	return m
+	return musttest.Get(Train(texts(30, 4, s.Scheme == solver.Labels), s))(t)
 }
 
 func TestModelFile(t *testing.T) {

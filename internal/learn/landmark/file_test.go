@@ -15,8 +15,7 @@ import (
 func trained(t testing.TB, s Settings) *Model {
 	t.Helper()
 	s.Landmarks = 12
-	m := musttest.Get(Train(context.Background(), texts(40, 3, 3, s.Scheme == solver.Labels), s, Options{}))(t)
-	return m
+	return musttest.Get(Train(context.Background(), texts(40, 3, 3, s.Scheme == solver.Labels), s, Options{}))(t)
 }
 
 func TestModelFile(t *testing.T) {

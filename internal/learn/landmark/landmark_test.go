@@ -1,6 +1,7 @@
 package landmark
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -38,11 +39,7 @@ func texts(n, classes int, seed uint64, several bool) *corpus.Corpus {
 		if i%10 == 4 {
 			clear(counts)
 		}
-		var terms []uint32
-		for t := range counts {
-			terms = append(terms, t)
-		}
-		slices.Sort(terms)
+		terms := slices.Sorted(maps.Keys(counts))
 		for _, t := range terms {
 			c.Documents.Terms = append(c.Documents.Terms, t)
 			c.Documents.Values = append(c.Documents.Values, counts[t])
@@ -70,9 +67,7 @@ type reference struct {
 func referenceOf(t *testing.T, c *corpus.Corpus, m *Model) reference {
 	t.Helper()
 	_, k, err := m.Settings.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	k = kernel.Resolve(k, len(m.Embedder.Terms))
 	z := musttest.Get(m.Embedder.Transform(m.Landmarks))(t)
 	x := musttest.Get(m.Embedder.Transform(c.Documents))(t)
@@ -162,9 +157,7 @@ func TestRidge(t *testing.T) {
 	c := texts(200, 2, 2, false)
 	const penalty = 2.0
 	m, err := Train(t.Context(), c, Settings{Landmarks: 1000, C: penalty, Tolerance: 1e-10, Iterations: 500}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	if n := m.Landmarks.Rows(); n >= 200 || n < 100 {
 		t.Errorf("%d landmarks of 200 documents with copies", n)
 	}
@@ -219,9 +212,7 @@ func TestInstructionSets(t *testing.T) {
 	var first *Model
 	for _, isa := range asm.Available() {
 		m, err := Train(t.Context(), c, Settings{Landmarks: 50, Loss: Logistic, Tolerance: 1e-9}, Options{ISA: string(isa)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, err)
 		if first == nil {
 			first = m
 		}

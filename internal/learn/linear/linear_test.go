@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -37,14 +38,12 @@ func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 		}
 		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
 	}
-	c := musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
-	return c
+	return musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
 }
 
 func trained(t testing.TB, c *corpus.Corpus, s Settings, workers int) *Model {
 	t.Helper()
-	m := musttest.Get(Train(context.Background(), c, tfidf, s, Options{Workers: workers}))(t)
-	return m
+	return musttest.Get(Train(context.Background(), c, tfidf, s, Options{Workers: workers}))(t)
 }
 
 // vectors returns dense documents, with the intercept as last column.
@@ -208,10 +207,7 @@ func TestBelowRounding(t *testing.T) {
 func TestChunks(t *testing.T) {
 	for _, n := range []int{chunk - 1, chunk, chunk + 1} {
 		c := texts(t, n, 2, 9)
-		rows := make([]int, n)
-		for i := range rows {
-			rows[i] = i
-		}
+		rows := run.Numbers(0, n)
 		f := tfidf.Fit(c.Documents)
 		p := musttest.Get(newProblem(t.Context(), c.Documents, rows, f, 2))(t)
 		x := musttest.Get(f.Transform(c.Documents))(t)

@@ -13,8 +13,7 @@ import (
 func trained(t testing.TB, s Settings, embedding string) *Model {
 	t.Helper()
 	e := musttest.Get(sparse.ParseEmbedding(embedding))(t)
-	m := musttest.Get(Train(context.Background(), texts(t, 20, 3, 7), e, s, Options{}))(t)
-	return m
+	return musttest.Get(Train(context.Background(), texts(t, 20, 3, 7), e, s, Options{}))(t)
 }
 
 func TestModelFile(t *testing.T) {

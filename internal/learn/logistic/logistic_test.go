@@ -35,8 +35,7 @@ func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 		}
 		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
 	}
-	c := musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
-	return c
+	return musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
 }
 
 func points(t testing.TB, c *corpus.Corpus) *task.Points {
@@ -47,11 +46,7 @@ func points(t testing.TB, c *corpus.Corpus) *task.Points {
 
 // of reports for each document whether it has class k.
 func of(c *corpus.Corpus, k int32) []bool {
-	positive := make([]bool, c.Documents.Rows())
-	for i := range positive {
-		positive[i] = c.Labels.Of(i)[0] == k
-	}
-	return positive
+	return musttest.Make(c.Documents.Rows(), func(i int) bool { return c.Labels.Of(i)[0] == k })
 }
 
 var kinds = map[string]Settings{"bias": {C: 3}, "no bias": {C: 3, NoBias: true}, "weighted": {C: 3, Balanced: true}}
@@ -73,9 +68,7 @@ func TestObjectiveGradient(t *testing.T) {
 			w[j] = r.NormFloat64()
 		}
 		ctx := context.Background()
-		if _, err := o.value(ctx, w, g); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Get(o.value(ctx, w, g))(t)
 		for j := range w {
 			const step = 1e-6
 			at := func(d float64) float64 {

@@ -44,10 +44,7 @@ func readText(text string) (*Model, error) { return ReadLIBSVM(ctx, strings.NewR
 
 // The expected values were computed by hand, such as the positive class of each binary classifier.
 func TestReadLIBSVM(t *testing.T) {
-	m, err := readText(threeClasses)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(readText(threeClasses))(t)
 	describe := func(m *Model) string {
 		s := fmt.Sprintln(m.Type, m.Kernel, m.Classes, m.Classifier.Scheme, m.Vocabulary == nil,
 			m.Embedder.Embedding, m.Embedder.Open, m.Embedder.Documents, m.Embedder.Terms, m.Embedder.DF)
@@ -72,27 +69,21 @@ func TestReadLIBSVM(t *testing.T) {
 	if got != want {
 		t.Errorf("%s, expected\n%s", got, want)
 	}
-	if m, err = readText(odd); err != nil {
-		t.Fatal(err)
-	}
+	m = musttest.Get(readText(odd))(t)
 	if got, want := describe(m), `nu_svc rbf:gamma=0.25 [1 2] one-vs-one true tf true 2 [0] [1]
 [0 1] [1 -1] 0
 2147483648 [0 2 2] [0 2147483647] [3 0] [-1 -1] [0 1]
 `; got != want {
 		t.Errorf("%s, expected\n%s", got, want)
 	}
-	if m, err = readText(regression); err != nil {
-		t.Fatal(err)
-	}
+	m = musttest.Get(readText(regression))(t)
 	if got, want := describe(m), `epsilon_svr linear [] one-vs-rest true tf true 1 [0] [1]
 [0] [2] 1
 1 [0 1] [0] [3] [-1] [-1]
 `; got != want {
 		t.Errorf("%s, expected\n%s", got, want)
 	}
-	if m, err = readText(oneClassText); err != nil {
-		t.Fatal(err)
-	}
+	m = musttest.Get(readText(oneClassText))(t)
 	if got, want := describe(m), `one_class precomputed [] one-vs-rest true tf true 2 [] []
 [0 1] [0.5 0.5] 1
 0 [0 0 0] [] [] [11 2] [-1 -1]

@@ -59,10 +59,7 @@ func evaluate(t testing.TB, spec string, x, y *sparse.Embedded) [][]float64 {
 	diffusion := strings.HasPrefix(spec, "diffusion")
 	var k libsvmKernel
 	if !diffusion {
-		var err error
-		if k, err = parseKernel(spec); err != nil {
-			t.Fatal(err)
-		}
+		k = musttest.Get(parseKernel(spec))(t)
 	}
 	out := make([][]float64, x.Rows())
 	for i := range out {
@@ -128,10 +125,7 @@ func (r recipe) train(t testing.TB) *Model {
 		m.Tokenizer = corpus.Tokenizer{MinN: 1, MaxN: 2, Pattern: `\w"+,`, StopWords: "a \xff"}
 		m.Form = corpus.Form{Extension: ".csv", Format: corpus.FormatCSV, TextColumn: `the "text"`, LabelSeparator: "|"}
 	}
-	x, err := m.Embedder.Transform(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(m.Embedder.Transform(docs))(t)
 	var values []float32
 	for _, row := range evaluate(t, r.kernel, x, x) {
 		for _, v := range row {

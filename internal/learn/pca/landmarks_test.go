@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -28,35 +29,23 @@ type sketched struct {
 
 func newSketched(t *testing.T, spec string, n, workers int, at []int) *sketched {
 	t.Helper()
-	c, err := corpus.Read(t.Context(), "synthetic:docs=700,terms=300,length=40,seed=4", corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=700,terms=300,length=40,seed=4", corpus.Options{}))(t)
 	s := &sketched{at: at, csr: c.Documents.SelectRows(sequence(n))}
 	k := kernel.MustParse(spec)
-	if s.x, err = k.Embedding().Fit(s.csr).Transform(s.csr); err != nil {
-		t.Fatal(err)
-	}
+	s.x = musttest.Get(k.Embedding().Fit(s.csr).Transform(s.csr))(t)
 	s.k = kernel.Resolve(k, len(s.x.Embedder.Terms))
-	if s.z, err = s.x.Embedder.TransformRows(t.Context(), s.csr, at, 1); err != nil {
-		t.Fatal(err)
-	}
+	s.z = musttest.Get(s.x.Embedder.TransformRows(t.Context(), s.csr, at, 1))(t)
 	s.eng = newEngine(t, s.z, workers)
 	return s
 }
 
 func (s *sketched) fit(t *testing.T, opt Options) *Components {
 	t.Helper()
-	c := musttest.Get(FitLandmarks(t.Context(), s.eng, s.z, s.k, s.csr, opt))(t)
-	return c
+	return musttest.Get(FitLandmarks(t.Context(), s.eng, s.z, s.k, s.csr, opt))(t)
 }
 
 func sequence(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
+	return run.Numbers(0, n)
 }
 
 // gram returns the Gram matrix of all documents in float64.

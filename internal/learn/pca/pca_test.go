@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -21,10 +22,7 @@ func documents(t *testing.T, source, spec string, n int) (*sparse.Embedded, kern
 	t.Helper()
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
 	if n < c.Documents.Rows() {
-		all := make([]int, n)
-		for i := range all {
-			all[i] = i
-		}
+		all := run.Numbers(0, n)
 		c = c.Select(all)
 	}
 	k := kernel.MustParse(spec)
@@ -230,10 +228,7 @@ func TestNorm(t *testing.T) {
 	const n = 90
 	x, k := documents(t, "synthetic:docs=90,terms=40,length=20,seed=2", "linear", n)
 	eng := newEngine(t, x, 1)
-	m, err := eng.Gram(t.Context(), k, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(eng.Gram(t.Context(), k, nil))(t)
 	want := 0.0
 	for i := range n {
 		for j := range n {
@@ -245,7 +240,7 @@ func TestNorm(t *testing.T) {
 		unit.Set(i, i, 1)
 	}
 	a := &centred{eng: eng, kernel: k}
-	err = a.Apply(t.Context(), mat.NewDense(n, n, nil), unit)
+	err := a.Apply(t.Context(), mat.NewDense(n, n, nil), unit)
 	if err != nil || !(math.Abs(a.norm-want) <= 1e-9*want) {
 		t.Errorf("%v, %v, expected %v", a.norm, err, want)
 	}

@@ -28,10 +28,7 @@ func measured(t *testing.T) *corpus.Corpus {
 		c.Labels.Add(int32(class))
 	}
 	data[0], data[1] = 9e5, -300
-	var err error
-	if c.Documents, err = sparse.FromDense(n, 3, data); err != nil {
-		t.Fatal(err)
-	}
+	c.Documents = musttest.Get(sparse.FromDense(n, 3, data))(t)
 	return c
 }
 
@@ -57,9 +54,7 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 				}
 				own := musttest.Get(NewProblem(t.Context(), c.Select(train), s.Kernel.Embedding(), Options{}))(t)
 				m, _, err := own.Train(t.Context(), s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, err)
 				predictor := musttest.Get(NewPredictor(t.Context(), m, Options{}))(t)
 				found := musttest.Get(predictor.Predict(t.Context(), c.Select(test).Documents))(t)
 				tol := func(int) float64 { return 1e-4 } // both are within the tolerance of one optimum

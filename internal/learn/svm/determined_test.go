@@ -46,9 +46,7 @@ func TestModelIsDetermined(t *testing.T) {
 				opt := Options{CacheBytes: 2 * n * n * part, Workers: 2} // each worker takes scratch space from it
 				p := problem(t, c, kernel.MustParse(DefaultKernel), opt)
 				_, small, err := p.Train(t.Context(), s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, err)
 				if p.cached.Whole() {
 					t.Fatal("the matrix is kept whole: the test doesn't reach what it should")
 				}
@@ -74,9 +72,7 @@ func TestRowsOfOneProblem(t *testing.T) {
 	opt := Options{CacheBytes: 2 * n * n, Once: true, Tasks: []Task{{Settings: s}}}
 	p := problem(t, c, kernel.MustParse(DefaultKernel), opt)
 	_, small, err := p.Train(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	if p.cached.Whole() || p.budget.tiles != p.bound.scratch() || p.budget.rows != opt.CacheBytes-p.budget.tiles {
 		t.Errorf("whole %v, budget %+v", p.cached.Whole(), p.budget)
 	}
@@ -105,9 +101,7 @@ func TestTrainProgress(t *testing.T) {
 	}}
 	p := musttest.Get(NewProblem(t.Context(), c, sparse.Sphere, opt))(t)
 	_, report, err := p.Train(t.Context(), Settings{C: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	if stages["embedding"] == 0 || stages["preparing the engine"] == 0 || stages["training"] == 0 {
 		t.Errorf("stages %v", stages)
 	}

@@ -74,9 +74,7 @@ func TestAssemble(t *testing.T) {
 			slices.Reverse(parts)
 			last := problem(t, docs, k, opt)
 			m, report, err := last.Assemble(c.Settings, parts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, err)
 			if !bytes.Equal(bytesOf(t, m), bytesOf(t, whole)) {
 				t.Error("the model differs from that of the whole training")
 			}

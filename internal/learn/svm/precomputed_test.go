@@ -30,10 +30,7 @@ type precomputed struct {
 func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
 	t.Helper()
 	ctx := context.Background()
-	c, err := corpus.Read(ctx, "synthetic:docs=240,terms=700,length=25,classes=3,seed=5", corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=240,terms=700,length=25,classes=3,seed=5", corpus.Options{}))(t)
 	var docs, held []int
 	for i := range c.Documents.Rows() {
 		if i%4 == 3 {
@@ -51,12 +48,8 @@ func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
 	cross := musttest.Get(e.Rows(ctx, k, engine.Request{Test: y}, nil))(t)
 	own := *p.train
 	own.Vocabulary = nil
-	if own.Documents, err = sparse.FromDense(square.N, square.N, square.Data); err != nil {
-		t.Fatal(err)
-	}
-	if p.cross, err = sparse.FromDense(cross.Rows, cross.Cols, cross.Data); err != nil {
-		t.Fatal(err)
-	}
+	own.Documents = musttest.Get(sparse.FromDense(square.N, square.N, square.Data))(t)
+	p.cross = musttest.Get(sparse.FromDense(cross.Rows, cross.Cols, cross.Data))(t)
 	p.matrix = &own
 	return p
 }
@@ -83,13 +76,9 @@ func TestPrecomputed(t *testing.T) {
 				own := s
 				own.Kernel = k
 				want, _, err := documents.Train(ctx, own)
-				if err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, err)
 				got, report, err := matrix.Train(ctx, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, err)
 				if len(report.Warnings) > 0 {
 					t.Errorf("warnings %q", report.Warnings)
 				}
@@ -134,8 +123,7 @@ func near(t *testing.T, what string, got, want *model.Prediction, tolerance func
 func predictions(t *testing.T, m *model.Model, docs *sparse.CSR) *model.Prediction {
 	t.Helper()
 	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{MemoryBytes: 64 << 20}))(t)
-	out := musttest.Get(p.Predict(context.Background(), docs))(t)
-	return out
+	return musttest.Get(p.Predict(context.Background(), docs))(t)
 }
 
 // reread writes a model and reads it.
@@ -193,14 +181,9 @@ func TestPrecomputedErrors(t *testing.T) {
 	if _, err := svm.NewPrecomputed(ctx, good, svm.Options{MemoryBytes: 100}); err == nil {
 		t.Error("a matrix in 100 bytes")
 	}
-	p, err := svm.NewPrecomputed(ctx, good, svm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(svm.NewPrecomputed(ctx, good, svm.Options{}))(t)
 	m, _, err := p.Train(ctx, svm.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{}))(t)
 	if _, err := predictor.Predict(ctx, docs(1, 3, 1, 1, 1).Documents); err == nil ||
 		!strings.Contains(err.Error(), "rows must have 2 kernel values, one per training document, got 3") {
@@ -212,18 +195,15 @@ func TestPrecomputedErrors(t *testing.T) {
 func TestOwnKernel(t *testing.T) {
 	ctx := context.Background()
 	own := func(name string) kernel.Kernel {
-		k := musttest.Get(kernel.New(kernel.Custom{Name: name, Embedding: sparse.Sphere,
+		return musttest.Get(kernel.New(kernel.Custom{Name: name, Embedding: sparse.Sphere,
 			Eval:       func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
 			Properties: kernel.Properties{Definite: kernel.Positive}}))(t)
-		return k
 	}
 	student := own("student-1")
 	p := newPrecomputed(t, student)
 	problem := musttest.Get(svm.NewProblem(ctx, p.train, student.Embedding(), svm.Options{}))(t)
 	m, _, err := problem.Train(ctx, svm.Settings{Kernel: student})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	m = reread(t, m, false)
 	_, err = svm.NewPredictor(t.Context(), m, svm.Options{Kernels: []kernel.Kernel{own("student-2")}})
 	if err == nil || !strings.Contains(err.Error(), `"student-1"`) || !strings.Contains(err.Error(), "Kernels") {
@@ -231,9 +211,7 @@ func TestOwnKernel(t *testing.T) {
 	}
 	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{
 		Kernels: []kernel.Kernel{own("student-2"), own("student-1")}}))(t)
-	if _, err := predictor.Predict(ctx, p.test.Documents); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(predictor.Predict(ctx, p.test.Documents))(t)
 	for _, name := range []string{"linear", "diffusion : t=3", "precomputed"} {
 		eval := func(c, _, _ float64) float64 { return c }
 		if _, err := kernel.New(kernel.Custom{Name: name, Eval: eval}); err == nil {

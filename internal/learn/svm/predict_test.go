@@ -100,18 +100,12 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 		!strings.Contains(err.Error(), "the limit is") {
 		t.Errorf("error %v, want one that says what it needs", err)
 	}
-	p, err := NewPredictor(t.Context(), m, Options{MemoryBytes: 1 << 20, HeldBytes: 600 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(NewPredictor(t.Context(), m, Options{MemoryBytes: 1 << 20, HeldBytes: 600 << 10}))(t)
 	if _, err := p.Predict(context.Background(), test.Documents); err == nil ||
 		!strings.Contains(err.Error(), "the limit is 1 MiB") {
 		t.Errorf("error %v, want one that says what it needs", err)
 	}
-	p, err = NewPredictor(t.Context(), m, Options{MemoryBytes: 64 << 20, HeldBytes: 60 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p = musttest.Get(NewPredictor(t.Context(), m, Options{MemoryBytes: 64 << 20, HeldBytes: 60 << 20}))(t)
 	if _, err := p.Holding(64<<20).Predict(context.Background(), test.Documents); err == nil ||
 		!strings.Contains(err.Error(), "the limit is 64 MiB") {
 		t.Errorf("error %v, want one that says what it needs", err)

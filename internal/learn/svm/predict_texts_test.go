@@ -29,9 +29,7 @@ func TestPredictTexts(t *testing.T) {
 	k := kernel.MustParse("diffusion:t=0.5")
 	problem := musttest.Get(svm.NewProblem(ctx, c, k.Embedding(), svm.Options{}))(t)
 	m, _, err := problem.Train(ctx, svm.Settings{Kernel: k})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{}))(t)
 	want := musttest.Get(p.Predict(ctx, c.Documents))(t)
 	counter := musttest.Get(corpus.NewCounter(m.Tokenizer, m.Vocabulary))(t)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // answersOf returns 100 answers per part. Of the 50 least probable, wrong[part] in ten are wrong.
@@ -22,9 +24,7 @@ func answersOf(wrong ...int) (answers []answer) {
 func TestTuneRejection(t *testing.T) {
 	// The parts don't differ. 20 of the first 450 answers are wrong, and 25 of all 500.
 	got, others, err := tuneRejection(answersOf(1, 1, 1, 1, 1), RejectionTarget{Error: 0.1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	want := []Alternative{{0.08, 0.6}, {0.12, 1}}
 	if got.Coverage != 0.9 || got.Error != 20./450 || others.ErrorOfAll != 0.05 || !slices.Equal(others.Targets, want) {
 		t.Errorf("%+v, %+v, expected 90 %%, and %v", got, others, want)

@@ -20,9 +20,7 @@ import (
 func tasksOf(t *testing.T, s Settings, g Grid, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t.Helper()
 	v, all, err := g.evaluator(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	return NewTasks(v, all, terms)
 }
 
@@ -32,9 +30,7 @@ func assembled(
 	outcomes func(int) (*TaskOutcome, error),
 ) (*tune.Found, error) {
 	v, all, err := g.evaluator(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	v.Outcomes = outcomes
 	v.Problem = func(_ context.Context, cut int, e sparse.Embedding) (*Problem, error) { return problem(cut, e) }
 	return tune.Search(t.Context(), v, all, false, nil)
@@ -89,14 +85,9 @@ func TestSearchTasks(t *testing.T) {
 			}
 			texts := make([][]byte, tasks.Len())
 			for _, task := range rand.New(rand.NewPCG(1, 1)).Perm(tasks.Len()) {
-				p, err := problemOf(tasks.Needs(task))
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := musttest.Get(problemOf(tasks.Needs(task)))(t)
 				out := musttest.Get(tasks.Do(t.Context(), p, task))(t)
-				if texts[task], err = json.Marshal(out); err != nil {
-					t.Fatal(err)
-				}
+				texts[task] = musttest.Get(json.Marshal(out))(t)
 			}
 			r := musttest.Get(assembled(t, c.Settings, c.Grid, problemOf, func(task int) (*TaskOutcome, error) {
 				out := &TaskOutcome{}
@@ -147,22 +138,17 @@ func TestSearchTasksRefuse(t *testing.T) {
 		"iterations":       func(o *TaskOutcome) { o.Fits[0][0].Iterations = -1 },
 		"unfinished":       func(o *TaskOutcome) { o.Fits[0][0].Unfinished = -1 },
 	} {
-		text, err := json.Marshal(good[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := musttest.Get(json.Marshal(good[1]))(t)
 		var bad TaskOutcome
 		musttest.Do(t, json.Unmarshal(text, &bad))
 		spoil(&bad)
-		_, err = assembled(t, Settings{}, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+		_, err := assembled(t, Settings{}, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
 			func(task int) (*TaskOutcome, error) { return []*TaskOutcome{good[0], &bad}[task], nil })
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if err := tasks.Validate(p); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, tasks.Validate(p))
 	few := corpus.Select([]int{0, 1, 2, 3}) // two documents of a class, or one: a fold leaves one class
 	few.Labels.IDs = []int32{0, 0, 0, 1}
 	many := Grid{Kernels: g.Kernels, Folds: 5}
@@ -201,9 +187,7 @@ func TestSearchTasksRefuseOthers(t *testing.T) {
 			g := Grid{Kernels: kernelsFor("diffusion"), Folds: 2}
 			p := problem(t, corpus, g.Kernels[0], Options{})
 			tasks := tasksOf(t, c.Settings, g, func(int, sparse.Embedding) int { return p.Terms() })
-			if err := tasks.Validate(p); err != nil {
-				t.Error(err)
-			}
+			musttest.Do(t, tasks.Validate(p))
 			_, err := assembled(t, c.Settings, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
 				func(task int) (*TaskOutcome, error) {
 					out, err := tasks.Do(t.Context(), p, task)

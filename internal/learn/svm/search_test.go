@@ -172,9 +172,7 @@ func TestSearchProgress(t *testing.T) {
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), C: []float64{1, 10}, Folds: 3}
 	var all []Progress
 	p := problem(t, c, g.Kernels[0], Options{Progress: func(at Progress) { all = append(all, at) }})
-	if _, err := p.Search(context.Background(), Settings{}, g, nil); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Get(p.Search(context.Background(), Settings{}, g, nil))(t)
 	searching := slices.DeleteFunc(all, func(at Progress) bool { return at.Stage != "searching" })
 	if len(searching) == 0 {
 		t.Fatal("no progress")

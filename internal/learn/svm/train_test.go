@@ -32,8 +32,7 @@ func dense(t *testing.T, c *corpus.Corpus, k kernel.Kernel) *solver.Dense {
 			data[i*n+j], data[j*n+i] = v, v
 		}
 	}
-	m := musttest.Get(solver.NewDense(n, data))(t)
-	return m
+	return musttest.Get(solver.NewDense(n, data))(t)
 }
 
 // learnt returns the binary classifiers that package solver trains on the same corpus.

@@ -17,8 +17,7 @@ import (
 
 func read(t testing.TB, source string, opt corpus.Options) *corpus.Corpus {
 	t.Helper()
-	c := musttest.Get(corpus.Read(context.Background(), source, opt))(t)
-	return c
+	return musttest.Get(corpus.Read(context.Background(), source, opt))(t)
 }
 
 // halves divides a corpus into training and test documents.
@@ -37,8 +36,7 @@ func halves(c *corpus.Corpus) (train, test *corpus.Corpus) {
 // problem makes a problem for a kernel.
 func problem(t testing.TB, c *corpus.Corpus, k kernel.Kernel, opt Options) *Problem {
 	t.Helper()
-	p := musttest.Get(NewProblem(context.Background(), c, k.Embedding(), opt))(t)
-	return p
+	return musttest.Get(NewProblem(context.Background(), c, k.Embedding(), opt))(t)
 }
 
 func train(t testing.TB, c *corpus.Corpus, s Settings, opt Options) (*model.Model, *Report) {
@@ -47,17 +45,14 @@ func train(t testing.TB, c *corpus.Corpus, s Settings, opt Options) (*model.Mode
 		s.Kernel = kernel.MustParse(DefaultKernel)
 	}
 	m, r, err := problem(t, c, s.Kernel, opt).Train(context.Background(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, err)
 	return m, r
 }
 
 func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt Options) *model.Prediction {
 	t.Helper()
 	p := musttest.Get(NewPredictor(t.Context(), m, opt))(t)
-	out := musttest.Get(p.Predict(context.Background(), docs))(t)
-	return out
+	return musttest.Get(p.Predict(context.Background(), docs))(t)
 }
 
 // distances returns c = 1 - cosine between the rows of two embedded matrices, by definition in

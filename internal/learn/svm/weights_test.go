@@ -165,9 +165,7 @@ func TestWeightsLeaveRoom(t *testing.T) {
 		if e, err := p.SupportEngine(t.Context()); err != nil || e == nil || e != p.Engine() {
 			t.Errorf("%d bytes: error %v, or no engine", memory, err)
 		}
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, p.Close())
 	}
 	if !seen[true] || !seen[false] {
 		t.Errorf("weights and kernel values decided: %v, expected both", seen)

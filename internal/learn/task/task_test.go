@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -64,9 +65,7 @@ func TestCheck(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for _, good := range [][]float64{nil, {1}, {0.1, 0.2, 5}} {
-		if err := CheckCs(good); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, CheckCs(good))
 	}
 	for _, bad := range [][]float64{{0}, {-1}, {math.NaN()}, {1, 1}, {2, 1}, {1, math.NaN()}, {1, 3, 2}} {
 		if CheckCs(bad) == nil {

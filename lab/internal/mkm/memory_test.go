@@ -80,9 +80,7 @@ func TestMemoryIsEnough(t *testing.T) {
 	_, err := Train(t.Context(), c, s, Options{MemoryBytes: memory.Need, Workers: 2, Progress: func(p run.Progress) {
 		runtime.GC() // count reachable memory only, because the amount of garbage varies
 		runtime.ReadMemStats(&now)
-		if held := int64(now.HeapAlloc) - int64(before.HeapAlloc); held > most {
-			most = held
-		}
+		most = max(most, int64(now.HeapAlloc)-int64(before.HeapAlloc))
 		stages[p.Stage] = true
 	}})
 	if err != nil || !stages["level 1: components"] || !stages["level 2: metric"] {

@@ -22,10 +22,7 @@ import (
 func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
-	centres := make([]float64, classes*columns/2)
-	for i := range centres {
-		centres[i] = 1.5 * r.NormFloat64()
-	}
+	centres := musttest.Make(classes*columns/2, func(i int) float64 { return 1.5 * r.NormFloat64() })
 	c := &corpus.Corpus{Source: "drawn"}
 	var data []float32
 	for i := range n {

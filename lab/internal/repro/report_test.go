@@ -46,9 +46,7 @@ func TestRequire(t *testing.T) {
 	}
 	musttest.Do(t, os.Mkdir(filepath.Join(r.Data, "webkb"), 0o777))
 	musttest.Do(t, os.WriteFile(filepath.Join(r.Data, "webkb", "all.tsv.gz"), nil, 0o666))
-	if err := r.Require(WebKB); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, r.Require(WebKB))
 	if err := (&Run{}).Require(WebKB); err == nil {
 		t.Error("no folder of data is accepted")
 	}

@@ -50,9 +50,7 @@ func TestTerms(t *testing.T) {
 		if text := strings.Join(words(got), "|"); text != want {
 			t.Errorf("%v: %s, expected %s", terms, text, want)
 		}
-		if err := got.Documents.Validate(); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, got.Documents.Validate())
 	}
 }
 

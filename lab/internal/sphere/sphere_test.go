@@ -36,11 +36,7 @@ func problem(t testing.TB, c *corpus.Corpus) *Problem {
 
 // of returns, for each document, whether it belongs to class k.
 func of(c *corpus.Corpus, k int32) []bool {
-	positive := make([]bool, c.Documents.Rows())
-	for i := range positive {
-		positive[i] = c.Labels.Of(i)[0] == k
-	}
-	return positive
+	return musttest.Make(c.Documents.Rows(), func(i int) bool { return c.Labels.Of(i)[0] == k })
 }
 
 // A binary classifier depends only on its own C, not on the smaller values trained before.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
@@ -22,9 +23,7 @@ func TestTables(t *testing.T) {
 		targets += fmt.Sprintf("%v,%v,%v\n", x, y, math.Sin(x)+y/1000)
 	}
 	for name, content := range map[string]string{"classes.csv": classes, "targets.csv": targets} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666))
 	}
 	rows := reprotest.Rows(t, reprotest.Same(t, Experiment, folder, "splits=2"), "splits")
 	if len(rows) != 2 || rows[0]["table"] != "classes" || rows[0]["rows"] != "120" || rows[0]["vectors"] != "" ||
