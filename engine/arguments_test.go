@@ -1,13 +1,10 @@
 package engine
 
 import (
-	"context"
-	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -117,18 +114,6 @@ func TestClosedEngine(t *testing.T) {
 		if err := use(); err == nil || !strings.Contains(err.Error(), "closed") {
 			t.Errorf("%s of a closed engine: error %v", way, err)
 		}
-	}
-}
-
-// A panic in the progress callback ends a long computation.
-func TestReportThatPanicsEndsTheComputation(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	ctx, report := compute.Start(ctx, func(Progress) { panic(errBroken) }, 1)
-	<-ctx.Done()
-	var err error
-	if report.Finish(&err); !errors.Is(err, errBroken) || !errors.Is(context.Cause(ctx), errBroken) {
-		t.Errorf("error %v, the computation's end %v", err, context.Cause(ctx))
 	}
 }
 

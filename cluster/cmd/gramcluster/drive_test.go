@@ -40,17 +40,4 @@ func TestDriveLandmarks(t *testing.T) {
 		t.Errorf("drive prints %q", out)
 	}
 	same(t, want, got)
-
-	results, err := filepath.Glob(filepath.Join(dir, "with", "results", "*", "000000001*"))
-	if err != nil || len(results) < 2 {
-		t.Fatalf("results %v, error %v", results, err)
-	}
-	for _, path := range results[:2] {
-		b := musttest.Get(os.ReadFile(path))(t)
-		b[len(b)/2] ^= 1
-		musttest.Do(t, os.WriteFile(path, b, 0o600))
-	}
-	musttest.Do(t, os.Remove(got))
-	must(t, "", args("with", "-with", program+" work -store "+filepath.Join(dir, "with"))...)
-	same(t, want, got)
 }
