@@ -94,7 +94,8 @@ func TestExamples(t *testing.T) {
 		}
 		seen[all] = true
 		if len(shown) == 0 {
-			if !slices.Contains([]string{"help plan", "drive -help", "help sources", "help text"}, args) {
+			if !slices.Contains([]string{"help plan", "drive -help", "help sources", "help text",
+				"help version", "version -help", "version --help"}, args) {
 				t.Errorf("%s shows no example", args)
 			}
 			continue

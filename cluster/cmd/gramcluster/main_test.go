@@ -151,7 +151,7 @@ func TestGram(t *testing.T) {
 		must(t, "", "gather", "-store", store, "-o", got)
 		same(t, want, got)
 		if out := must(t, "", "status", "-store", store, "-check"); !strings.Contains(out, "100.0%") ||
-			!strings.Contains(out, "1 written again") {
+			!strings.Contains(out, "1 rewritten") {
 			t.Errorf("status: %s", out)
 		}
 		must(t, "", "clean", "-store", store, "-job", jobOf(t, tasks)[:6], "-unused")

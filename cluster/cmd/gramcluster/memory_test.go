@@ -39,7 +39,7 @@ func TestMemory(t *testing.T) {
 		}
 		return b.String(), err == nil, c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 	}
-	needs := regexp.MustCompile(`needs ([0-9.]+) MiB of memory.*(?:-m allows|expected at most) ([0-9.]+) MiB`)
+	needs := regexp.MustCompile(`needs ([0-9.]+) MiB of memory.*(?:-m allows|limit is) ([0-9.]+) MiB`)
 	// within runs a command with the minimum -m that its errors require, and checks the peak. done
 	// is a folder of results to remove before a retry.
 	within := func(what, done, stdin string, args ...string) string {

@@ -76,10 +76,10 @@ func TestPredict(t *testing.T) {
 		"plan predict -in new.tsv":                                         "-model FILE is required",
 		"plan predict -model model7":                                       "-in SOURCE is required",
 		"plan predict -in new.tsv -model new.tsv":                          "new.tsv",
-		"plan predict -in x.svm -model model7 -output probabilities":       "holds no probabilities",
-		"plan predict -in several.tsv -model model9 -output probabilities": "holds no probabilities",
+		"plan predict -in x.svm -model model7 -output probabilities":       "has no probabilities",
+		"plan predict -in several.tsv -model model9 -output probabilities": "has no probabilities",
 		"plan predict -in x.svm -model model7 -output nonsense":            "-output must be labels, probabilities",
-		"plan predict -in x.svm -model model7 -documents 0":                "-documents 0",
+		"plan predict -in x.svm -model model7 -documents 0":                "-documents must be positive, got 0",
 		"plan predict -in x.svm -model matrix.model":                       "on a precomputed kernel",
 		"gather -to tsv -o other":                                          "-to does not apply to predictions",
 	} {
