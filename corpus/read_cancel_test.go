@@ -90,7 +90,7 @@ func TestCancelBlocked(t *testing.T) {
 
 // TestCancelSources cancels sources that aren't a single file, at the first document.
 func TestCancelSources(t *testing.T) {
-	for _, source := range []string{"goroot", "synthetic:docs=100000000,length=1000"} {
+	for _, source := range []string{"goroot", "synthetic:docs=2000000,length=1000"} {
 		ctx, cancel := context.WithCancel(context.Background())
 		promptly(t, func() error {
 			_, err := Read(ctx, source, Options{Progress: func(p Progress) {
@@ -153,7 +153,7 @@ func TestReadPanics(t *testing.T) {
 	}
 	// Reading ends at the callback that panics, before the end of the source.
 	promptly(t, func() error {
-		_, err := Read(t.Context(), "synthetic:docs=100000000,length=1000",
+		_, err := Read(t.Context(), "synthetic:docs=2000000,length=1000",
 			Options{Progress: func(Progress) { panic("own") }})
 		if failed := (*PanicError)(nil); errors.As(err, &failed) {
 			return context.Canceled // as promptly expects
