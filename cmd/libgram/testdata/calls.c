@@ -310,7 +310,7 @@ static void models(const char *folder)
 	OK(gram_free(o[2], fresh()));
 	OK(gram_explain(o[0], NULL, 0, 2, &o[2], fresh()));
 	HAS(o[2], "\"terms_for\":[{");
-	INVALID("document index 24", gram_explain(o[0], &from_matrix, 24, 2, &o[3], fresh()));
+	INVALID("got 24", gram_explain(o[0], &from_matrix, 24, 2, &o[3], fresh()));
 
 	OK(gram_train(&from_matrix, NONE, &o[3], fresh()));
 	OK(gram_cross_validate(&from_matrix, TEXT("{\"folds\": 3}"), &o[4], fresh()));
@@ -334,7 +334,7 @@ static void models(const char *folder)
 	HAS(o[0], "\"table\":[{\"comma\":false,\"kind\":\"text\",\"name\":\"subject\"},");
 	OK(gram_explain(o[0], &from_table, 3, 2, &o[1], fresh()));
 	HAS(o[1], "{\"column\":\"size\",\"effect\":");
-	INVALID("document index 24", gram_explain(o[0], &from_table, 24, 2, &o[2], fresh()));
+	INVALID("got 24", gram_explain(o[0], &from_table, 24, 2, &o[2], fresh()));
 	table.kinds = &given_kinds;
 	OK(gram_corpus(&from_table, NONE, &o[2], fresh()));
 	HAS(o[2], "{\"comma\":false,\"kind\":\"category\",\"name\":\"size\"}");
@@ -467,7 +467,7 @@ static void errors(const char *folder)
 	        gram_corpus(&(gram_documents){.table = &wide_kinds}, NONE, &o, fresh()));
 	INVALID("sizes of texts must not be NULL", gram_index(&(gram_strings){texts_data, NULL, 2}, NONE, &o, fresh()));
 	INVALID("bytes must not be NULL", gram_load_bytes(NULL, 3, &o, fresh()));
-	INVALID("begins with", gram_load_bytes("abc", 3, &o, fresh()));
+	INVALID("must begin with", gram_load_bytes("abc", 3, &o, fresh()));
 	INVALID("out_documents must not be NULL", gram_neighbours(&from_matrix, NULL, NONE, 1, NULL, out, documents, fresh()));
 	INVALID("k must be between 1", gram_neighbours(&from_matrix, NULL, NONE, 0, NULL, out, 0, fresh()));
 	INVALID("out_groups must have length 24, got 3", gram_duplicates(&from_matrix, NONE, (int64_t[3]){0}, 3, fresh()));
@@ -503,7 +503,7 @@ static void errors(const char *folder)
 	x.classes = &(gram_strings){no_text, no_sizes, 2};
 	INVALID("class 1, \"c\\xff\", is not valid UTF-8", gram_train(&x, NONE, &o, fresh()));
 	targets[5] = INFINITY;
-	INVALID("target of row 5: found +Inf", gram_train(&from_targets, NONE, &o, fresh()));
+	INVALID("target of row 5 must be finite", gram_train(&from_targets, NONE, &o, fresh()));
 	targets[5] = 1;
 
 	/* A message is cut to its room, and there may be none. */
@@ -681,7 +681,7 @@ static void round_of_calls(float *values, const gram_documents *x, float *out)
 	ARRAY(p, "scores", GRAM_DOUBLE, 32, 1);
 	OK(gram_free(c, fresh()));
 	OK(gram_free(p, fresh()));
-	INVALID("is unknown", gram_train(x, TEXT("{\"x\": 1}"), &p, fresh()));
+	INVALID("unknown option", gram_train(x, TEXT("{\"x\": 1}"), &p, fresh()));
 	OK(gram_free(m, fresh()));
 }
 
