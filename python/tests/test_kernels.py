@@ -142,7 +142,7 @@ def test_numbers_beyond_64_bits():
     model = g.TextClassifier("linear", C=1, min_df=1).fit(["red", "blue", "red", "blue"], [0, 1, 0, 1])
     for call in (lambda n: g.neighbours(x, k=n), lambda n: index.query(["red"], k=n), lambda n: g.gram(x, n_jobs=n),
                  lambda n: model.explain(["red"], n), lambda n: index.remove([n])):
-        with pytest.raises(ValueError, match="number|k is"):
+        with pytest.raises(ValueError, match="number|integer"):
             call(2**70)
 
 
