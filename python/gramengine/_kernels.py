@@ -119,7 +119,7 @@ def neighbours(X: Any, of: Any = None, *, k: int = 10, kernel: str | None = None
         ``indices`` and ``values``, both (n, k), and ``distances``.
     """
     if not 1 <= k < 2**31:
-        raise ValueError(f"k must be a 64-bit integer of at least 1, got {k}")
+        raise ValueError(f"k must be an integer in [1, 2**31), got {k}")
     x, y, n = documents(X), None if of is None else documents(of), count(X)
     found = Neighbours(np.empty((n, k), np.int64), np.empty((n, k), np.float32))
     call("gram_neighbours", x.pointer, y and y.pointer, *_how(kernel, n_jobs, memory_bytes, isa, min=min_value), k,
