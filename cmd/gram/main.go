@@ -1,11 +1,11 @@
-// Command gram trains and uses kernel machines on sparse documents: it trains, evaluates, predicts
-// and explains, finds neighbours and duplicates, and writes Gram matrices.
+// Command gram trains, evaluates and explains kernel machines on sparse documents, and predicts
+// with them. It also finds neighbours and duplicates, and writes Gram matrices.
 //
 //	gram COMMAND [flags]
 //
-// The commands are in cmd/internal, one package per group. They parse flags, read documents and
-// write reports, and don't import each other. Package engine computes, package corpus reads
-// documents, and package learn has the learners.
+// The commands are in cmd/internal, one package per group of commands. They parse flags and write
+// reports. Package corpus reads documents, package engine computes kernel values, and package
+// internal/learn has the learners.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 package main
@@ -33,7 +33,6 @@ gram predict -in new.tsv -model mail.model`,
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run runs the program and returns its exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	return backend.Run(&program, args, stdout, stderr)
 }

@@ -43,14 +43,15 @@ type request struct {
 	errorSize      int64
 }
 
-// arguments has the layout of arguments in gram.c. Each function uses some of the fields.
+// arguments has the layout of struct arguments in gram.c. Each function uses a subset of the
+// fields.
 type arguments struct {
 	options text
-	result  *uintptr // receives the handle of the new object
+	result  *uintptr // address for the handle of the new object
 	x, y    *documents
 	texts   *stringList
 	object  uintptr
-	name    text // name of a file, source or array, or the contents of a file
+	name    text // file, source or array name, or the contents of a file
 	i, k    int64
 	numbers span[int64]
 	floats  span[float32]
@@ -62,15 +63,15 @@ type arguments struct {
 type call struct {
 	ctx   context.Context
 	in    *request
-	held  []*entry   // objects in use
-	mu    sync.Mutex // guards callbacks
-	ended bool       // set after the call, when callbacks are forbidden
+	held  []*entry   // objects in use, released after the call
+	mu    sync.Mutex // guards the fields below, and is held during a callback
+	ended bool       // true after the call, when callbacks are forbidden
 
 	last  gram.Progress
-	again *time.Timer // repeats last
+	again *time.Timer // timer that reports last again
 }
 
-// function implements a C function. It returns the new object, or nil if there is none.
+// function implements a C function. It returns the new object, or nil if it creates none.
 type function func(c *call, a *arguments) (object, error)
 
 // with returns a function that decodes the options and then calls f.
@@ -84,7 +85,7 @@ func with[O any](f func(c *call, a *arguments, o *O) (object, error)) function {
 	}
 }
 
-// functions holds the functions of gram.h, indexed by name.
+// functions maps the function names in gram.h to their implementations.
 var functions = map[string]function{
 	"gram_free":           with(free),
 	"gram_read":           with(read),
@@ -110,7 +111,7 @@ var functions = map[string]function{
 	"gram_array":          with(viewOf),
 }
 
-// run calls a function and returns the code of its error or panic.
+// run calls f and returns its return code. If f panics, the code is codeInternal.
 func run(in *request, f function, a *arguments) code {
 	c := &call{in: in}
 	o, err := c.guarded(f, a)
@@ -133,8 +134,9 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
 
-// guarded calls f on a new goroutine. The calling goroutine is locked to C's thread, so each wait
-// in f would switch threads. This would double the time of a Gram matrix of two documents.
+// guarded calls f on a new goroutine, and converts a panic to an error. The calling goroutine is
+// locked to the caller's thread, where each wait would cost a thread switch. This would double the
+// time of a Gram matrix of two documents.
 func (c *call) guarded(f function, a *arguments) (o object, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -157,8 +159,8 @@ const everyTell = 800 * time.Millisecond
 // everyPoll is the interval for polling *cancel.
 const everyPoll = 20 * time.Millisecond
 
-// watch sets c.ctx, and cancels it when *cancel becomes nonzero. After stop, *cancel is no longer
-// read.
+// watch sets c.ctx, which is cancelled when *cancel becomes nonzero. After stop returns, *cancel is
+// no longer read.
 func (c *call) watch() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.ctx = ctx
@@ -228,7 +230,7 @@ func codeOf(err error) code {
 	return codeInvalid
 }
 
-// take returns the entry of a handle. The object stays alive until the end of the call.
+// take returns the entry for a handle. The object stays alive until the call ends.
 func (c *call) take(handle uintptr) (*entry, error) {
 	objects.mu.Lock()
 	defer objects.mu.Unlock()
@@ -241,7 +243,7 @@ func (c *call) take(handle uintptr) (*entry, error) {
 	return e, nil
 }
 
-// tell runs callbacks one at a time. After the call it runs none; prepared models outlive calls.
+// tell runs callback, one at a time, unless the call has ended.
 func (c *call) tell(callback func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,7 +252,7 @@ func (c *call) tell(callback func()) {
 	}
 }
 
-// progress reports progress to the caller, and again at intervals until there is new progress.
+// progress reports p to the caller. If no progress follows, the report is repeated every everyTell.
 func (c *call) progress(p gram.Progress) {
 	if c.in.progress == nil {
 		return
@@ -263,7 +265,7 @@ func (c *call) progress(p gram.Progress) {
 	})
 }
 
-// repeat reports the last progress again.
+// repeat reports c.last and restarts the timer.
 func (c *call) repeat() {
 	c.in.toProgress(append([]byte(c.last.Stage), 0), c.last.Done, c.last.Total)
 	c.again.Reset(everyTell)

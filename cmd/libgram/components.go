@@ -7,10 +7,10 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// components holds principal components. It shares no memory with the caller.
+// components is the result of gram_pca. It shares no memory with the caller.
 type components struct {
 	*gram.Components
-	of *corpus.Corpus // only the tokenizer and vocabulary of the documents
+	of *corpus.Corpus // tokenizer and vocabulary of the documents, without the documents
 	at *array         // coordinates of the documents
 }
 

@@ -16,7 +16,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// options decodes options into a struct that is or embeds gram.Options, and sets the callbacks.
+// options decodes JSON options into a struct that is or embeds gram.Options, and sets the
+// callbacks.
 func (c *call) options(t text, into any) error {
 	b, err := t.slice("options")
 	if err != nil {
@@ -73,7 +74,7 @@ func (o *dataset) firstLabels() []int32 {
 	return first
 }
 
-// withNames adds two arrays to all: the bytes of all names, and the offset of each name.
+// withNames adds two arrays to all: the concatenated names, and the byte offset of each name.
 func withNames(all map[string]arrayMaker, name string, names []string) map[string]arrayMaker {
 	all[name] = func(*call) (*array, error) { return column([]byte(strings.Join(names, ""))), nil }
 	all[name+"_offsets"] = func(*call) (*array, error) {
@@ -123,19 +124,20 @@ func makeCorpus(c *call, a *arguments, o *corpusOptions) (object, error) {
 	return &dataset{in}, err
 }
 
-// copied returns a copy that shares no memory with the caller.
+// copied returns a copy of m that doesn't share memory with it.
 func copied(m *sparse.CSR) *sparse.CSR {
 	return &sparse.CSR{Cols: m.Cols, Offsets: slices.Clone(m.Offsets), Terms: slices.Clone(m.Terms),
 		Values: slices.Clone(m.Values)}
 }
 
-// likewise returns options for tokenising texts with a corpus's tokenizer and min-df 1.
+// likewise returns options that use the tokenizer of a corpus, and keep rare terms.
 func likewise(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }
 
-// pair returns the corpora of x and of. If of is nil, columns is nil. Unless read.MinDF is 1, terms
-// that occur in only one text of the second corpus are removed from both corpora.
+// pair converts two sets of documents to corpora. If there is no second set, columns is nil. Unless
+// read.MinDF is 1, terms that occur in only one text of the second set are removed from both
+// corpora.
 func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *corpus.Corpus, err error) {
 	if of == nil {
 		rows, err = c.corpusOf(x, "x", read)
@@ -160,7 +162,7 @@ func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows,
 	return without(rows, rare), without(columns, rare), nil
 }
 
-// without returns a copy of c from which the given terms are removed.
+// without returns a copy of c without the given terms.
 func without(c *corpus.Corpus, terms map[string]bool) *corpus.Corpus {
 	out, m := *c, c.Documents
 	out.Documents = &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}

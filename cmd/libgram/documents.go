@@ -65,8 +65,8 @@ func (d *documents) check(what string) error {
 	return nil
 }
 
-// corpusOf returns documents as a corpus with labels. The corpus may share memory with the caller.
-// Texts are tokenised with the options in read. In errors, the argument is called what.
+// corpusOf converts documents to a corpus with labels, which may share memory with the caller.
+// Texts are tokenised with the options in read. Errors call the documents what.
 func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*corpus.Corpus, error) {
 	if err := d.check(what); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (c *call) unlabelled(d *documents, what string, read gram.ReadOptions) (*co
 	return out, nil
 }
 
-// lists returns the terms of each document. They share the caller's memory.
+// lists returns the terms of each document, without copying the caller's memory.
 func (d *documents) lists() ([][]string, error) {
 	terms, err := d.terms.list("terms")
 	if err != nil {
@@ -134,7 +134,8 @@ func (d *documents) lists() ([][]string, error) {
 	return out, nil
 }
 
-// offsetsOf checks and returns the offsets of n lists with the given total length.
+// offsetsOf returns the offsets of n lists. It fails unless they ascend from 0 to the total length
+// of the lists, elements.
 func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	if n < 0 || n == math.MaxInt64 {
 		return nil, fmt.Errorf("gram: number of documents for %s must not be negative, got %d", what, n)
@@ -150,7 +151,7 @@ func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	return offsets, nil
 }
 
-// csr checks and returns the matrix. It shares the caller's memory if the types match.
+// csr converts the matrix, and checks it. Arrays of the same type share the caller's memory.
 func (m *matrix) csr() (*sparse.CSR, error) {
 	switch {
 	case m.rows < 0 || m.columns < 0 || m.rows >= math.MaxInt64/16:
@@ -185,7 +186,7 @@ func (m *matrix) csr() (*sparse.CSR, error) {
 	return out, err
 }
 
-// outside returns an error for the first index outside 0 to columns-1.
+// outside returns an error for the first index that isn't in [0, columns).
 func outside[T int32 | int64](indices []T, columns int64) error {
 	for k, index := range indices {
 		if index < 0 || int64(index) >= columns {
@@ -195,7 +196,7 @@ func outside[T int32 | int64](indices []T, columns int64) error {
 	return nil
 }
 
-// named adds the row and column to an error about a value of a matrix.
+// named adds the row and column to an error about a matrix element.
 func (m *matrix) named(err error) error {
 	var value *sparse.ValueError
 	if !errors.As(err, &value) {
@@ -208,12 +209,12 @@ func (m *matrix) named(err error) error {
 		value.Value)
 }
 
-// number is the element type of an array.
+// number is the constraint for the elements of numeric arrays.
 type number interface {
 	int | int32 | int64 | uint32 | float32 | float64
 }
 
-// converted converts numbers to another type, without a copy if the type is the same.
+// converted converts numbers to another type. If the type is the same, it doesn't copy them.
 func converted[T, S number](all []S) []T {
 	if same, ok := any(all).([]T); ok {
 		return same
@@ -225,7 +226,8 @@ func converted[T, S number](all []S) []T {
 	return out
 }
 
-// numbersOf returns n numbers as T. In memory they have type A (32 bits) or B (64 bits).
+// numbersOf returns n numbers, converted to T. data points to elements of type A if bits is 32, and
+// of type B if bits is 64.
 func numbersOf[T, A, B number](data unsafe.Pointer, n int64, bits int32, what string) ([]T, error) {
 	switch bits {
 	case 32:
@@ -274,8 +276,8 @@ func (d *documents) label(c *corpus.Corpus) error {
 	return labelClasses(c, names, labels, offsets)
 }
 
-// labelClasses sets the labels of all documents. Classes without documents are omitted. Without
-// offsets, each document has one label. A negative label means that the document has no label.
+// labelClasses sets the labels of all documents. Classes without documents are omitted. If offsets
+// is nil, each document has one label, or none if its label is negative.
 func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []int64) error {
 	used, seen := make([]bool, len(names)), map[string]bool{}
 	for k, id := range labels {
@@ -318,7 +320,8 @@ func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []in
 	return nil
 }
 
-// labelNumbers converts each target to a class name, the shortest text that parses to the target.
+// labelNumbers sets regression targets as labels. The class name of a target is the shortest text
+// that parses to it.
 func labelNumbers(c *corpus.Corpus, targets []float64) error {
 	place := map[float64]int32{}
 	for i, v := range targets {

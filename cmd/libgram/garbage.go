@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// maxGarbage is the growth of the heap, in bytes, after which collect runs the garbage collector.
+// maxGarbage is the growth of the heap in bytes after which collect runs the garbage collector.
 const maxGarbage = 64 << 20
 
 // settled is the minimum heap size since the last collection, in bytes.

@@ -42,7 +42,7 @@ func makeIndex(c *call, a *arguments, o *gram.IndexOptions) (object, error) {
 	return &index{x}, err
 }
 
-// ofIndex returns the index and the texts of the arguments.
+// ofIndex decodes the index and the texts in the arguments.
 func (c *call) ofIndex(a *arguments) (*index, []string, error) {
 	x, err := objectOf[*index](c, a.object)
 	if err != nil {
@@ -145,7 +145,7 @@ func loadBytes(c *call, a *arguments, _ *gram.Options) (object, error) {
 	return c.loadFrom(bytes.NewReader(slices.Clone(b)))
 }
 
-// loadFrom loads a model or an index.
+// loadFrom reads a model or an index.
 func (c *call) loadFrom(r io.Reader) (object, error) {
 	in := bufio.NewReader(r)
 	if begin, _ := in.Peek(len(indexes)); string(begin) == indexes {

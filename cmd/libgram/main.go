@@ -4,10 +4,9 @@
 //
 //	go build -buildmode=c-shared -o libgram.so ./cmd/libgram
 //
-// The file gram.c passes the [arguments] of a function in gram.h to the Go function with the same
-// name in [functions]. Only this file depends on C. All functions use the same code for options
-// ([decode]), documents ([documents]), objects ([registry]) and results ([array]), and call package
-// gram.
+// For each function of gram.h, gram.c passes the [arguments] to the Go function with the same name
+// in [functions]. Only main.go uses cgo. All functions call package gram, and share the code for
+// options ([decode]), documents ([documents]), objects ([registry]) and results ([array]).
 //
 // SPDX-License-Identifier: BSD-3-Clause
 package main
@@ -22,7 +21,7 @@ import "C"
 
 import "unsafe"
 
-func main() {} // required in a library, but not called
+func main() {} // required by -buildmode=c-shared, but never called
 
 // goCall calls the function with the given name.
 //
@@ -31,13 +30,13 @@ func goCall(name *C.char, call, a unsafe.Pointer) C.int32_t {
 	return C.int32_t(run((*request)(call), functions[C.GoString(name)], (*arguments)(a)))
 }
 
-// toProgress calls the caller's progress function; stage must end with a 0 byte.
+// toProgress calls the caller's progress function. stage must be NUL-terminated.
 func (r *request) toProgress(stage []byte, done, total int64) {
 	C.gramProgress((*C.gram_call)(unsafe.Pointer(r)), (*C.char)(unsafe.Pointer(&stage[0])), C.int64_t(done),
 		C.int64_t(total))
 }
 
-// toWarn calls the caller's warn function; warning must end with a 0 byte.
+// toWarn calls the caller's warn function. warning must be NUL-terminated.
 func (r *request) toWarn(warning []byte) {
 	C.gramWarn((*C.gram_call)(unsafe.Pointer(r)), (*C.char)(unsafe.Pointer(&warning[0])))
 }

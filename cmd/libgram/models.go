@@ -19,11 +19,11 @@ import (
 type model struct {
 	*gram.Model
 	mu    sync.Mutex
-	ready map[string]*ready // prepared models, indexed by the options that they depend on
+	ready map[string]*ready // models prepared for predictions, indexed by options
 }
 
-// ready is a copy of a model that is prepared for predictions. Concurrent calls share the copy, and
-// each receives the progress and warnings of all calls.
+// ready is a model that is prepared for predictions with certain options. Concurrent calls share
+// the model, and each call receives the progress and warnings of all calls.
 type ready struct {
 	*gram.Model
 	mu    sync.Mutex
@@ -40,7 +40,8 @@ func (r *ready) each(visit func(c *call)) {
 	}
 }
 
-// with returns a copy of the model, prepared for the options of a call. The caller must call done.
+// with returns the model prepared for the given options. Until the caller calls done, c receives
+// progress and warnings of the model.
 func (m *model) with(c *call, o *gram.Options, novelty bool) (r *ready, done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,8 +99,8 @@ func (m *model) arrays() map[string]arrayMaker {
 	return withNames(all, "vocabulary", m.About().Vocabulary)
 }
 
-// training returns the documents for training. Texts are tokenised here if Terms is set, and
-// otherwise during training.
+// training returns the documents to train on. If o.Terms is set, texts are tokenised now, otherwise
+// during training.
 func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, error) {
 	read, fixed := gram.ReadOptions{Options: o.Options}, x != nil && x.texts != nil && o.Terms != nil
 	if fixed { // tokenise now, so that warnings refer to these terms
@@ -149,7 +150,7 @@ func crossValidate(c *call, a *arguments, o *gram.ValidateOptions) (object, erro
 	}{v, v.Unfinished == 0}}, nil
 }
 
-// point is a combination of parameters in a search.
+// point is a combination of parameters that gram_search has tried.
 type point struct {
 	gram.SearchPoint
 	Options map[string]any
@@ -178,8 +179,7 @@ func search(c *call, a *arguments, o *gram.SearchOptions) (object, error) {
 	}{found.Measure, points, found.Best, found.Why, found.Ablations, given(found.Train)}}, nil
 }
 
-// answer holds the result of a function: predictions, a validation, a search, an explanation, or
-// matches.
+// answer is a result object: predictions, a validation, a search, an explanation, or matches.
 type answer struct {
 	name string
 	says any
@@ -224,7 +224,7 @@ func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, erro
 	return m.Predict(c.ctx, in)
 }
 
-// untokenised returns documents for a model. Texts and tables are passed without terms, because the
+// untokenised returns documents to predict. Texts and tables aren't tokenised here, because the
 // model tokenises them.
 func (c *call) untokenised(x *documents) (*corpus.Corpus, error) {
 	if err := x.check("x"); err != nil {
@@ -244,8 +244,8 @@ func (c *call) untokenised(x *documents) (*corpus.Corpus, error) {
 		Documents: &sparse.CSR{Offsets: make([]int64, raw.Len()+1)}}, err
 }
 
-// answerOf converts predictions. The classes of the model come first, followed by other predicted
-// labels, "?" or "-1".
+// answerOf converts predictions to a result object. Its classes are the model's classes, followed
+// by other predicted labels, such as "?" or "-1".
 func answerOf(of []string, p *gram.Predictions) *answer {
 	classes, place := slices.Clone(of), map[string]int32{}
 	for i, name := range classes {

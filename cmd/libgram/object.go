@@ -20,12 +20,11 @@ import (
 // object is the Go value behind a handle.
 type object interface {
 	kind() string
-	about() any                    // contents of the array "json"
+	about() any                    // value of the array "json", before encoding
 	arrays() map[string]arrayMaker // all other arrays, indexed by name
 }
 
-// array is a rows x columns array for C. Its data is a []byte, []int32, []int64, []float32 or
-// []float64.
+// array is a row-major array for C. Its data is a []byte, []int32, []int64, []float32 or []float64.
 type array struct {
 	data          any
 	rows, columns int
@@ -34,7 +33,7 @@ type array struct {
 // column returns an array with one column.
 func column[T any](data []T) *array { return &array{data, len(data), 1} }
 
-// arrayMaker returns an array, or nil if the object has no such array.
+// arrayMaker creates an array of an object. It returns nil if the object has no such array.
 type arrayMaker func(c *call) (*array, error)
 
 // made returns an arrayMaker for existing data.
@@ -42,7 +41,7 @@ func made[T any](data []T) arrayMaker {
 	return func(*call) (*array, error) { return column(data), nil }
 }
 
-// rowsOf returns an arrayMaker for rows of equal length. If there are no rows, there is no array.
+// rowsOf returns an arrayMaker for rows of equal length. Without rows, the arrayMaker returns nil.
 func rowsOf(rows [][]float64) arrayMaker {
 	return func(*call) (*array, error) {
 		if len(rows) == 0 {
@@ -62,7 +61,7 @@ type entry struct {
 	pins  runtime.Pinner
 }
 
-// registry maps handles to objects. Handles increase, so no handle is reused.
+// registry maps handles to objects. Handles are assigned in increasing order and never reused.
 type registry struct {
 	mu   sync.Mutex
 	last uintptr
@@ -119,7 +118,8 @@ func (r *registry) release(entries []*entry) (err error) {
 	return err
 }
 
-// objectOf returns the object of a handle as a T. The object stays alive until the end of the call.
+// objectOf returns the object for a handle, or an error if it isn't a T. The object stays alive
+// until the call ends.
 func objectOf[T object](c *call, handle uintptr) (T, error) {
 	var want T
 	e, err := c.take(handle)
@@ -133,15 +133,14 @@ func objectOf[T object](c *call, handle uintptr) (T, error) {
 	return o, nil
 }
 
-// view has the layout of gram_view. The field data is a uintptr, because the caller's old value may
-// point to freed memory. If data were a pointer, Go's write barrier could crash.
+// view has the layout of gram_view. data is a uintptr, because the caller's struct may contain a
+// dangling pointer, on which Go's write barrier could crash.
 type view struct {
 	data          uintptr
 	rows, columns int64
 	kind          int32
 }
 
-// kept is an array with its view.
 type kept struct {
 	*array
 	view
@@ -152,7 +151,7 @@ var kinds = map[reflect.Kind]int32{
 	reflect.Uint8: 0, reflect.Int32: 1, reflect.Int64: 2, reflect.Float32: 3, reflect.Float64: 4,
 }
 
-// view returns the array with the given name. The array is pinned until the object is freed.
+// view returns the named array, which stays pinned until the object is freed.
 func (e *entry) view(c *call, name string) (view, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -213,10 +212,9 @@ func viewOf(c *call, a *arguments, _ *gram.Options) (object, error) {
 	return nil, err
 }
 
-// text is a span of bytes.
 type text struct{ span[byte] }
 
-// string returns the text, which shares the caller's memory.
+// string returns the text without copying the caller's memory. Errors call the text what.
 func (t text) string(what string) (string, error) {
 	b, err := t.slice(what)
 	return unsafe.String(unsafe.SliceData(b), len(b)), err
@@ -228,10 +226,10 @@ type span[T any] struct {
 	count int64
 }
 
-// maxBytes is 128 TiB, more than the memory of any process. A larger length is an error.
+// maxBytes is the maximum size of an array in bytes. No process has this much memory (128 TiB).
 const maxBytes = 1 << 47
 
-// slice returns the numbers, which share the caller's memory. In errors, they are called what.
+// slice returns the elements without copying the caller's memory. Errors call the elements what.
 func (s span[T]) slice(what string) ([]T, error) {
 	size := unsafe.Sizeof(*new(T))
 	switch {
@@ -247,7 +245,7 @@ func (s span[T]) slice(what string) ([]T, error) {
 	return unsafe.Slice(s.data, s.count), nil
 }
 
-// exactly returns the numbers. It fails unless there are n numbers.
+// exactly is like slice, but fails unless there are n elements.
 func (s span[T]) exactly(n int64, what string) ([]T, error) {
 	if s.count != n {
 		return nil, fmt.Errorf("gram: %s must have length %d, got %d", what, n, s.count)
@@ -262,7 +260,7 @@ type stringList struct {
 	count int64
 }
 
-// exactly returns the texts. It fails unless there are n texts.
+// exactly is like list, but fails unless there are n texts.
 func (s *stringList) exactly(n int64, what string) ([]string, error) {
 	if s != nil && s.count != n {
 		return nil, fmt.Errorf("gram: %s must have length %d, got %d", what, n, s.count)
@@ -270,7 +268,7 @@ func (s *stringList) exactly(n int64, what string) ([]string, error) {
 	return s.list(what)
 }
 
-// list returns the texts. They share the caller's memory.
+// list returns the texts without copying the caller's memory.
 func (s *stringList) list(what string) ([]string, error) {
 	if s == nil {
 		return nil, fmt.Errorf("gram: %s must not be NULL", what)

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/internal/snake"
 )
 
-// parsers holds the parsers of options that are strings in JSON but not in Go.
+// parsers maps the types of options that are strings in JSON, but not in Go, to their parsers.
 var parsers = map[reflect.Type]func(string) (any, error){
 	reflect.TypeFor[corpus.Tokenizer](): func(s string) (any, error) { return parseTokenizer(s) },
 	reflect.TypeFor[corpus.Terms]():     func(s string) (any, error) { return corpus.ParseTerms(s) },
@@ -78,7 +78,7 @@ func members(text []byte) (values map[string]json.RawMessage, err error) {
 	return values, nil
 }
 
-// eachField visits the fields that are options.
+// eachField calls visit for each field that is an option, also in embedded structs.
 func eachField(of reflect.Value, visit func(name string, field reflect.Value)) {
 	for i := range of.NumField() {
 		field := of.Type().Field(i)
@@ -91,7 +91,7 @@ func eachField(of reflect.Value, visit func(name string, field reflect.Value)) {
 	}
 }
 
-// expected describes the JSON values of a type. It returns "" if the type has no JSON form.
+// expected describes the JSON values for an option of type t. It returns "" if t has no JSON form.
 func expected(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -144,7 +144,7 @@ func set(field reflect.Value, value json.RawMessage) error {
 	return err
 }
 
-// shown truncates JSON for messages.
+// shown truncates a JSON value for use in a message.
 func shown(value []byte) string {
 	const most = 60
 	if short := cut(string(bytes.TrimSpace(value)), most); len(short) < len(value) {
@@ -153,7 +153,7 @@ func shown(value []byte) string {
 	return string(value)
 }
 
-// keys maps field names, which occur in messages of package gram, to option keys.
+// keys maps field names in messages of package gram to option keys.
 var keys = func() map[string]string {
 	out := map[string]string{"DocumentWeights": "weights"}
 	for _, options := range []any{new(gram.ReadOptions), new(gram.ValidateOptions), new(gram.SearchOptions),
@@ -168,10 +168,10 @@ var keys = func() map[string]string {
 	return out
 }()
 
-// fieldName matches words that may be field names, but not in paths.
+// fieldName matches capitalised words, which may be field names, except in paths.
 var fieldName = regexp.MustCompile(`(^|[ (])([A-Z][A-Za-z]+)($|[ ,:;)])`)
 
-// withKeys replaces field names in a message by option keys, except in quoted text.
+// withKeys replaces field names in a message with option keys, except in quoted text.
 func withKeys(message string) string {
 	parts := strings.Split(message, `"`)
 	for i := 0; i < len(parts); i += 2 {
@@ -183,8 +183,8 @@ func withKeys(message string) string {
 	return strings.Join(parts, `"`)
 }
 
-// parseTokenizer parses a tokenizer in full notation, "word:ngrams=1..2", or in short notation,
-// "words:1..2".
+// parseTokenizer parses a tokenizer in full notation, such as "word:ngrams=1..2", or in short
+// notation, such as "words:1..2".
 func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	t, err := corpus.ParseTerms(s)
 	if err == nil && t.MinDF != 0 {
@@ -193,7 +193,7 @@ func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	return t.Tokenizer, err
 }
 
-// given returns the nonzero options of a struct, indexed by the keys that decode uses.
+// given returns the nonzero options of a struct, indexed by option key.
 func given(options any) map[string]any {
 	out := map[string]any{}
 	eachField(reflect.ValueOf(options), func(name string, field reflect.Value) {
@@ -204,8 +204,8 @@ func given(options any) map[string]any {
 	return out
 }
 
-// encode encodes an object as JSON. Keys are in snake case, and the key kind is added. Infinity and
-// NaN become null.
+// encode returns about as a JSON object with keys in snake case, and with kind as "kind". Infinity
+// and NaN become null.
 func encode(about any, kind string) ([]byte, error) {
 	out, _ := snake.Plain(about).(map[string]any)
 	if out == nil {

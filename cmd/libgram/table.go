@@ -15,13 +15,13 @@ import (
 // table has the layout of gram_table.
 type table struct {
 	columns *stringList
-	kinds   *stringList  // types of the columns; nil or empty if inferred
+	kinds   *stringList  // column types; nil or empty to infer them
 	texts   **stringList // texts of each column; nil for a column of numbers
-	numbers **float64    // numbers of each column
+	numbers **float64    // numbers of each column of numbers
 	rows    int64
 }
 
-// fields returns copies of the column names and the rows. Numbers are formatted; NaN becomes an
+// fields returns copies of the column names and rows. Numbers are converted to text, and NaN to an
 // empty field.
 func (t *table) fields() (columns []string, rows [][]string, err error) {
 	if columns, err = t.columns.list("columns"); err != nil {
@@ -66,7 +66,7 @@ func (t *table) fields() (columns []string, rows [][]string, err error) {
 	return columns, rows, nil
 }
 
-// fieldOf formats a number. If |v| >= 2⁵³, the result may have an exponent.
+// fieldOf formats a number, without an exponent if |v| < 2⁵³. NaN becomes an empty field.
 func fieldOf(v float64) string {
 	switch {
 	case v != v:
