@@ -1,5 +1,4 @@
-// Package effects builds tables that explain a prediction by terms, columns and support vectors,
-// for the commands explain, evaluate and serve.
+// Package effects builds tables that explain a prediction by terms, columns and support vectors.
 package effects
 
 import (
@@ -16,7 +15,8 @@ import (
 // Slopes smaller than roundedSlope times the largest slope are printed as 0.
 const roundedSlope = 1e-9
 
-// Terms returns a table of terms in the same order, with slopes if they are known.
+// Terms returns a table of terms, in the given order. It has a column of slopes if any slope is
+// known.
 func Terms(terms []learn.TermEffect) *report.Table {
 	titles := []string{"term", ">count", ">effect", "favours", ">slope"}
 	if !slices.ContainsFunc(terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
@@ -51,7 +51,8 @@ func Columns(columns []learn.ColumnEffect) *report.Table {
 	return t
 }
 
-// ColumnName formats a column, as in "price = 3 (outside of training, 5 to 9)". See Value for most.
+// ColumnName formats the name, value and note of a column, as in "price = 3 (outside of training, 5
+// to 9)". The value is formatted by [Value].
 func ColumnName(c learn.ColumnEffect, most int) string {
 	name := strings.TrimSuffix(c.Column+" = "+Value(c.Value, most), " = ")
 	if c.Note != "" {
@@ -60,8 +61,8 @@ func ColumnName(c learn.ColumnEffect, most int) string {
 	return name
 }
 
-// Value formats a field of a table: a decimal number with 6 digits, or the beginning of any other
-// text. most is the maximum number of characters.
+// Value formats a field of a table. A number with a decimal point is rounded to 6 significant
+// digits. Any other text is truncated to the given maximum number of characters.
 func Value(value string, most int) string {
 	if x, err := strconv.ParseFloat(value, 64); err == nil && strings.Contains(value, ".") {
 		return fmt.Sprintf("%.6g", x)
@@ -70,7 +71,7 @@ func Value(value string, most int) string {
 }
 
 // Support returns a table of support vectors and their contributions. If texts isn't nil, the table
-// contains the beginning of each text.
+// also shows the beginning of each support vector's text.
 func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
 	classes := slices.ContainsFunc(x.Support, func(s learn.SupportEffect) bool { return s.Class != "" })
 	titles := []string{">document", "class", ">kernel", ">share", "favours", "text"}

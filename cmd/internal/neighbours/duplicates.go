@@ -25,7 +25,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Duplicates is the command duplicates, which finds groups of nearly equal documents.
+// Duplicates is the command duplicates, which finds groups of near-duplicate documents.
 var Duplicates = &cli.Command{
 	Name:    "duplicates",
 	Summary: "find groups of near-duplicate documents, and keep one document per group",
@@ -89,8 +89,8 @@ type duplicatesReport struct {
 
 	sizes   []groupSize
 	largest []largestGroup
-	kept    string         // line about the file of -keep
-	groups  report.Section // section for the page
+	kept    string         // report line on the file of -keep
+	groups  report.Section // page section with groups or pairs
 }
 
 // groupSize is the number of groups with From to To documents.
@@ -103,7 +103,6 @@ func (s groupSize) String() string {
 	return strconv.Itoa(s.From)
 }
 
-// largestGroup is a row in the table of the largest groups.
 type largestGroup struct {
 	Documents int
 	Keep      string
@@ -141,7 +140,6 @@ func (r *duplicatesReport) Describe(d *report.Document) {
 	r.line(d, "pairs")
 }
 
-// check checks combinations of flags.
 func (d *duplicates) check() (err error) {
 	if err := d.search.check(table.Formats); err != nil {
 		return err
@@ -238,7 +236,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	return d.Report(e, d.f, r)
 }
 
-// newReport returns a report for c; of is the corpus of -of, or nil.
+// newReport returns a report without results. Without -of, of is nil.
 func (d *duplicates) newReport(c, of *corpus.Corpus) *duplicatesReport {
 	r := &duplicatesReport{outcome: d.newOutcome(c, of), Within: d.within}
 	r.Embedding = d.embedding.String()
@@ -248,7 +246,7 @@ func (d *duplicates) newReport(c, of *corpus.Corpus) *duplicatesReport {
 // notTexts lists extensions of vector and matrix files.
 var notTexts = []string{".svm", ".libsvm", ".mtx", ".npy", ".npz"}
 
-// find returns the groups of [engine.GroupsWithin].
+// find returns the groups of near-duplicates, and records the search in r.
 func (d *duplicates) find(
 	ctx context.Context, p *cli.Progress, x *sparse.Embedded, r *duplicatesReport,
 ) ([][]int32, error) {
@@ -269,7 +267,7 @@ func (d *duplicates) find(
 // maxLargest is the maximum number of groups in the table of the largest groups.
 const maxLargest = 10
 
-// count sets the fields about groups.
+// count sets the fields that count groups and their documents, and lists the largest groups.
 func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
 	r.Groups = len(groups)
 	for _, g := range groups {
@@ -371,7 +369,7 @@ func needs(s corpus.Size) int64 {
 	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))
 }
 
-// leaks writes the pairs of near documents, one in docs and one in others.
+// leaks finds the pairs of near-duplicates, one in docs and one in others, and writes them.
 func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, docs, others *corpus.Corpus) error {
 	r := d.newReport(docs, others)
 	need := int64(backend.RuntimeBytes)

@@ -92,13 +92,13 @@ type neighboursReport struct {
 	Nearest    distribution `json:"nearest_value"`
 	Pairs      int64        `json:"pairs"`
 
-	nearest       []float64 // values of the nearest neighbours
+	nearest       []float64 // kernel value of each document's nearest neighbour
 	near          *engine.Neighbours
 	rows, columns *corpus.Corpus
 	texts         bool
 }
 
-// distribution holds quantiles of the nearest neighbours' values.
+// distribution holds quantiles of the nearest neighbours' kernel values.
 type distribution struct{ Min, P10, Median, P90, Max float64 }
 
 func newDistribution(values []float64) distribution {
@@ -135,7 +135,6 @@ func (r *neighboursReport) Describe(d *report.Document) {
 	r.describePage(d)
 }
 
-// check checks combinations of flags.
 func (n *neighbours) check() error {
 	if err := n.search.check(formats); err != nil {
 		return err
@@ -201,7 +200,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		source.WarnEmptied(e, columns, x)
 	}
 	k := kernel.Resolve(n.kernel, shared.Terms)
-	c.Documents, columns.Documents, shared = nil, nil, nil // frees memory for the lists
+	c.Documents, columns.Documents, shared = nil, nil, nil // to free memory for the lists of neighbours
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
 	rows := x.Rows()
@@ -245,7 +244,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	return n.Report(e, n.f, r)
 }
 
-// write writes the neighbours. documents is the number of columns of a matrix.
+// write writes the neighbours as a table, or as a sparse matrix with the given number of columns.
 func (n *neighbours) write(ctx context.Context, r *neighboursReport, documents int) (err error) {
 	if n.format != "npz" {
 		return write(ctx, &r.outcome, source.Pairs(r.near, 0), source.NearColumns(r.rows, r.columns, "value", n.texts))
@@ -273,8 +272,8 @@ func (n *neighbours) needs(s corpus.Size) int64 {
 	return max(s.Bytes()+embedded, inEngine+engine.NeighboursBytes(s.Documents, min(n.k, s.Documents)))
 }
 
-// embed embeds c and others, which may be nil. It fails if memory is insufficient. x contains the
-// candidate neighbours. test is c, or nil if others is nil.
+// embed embeds c and, unless it is nil, others. It fails if memory is insufficient. x holds the
+// candidate neighbours. test holds the documents of c, or is nil if others is nil.
 func (n *neighbours) embed(
 	ctx context.Context, c, others *corpus.Corpus,
 ) (s *space.Space, x, test *sparse.Embedded, err error) {
@@ -298,7 +297,7 @@ func (n *neighbours) embed(
 	return source.EmbedTogether(ctx, columns, rows, n.kernel.Embedding(), !kernel.UsesNorms(n.kernel), n.Workers)
 }
 
-// find returns the nearest neighbours in x of the test documents, or of x itself if test is nil.
+// find returns the nearest neighbours in x of each document of test, or of x if test is nil.
 func (n *neighbours) find(
 	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, r *neighboursReport,
 ) (*engine.Neighbours, error) {

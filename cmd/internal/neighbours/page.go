@@ -10,14 +10,14 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Maximum sizes of a page's sections.
+// Limits for the sections of a page.
 const (
 	maxShown = 100 // number of documents or groups
 	maxRows  = 20  // number of rows per table
-	maxOpen  = 3   // number of groups with open tables
+	maxOpen  = 3   // number of groups with expanded tables
 )
 
-// shown adds a table with the first rows to d.
+// shown returns d with a table of up to maxRows rows.
 func shown(d report.Marked, all int, row func(i int) []string, titles ...string) report.Marked {
 	t := report.NewTable(titles...)
 	for i := range min(all, maxRows) {
@@ -85,7 +85,7 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 	}
 }
 
-// first returns a section with the first groups. It is empty without -texts.
+// first returns a section with the first groups. Without -texts it lists none.
 func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
 		Text: fmt.Sprintf("Up to %d groups. The document to keep is listed first.", maxShown)}
@@ -101,7 +101,7 @@ func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 	return s
 }
 
-// nearPairs returns a table of the first pairs.
+// nearPairs returns a section with a table of the first pairs.
 func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []source.Near) report.Section {
 	titles := []string{"document", "near to", ">c", "text", "text near to it"}
 	if !d.texts {

@@ -10,7 +10,7 @@ import (
 // bins is the number of bars in the plot.
 const bins = 100
 
-// newPlot draws a histogram of the nearest neighbours' values.
+// newPlot draws a histogram of the nearest neighbours' kernel values.
 func newPlot(kernel string, nearest []float64) *chart.Chart {
 	p := chart.New("The nearest document", "value of "+kernel, "documents")
 	if len(nearest) > 0 {

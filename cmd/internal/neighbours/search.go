@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// search holds the common flags of both commands.
+// search holds the flags that neighbours and duplicates share.
 type search struct {
 	source.Documents
 	source.Kernels
@@ -36,10 +36,10 @@ func (s *search) declare(f *cli.Flags) {
 	f.Lookup("min-df").Usage = "ignore terms with a document frequency below `N` (default: 1)"
 }
 
-// formats lists the formats for tables, and npz for a matrix.
+// formats lists the output formats: the table formats, and npz for a sparse matrix.
 var formats = append(slices.Clone(table.Formats), "npz")
 
-// check sets defaults for unset flags.
+// check sets unset flags to their defaults, and checks the file extension of -o.
 func (s *search) check(formats []string) error {
 	s.out = cmp.Or(s.out, "-")
 	s.StartsOver = !matrixio.IsStream(s.out)
@@ -58,7 +58,7 @@ func (s *search) check(formats []string) error {
 	return nil
 }
 
-// readOf reads the documents of -of with the flags for -in.
+// readOf reads the documents of -of, with the same flags as the documents of -in.
 func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of string) (*corpus.Corpus, error) {
 	from := s.Documents
 	from.In = of
@@ -84,7 +84,7 @@ func (s *search) haveTexts(c *corpus.Corpus) error {
 	return nil
 }
 
-// planned describes the method for finding the pairs.
+// planned describes the method for finding the pairs, the reason for its choice, and their number.
 func planned(p *engine.JoinPlan) string {
 	counted := ""
 	if p.Distinct > 0 {
@@ -94,7 +94,7 @@ func planned(p *engine.JoinPlan) string {
 	return fmt.Sprintf("by %s, because %s%s, %s pairs", p.Method, p.Why, counted, report.Count(p.Pairs))
 }
 
-// outcome holds the fields of both reports.
+// outcome holds the report fields that neighbours and duplicates share.
 type outcome struct {
 	Corpus    source.Line      `json:"corpus"`
 	Of        *source.Line     `json:"of,omitempty"`
@@ -107,14 +107,14 @@ type outcome struct {
 	Format    string           `json:"format"`
 	FileBytes int64            `json:"file_bytes"`
 	Searched  float64          `json:"seconds_search"`
-	Seconds   float64          `json:"seconds"` // time since embedding began
+	Seconds   float64          `json:"seconds"` // time without reading the documents
 	PeakBytes int64            `json:"peak_bytes"`
 
 	begin time.Time
 	limit int64
 }
 
-// newOutcome returns an outcome for c; of is the corpus of -of, or nil.
+// newOutcome returns the outcome of a search that begins now. Without -of, of is nil.
 func (s *search) newOutcome(c, of *corpus.Corpus) outcome {
 	o := outcome{Corpus: source.NewLine(c), File: s.out, Format: s.format, begin: time.Now(), limit: int64(s.Memory)}
 	if of != nil {
@@ -135,7 +135,7 @@ func (o *outcome) line(d *report.Document, what string) {
 		o.Searched, o.Seconds, report.Peak(o.PeakBytes, o.limit))
 }
 
-// write writes a table to -o, and records its size, the time and the peak memory.
+// write writes a table to the file of -o. It records the file size, the time and the peak memory.
 func write[R any](ctx context.Context, o *outcome, rows iter.Seq[R], columns []table.Column[R]) (err error) {
 	o.FileBytes, err = matrixio.Make(o.File, func(w io.Writer) error {
 		return table.Write(ctx, w, o.Format, rows, columns...)

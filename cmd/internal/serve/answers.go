@@ -21,7 +21,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Maximum numbers of texts per request, of terms or neighbours, and of bytes in a text to explain.
+// maxTexts limits the texts of a request, maxNamed the terms or neighbours in the response, and
+// maxExplained the bytes of a text to explain.
 const maxTexts, maxNamed, maxExplained = 1000, 1000, 64 << 10
 
 // request is the decoded body of a request.
@@ -112,7 +113,7 @@ func (q *request) parse(body []byte) error {
 	return nil
 }
 
-// parseN parses n, the number of terms or neighbours.
+// parseN parses the number of terms or neighbours.
 func (q *request) parseN(value []byte) error {
 	var n *float64
 	if json.Unmarshal(value, &n) != nil || n == nil {
@@ -177,7 +178,7 @@ func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 	return nil
 }
 
-// jsonType returns the name of a JSON value's type.
+// jsonType names the type of a JSON value, with an article.
 func jsonType(value []byte) string {
 	switch value = bytes.TrimLeft(value, " \t\r\n"); value[0] {
 	case '{':
@@ -194,7 +195,7 @@ func jsonType(value []byte) string {
 	return "a number"
 }
 
-// computing returns the handler for a path whose requests have bodies.
+// computing returns a handler that decodes the request body and calls answer.
 func computing(answer func(context.Context, *loaded, *request, *output) error, explains bool) func(
 	*service, http.ResponseWriter, *http.Request, *output) error {
 	return func(s *service, w http.ResponseWriter, r *http.Request, out *output) error {
@@ -209,23 +210,23 @@ func computing(answer func(context.Context, *loaded, *request, *output) error, e
 	}
 }
 
-// prediction is the prediction for a text or row. Regressions have no labels, and multi-label
-// models have no second class.
+// prediction is the JSON object of a prediction for a text or row. It has no labels in a
+// regression, and no second class in a multi-label model.
 type prediction struct {
 	Labels      []string `json:"labels"`
 	Probability *float64 `json:"probability,omitempty"` // probability of the first label
 	Value       *float64 `json:"value,omitempty"`       // estimate of a regression
-	Margin      *float64 `json:"margin,omitempty"`      // decision value of the first class minus that of the second
+	Margin      *float64 `json:"margin,omitempty"`      // decision value of the first class minus the second's
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`
-	Note        string   `json:"note,omitempty"` // note, for example if the text has no known word
-	// For a rejected prediction, Probability is the probability of Second, and below Threshold.
+	Note        string   `json:"note,omitempty"` // remark, for example that the text has no known word
+	// Threshold is set if the prediction is rejected. Probability then refers to Second.
 	Threshold float64 `json:"threshold,omitempty"`
 }
 
-// atOnce is the number of texts predicted at a time. It is small because the decision values for
-// many classes need more memory than the texts.
+// atOnce is the number of texts predicted at a time. It is small, because decision values for many
+// classes need more memory than the texts.
 const atOnce = 64
 
 func predict(ctx context.Context, l *loaded, q *request, out *output) error {
@@ -252,7 +253,6 @@ func predict(ctx context.Context, l *loaded, q *request, out *output) error {
 	return err
 }
 
-// predict predicts texts or rows.
 func (l *loaded) predict(ctx context.Context, raw corpus.Raw) (*gram.Predictions, error) {
 	if raw.Rows != nil {
 		return l.model.PredictRows(ctx, raw.Columns, raw.Rows)
@@ -325,9 +325,9 @@ func explain(ctx context.Context, l *loaded, q *request, out *output) error {
 	return out.json(why)
 }
 
-// neighbour is a neighbour among the texts of -of.
+// neighbour is the JSON object of a neighbour among the texts of -of.
 type neighbour struct {
-	Document string   `json:"document"` // file, or number from 1
+	Document string   `json:"document"` // file name, or index from 1
 	Labels   []string `json:"labels,omitempty"`
 	C        float32  `json:"c"`
 }

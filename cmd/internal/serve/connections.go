@@ -10,11 +10,12 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// connections tracks open connections. Idle connections wait for a request or its header.
+// connections tracks open connections. Idle connections wait for a request, or for the rest of its
+// header.
 type connections struct {
 	mu     sync.Mutex
 	n      int
-	idle   list.List // net.Conn, longest idle first
+	idle   list.List // idle connections (net.Conn), longest idle first
 	places map[net.Conn]*list.Element
 
 	closed int       // number of connections closed because of the limit since the last log line
@@ -30,8 +31,8 @@ func (c *connections) count() int64 {
 // crowdedEvery is the minimum time between log lines about too many connections.
 const crowdedEvery = time.Minute
 
-// connection implements [http.Server.ConnState]. Above the limit it closes the connection that has
-// been idle longest.
+// connection is the callback [http.Server.ConnState]. If a new connection exceeds the limit, it
+// closes the connection that has been idle longest.
 func (s *service) connection(conn net.Conn, state http.ConnState) {
 	c := &s.open
 	c.mu.Lock()
@@ -68,7 +69,7 @@ func (s *service) connection(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// maxConnections returns the connection limit. Connections may use half of the memory.
+// maxConnections returns the maximum number of connections. They may use half of the memory limit.
 func (s *service) maxConnections() int {
 	return int(max(min(maxConnections, s.memory.limit.Load()/2/connectionBytes), 1))
 }

@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// memory counts bytes of connections and requests. Requests above the limit get status 503.
+// memory counts the bytes held by connections and requests. Requests above the limit get status
+// 503.
 type memory struct{ used, limit atomic.Int64 }
 
 // share is the memory held by one request.
@@ -17,7 +18,7 @@ type share struct {
 
 var errBusy = failed(http.StatusServiceUnavailable, "too many concurrent requests")
 
-// take adds n bytes to the share, or fails with errBusy.
+// take adds n bytes to the share. It fails with errBusy if they exceed the limit.
 func (h *share) take(n int64) error {
 	if h.of.used.Add(n) > h.of.limit.Load() {
 		h.of.used.Add(-n)
@@ -27,17 +28,17 @@ func (h *share) take(n int64) error {
 	return nil
 }
 
-// free releases the share.
 func (h *share) free() {
 	h.of.used.Add(-h.n)
 	h.n = 0
 }
 
-// The first part of an output is counted with its connection, so that errors and /healthz can be
-// answered when no memory is left. The size of each further part doubles, up to maxPart.
+// freePart is the size in bytes of an output's first part. It is counted with its connection, so
+// that errors and /healthz can be answered when no memory is left. Each further part doubles the
+// output, up to a part size of maxPart.
 const freePart, maxPart = 4 << 10, 64 << 10
 
-// output is a response. Its memory is counted until the client has read it.
+// output is a response in memory. Its memory is counted until the response has been sent.
 type output struct {
 	kind    string // content type
 	refused error  // error that the response reports
@@ -46,7 +47,8 @@ type output struct {
 	held    share
 }
 
-// Write implements [io.Writer]. After a call fails for lack of memory, all later calls fail.
+// Write implements [io.Writer]. After a call that fails because of the memory limit, all calls
+// fail.
 func (o *output) Write(p []byte) (n int, err error) {
 	if o.refused != nil {
 		return 0, o.refused
@@ -93,7 +95,7 @@ func (o *output) reset() {
 	o.held.free()
 }
 
-// fail replaces the output by an error in JSON.
+// fail replaces the output with an error in JSON.
 func (o *output) fail(err error) {
 	o.reset()
 	text, _ := json.Marshal(map[string]string{"error": failureOf(err).text})

@@ -30,7 +30,7 @@ var policy = func() string {
 		"frame-ancestors 'none'", base64.StdEncoding.EncodeToString(digest[:]))
 }()
 
-// shown is the content of the page. Empty fields are omitted.
+// shown holds the content of the page, which omits empty fields.
 type shown struct {
 	Model, Kind, Text, Error string
 	Fields                   []field // one form field per column, if the model predicts rows
@@ -40,7 +40,7 @@ type shown struct {
 // field is a form field for a column.
 type field struct {
 	Name, Kind, Value string
-	Values            []string // values of a categorical column, without the empty value
+	Values            []string // values of a categorical column, except the empty value
 }
 
 // fields returns the form's fields, filled with the values of row unless row is nil.
@@ -107,7 +107,7 @@ func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) erro
 	})
 }
 
-// filled returns the text or row in the form, and a page with the same form.
+// filled returns the text or row of a submitted form, and a page with the same form.
 func (l *loaded) filled(form url.Values) (corpus.Raw, *shown) {
 	value := func(name string) string {
 		return strings.ToValidUTF8(strings.TrimPrefix(form.Get(name), byteOrderMark), "\ufffd")
@@ -139,7 +139,7 @@ func (s *service) show(h http.Header, l *loaded, p *shown, out *output) error {
 	return out.refused
 }
 
-// answers returns sections with the prediction for a text or row, and its explanation.
+// answers returns a section with the prediction for a text or row, and sections that explain it.
 func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err error) {
 	found, err := l.predict(ctx, raw)
 	if err != nil {

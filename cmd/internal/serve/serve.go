@@ -1,5 +1,5 @@
-// Package serve implements the command serve, which answers HTTP requests with a model. It parses
-// and limits requests, and reloads the model. Package gram computes the predictions.
+// Package serve implements the command serve, which serves predictions of a model over HTTP. It
+// parses and limits requests, and reloads the model. Package gram computes the predictions.
 package serve
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Command is the command serve.
+// Command is the command serve, which serves a model over HTTP.
 var Command = &cli.Command{
 	Name:    "serve",
 	Summary: "serve a model over HTTP: predictions, explanations, neighbours, and a web page",
@@ -52,7 +52,7 @@ gram train train.tsv.gz news.model      serve notices the new file`,
 		f.Reads(&r.model, "model", "serve the model in `FILE`")
 		f.StringVar(&r.of, "of", "", "search neighbours among the texts of `SOURCE` (default: none)")
 		f.ReadsFiles(&r.of, "of", func(ctx context.Context) []string {
-			files, _ := corpus.Files(ctx, r.of) // a listing error occurs again when the texts are read
+			files, _ := corpus.Files(ctx, r.of) // reading the texts reports the same error
 			return files
 		})
 		f.Arguments(cli.Argument{Flag: "model", What: "model"})
@@ -97,7 +97,7 @@ const ending = 500 * time.Millisecond
 // run serves until ctx is done.
 func (r *run) run(ctx context.Context, e *cli.Env) error {
 	r.limits.Limit()
-	// Before this point, SIGHUP ends the program, as in all commands.
+	// From here on, SIGHUP reloads the model. Until then it ends the program, as in all commands.
 	signal.Reset(syscall.SIGHUP)
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGHUP)
@@ -135,7 +135,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
-	done := make(chan func(), 1) // functions that report the results of reloads
+	done := make(chan func(), 1) // functions that complete a reload and report its result
 	read := func() {
 		next, err := r.load(ctx)
 		done <- func() {
@@ -171,7 +171,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
 			defer cancel()
 			if err := server.Shutdown(ctx); err != nil {
-				err = server.Close() // the remaining requests are too slow
+				err = server.Close() // the remaining requests exceed the time limit
 				return err
 			}
 			return nil
@@ -190,17 +190,17 @@ const lookEvery = 500 * time.Millisecond
 // watcher detects that a file was replaced.
 type watcher struct {
 	file       string
-	read, last os.FileInfo // state of the file; nil if it doesn't exist
+	read, last os.FileInfo // state when read, and at the last check; nil if there is no file
 }
 
-// reading records the state of the file. It is called before the file is read.
+// reading records the state of the file. Call it before reading the file.
 func (w *watcher) reading() {
 	w.read, _ = os.Stat(w.file)
 	w.last = w.read
 }
 
-// replaced reports whether the file differs from the file read, and is complete: unchanged since
-// the previous call. It returns false for pipes.
+// replaced reports whether the file has been replaced since it was read, and is complete. It is
+// complete if it hasn't changed since the previous call. Replaced pipes return false.
 func (w *watcher) replaced() bool {
 	now, _ := os.Stat(w.file)
 	settled := sameFile(now, w.last)
@@ -215,8 +215,8 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// bound limits connections and requests to three quarters of the memory that the model leaves; a
-// quarter is for garbage. It fails if a single request of -max-body may need more.
+// bound sets the memory limit for connections and requests to three quarters of the memory that the
+// model leaves. The rest is for garbage. It fails if a request of -max-body bytes may need more.
 func (r *run) bound(s *service) error {
 	budget := r.limits.Budget()
 	if budget == 0 {
@@ -240,26 +240,26 @@ func reason(err error) error {
 	return err
 }
 
-// loaded is an immutable model with the texts for neighbours.
+// loaded is a model with the texts for neighbours. It is immutable.
 type loaded struct {
 	name    string
 	model   *gram.Model
-	classes map[string]int // class numbers, indexed by class name
+	classes map[string]int // class indices by class name
 	columns corpus.Columns // columns of the model's rows; nil if it predicts texts
-	below   float64        // documents with a smaller maximum probability are rejected
+	below   float64        // minimum probability; predictions with a smaller one are rejected
 
 	index *gram.Index    // index of the texts of -of, or nil
-	texts *corpus.Corpus // names and classes of the texts of -of
+	texts *corpus.Corpus // names and labels of the texts of -of
 	read  time.Time
 }
 
-// load reads the model and the texts, and prepares them.
+// load reads and prepares the model, and indexes the texts of -of.
 func (r *run) load(ctx context.Context) (*loaded, error) {
 	m, err := gram.Load(r.model)
 	if err != nil {
 		return nil, fmt.Errorf("-model %w", err)
 	}
-	o := gram.Options{Workers: 1, MemoryBytes: r.limits.Budget()} // requests share the CPUs
+	o := gram.Options{Workers: 1, MemoryBytes: r.limits.Budget()} // one worker, because requests run concurrently
 	out := &loaded{name: r.model, model: m.With(o), classes: map[string]int{}, read: time.Now()}
 	a := m.About()
 	if a.Vocabulary == nil {

@@ -24,18 +24,17 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Each request computes on one CPU; the number of concurrent requests is the number of workers.
 const (
 	maxConnections  = 4096
 	connectionBytes = 32 << 10 // memory for buffers, stacks, and a response of up to freePart bytes
-	unboundedBytes  = 1 << 30  // limit for connections and requests if the memory limit is unknown
+	unboundedBytes  = 1 << 30  // default memory limit for connections and requests
 )
 
-// Memory per byte of a body: bodyTimes bytes to read and parse the body, workTimes to also answer
-// the request.
+// Memory in bytes per byte of a request body: bodyTimes to read and parse the body, and workTimes
+// more to answer the request.
 const bodyTimes, workTimes = 5, 27
 
-// buckets are histogram bounds in seconds. Predicting a text takes half a millisecond.
+// buckets holds the bounds of latency histograms in seconds. Predicting a text takes about 0.5 ms.
 var buckets = metrics.ExponentialBuckets(0.0005, 2, 15)
 
 // service is the state that all handlers share.
@@ -43,12 +42,12 @@ type service struct {
 	current atomic.Pointer[loaded]
 	body    int64         // maximum size of a request body in bytes
 	timeout time.Duration // time limit for reading a request, and for answering it
-	local   bool          // true if the address is loopback
-	errors  *log.Logger   // log of internal errors, which clients don't see
+	local   bool          // true if the server listens on a loopback address
+	errors  *log.Logger   // log for errors whose details clients don't see
 	origins *http.CrossOriginProtection
 
-	slots   chan struct{} // slots of requests that compute
-	reasons chan struct{} // slots for explanations; fewer, so that predictions still get slots
+	slots   chan struct{} // semaphore for requests that compute, with one slot per worker
+	reasons chan struct{} // semaphore for explanations, with fewer slots so that predictions still get slots
 	waiting atomic.Int64  // number of requests that wait for a slot
 	memory  memory
 	open    connections
@@ -75,7 +74,7 @@ func newService(workers int, body int64, timeout time.Duration) *service {
 // use sets l as the model for new requests. Pending requests finish with the old model.
 func (s *service) use(l *loaded) {
 	s.current.Store(l)
-	debug.FreeOSMemory() // frees the memory of the old model for the next one
+	debug.FreeOSMemory() // returns the old model's memory to the operating system
 }
 
 func reloadsName(result string) string { return fmt.Sprintf("gram_reloads_total{result=%q}", result) }
@@ -94,7 +93,7 @@ func failed(status int, format string, args ...any) *failure {
 	return &failure{status, fmt.Sprintf(format, args...)}
 }
 
-// route holds the methods and the handler of a path.
+// route holds the allowed methods and the handler of a path.
 type route struct {
 	methods []string
 	handle  func(s *service, w http.ResponseWriter, r *http.Request, out *output) error
@@ -116,11 +115,11 @@ var routes = map[string]route{
 
 var paths = slices.Sorted(maps.Keys(routes))
 
-// ServeHTTP answers a request and counts it.
+// ServeHTTP implements [http.Handler]. It logs internal errors and updates the metrics.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began, path := time.Now(), r.URL.Path
 	out := &output{kind: "application/json", held: share{of: &s.memory}}
-	defer out.reset() // after the client has read the response
+	defer out.reset() // after the response has been sent
 	status := http.StatusOK
 	if err := s.answer(w, r, out); err != nil {
 		out.fail(err)
@@ -155,8 +154,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer calls the handler for the path. It refuses cross-origin requests and, on a loopback
-// address, requests for other host names, because of DNS rebinding.
+// answer calls the handler for the path. It refuses cross-origin requests. On a loopback address it
+// also refuses requests for other host names, to prevent DNS rebinding.
 func (s *service) answer(w http.ResponseWriter, r *http.Request, out *output) error {
 	at, known := routes[r.URL.Path]
 	switch {
@@ -184,11 +183,11 @@ func isLocal(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// failureOf returns the status and text of an error.
+// failureOf returns the HTTP status and text for an error.
 func failureOf(err error) *failure {
 	var f *failure
 	var tooLarge *http.MaxBytesError
-	var row *corpus.SyntaxError // the object doesn't match the model's columns
+	var row *corpus.SyntaxError // a row that doesn't match the model's columns
 	switch {
 	case errors.As(err, &f):
 		return f
@@ -206,8 +205,8 @@ func failureOf(err error) *failure {
 	return failed(http.StatusInternalServerError, "internal error") // details could be confidential
 }
 
-// compute reads the body, waits for a slot, and calls work. It doesn't occupy a slot while it
-// reads. Explanations also need a slot in reasons, which has fewer slots.
+// compute reads the body, waits for a slot, and calls work. Explanations also wait for a slot in
+// s.reasons.
 func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	work func(ctx context.Context, body []byte, l *loaded) error,
 ) error {
@@ -246,7 +245,7 @@ func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	return work(ctx, body, s.current.Load())
 }
 
-// unread returns the failure for an unreadable body, always with a 4xx status.
+// unread converts an error of reading the body. An unknown error gets status 400 instead of 500.
 func unread(err error) error {
 	if f := failureOf(err); f.status != http.StatusInternalServerError {
 		return f
@@ -268,7 +267,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// health reports the current model.
+// health describes the current model.
 func (s *service) health(_ http.ResponseWriter, _ *http.Request, out *output) error {
 	l := s.current.Load()
 	return out.json(map[string]any{"status": "ok", "model": l.name, "kind": l.kind(), "read": l.read.UTC()})

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/soak"
 )
 
-// Command is the command soak.
+// Command is the command soak, which tests CPU cores.
 var Command = &cli.Command{
 	Name:    "soak",
 	Summary: "stress-test all cores, and report any core that computes wrong results",
@@ -85,7 +85,7 @@ func (s *work) run(ctx context.Context, e *cli.Env) error {
 	progress.Clear()
 	found := &soakReport{r, r.Found == 0 && r.Idle() == nil}
 	if err := errors.Join(s.f.WritePage(found), report.Write(e.Stdout, found, s.f.JSON)); err != nil {
-		return err // after the page, because standard output may fail
+		return err // the page is written first, because standard output may fail
 	}
 	switch {
 	case r.Found == 0 && r.Interrupted:
@@ -149,7 +149,7 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 		"; again, elsewhere = number of 3 retries that differ, on the same and on another core", t)
 }
 
-// setCores parses -cores: numbers and ranges such as 0-3,8.
+// setCores parses the list of CPUs in -cores, such as 0-3,8.
 func (s *work) setCores(text string) error {
 	s.o.Cores = nil
 	for part := range strings.SplitSeq(text, ",") {
