@@ -66,12 +66,12 @@ gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 	},
 }
 
-// dataset holds the flags of corpus.
+// dataset holds the flags of the command corpus.
 type dataset struct {
 	source.Documents
 	source.Kernels // flag -embed
 	backend.Limits
-	listed    int // value of -classes
+	listed    int // maximum number of classes to list; -1 for all
 	out, like string
 }
 
@@ -102,7 +102,7 @@ type corpusReport struct {
 	Rows          []classRow       `json:"rows"`
 	Vectors       *vectorFile      `json:"vectors,omitempty"`
 
-	listed int // value of -classes
+	listed int
 }
 
 // quantiles describes the distribution of the number of values per document.
@@ -116,7 +116,6 @@ type quantiles struct {
 	Mean   float64 `json:"mean"`
 }
 
-// classRow is a class with its number of documents.
 type classRow struct {
 	Class     string `json:"class"`
 	Documents int    `json:"documents"`
@@ -136,8 +135,8 @@ func newCorpusReport(c *corpus.Corpus) *corpusReport {
 	return r
 }
 
-// countClasses counts documents per class. Rows are in descending order of size; ties are in the
-// order of c.Classes.
+// countClasses counts documents per class, and sorts the classes by size in descending order. Ties
+// stay in the order of c.Classes.
 func (r *corpusReport) countClasses(c *corpus.Corpus) {
 	count := make([]int, len(c.Classes))
 	for i := range c.Documents.Rows() {

@@ -14,15 +14,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vectorFile describes the vector file written by corpus.
+// vectorFile describes the file of -o.
 type vectorFile struct {
 	File      string `json:"file"`
-	Embedding string `json:"embedding"` // empty for unchanged values
+	Embedding string `json:"embedding"` // value of -embed; empty if the values are unchanged
 	Bytes     int64  `json:"file_bytes"`
 }
 
-// read reads the source of -like, if any, and then the documents with its vocabulary. Without
-// -like, model and documents are the same.
+// read reads the documents. With -like, it first reads model, and uses its vocabulary for the
+// documents. Otherwise model is the same as documents.
 func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documents, model *corpus.Corpus, err error) {
 	if c.like != "" {
 		training := c.Documents
@@ -39,8 +39,8 @@ func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (docume
 	return documents, model, err
 }
 
-// write writes the documents of c as svmlight vectors, with the embedding of -embed. The embedding
-// is fitted to model, which equals c unless -like is set.
+// write writes the documents of c as svmlight vectors, embedded as set by -embed. The embedding is
+// fitted to model.
 func (w *dataset) write(
 	ctx context.Context, e *cli.Env, p *cli.Progress, c, model *corpus.Corpus, to *vectorFile,
 ) error {
@@ -111,7 +111,7 @@ func (w *dataset) write(
 	return err
 }
 
-// sameClasses returns c with the class numbers of model. Classes that model lacks follow.
+// sameClasses returns c with class indices as in model. Classes that model lacks come last.
 func sameClasses(c, model *corpus.Corpus) *corpus.Corpus {
 	if c == model || len(c.Classes) == 0 {
 		return c

@@ -77,7 +77,7 @@ type gramRow struct {
 	Embedding string  `json:"embedding"`
 	ISA       string  `json:"isa"`
 	Why       string  `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
-	Method    string  `json:"method"`                   // "matrix" or "stripes"
+	Method    string  `json:"method"`                   // "matrix" if computed as a whole, "stripes" if in parts
 	Documents int     `json:"documents"`                // number of rows
 	Columns   int     `json:"columns,omitempty"`        // number of training documents; 0 for a square matrix
 	FileBytes int64   `json:"file_bytes"`
@@ -101,7 +101,7 @@ func (r *gramRow) Describe(d *report.Document) {
 		backend.WithWhy(r.ISA, r.Why), r.Seconds, report.Bytes(r.PeakBytes))
 }
 
-// gram holds the flags of matrix.
+// gram holds the flags of the command matrix.
 type gram struct {
 	source.Documents
 	source.Kernels
@@ -111,7 +111,7 @@ type gram struct {
 	kernel                    kernel.Kernel
 }
 
-// check checks combinations of flags. If -to isn't set, the file name determines the format.
+// check validates the flags. If -to isn't set, the file name extension of -o sets the format.
 func (g *gram) check() error {
 	if g.out == "" {
 		return cli.Usagef("-o FILE is required")
@@ -179,7 +179,7 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	names := corpus.NamesOnly()
-	corpus = nil // free its memory for the matrix
+	corpus = nil // to free memory for the matrix
 	if test != nil {
 		line := source.NewLine(test)
 		r.Test = &line
@@ -202,12 +202,12 @@ func gramOf(n int) string {
 	return fmt.Sprintf("a Gram matrix of %s", report.Documents(n))
 }
 
-// wholeBytes is the maximum size of a matrix that is computed before it is written. Larger matrices
-// are written during the computation, which saves memory and costs little time, because the disk is
-// slower than the engine.
+// wholeBytes is the maximum size in bytes of a matrix that is computed before it is written. Larger
+// matrices are written during the computation. This saves memory and costs little time, because the
+// disk is slower than the engine.
 const wholeBytes = 256 << 20
 
-// write computes and writes the matrix.
+// write computes the matrix, and writes it to -o.
 func (g *gram) write(
 	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k kernel.Kernel, f *matrixFile,
 ) ([]gramRow, error) {
@@ -270,7 +270,7 @@ func stageOf(k kernel.Kernel, first, rows, n int) string {
 		report.Count(n))
 }
 
-// partRows returns the number of rows per part, which depends on the available memory.
+// partRows returns the number of rows per part, which is smaller if memory is scarce.
 func (g *gram) partRows(eng *engine.Engine, rows int, what string, need func(rows int) int64) (int, error) {
 	about := eng.Info()
 	panel := about.Kernels.Panel
@@ -281,10 +281,12 @@ func (g *gram) partRows(eng *engine.Engine, rows int, what string, need func(row
 	return rows, g.Fits(what, need(rows))
 }
 
-// partsBytes returns the memory of two parts in bytes: one is computed while the other is written.
+// partsBytes returns the memory of two parts in bytes. One part is computed while the other is
+// written.
 func partsBytes(rows, n int) int64 { return 2 * engine.MatrixBytes(min(rows, n), n) }
 
-// inParts computes an m x n matrix in parts of rows, and writes each part while computing the next.
+// inParts computes an m x n matrix, a given number of rows at a time, and writes each part while it
+// computes the next.
 func inParts(
 	ctx context.Context, m, n, rows int, compute func(ctx context.Context, first int, part *engine.Dense) error,
 	writeRow func([]float32) error,
@@ -322,7 +324,7 @@ func writeRows(n int, row func(int) []float32, write func([]float32) error, done
 	return nil
 }
 
-// save creates the row's file. write must pass the rows of the matrix to writeRow in order. If it
+// save creates the file of r. write must pass the rows of the matrix to writeRow in order. If it
 // fails, save leaves no file.
 func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeRow func([]float32) error) error) error {
 	var err error

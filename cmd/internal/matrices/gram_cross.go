@@ -17,13 +17,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// matrixFile describes a matrix to write: square, or test documents by training documents.
+// matrixFile describes a matrix to write. With -test it has a row per test document, otherwise it
+// is square.
 type matrixFile struct {
 	header matrixio.Header
 	test   *corpus.Corpus // test documents; nil for a square matrix
 }
 
-// readTest reads the test documents with the terms of the training documents. Without -test it
+// readTest reads the test documents, with the terms of the training documents. Without -test it
 // returns nil.
 func (g *gram) readTest(
 	ctx context.Context, e *cli.Env, p *cli.Progress, train *corpus.Corpus,
@@ -43,7 +44,7 @@ func (g *gram) readTest(
 	return test, nil
 }
 
-// file returns the description of the matrix, and writes the labels of -o-labels.
+// file returns the description of the matrix. If -o-labels is set, it writes the label file.
 func (g *gram) file(e *cli.Env, k kernel.Kernel, train, test *corpus.Corpus) (*matrixFile, error) {
 	f := &matrixFile{test: test, header: matrixio.Header{Rows: train.Documents.Rows(),
 		Comment: fmt.Sprintf("%s of %s", k, filepath.Base(train.Source))}}
@@ -76,7 +77,8 @@ func (g *gram) room(path string, h matrixio.Header) error {
 	return nil
 }
 
-// writeCross writes the matrix of test by training documents, computed in parts of rows.
+// writeCross computes the kernel values of test and training documents in parts of several rows,
+// and writes them.
 func (g *gram) writeCross(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, embedder *sparse.Embedder, k kernel.Kernel, f *matrixFile,
 	row *gramRow,
@@ -102,7 +104,7 @@ func (g *gram) writeCross(
 	})
 }
 
-// testBytes estimates the minimum memory in bytes for comparing test documents with others, before
+// testBytes estimates the memory in bytes for kernel values of a panel of test documents, before
 // the engine exists.
 func testBytes(docs, others *sparse.CSR) int64 {
 	const rows = 64 // maximum size of a panel
@@ -111,8 +113,9 @@ func testBytes(docs, others *sparse.CSR) int64 {
 		2*4*rows*int64(others.Rows())
 }
 
-// crossBytes returns an upper bound of the memory for comparing test documents in parts of rows:
-// their embedded values, a copy in the engine, and two parts of the matrix.
+// crossBytes returns an upper bound of the memory in bytes for kernel values of test documents,
+// computed in parts of the given number of rows. It includes the embedded documents of a part,
+// their copy in the engine, and two parts of the matrix.
 func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	most := int64(0)
 	for first := 0; first < docs.Rows(); first += rows {

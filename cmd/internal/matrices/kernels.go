@@ -43,7 +43,7 @@ gram kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json`,
 	},
 }
 
-// embeddings ends the list of kernels.
+// embeddings is printed after the list of kernels.
 const embeddings = `
 c = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. Sums may also be written as
 0.5*diffusion:t=0.5 + 0.5*linear. All kernels of a sum share the embedding of the first kernel by
@@ -58,8 +58,8 @@ arccos.
 
 gram kernels NAME shows one kernel in detail.`
 
-// minusFirst inserts -- before a specification that begins with a negative weight, such as -1*c, to
-// prevent parsing it as a flag. No flag begins with a digit.
+// minusFirst inserts -- before a specification that begins with a negative weight, such as -1*c, so
+// that it isn't parsed as a flag. No flag begins with a digit.
 func minusFirst(args []string) ([]string, error) {
 	var out []string
 	for i, a := range args {
@@ -98,7 +98,7 @@ type kernelSpec struct {
 	kernel.Properties
 }
 
-// newKernelsReport describes all kernels, or the kernels of args.
+// newKernelsReport describes all kernels, or the kernel in args.
 func newKernelsReport(args []string) (*kernelsReport, error) {
 	r := &kernelsReport{detail: len(args) > 0}
 	for _, info := range kernel.Catalogue() {
@@ -142,7 +142,7 @@ func newKernelRow(info kernel.Info) kernelRow {
 	return row
 }
 
-// Width of the column of names, and of a line.
+// kernelIndent is the width of the column of names, and kernelWidth the width of a line.
 const kernelIndent, kernelWidth = 17, 100
 
 func (r *kernelsReport) Describe(d *report.Document) {

@@ -14,14 +14,14 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// numericLabels returns the class number of each document, see [classNumbers]. It returns nil for a
-// corpus without classes.
+// numericLabels returns a number for the class of each document, see [classNumbers]. Without
+// classes it returns nil.
 func numericLabels(c *corpus.Corpus, e *cli.Env) ([]string, error) {
 	return numbersOf(c, classNumbers(c.Classes, e), "")
 }
 
-// classNumbers returns a number per class: the names if all are numbers, otherwise 1, 2 and so on.
-// In the second case it prints the number of each class.
+// classNumbers returns a number per class. If all class names are numbers, it returns the names.
+// Otherwise it returns 1, 2 and so on, and prints the number of each class.
 func classNumbers(names []string, e *cli.Env) []string {
 	numbered := false
 	for _, name := range names {
@@ -40,8 +40,8 @@ func classNumbers(names []string, e *cli.Env) []string {
 	return numbers
 }
 
-// numbersOf returns the number of each document's class. none is the text for unlabelled documents.
-// It fails for a document with several classes, and for an unlabelled document if none is "".
+// numbersOf returns the number of each document's class, and none for an unlabelled document. It
+// fails if a document has several classes, or no class while none is "".
 func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil
@@ -62,8 +62,8 @@ func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error
 	return labels, nil
 }
 
-// writeLabels writes a line per document: its labels, separated by commas, or - if unlabelled; a
-// TAB; and its file or number.
+// writeLabels writes a line LABELS<TAB>NAME per document. LABELS are separated by commas, or - for
+// an unlabelled document. NAME is the document's file, or its index from 1.
 func writeLabels(w io.Writer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		var names []string
