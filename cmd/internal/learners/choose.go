@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// maxChooseTime is the maximum of -choose-time.
+// maxChooseTime is the maximum of -choose-time, in training runs.
 const maxChooseTime = 1000
 
 func (m *machine) declareChoice(work float64, usage string) {
@@ -35,7 +35,8 @@ func (m *machine) declareChoice(work float64, usage string) {
 	})
 }
 
-// keepTexts keeps rows if automatic selection is on, and texts if no flag sets the terms.
+// keepTexts makes the reader keep rows for automatic selection. Texts are also kept, unless flags
+// set the terms.
 func (m *machine) keepTexts() {
 	if !learn.Chooses(m.learner.Type) || m.chooseTime == 0 {
 		return
@@ -46,7 +47,7 @@ func (m *machine) keepTexts() {
 	}
 }
 
-// settingsOf returns the flags that set the chosen values. It omits -ngrams if ngrams is empty.
+// settingsOf returns the flags that set the chosen values. If ngrams is empty, -ngrams is omitted.
 func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 	s := &found.Chosen.Settings
 	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C)}
@@ -84,7 +85,8 @@ func cutFlags(found *learn.Found) []string {
 	return flags
 }
 
-// linear adds a hint if the validation v of a linear SVM has as good a score as the choice.
+// linear adds a hint to use a linear SVM. Its validation v is nil if its score is worse than that
+// of the chosen settings.
 func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 	if v == nil {
 		return
@@ -98,7 +100,8 @@ func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
-// choiceReport reports an automatic selection. ngrams is nil, or has a value per tokenizer.
+// choiceReport returns the report of an automatic selection. ngrams has the n-gram range of each
+// tokenizer, or is nil.
 func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceReport {
 	if c := found.Chosen; c != nil && c.Why != "" {
 		return &choiceReport{Why: c.Why}
@@ -138,18 +141,18 @@ func (m *machine) oneAnswer(s *score.Score) string {
 
 // choiceReport describes an automatic selection in the reports of train and grid.
 type choiceReport struct {
-	Why         string       `json:"why,omitempty"` // reason why there was no comparison
+	Why         string       `json:"why,omitempty"` // reason why no candidates were compared
 	Measure     tune.Measure `json:"measure,omitempty"`
 	Rows        []gridRow    `json:"rows,omitempty"`
 	DotProducts int64        `json:"dot_products"`
 	Fits        int          `json:"fits"`
 	Seconds     float64      `json:"seconds"`
 	Hint        string       `json:"hint,omitempty"`
-	Linear      float64      `json:"linear,omitempty"` // score of a linear SVM that is as good and much faster
+	Linear      float64      `json:"linear,omitempty"` // score of a linear SVM, if it is as good
 	Train       string       `json:"train,omitempty"`  // command that repeats the training with the chosen settings
 }
 
-// The text report lists at most shownRows points, and shownOfRound per round; -json has all points.
+// shownRows limits the points in the text report, and shownOfRound the points of a round.
 const shownRows, shownOfRound = 10, 5
 
 // Describe adds the best points of each round and the train command.

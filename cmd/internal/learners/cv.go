@@ -60,7 +60,6 @@ func (v *validation) declareFolds(f *cli.Flags) {
 	f.IntVar(&v.folds, "v", tune.DefaultFolds, "`N`: same as -folds")
 }
 
-// check checks combinations of flags.
 func (v *validation) check() error {
 	if v.learner.Type != "" {
 		if _, err := v.kernelOf(nil); err != nil {
@@ -70,7 +69,7 @@ func (v *validation) check() error {
 	return v.checkFolds()
 }
 
-// checkFolds checks -folds and -type before documents are read.
+// checkFolds returns a usage error if -folds or -type doesn't allow cross-validation.
 func (v *validation) checkFolds() error {
 	switch {
 	case v.folds < 2:
@@ -87,7 +86,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(true)
 	defer p.Clear()
 	regression := v.learner.Type == model.EpsilonSVR || v.learner.Type == model.NuSVR
-	if regression && v.f.Page != "" { // keeps the rows for the table of largest errors
+	if regression && v.f.Page != "" { // keep the rows for the table of the largest errors
 		v.KeepTexts = cmp.Or(v.Bytes()/4, math.MaxInt64)
 	}
 	j, err := v.prepare(ctx, e, p, v.unnamed(), 1, v.folds)

@@ -22,10 +22,10 @@ type cvReport struct {
 
 	Scored         int               `json:"documents_scored"`
 	Right          int               `json:"documents_right"`
-	source.Figures                   // over all documents
-	Regression     *score.Regression `json:"regression,omitempty"` // over all documents
+	source.Figures                   // scores over all documents
+	Regression     *score.Regression `json:"regression,omitempty"` // errors over all documents
 	Measure        tune.Measure      `json:"measure"`              // measure of Mean, SD and Rows
-	Mean           float64           `json:"mean"`                 // mean over the folds
+	Mean           float64           `json:"mean"`                 // mean of the measure over the folds
 	SD             float64           `json:"standard_deviation"`
 
 	Unfinished  int     `json:"unfinished_machines"`
@@ -49,14 +49,14 @@ type cvReport struct {
 
 // foldRow holds the scores of one fold.
 type foldRow struct {
-	Fold      int  `json:"fold"` // number of the fold, from 1
+	Fold      int  `json:"fold"` // index of the fold, from 1
 	Documents int  `json:"documents"`
 	Support   *int `json:"support_vectors,omitempty"` // number of support vectors; nil for learners other than SVMs
 	Right     int  `json:"documents_right"`
 	source.Figures
 }
 
-// fill sets the fields that validation determines.
+// fill sets the fields that depend on the validation.
 func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.machineLine = run.line(&v.About)
 	r.Folds, r.Groups, r.Seed = run.folds, run.GroupColumn, run.seed
@@ -158,7 +158,7 @@ func (r *cvReport) writeLines(d *report.Document) {
 	d.Linef("Cross Validation Accuracy = %.6g%%", 100**r.Accuracy)
 }
 
-// meanOf returns the measure's name after "mean".
+// meanOf returns "mean" and the name of the measure.
 func meanOf(m tune.Measure) string {
 	if m == tune.MeanSquaredError { // the measure itself is a mean
 		return m.String()

@@ -67,7 +67,6 @@ type evaluate struct {
 	permutations int
 }
 
-// check checks combinations of flags.
 func (r *evaluate) check() error {
 	if err := r.named("evaluate with"); err != nil {
 		return err
@@ -265,7 +264,7 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 		title, columns[1], columns[3] = "Largest errors, and the terms with the largest effect", "value", ">error"
 	}
 	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
-	if several { // confidence and deciding terms would refer to a wrong label
+	if several { // confidence and terms then refer to this label
 		columns = slices.Insert(columns, 3, "wrong")
 	}
 	t = report.NewTable(columns...)
@@ -281,8 +280,8 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 	return title, t
 }
 
-// deciding returns the terms with the largest positive effects on the prediction. most is the
-// maximum number.
+// deciding lists the terms with the largest positive effects on the prediction, up to a given
+// number.
 func deciding(x *learn.DocumentExplanation, most int) string {
 	var terms []string
 	if x != nil {
@@ -295,9 +294,8 @@ func deciding(x *learn.DocumentExplanation, most int) string {
 	return strings.Join(terms, ", ")
 }
 
-// decidingColumns returns the columns of a row with the largest positive effects on the prediction,
-// and all columns with a note, such as a missing value. most is the maximum number of columns
-// without a note.
+// decidingColumns lists the columns with the largest positive effects on the prediction, up to a
+// given number. It also lists all columns with a note, such as a missing value.
 func decidingColumns(columns []learn.ColumnEffect, most int) string {
 	var parts []string
 	for _, c := range columns {

@@ -119,8 +119,8 @@ func (r *evaluateReport) sure(x *learn.Outcome) string {
 	return text
 }
 
-// curvesSection draws ROC and precision-recall curves: the micro average and the classes with the
-// smallest AUC. Its table lists all classes.
+// curvesSection draws ROC and precision-recall curves for the micro average and for the classes
+// with the smallest AUC. Its table lists all classes.
 func curvesSection(curves []learn.Curve) report.Section {
 	worst := slices.Clone(curves[1:])
 	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
@@ -155,7 +155,7 @@ func curvesSection(curves []learn.Curve) report.Section {
 	return s
 }
 
-// noveltyTable returns a table of the number of documents per interval of ranks.
+// noveltyTable returns a table with the number of documents per interval of ranks.
 func (r *evaluateReport) noveltyTable() *report.Table {
 	t := report.NewTable(">rank above", ">up to", ">documents", ">share", ">expected", ">correct")
 	above, all := 0.0, 0
@@ -337,8 +337,8 @@ func parts(m *learn.Mistake) (out []report.Part) {
 	return out
 }
 
-// trainingTexts returns the texts of -training if its documents are the model's training documents,
-// because support vector numbers refer to them. Otherwise it returns nil.
+// trainingTexts returns the texts of -training, which support vectors refer to by index. It returns
+// nil if the model was trained on other documents.
 func (r *evaluateReport) trainingTexts() []string {
 	a := r.found.m.About()
 	if c := r.training; a.Support > 0 && c != nil && a.Documents == c.Documents.Rows() &&
@@ -356,7 +356,7 @@ func joinTerms(terms []learn.TermWeight) string {
 	return strings.Join(names, ", ")
 }
 
-// copiesSection returns a table of the documents with near copies in the training set.
+// copiesSection returns a table of the documents with near-duplicates in the training set.
 func (r *evaluateReport) copiesSection() report.Section {
 	s := report.Section{Title: "Near-duplicates in training", Text: fmt.Sprintf("%s within a cosine distance of 0.02 "+
 		"of a training document (embedding tf-l1-sqrt). Up to %d are listed:",

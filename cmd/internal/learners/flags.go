@@ -63,7 +63,7 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Check(m.check)
 }
 
-// check checks the flags before documents are read.
+// check validates the flags, before documents are read.
 func (m *machine) check() error {
 	var err error
 	if m.learner.Learner, m.learner.trainer, err = learn.Parse(m.kind); err != nil {
@@ -124,7 +124,7 @@ func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	return m.Parse(svm.DefaultKernel)
 }
 
-// kernelOf returns the kernel set by flags, and fails if there are several.
+// kernelOf returns the kernel set by flags, or a default kernel. It fails if there are several.
 func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	kernels, err := m.kernelsOf(c)
 	if err != nil {
@@ -136,7 +136,7 @@ func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	return kernels[0], nil
 }
 
-// options returns a learner's options, adapted to c. c is nil during flag checks.
+// options returns a learner's options, adapted to c. During flag checks, c is nil.
 func (m *machine) options(c *corpus.Corpus) (o learn.Options, err error) {
 	o = learn.Options{Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Work: m.chooseTime, Vectors: m.vectors}
 	if m.f.IsSet("s", "t", "g", "d", "r", "n", "p") {

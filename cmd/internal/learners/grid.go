@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Grid is the command grid, which searches for kernel and parameters.
+// Grid is the command grid, which searches for the best kernel and parameters.
 var Grid = &cli.Command{
 	Name:    "grid",
 	Summary: "search for the best kernel and parameters by cross-validation",
@@ -61,18 +61,18 @@ type grid struct {
 	lists     gridLists
 	plot, out string
 	oneSE     bool
-	samples   bool // true if there are no lists, so that the search runs on samples
+	samples   bool // true for a search on samples, which has no lists
 	numCs     int  // number of values of C
 }
 
-// declare declares the flags. Lists in kernels are expanded before the flags of machine are
+// declare declares the flags. Lists in -kernel are expanded before the flags of machine are
 // checked.
 func (g *grid) declare(f *cli.Flags) {
 	f.Check(g.expand)
 	g.machine.declare(f)
 }
 
-// expand replaces each kernel that has lists of values by one kernel per combination.
+// expand replaces each kernel that has lists of values with a kernel per combination of values.
 func (g *grid) expand() error {
 	var specs []string
 	for _, spec := range g.Specs {
@@ -86,7 +86,6 @@ func (g *grid) expand() error {
 	return nil
 }
 
-// check checks combinations of flags.
 func (g *grid) check() error {
 	if err := g.checkFolds(); err != nil {
 		return err
@@ -111,7 +110,7 @@ func (g *grid) check() error {
 	return err
 }
 
-// sets reports whether spec, a kernel without base kernels, sets the named parameter.
+// sets reports whether the specification of a base kernel sets the named parameter.
 func sets(spec, name string) bool {
 	k, err := kernel.Parse(spec)
 	if err != nil {
@@ -123,7 +122,7 @@ func sets(spec, name string) bool {
 	return has && err == nil && slices.ContainsFunc(given, func(p params.Setting) bool { return p.Name == name })
 }
 
-// checkNGrams checks the n-gram ranges. The documents are first read with the first range.
+// checkNGrams checks the n-gram ranges, and sets the first for reading the documents.
 func (g *grid) checkNGrams() error {
 	l := &g.lists
 	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {
@@ -147,7 +146,7 @@ func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
 	return o, err
 }
 
-// points returns the grid to search; the corpus is nil during flag checks.
+// points returns the grid to search. During flag checks, c is nil.
 func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	o, err := g.options(c)
 	if err != nil {

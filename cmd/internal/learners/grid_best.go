@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// search runs the search. It also returns the corpus if a model is to be trained on it.
+// search runs the search. If a model is to be trained, it also returns the corpus.
 func (g *grid) search(
 	ctx context.Context, j *job, points *learn.Grid,
 ) (_ *learn.Found, kept *corpus.Corpus, err error) {
@@ -43,7 +43,7 @@ func (g *grid) train(
 	return err
 }
 
-// writeParts adds a table with the gain from each part of the terms, such as word pairs.
+// writeParts adds a table with the gain from each set of terms, such as word pairs.
 func (r *gridReport) writeParts(d *report.Document) {
 	if r.parts == nil {
 		return

@@ -52,11 +52,11 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 	return g.commandLine(searched, settings)
 }
 
-// commandLine returns a train command, quoted for a shell: the user's flags except the kernel, C
-// and others, then -set for other parameters, then settings.
+// commandLine returns a train command, quoted for a shell. It has the user's flags, except the
+// kernel, C and the flags in others. Flags -set for other parameters follow, and then settings.
 func (m *machine) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
-	kind, shown := m.learner.Name, m.learner.New() // shown gets the parameters of -type in settings
+	kind, shown := m.learner.Name, m.learner.New() // shown is the learner of -type in settings, if any
 	// settings alternates flags and values, which replace the user's values
 	for i := 0; i < len(settings); i += 2 {
 		others = append(others, settings[i][1:])
@@ -92,7 +92,7 @@ func (m *machine) commandLine(others, settings []string) string {
 	return strings.Join(words, " ")
 }
 
-// given appends the flags set by the user, quoted for a shell. others lists flags to omit.
+// given appends the flags set by the user, quoted for a shell. It omits the flags in others.
 func given(words []string, f *cli.Flags, others ...string) []string {
 	f.Visit(func(fl *flag.Flag) {
 		switch {

@@ -104,7 +104,7 @@ func (l log2Flag) String() string { return "" }
 
 func (l log2Flag) Set(v string) error { return l.lists.add(log2List(l.name, v)) }
 
-// log2List parses BEGIN,END,STEP, powers of 2, as in -log2c and -log2g of LIBSVM's grid.py.
+// log2List parses BEGIN,END,STEP, a list of exponents of 2, as in -log2c and -log2g of grid.py.
 func log2List(name, s string) (kernel.List, error) {
 	var numbers []float64
 	for part := range strings.SplitSeq(s, ",") {

@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// plotted returns the parameter with the longest list, by default C.
+// plotted returns the parameter on the x axis of the charts. It has the longest list; by default it
+// is C.
 func (r *gridReport) plotted() string {
 	name, most := "C", 1
 	for _, list := range r.searched.Lists {
@@ -62,7 +63,7 @@ func (r *gridReport) charts() []*chart.Chart {
 	return []*chart.Chart{best, took}
 }
 
-// distinct removes the common prefix of all names, up to a comma.
+// distinct removes the common prefix of all names, up to the last common comma.
 func distinct(names []string) []string {
 	for len(names) > 1 {
 		first, _, more := strings.Cut(names[0], ", ")
@@ -77,7 +78,8 @@ func distinct(names []string) []string {
 	return names
 }
 
-// curveOf returns a point's value of a parameter, and the curve's name: the other settings.
+// curveOf returns the value of the parameter over in row, and the curve's name, which lists the
+// other settings.
 func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string) {
 	name = strings.TrimSpace(row.Type + " " + row.Kernel)
 	c, nu, epsilon := row.C, row.Nu, row.Epsilon
@@ -101,7 +103,8 @@ func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string)
 	return x, name
 }
 
-// without removes a parameter from a learner's specification and returns its value.
+// without removes a parameter from a learner's specification. It returns the parameter's value and
+// the rest.
 func without(name, parameter string) (value float64, rest string) {
 	before, after, _ := strings.Cut(name, parameter+"=")
 	end := strings.IndexAny(after+" ", ", ")

@@ -37,15 +37,15 @@ type gridReport struct {
 	SecondsRead  float64 `json:"seconds_read"`
 	SecondsSolve float64 `json:"seconds_solve"`           // time for training and prediction
 	SecondsTrain float64 `json:"seconds_train,omitempty"` // time for training the best point on all documents
-	File         string  `json:"file,omitempty"`          // file of the model
+	File         string  `json:"file,omitempty"`          // path of the model file
 	FileBytes    int64   `json:"file_bytes,omitempty"`
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
-	Rows   []gridRow     `json:"rows"`             // rows of the points; for a search on samples, of the last round
+	Rows   []gridRow     `json:"rows"`             // searched points; for a search on samples, those of the last round
 	Choice *choiceReport `json:"search,omitempty"` // selection report; nil unless the search ran on samples
 
-	parts    []learn.Ablation // contributions of the parts of the terms
+	parts    []learn.Ablation // gain from each set of terms
 	run      *grid
 	searched *learn.Grid
 	ngrams   []string
@@ -56,12 +56,12 @@ type searchedLine struct {
 	Tolerance   float64 `json:"tolerance"`
 	Fits        int     `json:"fits"` // number of training runs: one per point and fold
 	DotProducts int64   `json:"dot_products"`
-	// dot products saved, compared with separate computation for each training run
+	// dot products saved by sharing them between training runs
 	Saved       int64   `json:"dot_products_saved"`
 	SecondsGram float64 `json:"seconds_gram"`
 }
 
-// gridRow describes one point.
+// gridRow describes a point of the search.
 type gridRow struct {
 	Round     int    `json:"round,omitempty"`     // number of the round in a search on samples
 	Documents int    `json:"documents,omitempty"` // size of the round's sample
@@ -77,11 +77,11 @@ type gridRow struct {
 	solver.Regularization
 	Mean       float64          `json:"mean"`
 	SD         float64          `json:"standard_deviation"`
-	Figures    []float64        `json:"figures"`        // measure per fold
+	Figures    []float64        `json:"figures"`        // score of each fold
 	SE         float64          `json:"standard_error"` // standard error of the mean: SD divided by √folds
 	ToBest     *tune.Difference `json:"difference_to_best,omitempty"`
 	Unfinished int              `json:"unfinished_machines"`
-	Seconds    float64          `json:"seconds"` // learn.Validation.Elapsed in seconds
+	Seconds    float64          `json:"seconds"` // elapsed time of training and prediction
 	Best       bool             `json:"is_best,omitempty"`
 
 	*solvedLine // solver statistics; nil for learners other than SVMs
@@ -91,7 +91,7 @@ type gridRow struct {
 type solvedLine struct {
 	Iterations     int64   `json:"iterations"`
 	Support        float64 `json:"support_vectors"` // mean number of distinct support vectors per fold
-	source.Figures         // over all documents
+	source.Figures         // scores over all documents
 }
 
 func newGridRow(v *learn.Validation) gridRow {
@@ -313,7 +313,7 @@ func (r *gridReport) cell(row *gridRow) string {
 	return r.Measure.Format(row.Mean) + " ± " + strings.TrimSuffix(r.Measure.Format(row.SD), "%")
 }
 
-// maxPoints is the maximum number of points in the text report; pages and -json contain all.
+// maxPoints is the maximum number of points in the text report. Pages and -json contain all points.
 const maxPoints = 20
 
 // pointsSection lists the points of a search, best first, with charts.

@@ -49,5 +49,5 @@ func (r *predictReport) work(run *predict, p learn.Predictor) {
 	}
 }
 
-// heldBesides returns the memory of prediction in bytes, except for documents and engine.
+// heldBesides returns the memory in bytes that a prediction needs besides documents and engine.
 func heldBesides(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }

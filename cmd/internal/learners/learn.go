@@ -38,7 +38,7 @@ type parameter struct {
 	text       string // value, or the default until the flag is set
 }
 
-// assigned is a parameter set by a flag or in -type. place is its text on the command line.
+// assigned is a parameter set by a flag or in -type. place is the flag as on the command line.
 type assigned struct{ flag, name, text, place string }
 
 func (p *parameter) String() string { return p.text }
@@ -49,7 +49,7 @@ func (p *parameter) Set(text string) error {
 	return nil
 }
 
-// assign records a parameter. It takes effect after -type is parsed.
+// assign records a parameter, which is set after -type is parsed.
 func (m *machine) assign(flag, name, text, place string) {
 	if name == "weight" && text == "balanced" {
 		name, text = "balanced", "true"
@@ -62,8 +62,8 @@ type several struct{ *parameter }
 
 func (several) Several() {}
 
-// parameterFlags lists flags for SVM parameters. of is the learner with the default, letter is the
-// flag of svm-train, if any.
+// parameterFlags lists the flags for SVM parameters. letter is the flag of svm-train, if any. of is
+// the learner that determines the default.
 var parameterFlags = []struct{ name, letter, of, value, usage string }{
 	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels (a classifier per label)"},
 	{"c", "", "c_svc", "C", "regularization; larger values fit the data more closely"},
@@ -85,8 +85,8 @@ func (m *machine) declareParameters(names ...string) {
 	}
 }
 
-// declareParameter declares a flag for a parameter. of names the learner whose default is the
-// flag's default ("" = no default).
+// declareParameter declares a flag for a parameter. Its default is the default of the learner named
+// of. If of is "", the flag has no default.
 func (m *machine) declareParameter(flag, name, of, usage string) {
 	p := &parameter{m: m, flag: flag, name: name}
 	if of != "" {
@@ -114,7 +114,7 @@ func (s set) Set(text string) error {
 	return nil
 }
 
-// setOnce records which flag sets each parameter, and checks that no parameter is set twice.
+// setOnce records which flag sets each parameter. It fails if two flags set different values.
 func (m *machine) setOnce() error {
 	_, list, _ := strings.Cut(m.kind, ":")
 	own, err := params.Split(list)
@@ -190,7 +190,7 @@ func (m *machine) setParameters() error {
 	return nil
 }
 
-// numberOf returns an SVM parameter: the value set by the user, or its default.
+// numberOf returns a numeric SVM parameter: the value set by the user, or the default.
 func (m *machine) numberOf(name string) float64 {
 	own := svm.Settings{}
 	if m.learner.trainer.Given(name) {

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// letters holds svm-train's flags for kernels.
+// letters holds the kernel flags of svm-train.
 type letters struct {
 	number        int // value of -t; -1 if it isn't set
 	gamma, offset float64
@@ -99,7 +99,7 @@ func (m *machine) checkLetters() error {
 	return nil
 }
 
-// spec returns the specification of the kernel selected by -t; the corpus may be nil.
+// spec returns the specification of the kernel selected by -t. c may be nil.
 func (m *machine) spec(c *corpus.Corpus) string {
 	if m.precomputed() {
 		return model.Precomputed

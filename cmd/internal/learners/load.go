@@ -23,12 +23,13 @@ type loaded struct {
 	err       error
 }
 
-// Estimates until documents and model are read: engineOfModel is the memory of a prediction in
-// multiples of the model file's size, textBytes the memory of text in bytes per value.
+// engineOfModel estimates the memory of a prediction in multiples of the model file's size, and
+// textBytes the memory of texts in bytes per value. Both are used until documents and model are
+// read.
 const engineOfModel, textBytes = 5, 10
 
 // load reads the model and the documents concurrently, because decompression uses only one CPU. The
-// text reader waits for the model's vocabulary before it numbers words.
+// text reader waits for the model's vocabulary before it maps words to columns.
 func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loaded, *corpus.Corpus, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -39,7 +40,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
 		return r.ready(ctx, p, out.m, count, heldBesides(&out.about)+documents)
 	}
-	// It isn't known yet whether the model accepts negative values. If not, embedding fails.
+	// The model, which is still unknown, may accept negative values. If not, embedding fails.
 	r.Signed = true
 	if info, err := os.Stat(r.model); err == nil {
 		r.Held = info.Size() // estimate: a model needs about as much memory as its file
@@ -121,14 +122,15 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	return out, c, nil
 }
 
-// readDocuments holds the number of documents once done is closed; 0 if reading failed.
+// readDocuments holds the number of documents, set before done is closed. It is 0 if reading
+// failed.
 type readDocuments struct {
 	n    int
 	done chan struct{}
 }
 
-// device copies the support vectors to the GPU if it computes kernel values there. If the back end
-// depends on the number of documents, it waits until they are read.
+// device copies the support vectors to the GPU if kernel values are computed there, otherwise it
+// returns nil. If the back end depends on the number of documents, it waits until they are read.
 func (r *predict) device(
 	ctx context.Context, support *sparse.Embedded, documents *readDocuments,
 ) (engine.Device, error) {

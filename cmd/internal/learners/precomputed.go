@@ -51,7 +51,7 @@ func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpu
 //
 //	label 0:serial 1:K(x, x₁) 2:K(x, x₂) …
 //
-// a row begins with a serial number, which is dropped, and the other columns count from 1.
+// a row begins with a serial number, which is dropped. The other columns are numbered from 1.
 func kernelRows(c *corpus.Corpus) error {
 	if c.Vocabulary != nil {
 		return fmt.Errorf("%s contains text, but a precomputed kernel requires a Gram matrix (svm-train -t 4 or .npy)",

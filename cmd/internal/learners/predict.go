@@ -23,7 +23,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predict is the command predict.
+// Predict is the command predict, which predicts documents with a model.
 var Predict = &cli.Command{
 	Name:    "predict",
 	Summary: "predict documents with a model, and score the predictions if labels are known",
@@ -77,8 +77,8 @@ type predict struct {
 	texts      bool
 }
 
-// declare declares the flags for documents and the model. The help on -model uses group and use.
-// others lists positional arguments after source and model.
+// declare declares the flags for documents and the model. The help on -model contains group and
+// use. Positional arguments are the source, the model and others.
 func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.DeclareInput(r.f, "", &r.Limits)
 	r.f.Arguments(append([]cli.Argument{source.Argument, {Flag: "model", What: "model"}}, others...)...)
@@ -87,7 +87,7 @@ func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.f.Reads(&r.model, "model", use+" the model in `FILE`, - for standard input")
 }
 
-// named fails unless documents and a model are set; what completes the error.
+// named fails unless documents and a model are set. The error says what documents are needed for.
 func (r *predict) named(what string) error {
 	switch {
 	case r.In == "":
@@ -107,7 +107,6 @@ func (r *predict) keepTexts() { r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
 // outputs lists the values of -output.
 var outputs = []string{"labels", "probabilities", "decisions"}
 
-// check checks combinations of flags.
 func (r *predict) check() error {
 	if err := r.named("predict"); err != nil {
 		return err
@@ -262,10 +261,11 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	return r.Report(e, r.f, out)
 }
 
-// held returns the memory of the process in bytes, without an engine on other documents.
+// held returns the memory in use after prediction, in bytes, without engines for other documents.
 func held(x *found) int64 { return heldBesides(&x.about) + x.corpus.Bytes() }
 
-// addNovelty ranks documents by similarity to training (nil = the model's documents).
+// addNovelty ranks the documents by similarity to training. If training is nil, it uses the model's
+// documents.
 func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {
 	p.Stage("comparing")
 	defer p.Clear()

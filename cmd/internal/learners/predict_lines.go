@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn"
 )
 
-// writeLines writes the header, if there is one, and a line per document.
+// writeLines writes the header, if any, and a line per document.
 func writeLines(ctx context.Context, w io.Writer, l *learn.Lines) error {
 	if _, err := io.WriteString(w, l.Header()); err != nil {
 		return err
@@ -19,7 +19,7 @@ func writeLines(ctx context.Context, w io.Writer, l *learn.Lines) error {
 type predictedObject struct {
 	Name          string    `json:"name,omitempty"` // name of the document, with -names
 	Labels        []string  `json:"labels"`
-	Value         *float64  `json:"value,omitempty"` // regression: estimate; one_class: decision value
+	Value         *float64  `json:"value,omitempty"` // estimate of a regression, or decision value of one_class
 	Probabilities []float64 `json:"probabilities,omitempty"`
 	Decisions     []float64 `json:"decisions,omitempty"`
 }

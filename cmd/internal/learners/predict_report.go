@@ -19,7 +19,7 @@ import (
 )
 
 type predictReport struct {
-	Corpus  source.Line `json:"corpus"` // corpus without Terms and Digest
+	Corpus  source.Line `json:"corpus"` // description without Terms and Digest
 	Model   string      `json:"model"`
 	Type    string      `json:"type"`
 	Kernel  string      `json:"kernel,omitempty"` // empty if the learner has no kernel
@@ -28,11 +28,11 @@ type predictReport struct {
 	Why     string      `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
 	Workers int         `json:"workers"`
 
-	Scored int `json:"documents_scored"` // documents with a label that is a class of the model
+	Scored int `json:"documents_scored"` // number of documents with a label that is a class of the model
 	Right  int `json:"documents_right"`
 	source.Figures
 	Regression *score.Regression `json:"regression,omitempty"`
-	Rejection  *rejected         `json:"rejection,omitempty"`         // rejections; nil without -reject in training
+	Rejection  *rejected         `json:"rejection,omitempty"`         // rejections; nil if the model never rejects
 	Interval   []float64         `json:"accuracy_interval,omitempty"` // 95% Wilson confidence interval
 	Matrix     [][]int           `json:"confusion_matrix,omitempty"`  // counts [true class][predicted class]
 
@@ -86,7 +86,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 		return
 	}
 	if of.OneClass && !anyKnown([]string{"1", "-1"}, c.Classes) {
-		return // labels don't determine the similarity to the training documents
+		return // only the labels 1 and -1 mark inliers and outliers
 	}
 	s, err := of.Score(p, c)
 	if err != nil {
@@ -96,7 +96,8 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 	r.scored(e, s, of, c)
 }
 
-// scored sets the fields of a score. It warns about classes that the model can't predict.
+// scored sets the fields that depend on the score. It warns about classes that the model can't
+// predict.
 func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *corpus.Corpus) {
 	warnNone(e, c, of.Scheme)
 	if known := len(of.Classes); known > 0 && !of.OneClass && len(s.Classes) > known {
@@ -135,7 +136,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 	r.confusions = r.confusions[:min(len(r.confusions), maxConfused)]
 }
 
-// rejected counts the answered documents: their largest probability reaches the threshold.
+// rejected describes the answered documents, whose largest probability reaches the threshold.
 type rejected struct {
 	Answered int     `json:"documents_answered"`
 	Coverage float64 `json:"coverage"` // fraction of answered documents
@@ -145,12 +146,12 @@ type rejected struct {
 // maxConfused is the maximum number of confused pairs in the report.
 const maxConfused = 10
 
-// anyKnown reports whether known contains any of names.
+// anyKnown reports whether any of names is in known.
 func anyKnown(known, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, name) })
 }
 
-// fill sets the fields about model and predictor.
+// fill sets the fields that describe the model and the predictor.
 func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
 	r.Type, r.Kernel, r.Scheme = of.Type, of.Kernel, of.SchemeName()
 	r.Machines, r.Support = len(of.DecisionFunctions), of.Support
@@ -190,7 +191,7 @@ func (r *predictReport) Describe(d *report.Document) {
 		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, dots, report.Bytes(r.PeakBytes))
 }
 
-// writeScore adds the scores. The first line is the same as in svm-predict.
+// writeScore adds the scores. The first line is the same as the output of svm-predict.
 func (r *predictReport) writeScore(d *report.Document) {
 	if r.MSE != nil {
 		d.Linef("Mean squared error = %g (regression)", run.Round(*r.MSE, 6))

@@ -21,7 +21,7 @@ import (
 // job is a training job: a corpus and the options to train on it.
 type job struct {
 	m      *machine
-	corpus *corpus.Corpus // corpus; nil after handOver if the learner is an SVM
+	corpus *corpus.Corpus // documents; nil after handOver if the learner is an SVM
 	names  *corpus.Corpus // names of documents and terms for error messages
 	o      learn.Options
 	line   source.Line // description of the corpus before training
@@ -32,8 +32,8 @@ type job struct {
 	read, prepare float64
 }
 
-// prepare reads the documents and checks that their labels suit the learner. If may is set, the
-// default kernel and embedding depend on the documents.
+// prepare reads the documents, and checks that their labels suit the learner. If may is set, the
+// default kernel and embedding may depend on the documents.
 func (m *machine) prepare(
 	ctx context.Context, e *cli.Env, p *cli.Progress, may bool, numCs, folds int,
 ) (*job, error) {
@@ -117,7 +117,8 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 	return nil
 }
 
-// handOver returns the corpus. For SVMs, j drops its reference, to free memory for the matrix.
+// handOver returns the corpus. For SVMs, j drops its reference, so that the memory can be freed for
+// the matrix.
 func (j *job) handOver() *corpus.Corpus {
 	c := j.corpus
 	if j.m.learner.Type != "" {
@@ -129,7 +130,7 @@ func (j *job) handOver() *corpus.Corpus {
 // named adds names of documents and terms to a learner's error.
 func (j *job) named(err error) error { return j.names.NameValue(err) }
 
-// checkLabels checks that the labels suit the learner and that a text has terms. It warns about
+// checkLabels checks that the labels suit the learner, and that texts have terms. It warns about
 // unlabelled documents.
 func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Scheme) error {
 	switch {
@@ -156,7 +157,7 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 		least = 1
 	}
 	if len(c.Classes) == 0 {
-		line := "" // hint on the syntax of a label in a line of text
+		line := "" // hint on how to label lines of text
 		if c.Vocabulary != nil {
 			line = "use lines label<TAB>text or "
 			if c.Table != nil {

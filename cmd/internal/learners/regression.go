@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// errorsTable returns R², MAE and RMSE with intervals, also for predicting the training mean.
+// errorsTable returns a table of R², MAE and RMSE with confidence intervals. If the training mean
+// is known, it also has a column for predicting this mean.
 func errorsTable(r *score.Regression) *report.Table {
 	t := report.NewTable("error", ">value", ">95% interval", ">training mean")
 	mean := r.Mean
@@ -51,7 +52,7 @@ func errorFigures(d *report.Document, r *score.Regression) {
 	add("Root mean squared error", "%.5g", r.RMSE, func(m *score.Means) float64 { return m.RMSE })
 }
 
-// estimatesSection draws estimates against targets, and their errors.
+// estimatesSection draws estimates against targets, and errors against estimates.
 func estimatesSection(r *score.Regression, documents int) report.Section {
 	points := "Each point is a document."
 	if len(r.Sample) < documents {
@@ -75,7 +76,7 @@ func estimatesSection(r *score.Regression, documents int) report.Section {
 	} {
 		c.chart.Points("", chart.Colors[0], chart.Circle, 2.5, c.points)
 		low, high := c.chart.X.Min, c.chart.X.Max
-		for _, axis := range []*chart.Axis{&c.chart.X, &c.chart.Y} { // keeps points away from the axes
+		for _, axis := range []*chart.Axis{&c.chart.X, &c.chart.Y} { // margins between points and axes
 			margin := 0.03 * (axis.Max - axis.Min)
 			axis.Min, axis.Max = axis.Min-margin, axis.Max+margin
 		}
@@ -85,8 +86,8 @@ func estimatesSection(r *score.Regression, documents int) report.Section {
 	return s
 }
 
-// worstSection lists the documents with the largest errors in a cross-validation, with the columns
-// of their rows if c has rows, else with their texts.
+// worstSection lists the documents with the largest errors in a cross-validation, with their
+// columns or texts.
 func worstSection(r *score.Regression, c *corpus.Corpus) report.Section {
 	titles := append([]string{"document", ">actual", ">predicted", ">error"}, c.Columns...)
 	if c.Texts != nil {

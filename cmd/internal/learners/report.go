@@ -41,13 +41,13 @@ func (m *machine) line(a *learn.About) machineLine {
 	return l
 }
 
-// computedBy sets the fields about the engine.
+// computedBy sets the back end and the number of workers from the engine of j.
 func (l *machineLine) computedBy(m interface{ Why() string }, j *job) {
 	e := j.problem.Engine()
 	l.ISA, l.Why, l.Workers = e.Info().Backend, m.Why(), e.Info().Workers
 }
 
-// text describes the model in one line; others are inserted before the engine's description.
+// text describes the model in one line. It inserts others before the description of the engine.
 func (l *machineLine) text(others ...string) string {
 	what := l.Type
 	switch {

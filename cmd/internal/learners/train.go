@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Train is the command train.
+// Train is the command train, which trains a model.
 var Train = &cli.Command{
 	Name:    "train",
 	Summary: "train a support vector machine and write its model",
@@ -58,16 +58,15 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 type train struct {
 	machine
 	out, to string
-	folds   int // value of -v
+	folds   int // number of folds in -v
 }
 
 // modelFormats lists the values of -to.
 var modelFormats = []string{"gram", "libsvm", "libsvm-precomputed"}
 
-// check checks combinations of flags.
 func (t *train) check() error {
 	if t.f.IsSet("v") {
-		t.out = "" // no model is written
+		t.out = "" // -v writes no model
 		return t.validation().check()
 	}
 	switch {
@@ -81,9 +80,10 @@ func (t *train) check() error {
 	return t.checkKernel()
 }
 
-// defaultModel returns the default model file, in the current directory as in svm-train.
+// defaultModel returns the default name of the model file, in the current directory as in
+// svm-train.
 func defaultModel(source string) string {
-	name, _, _ := strings.Cut(source, ":") // synthetic:docs=...
+	name, _, _ := strings.Cut(source, ":") // without the parameters of synthetic:docs=...
 	return filepath.Base(filepath.Clean(name)) + ".model"
 }
 
@@ -127,7 +127,7 @@ func (t *train) checkFormat(j *job) error {
 	return nil
 }
 
-// validation returns the cross-validation for -v.
+// validation returns the cross-validation that -v requests.
 func (t *train) validation() *validation { return &validation{machine: &t.machine, folds: t.folds} }
 
 // run reads the documents, trains, writes the model and reports.

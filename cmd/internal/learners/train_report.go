@@ -52,7 +52,7 @@ type machineRow struct {
 	Converged  bool    `json:"converged"`
 }
 
-// fill sets the fields that training determines.
+// fill sets the fields that depend on the model.
 func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	r.Corpus, r.Corpus.Terms = j.line, a.Terms
 	r.File = t.out
@@ -65,7 +65,7 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	}
 	if own, found := learn.KernelMachineOf(m); own != nil {
 		r.fillMachines(t, own, found, j)
-	} else if j.corpus != nil { // otherwise automatic selection trained a linear SVM
+	} else if j.corpus != nil { // nil if automatic selection trained a linear SVM
 		digest := j.corpus.Digest()
 		r.Corpus.Digest = hex.EncodeToString(digest[:])
 	}
@@ -74,8 +74,8 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
-// fillMachines sets the fields for support vector machines. The terms and the corpus digest are in
-// the model.
+// fillMachines sets the fields for support vector machines. The corpus digest is taken from the
+// model, because the corpus was handed over.
 func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Trained, j *job) {
 	r.Corpus.Digest = hex.EncodeToString(m.Digest[:])
 	if t.precomputed() {

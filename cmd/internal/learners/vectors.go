@@ -29,7 +29,7 @@ func (m *machine) takeScale() error {
 }
 
 // unnamed reports whether the default kernel may depend on the documents, because no flag sets the
-// kernel or the embedding. For SVMs, -scale is disregarded.
+// kernel or the embedding. For SVMs, -scale may be set.
 func (m *machine) unnamed() bool {
 	if m.learner.Type == "" {
 		return len(m.Specs) == 0 && m.Embedding == "" && params.Has(m.learner.trainer, "embed")
@@ -45,9 +45,9 @@ func (m *machine) specs() []string {
 	return []string{kernelNames[m.number]}
 }
 
-// readVectors reads the documents, with the numbers of a table as values if a flag requires it. If
-// may is set and the documents are vectors that aren't counts, it sets default options for such
-// vectors and allows negative values.
+// readVectors reads the documents. Numbers in a table become values if a flag requires it. If may
+// is set and the documents are vectors that aren't counts, it sets default options for such vectors
+// and allows negative values.
 func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*corpus.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may
