@@ -19,7 +19,6 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// program lists the commands in the order of the help text.
 var program = cli.Program{
 	Name: "gram",
 	About: `

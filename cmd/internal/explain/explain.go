@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Command is the command explain.
+// Command is the command explain, which explains models and predictions.
 var Command = &cli.Command{
 	Name:    "explain",
 	Summary: "show the terms with the largest effect on a model or a prediction",
@@ -129,7 +129,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	return report.Write(e.Stdout, out, r.f.JSON)
 }
 
-// what returns the name of the reported numbers: mean effect or weight.
+// what names the reported values: mean effect or weight.
 func (x *explanation) what() string {
 	if x.Documents > 0 {
 		return "mean effect"

@@ -1,4 +1,4 @@
-// Package grambench holds the program of cmd/grambench and its command info.
+// Package grambench implements the program grambench and its command info.
 package grambench
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Program lists the commands in the order of the help text.
+// Program is the program grambench. Its commands are in the order of the help text.
 var Program = cli.Program{
 	Name: "grambench",
 	About: `

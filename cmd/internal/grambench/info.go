@@ -29,7 +29,7 @@ and its limit, and the GPU with its driver, or the reason why no GPU is used.`,
 	},
 }
 
-// wantedFeatures lists the processor features that present or future kernels use.
+// wantedFeatures lists the CPU features that present or future kernels may use.
 var wantedFeatures = []cpuid.FeatureID{
 	cpuid.SSE2, cpuid.AVX, cpuid.F16C, cpuid.FMA3, cpuid.AVX2, cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ,
 	cpuid.AVX512VL,
@@ -154,7 +154,7 @@ func (r *info) gpuText() string {
 		d.Driver, kernels)
 }
 
-// size formats a size, which may be unknown.
+// size formats a size in bytes. A size of 0 is unknown.
 func size(n int64) string {
 	if n <= 0 {
 		return report.Known("")
