@@ -21,7 +21,7 @@ var Commands = []*cli.Command{
 	matrices.Kernels, backend.Version,
 }
 
-// Topics returns the help topics. Learners must be registered first.
+// Topics returns the help topics. All learners must be registered before the call.
 func Topics() []cli.Topic {
 	return []cli.Topic{source.Topic, source.TextTopic, backend.Topic, learners.Topic, learners.LearnersTopic()}
 }

@@ -43,8 +43,7 @@ type request struct {
 	errorSize      int64
 }
 
-// arguments has the layout of struct arguments in gram.c. Each function uses a subset of the
-// fields.
+// arguments has the layout of struct arguments in gram.c. Each function uses some fields.
 type arguments struct {
 	options text
 	result  *uintptr // address for the handle of the new object
@@ -134,9 +133,9 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
 
-// guarded calls f on a new goroutine, and converts a panic to an error. The calling goroutine is
-// locked to the caller's thread, where each wait would cost a thread switch. This would double the
-// time of a Gram matrix of two documents.
+// guarded calls f on a new goroutine, and converts a panic to an error. On the calling goroutine,
+// which is locked to the caller's thread, each wait would cost a thread switch. This would double
+// the time of a Gram matrix of two documents.
 func (c *call) guarded(f function, a *arguments) (o object, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -243,7 +242,7 @@ func (c *call) take(handle uintptr) (*entry, error) {
 	return e, nil
 }
 
-// tell runs callback, one at a time, unless the call has ended.
+// tell runs callback unless the call has ended. Callbacks run one at a time.
 func (c *call) tell(callback func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

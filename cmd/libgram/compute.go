@@ -16,8 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// options decodes JSON options into a struct that is or embeds gram.Options, and sets the
-// callbacks.
+// options decodes options into a struct that is or embeds gram.Options, and sets the callbacks.
 func (c *call) options(t text, into any) error {
 	b, err := t.slice("options")
 	if err != nil {
@@ -135,9 +134,8 @@ func likewise(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }
 
-// pair converts two sets of documents to corpora. If there is no second set, columns is nil. Unless
-// read.MinDF is 1, terms that occur in only one text of the second set are removed from both
-// corpora.
+// pair converts two sets of documents. If there is no second set, columns is nil. Unless read.MinDF
+// is 1, terms that occur in only one text of the second set are removed from both corpora.
 func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *corpus.Corpus, err error) {
 	if of == nil {
 		rows, err = c.corpusOf(x, "x", read)

@@ -134,8 +134,7 @@ func (d *documents) lists() ([][]string, error) {
 	return out, nil
 }
 
-// offsetsOf returns the offsets of n lists. It fails unless they ascend from 0 to the total length
-// of the lists, elements.
+// offsetsOf returns the offsets of n lists. It fails unless they ascend from 0 to elements.
 func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	if n < 0 || n == math.MaxInt64 {
 		return nil, fmt.Errorf("gram: number of documents for %s must not be negative, got %d", what, n)
@@ -226,8 +225,7 @@ func converted[T, S number](all []S) []T {
 	return out
 }
 
-// numbersOf returns n numbers, converted to T. data points to elements of type A if bits is 32, and
-// of type B if bits is 64.
+// numbersOf converts n numbers to T. data has elements of type A (32 bits) or B (64 bits).
 func numbersOf[T, A, B number](data unsafe.Pointer, n int64, bits int32, what string) ([]T, error) {
 	switch bits {
 	case 32:
@@ -320,8 +318,7 @@ func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []in
 	return nil
 }
 
-// labelNumbers sets regression targets as labels. The class name of a target is the shortest text
-// that parses to it.
+// labelNumbers labels documents with targets. A label is the shortest text that parses to a target.
 func labelNumbers(c *corpus.Corpus, targets []float64) error {
 	place := map[float64]int32{}
 	for i, v := range targets {

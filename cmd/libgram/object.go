@@ -118,8 +118,7 @@ func (r *registry) release(entries []*entry) (err error) {
 	return err
 }
 
-// objectOf returns the object for a handle, or an error if it isn't a T. The object stays alive
-// until the call ends.
+// objectOf returns the object for a handle, which must be a T. It stays alive until the call ends.
 func objectOf[T object](c *call, handle uintptr) (T, error) {
 	var want T
 	e, err := c.take(handle)

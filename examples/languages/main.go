@@ -35,11 +35,11 @@ var languageOf = map[string]string{".go": "Go", ".py": "Python", ".c": "C", ".cc
 type files struct{ texts, languages []string }
 
 const (
-	maxBytes = 16 << 10 // bytes read of a file
-	parts    = 5        // a fifth of the folders has test files
+	maxBytes = 16 << 10 // maximum number of bytes read from a file
+	parts    = 5        // one of 5 folders has test files
 )
 
-// Bounds of the number of files per language; variables for tests.
+// minFiles and maxFiles bound the number of files per language. They are variables for tests.
 var minFiles, maxFiles = 20, 1000
 
 // collect reads source files. Files in the same folder are either all training files or all test
@@ -85,8 +85,8 @@ func collect(folders []string) (training, test files, err error) {
 type result struct {
 	name      string
 	accuracy  float64
-	time      time.Duration // per file
-	allocated uint64        // bytes per file
+	time      time.Duration // mean time per file
+	allocated uint64        // mean number of bytes per file
 }
 
 func measure(name string, test files, predict func(texts []string) ([]string, error)) (r result, err error) {

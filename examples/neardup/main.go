@@ -26,7 +26,7 @@ import (
 	"github.com/gramengine/gram"
 )
 
-// open loads the index from a file, or makes an empty index if there is none.
+// open loads the index from a file, or makes an empty index if there is no file.
 func open(ctx context.Context, path string) (*gram.Index, error) {
 	index, err := gram.LoadIndex(ctx, path, gram.Options{})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,8 +35,8 @@ func open(ctx context.Context, path string) (*gram.Index, error) {
 	return index, err
 }
 
-// service returns the handler of texts. It handles one text at a time, so that each is compared
-// with all earlier texts.
+// service returns a handler that adds texts to the index, and reports earlier texts near them. It
+// handles one text at a time, so that each text is compared with all earlier texts.
 func service(index *gram.Index, within float64) http.HandlerFunc {
 	var mu sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -27,7 +27,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Command is the command bench.
+// Command is the command bench, which measures the speed of the engine.
 var Command = &cli.Command{
 	Name:    "bench",
 	Summary: "measure pairs/s by instruction set and kernel",
@@ -82,7 +82,7 @@ type bench struct {
 	corpus   *corpus.Corpus
 	embedded map[sparse.Embedding]*sparse.Embedded
 	engines  map[setting]*engine.Engine
-	held     int64 // memory of documents, engines and the matrix
+	held     int64 // memory of documents, engines and the matrix, in bytes
 }
 
 // setting is the configuration of an engine.
@@ -272,7 +272,7 @@ func (b *bench) memory(what string, floats int) ([]float32, error) {
 	return buffer, nil
 }
 
-// take adds bytes to the memory in use, and fails above the limit.
+// take adds bytes to the memory in use. It fails if the memory exceeds the limit.
 func (b *bench) take(what string, bytes int64) error {
 	b.held += bytes
 	if err := b.Fits(what, b.held); err != nil {
@@ -281,7 +281,7 @@ func (b *bench) take(what string, bytes int64) error {
 	return nil
 }
 
-// workerList is a flag value: numbers of goroutines, separated by commas.
+// workerList is the value of -workers: numbers of workers, separated by commas.
 type workerList []int
 
 func (l *workerList) String() string {

@@ -25,7 +25,7 @@ type headsReport struct {
 type headRow struct {
 	Terms     int     `json:"head_terms"`
 	Segments  int     `json:"segments"`
-	Predicted float64 `json:"predicted_seconds"` // prediction for the dot products
+	Predicted float64 `json:"predicted_seconds"` // time that the cost model predicts for the dot products
 	headRound
 	Min    float64 `json:"seconds_least"`
 	Max    float64 `json:"seconds_most"`
@@ -43,8 +43,8 @@ type headRound struct {
 	ToBest  float64 `json:"ratio_to_best"`
 }
 
-// thin reduces heads to about most elements. It keeps the first, the last, the chosen head and its
-// neighbours, and other heads at even intervals.
+// thin reduces heads to about the given number. It keeps the first head, the last head, the chosen
+// head and its neighbours, and further heads at even intervals.
 func thin(heads []engine.Head, chosen, most int) []engine.Head {
 	step := max((len(heads)+most-4)/(most-3), 1)
 	var out []engine.Head

@@ -35,7 +35,7 @@ type memoryRow struct {
 	rounds []instrument.Bandwidth
 }
 
-// pairsRow describes a measurement of an instruction set, kernel and workers, or the baseline.
+// pairsRow is a measurement for an instruction set, kernel and worker count, or of the baseline.
 type pairsRow struct {
 	ISA       string `json:"isa"`
 	Kernel    string `json:"kernel"`
@@ -55,17 +55,17 @@ type pairsRow struct {
 	CopyShare   float64 `json:"copy_bandwidth_share"`
 	PeakBytes   int64   `json:"peak_bytes"` // peak memory of the process
 	Recomputed  int64   `json:"recomputed_pairs"`
-	Found       int64   `json:"found,omitempty"`   // values below the limit of a neighbour list
-	Entered     int64   `json:"entered,omitempty"` // insertions into neighbour lists
+	Found       int64   `json:"found,omitempty"`   // number of values below the limit of a neighbour list
+	Entered     int64   `json:"entered,omitempty"` // number of insertions into neighbour lists
 
 	run    func(ctx context.Context) error
 	engine *engine.Engine // engine; nil for the baseline
 	table  *asm.Kernels   // instruction set; nil for the baseline and the GPU
-	useful int64          // multiply-adds of the head for terms in both documents
+	useful int64          // number of multiply-adds of the head for terms in both documents
 	values int64          // number of stored values
 	mapped bool           // true if the kernel isn't c
 
-	first, merge *pairsRow // row for the first number of workers; row of the baseline
+	first, merge *pairsRow // rows for the first number of workers and for the baseline
 	memory       *memoryRow
 	rounds       []pairsRound
 }
@@ -76,7 +76,7 @@ type pairsRound struct {
 	Seconds       float64 `json:"seconds"`
 	PairsPerS     float64 `json:"pairs_per_s"`
 	RatioToMerge  float64 `json:"ratio_to_merge"`
-	SpeedUp       float64 `json:"speed_up"`        // relative to the first number of workers
+	SpeedUp       float64 `json:"speed_up"`        // speed relative to the first number of workers
 	PeakPerS      float64 `json:"peak_madd_per_s"` // peak over all workers; for medians, the maximum over the rounds
 	HeadPerS      float64 `json:"head_madd_per_s"`
 	MaddsPerS     float64 `json:"madd_per_s"` // multiply-adds of head and tail, per second of the total time
@@ -95,7 +95,7 @@ type pairsRound struct {
 // all returns the baseline and the rows in the order of measurement.
 func (r *pairsReport) all() []*pairsRow { return append([]*pairsRow{r.Merge}, r.Rows...) }
 
-// measurePairs runs bench without -explain.
+// measurePairs measures pairs per second, for bench without -explain.
 func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, error) {
 	r := &pairsReport{header: head, kernels: len(b.specs)}
 	for _, w := range b.workers {
@@ -263,7 +263,7 @@ func (r *pairsReport) Describe(d *report.Document) {
 		return cells
 	}, ">pairs/s", ">min", ">max", ">x merge", ">speed-up", ">seconds", ">peak memory", ">exact form")
 
-	// cuda/check.sh measures the GPU.
+	// The GPU's utilisation is measured by cuda/check.sh.
 	onProcessor := slices.DeleteFunc(slices.Clone(r.Rows), func(row *pairsRow) bool { return row.table == nil })
 	const against = "Hardware utilisation: multiply-adds/s of the head stage, and memory traffic"
 	table("Hardware utilisation", against, onProcessor, func(row *pairsRow) []string {

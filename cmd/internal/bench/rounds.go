@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 )
 
-// The speed of a computer varies over time. So each round measures everything once. Ratios compare
-// values of the same round, and reports contain medians over the rounds.
+// Because the speed of a computer varies over time, each round measures everything once. Ratios
+// compare values of the same round, and reports contain medians over the rounds.
 
 // rounds calls measure once per round for each of n measurements.
 func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error) error {

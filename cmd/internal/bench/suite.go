@@ -19,7 +19,7 @@ import (
 
 const suiteTopic = "suite"
 
-// SuiteTopic is the help topic of the suite.
+// SuiteTopic is the help topic on -suite, the standard workloads.
 var SuiteTopic = cli.Topic{Name: suiteTopic, Text: `
 bench -suite measures standard workloads, which are identical on all computers:
 ` + workloads() + `
@@ -60,7 +60,7 @@ func (s *suite) declare(f *cli.Flags) {
 	f.Writes(&s.out, "o", "write the results of -suite to `FILE` in the format of benchstat")
 }
 
-// checkSuite checks the combination of the suite's flags with other flags.
+// checkSuite returns a usage error if -suite is combined with flags that don't apply to it.
 func (b *bench) checkSuite() error {
 	switch {
 	case b.suite.size == "" && b.suite.out != "":
@@ -141,8 +141,7 @@ func (s *suiteReport) Describe(d *report.Document) {
 		report.Counted(len(s.Rows), "interval", "intervals"))
 }
 
-// expand replaces "..." between two numbers by doublings of the first number that are below the
-// second.
+// expand replaces "..." between two numbers with doublings of the first number, up to the second.
 func expand(s string) (parts []string) {
 	list := strings.Split(strings.ReplaceAll(s, "…", "..."), ",")
 	for i, part := range list {

@@ -15,8 +15,7 @@ import (
 // Slopes smaller than roundedSlope times the largest slope are printed as 0.
 const roundedSlope = 1e-9
 
-// Terms returns a table of terms, in the given order. It has a column of slopes if any slope is
-// known.
+// Terms returns a table of terms, in the given order, with a slope column if slopes are known.
 func Terms(terms []learn.TermEffect) *report.Table {
 	titles := []string{"term", ">count", ">effect", "favours", ">slope"}
 	if !slices.ContainsFunc(terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
@@ -51,8 +50,7 @@ func Columns(columns []learn.ColumnEffect) *report.Table {
 	return t
 }
 
-// ColumnName formats the name, value and note of a column, as in "price = 3 (outside of training, 5
-// to 9)". The value is formatted by [Value].
+// ColumnName formats a column with [Value], as in "price = 3 (outside of training, 5 to 9)".
 func ColumnName(c learn.ColumnEffect, most int) string {
 	name := strings.TrimSuffix(c.Column+" = "+Value(c.Value, most), " = ")
 	if c.Note != "" {

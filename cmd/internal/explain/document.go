@@ -119,8 +119,8 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 	return c, r.document - 1, nil
 }
 
-// marked returns the text with the marked words highlighted. Control characters except line breaks
-// and tabs become spaces.
+// marked returns the text with its words highlighted as in x.Marks. Control characters except line
+// breaks and tabs become spaces.
 func (x *documentReport) marked() string {
 	var b strings.Builder
 	clean := func(text string) {

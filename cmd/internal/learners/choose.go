@@ -35,8 +35,8 @@ func (m *machine) declareChoice(work float64, usage string) {
 	})
 }
 
-// keepTexts makes the reader keep rows for automatic selection. Texts are also kept, unless flags
-// set the terms.
+// keepTexts makes the reader keep rows and, unless flags set the terms, texts for automatic
+// selection.
 func (m *machine) keepTexts() {
 	if !learn.Chooses(m.learner.Type) || m.chooseTime == 0 {
 		return
@@ -85,8 +85,7 @@ func cutFlags(found *learn.Found) []string {
 	return flags
 }
 
-// linear adds a hint to use a linear SVM. Its validation v is nil if its score is worse than that
-// of the chosen settings.
+// linear adds a hint to use a linear SVM with validation v, unless v is nil.
 func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 	if v == nil {
 		return
@@ -100,8 +99,7 @@ func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
-// choiceReport returns the report of an automatic selection. ngrams has the n-gram range of each
-// tokenizer, or is nil.
+// choiceReport reports an automatic selection. ngrams has an n-gram range per tokenizer, or is nil.
 func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceReport {
 	if c := found.Chosen; c != nil && c.Why != "" {
 		return &choiceReport{Why: c.Why}

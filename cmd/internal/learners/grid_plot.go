@@ -10,8 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// plotted returns the parameter on the x axis of the charts. It has the longest list; by default it
-// is C.
+// plotted returns the parameter on the x axis: the parameter with the longest list, by default C.
 func (r *gridReport) plotted() string {
 	name, most := "C", 1
 	for _, list := range r.searched.Lists {
@@ -103,8 +102,7 @@ func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string)
 	return x, name
 }
 
-// without removes a parameter from a learner's specification. It returns the parameter's value and
-// the rest.
+// without removes a parameter from a specification. It also returns the parameter's value.
 func without(name, parameter string) (value float64, rest string) {
 	before, after, _ := strings.Cut(name, parameter+"=")
 	end := strings.IndexAny(after+" ", ", ")

@@ -23,9 +23,8 @@ type loaded struct {
 	err       error
 }
 
-// engineOfModel estimates the memory of a prediction in multiples of the model file's size, and
-// textBytes the memory of texts in bytes per value. Both are used until documents and model are
-// read.
+// engineOfModel estimates the memory of a prediction in multiples of the size of the model file.
+// textBytes estimates the memory of texts in bytes per value of the documents.
 const engineOfModel, textBytes = 5, 10
 
 // load reads the model and the documents concurrently, because decompression uses only one CPU. The
@@ -122,8 +121,8 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	return out, c, nil
 }
 
-// readDocuments holds the number of documents, set before done is closed. It is 0 if reading
-// failed.
+// readDocuments holds the number of documents, or 0 if reading failed. It is set when done is
+// closed.
 type readDocuments struct {
 	n    int
 	done chan struct{}

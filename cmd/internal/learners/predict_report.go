@@ -96,8 +96,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 	r.scored(e, s, of, c)
 }
 
-// scored sets the fields that depend on the score. It warns about classes that the model can't
-// predict.
+// scored sets the fields that depend on s. It warns about classes that the model can't predict.
 func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *corpus.Corpus) {
 	warnNone(e, c, of.Scheme)
 	if known := len(of.Classes); known > 0 && !of.OneClass && len(s.Classes) > known {

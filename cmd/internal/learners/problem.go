@@ -117,8 +117,7 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 	return nil
 }
 
-// handOver returns the corpus. For SVMs, j drops its reference, so that the memory can be freed for
-// the matrix.
+// handOver returns the corpus. For SVMs, j drops its reference, to free memory for the matrix.
 func (j *job) handOver() *corpus.Corpus {
 	c := j.corpus
 	if j.m.learner.Type != "" {

@@ -80,8 +80,7 @@ func (t *train) check() error {
 	return t.checkKernel()
 }
 
-// defaultModel returns the default name of the model file, in the current directory as in
-// svm-train.
+// defaultModel returns the default model file, in the current directory as in svm-train.
 func defaultModel(source string) string {
 	name, _, _ := strings.Cut(source, ":") // without the parameters of synthetic:docs=...
 	return filepath.Base(filepath.Clean(name)) + ".model"

@@ -281,12 +281,10 @@ func (g *gram) partRows(eng *engine.Engine, rows int, what string, need func(row
 	return rows, g.Fits(what, need(rows))
 }
 
-// partsBytes returns the memory of two parts in bytes. One part is computed while the other is
-// written.
+// partsBytes returns the memory of two parts in bytes, for computing one and writing the other.
 func partsBytes(rows, n int) int64 { return 2 * engine.MatrixBytes(min(rows, n), n) }
 
-// inParts computes an m x n matrix, a given number of rows at a time, and writes each part while it
-// computes the next.
+// inParts computes an m x n matrix in parts of rows, and writes each part while computing the next.
 func inParts(
 	ctx context.Context, m, n, rows int, compute func(ctx context.Context, first int, part *engine.Dense) error,
 	writeRow func([]float32) error,

@@ -17,8 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// matrixFile describes a matrix to write. With -test it has a row per test document, otherwise it
-// is square.
+// matrixFile describes a matrix to write: square or, with -test, with a row per test document.
 type matrixFile struct {
 	header matrixio.Header
 	test   *corpus.Corpus // test documents; nil for a square matrix
@@ -77,8 +76,7 @@ func (g *gram) room(path string, h matrixio.Header) error {
 	return nil
 }
 
-// writeCross computes the kernel values of test and training documents in parts of several rows,
-// and writes them.
+// writeCross computes and writes the matrix of -test, several rows at a time.
 func (g *gram) writeCross(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, embedder *sparse.Embedder, k kernel.Kernel, f *matrixFile,
 	row *gramRow,
@@ -113,9 +111,8 @@ func testBytes(docs, others *sparse.CSR) int64 {
 		2*4*rows*int64(others.Rows())
 }
 
-// crossBytes returns an upper bound of the memory in bytes for kernel values of test documents,
-// computed in parts of the given number of rows. It includes the embedded documents of a part,
-// their copy in the engine, and two parts of the matrix.
+// crossBytes returns an upper bound of the memory for a part of the matrix of -test, in bytes: its
+// embedded documents, their copy in the engine, and two parts of the matrix.
 func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	most := int64(0)
 	for first := 0; first < docs.Rows(); first += rows {

@@ -21,8 +21,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// maxTexts limits the texts of a request, maxNamed the terms or neighbours in the response, and
-// maxExplained the bytes of a text to explain.
+// maxTexts limits the texts of a request, maxNamed is the limit of n, and maxExplained limits the
+// bytes of a text to explain.
 const maxTexts, maxNamed, maxExplained = 1000, 1000, 64 << 10
 
 // request is the decoded body of a request.

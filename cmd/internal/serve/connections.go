@@ -10,8 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// connections tracks open connections. Idle connections wait for a request, or for the rest of its
-// header.
+// connections tracks open connections. Idle connections wait for the header of a request.
 type connections struct {
 	mu     sync.Mutex
 	n      int

@@ -6,8 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// memory counts the bytes held by connections and requests. Requests above the limit get status
-// 503.
+// memory counts bytes of connections and requests. Requests above the limit get status 503.
 type memory struct{ used, limit atomic.Int64 }
 
 // share is the memory held by one request.
@@ -33,9 +32,8 @@ func (h *share) free() {
 	h.n = 0
 }
 
-// freePart is the size in bytes of an output's first part. It is counted with its connection, so
-// that errors and /healthz can be answered when no memory is left. Each further part doubles the
-// output, up to a part size of maxPart.
+// An output's first part of freePart bytes is counted with its connection, so that errors and
+// /healthz can be answered when no memory is left. Further parts have up to maxPart bytes.
 const freePart, maxPart = 4 << 10, 64 << 10
 
 // output is a response in memory. Its memory is counted until the response has been sent.
@@ -47,8 +45,7 @@ type output struct {
 	held    share
 }
 
-// Write implements [io.Writer]. After a call that fails because of the memory limit, all calls
-// fail.
+// Write implements [io.Writer]. After a call exceeds the memory limit, all later calls fail.
 func (o *output) Write(p []byte) (n int, err error) {
 	if o.refused != nil {
 		return 0, o.refused

@@ -276,7 +276,7 @@ type found struct {
 	eng      *engine.Engine
 	embedder *sparse.Embedder
 	kernel   kernel.Kernel
-	held     int64 // memory in bytes, including the engine
+	held     int64 // memory in use in bytes, including the engine
 }
 
 // find computes the components, from the whole matrix or from landmarks.
@@ -351,7 +351,7 @@ func (c *components) fit(
 	return found, err
 }
 
-// take sets the fields about the components.
+// take sets the fields that describe the components.
 func (r *componentsReport) take(c *pca.Components) {
 	r.Kept, r.Basis, r.Total = c.MatrixStored, c.Basis, c.Total
 	r.Landmarks, r.Left = c.Landmarks, c.Residual/c.Total

@@ -10,7 +10,7 @@ import (
 
 const width = 15 // width of a plot in centimetres
 
-// maxPoints is the maximum number of documents in a plot; more would overlap.
+// maxPoints is the maximum number of documents in a plot. More points would overlap.
 const maxPoints = 5000
 
 // draw returns two charts: documents by their first two components, coloured by class, and the

@@ -23,7 +23,7 @@ import (
 // coordinates returns the coordinates of the listed documents, one row each.
 type coordinates func(ctx context.Context, rows []int) (*mat.Dense, error)
 
-// ofDocuments returns a function that projects documents.
+// ofDocuments returns a function that projects documents of a corpus.
 func (c *components) ofDocuments(f *found, of *corpus.Corpus) coordinates {
 	return func(ctx context.Context, rows []int) (*mat.Dense, error) {
 		x, err := f.embedder.TransformRows(ctx, of.Documents, rows, c.Workers)
@@ -35,7 +35,7 @@ func (c *components) ofDocuments(f *found, of *corpus.Corpus) coordinates {
 	}
 }
 
-// chosenRows returns a copy of some rows of z.
+// chosenRows returns a copy of the listed rows of z.
 func chosenRows(z *mat.Dense, rows []int) *mat.Dense {
 	_, cols := z.Dims()
 	out := mat.NewDense(len(rows), cols, nil)

@@ -1,4 +1,5 @@
-// Package spectral implements the commands spectrum and pca, based on Gram matrix eigenvalues.
+// Package spectral implements the commands spectrum and pca, which compute eigenvalues and
+// principal components of Gram matrices.
 package spectral
 
 import (
@@ -24,7 +25,7 @@ import (
 // maxWhole is the maximum number of documents for which all eigenvalues are computed by default.
 const maxWhole = 1000
 
-// Command is the command spectrum.
+// Command is the command spectrum, which computes eigenvalues of Gram matrices.
 var Command = &cli.Command{
 	Name:    "spectrum",
 	Summary: "compute eigenvalues of a Gram matrix, and test if it is positive semidefinite",
@@ -95,7 +96,7 @@ type row struct {
 	Definite  string           `json:"definite"` // known definiteness of the kernel
 	Condition string           `json:"condition,omitempty"`
 	Steps     int              `json:"steps,omitempty"` // Lanczos steps; 0 if all eigenvalues were computed
-	Rounding  float64          `json:"rounding"`        // n·2⁻²⁴·|λ|max
+	Rounding  float64          `json:"rounding"`        // rounding bound, n·2⁻²⁴·|λ|max
 	Verdict   string           `json:"verdict"`
 	Largest   []spectrum.Value `json:"largest"`
 	Smallest  []spectrum.Value `json:"smallest"`
@@ -137,7 +138,7 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 					return err
 				}
 			}
-			x, eng = nil, nil // frees their memory for the next kernel
+			x, eng = nil, nil // to free memory for the next embedding
 			if x, err = source.Embed(ctx, docs, k.Embedding(), c.Workers); err != nil {
 				return err
 			}
@@ -156,7 +157,7 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 	return c.Report(e, c.f, r)
 }
 
-// what describes the computation in error messages.
+// what describes the computation for error messages.
 func (c *call) what(n int) string {
 	of := " eigenvalues of a Gram matrix of " + report.Documents(n)
 	if c.all {

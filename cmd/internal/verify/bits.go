@@ -29,14 +29,14 @@ import (
 // Sizes of the matrices that are compared bit for bit.
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
-	sameBitsFewer     = 1000      // documents for further embeddings, still with all kinds of block boundaries
-	sameBitsValues    = 1_000_000 // maximum number of stored values; all pairs may be recomputed in float64, six times
+	sameBitsFewer     = 1000      // number of documents for further embeddings; enough for all block boundaries
+	sameBitsValues    = 1_000_000 // maximum number of stored values; all pairs may be recomputed in float64
 	crossDocuments    = 300
 )
 
-// spread returns evenly spaced documents of m: at most limit, with at most sameBitsValues values in
-// total, but at least 2 documents. Comparing their matrices takes at most room bytes, if room isn't
-// 0.
+// spread returns at most limit evenly spaced documents of m. It returns fewer documents, but at
+// least 2, if they have more than sameBitsValues values, or if comparing their matrices would take
+// more than room bytes. If room is 0, memory is unlimited.
 func spread(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
@@ -98,9 +98,8 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 	return nil
 }
 
-// anyWorkers computes the matrix with one worker and with several. It describes the numbers of
-// workers that give different bits. It returns the engine with the most workers, which the caller
-// closes.
+// anyWorkers computes the matrix with 1, 2 and 7 workers. differ lists the numbers of workers that
+// give different bits. The caller must close the returned engine, which has 7 workers.
 func (v *verifier) anyWorkers(
 	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c kernel.Kernel, first, again *engine.Symmetric,
 ) (eng *engine.Engine, differ string, err error) {
@@ -145,8 +144,8 @@ func (v *verifier) anyWorkers(
 	return eng, differ, nil
 }
 
-// anyWay computes the matrix, or parts of it, by other methods. It returns a description of the
-// methods whose bits differ.
+// anyWay computes the matrix again, as stripes, by single rows, and for test documents. differ
+// lists the methods whose bits differ from first.
 func anyWay(
 	ctx context.Context, docs *corpus.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
 	first []float32,
@@ -173,7 +172,7 @@ func anyWay(
 		}
 	}
 	test := spread(docs.Documents, crossDocuments, 0)
-	slices.Reverse(test) // moves documents to other panels
+	slices.Reverse(test) // so that the documents are in other panels
 	y, err := x.Embedder.Transform(docs.Documents.SelectRows(test))
 	if err != nil {
 		return "", err
@@ -195,7 +194,7 @@ func newSymmetric(n int) *engine.Symmetric { return &engine.Symmetric{N: n, Data
 // sameFloats reports whether a and b have the same bits.
 func sameFloats(a, b []float32) bool { return bytes.Equal(memory(a), memory(b)) }
 
-// memory returns the bytes of values without a copy.
+// memory returns the bytes of v without a copy.
 func memory(v []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
 }

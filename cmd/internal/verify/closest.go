@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// closestPairList holds the pairs with the smallest c, up to limit pairs. At most half of the list
-// are identical pairs, so that a corpus with many duplicates also has other pairs, which are
-// harder. Ties are broken by row and column.
+// closestPairList holds up to limit pairs with the smallest c. At most half of them are identical
+// pairs, so that a corpus with many duplicates also has other pairs, which are harder to compute.
+// Ties are broken by row and column.
 type closestPairList struct {
 	limit     int
 	bound     float32 // pairs with c >= bound are skipped
@@ -20,8 +20,8 @@ type closestPairList struct {
 }
 
 // row adds the values of row i right of the diagonal. The list may grow to twice its limit before
-// [closestPairList.cut], so that a pair takes one comparison on average. NaN is treated as small,
-// so that it is compared with the reference.
+// [closestPairList.cut], so that it is rarely sorted. NaN counts as small, so that it is compared
+// with the reference.
 func (l *closestPairList) row(i int, c []float32) {
 	for d, v := range c {
 		if v >= l.bound {

@@ -46,7 +46,7 @@ type extreme struct {
 // nowhere is smaller than any error.
 var nowhere = extreme{err: -1}
 
-// raise sets e to the larger error. NaN is the largest error.
+// raise sets e to the given error if it is larger. NaN counts as the largest error.
 func (e *extreme) raise(err float64, row, col int, got, want float64) {
 	if err > e.err || math.IsNaN(err) && !math.IsNaN(e.err) {
 		*e = extreme{err, row, col, got, want}
@@ -66,8 +66,8 @@ type rowResult struct {
 	worst     [numErrors]extreme
 	failed    extreme // first value outside its tolerance
 	failures  int64
-	identical int64 // number of pairs of identical documents; notZero of them have a nonzero value
-	notZero   int64
+	identical int64 // number of pairs of identical documents
+	notZero   int64 // number of identical pairs with a nonzero value
 }
 
 func newRowResult() rowResult {
@@ -87,8 +87,7 @@ func (a *rowResult) merge(b *rowResult) {
 }
 
 // compare computes the sample's rows for kernel k on every back end, and compares them with the
-// reference. For the symmetry check it stores values between rows of the sample, len(s.rows)² per
-// back end.
+// reference. For the symmetry check it also stores the values between rows of the sample.
 func (v *verifier) compare(
 	ctx context.Context, x *sparse.Embedded, s *sample, backends []*candidate, k kernel.Kernel, room *room,
 ) ([]*comparison, error) {
@@ -141,7 +140,7 @@ func (v *verifier) compare(
 }
 
 // room is memory for comparing a chunk of rows. It is reused, because mapping new pages would take
-// a tenth of the time.
+// a tenth of the running time.
 type room struct {
 	got  []float32
 	want [chunkRows]expected
@@ -229,7 +228,7 @@ func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.
 		Failures: f.best.failures, Passed: f.best.failures == 0, Digest: hex.EncodeToString(f.hash.Sum(nil)),
 	}
 	to := &f.row
-	// An error is -1 if the reference is 0 everywhere.
+	// An error stays -1 if no value has it. Relative errors need a nonzero reference.
 	worst := f.best.worst
 	to.MaxAbsErr, to.AbsAt = max(worst[absolute].err, 0), where(worst[absolute])
 	to.MaxRelErr, to.MaxULP = max(worst[relative].err, 0), max(worst[ulps].err, 0)

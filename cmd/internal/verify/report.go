@@ -47,14 +47,14 @@ type kernelRow struct {
 	MaxULP     float64 `json:"max_err_ulp"`
 	Failures   int64   `json:"out_of_tolerance"`
 	FailedAt   *spot   `json:"first_out_of_tolerance_at,omitempty"`
-	Recomputed int64   `json:"recomputed_pairs"` // number of pairs recomputed while c was compared
+	Recomputed int64   `json:"recomputed_pairs"` // number of pairs recomputed by the exact formula, for c
 	Digest     string  `json:"sha256"`
 	Passed     bool    `json:"passed"`
 
 	shown string // kernel in the user's notation
 }
 
-// spot describes a pair of documents and its values.
+// spot is a pair of documents with its computed and its expected value.
 type spot struct {
 	I     int     `json:"i"`
 	J     int     `json:"j"`
@@ -125,8 +125,8 @@ func (r *verification) Describe(d *report.Document) {
 		r.NumFailed, r.Seconds)
 }
 
-// writeChecks prints each check once, with the instruction sets and embeddings that passed. Failed
-// checks are printed in full.
+// writeChecks prints each check once, with the number of instruction sets and embeddings that
+// passed. It also prints each failure.
 func (r *verification) writeChecks(d *report.Document) {
 	var order []string
 	passed, all := map[string]int{}, map[string]int{}
@@ -151,8 +151,8 @@ func (r *verification) writeChecks(d *report.Document) {
 	}
 }
 
-// writeWorst prints the documents of the pair closest to its tolerance, and the first value outside
-// the tolerance of each failed row.
+// writeWorst prints the pair with the largest error relative to its tolerance. For each failed row
+// it also prints the first value out of tolerance.
 func (r *verification) writeWorst(d *report.Document) {
 	var nearest kernelRow
 	share := -1.0

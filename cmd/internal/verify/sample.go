@@ -22,7 +22,7 @@ const (
 	allPairsUpTo = 2000      // maximum number of documents for comparing all pairs
 	samplePairs  = 4_000_000 // number of sampled pairs of a larger corpus
 	closestPairs = 1000      // number of closest pairs, which every sample includes
-	closestFewer = 250       // number of closest pairs for further embeddings, for which all kernels are compared
+	closestFewer = 250       // number of closest pairs for further embeddings
 )
 
 // sample holds the pairs that are compared in one embedding.
@@ -30,7 +30,7 @@ type sample struct {
 	n       int         // number of documents
 	rows    []sampleRow // rows of the sample, in ascending order
 	closest []closePair
-	group   []int32 // identical documents have the same number; -1 for unique documents
+	group   []int32 // group index, equal for identical documents; -1 for unique documents
 	twins   int64   // number of pairs of identical documents in the corpus
 }
 
@@ -57,15 +57,15 @@ func docs(rows []sampleRow) []int {
 	return out
 }
 
-// closePair is a pair i < j and its c.
+// closePair is a pair of documents i < j with its c.
 type closePair struct {
 	i, j int32
 	c    float32
 }
 
-// choose finds the closest pairs by computing c for all pairs, or for a part of the rows if few
-// pairs are needed. Then it chooses the rows of the sample: all rows of a small corpus, otherwise
-// random rows, and the closest pairs in further rows.
+// choose returns the sample. It finds the closest pairs by computing c for all pairs or, if few
+// closest pairs are needed, for every eighth row. The sample of a small corpus has all rows.
+// Otherwise it has random rows, and further rows for the closest pairs.
 func (v *verifier) choose(
 	ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel, backends int,
 ) (*sample, error) {
@@ -251,9 +251,9 @@ func (s *sample) pairs() int64 {
 	return n
 }
 
-// bytes returns the memory of the comparison, without documents and engines. It is the reference's
-// c, plus the larger of the reference's scratch memory and the memory for expected values, computed
-// values and the symmetry check.
+// bytes returns the memory of the comparison in bytes, without documents and engines. It is the
+// reference's c, plus the larger of two numbers: the reference's scratch memory, and the memory for
+// expected values, computed values and the symmetry check.
 func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {

@@ -1,8 +1,8 @@
 // Package verify implements the command verify, which compares every back end and kernel with the
 // float64 reference.
 //
-// For each kernel and back end it compares a sample of pairs, see comparison. bits.go has the other
-// checks.
+// For each kernel and back end it compares a sample of pairs, see comparison. The other checks are
+// in bits.go.
 package verify
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Command is the command verify.
+// Command is the command verify, which compares back ends and kernels with the reference.
 var Command = &cli.Command{
 	Name:    "verify",
 	Summary: "compare every back end and kernel with a float64 reference",
@@ -79,12 +79,12 @@ type verifier struct {
 	report *verification
 	pairs  int             // number of pairs in whole rows of the sample
 	near   int             // number of additional closest pairs
-	share  int             // kernels other than c are compared on every share-th whole row
-	few    map[string]bool // kernels that are compared on one eighth of those rows
-	held   int64           // memory in use: program, corpus, and documents and engines of one embedding
+	share  int             // step between compared whole rows, for kernels other than c
+	few    map[string]bool // kernels compared on only an eighth of these rows
+	held   int64           // memory in use in bytes: program, corpus, embedded documents and engines
 }
 
-// defaultShare is the default of share if no kernel is named.
+// defaultShare is the value of share if -kernel isn't set.
 const defaultShare = 8
 
 // fewerPairs returns the kernels that are compared on one eighth of the rows: the variants, and the
@@ -175,8 +175,8 @@ type candidate struct {
 	isa        asm.ISA
 	engine     *engine.Engine
 	rows       rowSource
-	recomputed int64 // number of pairs that were recomputed while comparing c
-	asymmetric int64 // number of pairs i < j whose two values differ in any bit, for any kernel
+	recomputed int64 // number of pairs recomputed by the exact formula, for c
+	asymmetric int64 // number of pairs i < j whose two values differ in any bit, summed over kernels
 }
 
 // rowSource computes rows of Gram matrices.
@@ -231,7 +231,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 				return err
 			}
 		}
-		shown := k.String() // without a gamma that depends on the data, which would be long
+		shown := k.String() // before Resolve sets a gamma from the data, which would be long
 		k = kernel.Resolve(k, len(x.Embedder.Terms))
 		v.p.Stage(report.Pad(report.Shorten(k.String(), 28), 28))
 		pairs := s
@@ -263,9 +263,9 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 	return nil
 }
 
-// backends creates an engine for each back end. It creates engines concurrently, because creating
-// an engine mostly uses one goroutine, or sequentially if memory is insufficient. Each engine takes
-// at most bytes. On an error it also returns the engines created so far.
+// backends creates an engine for each back end. Each engine takes at most the given number of
+// bytes. If memory suffices, it creates engines concurrently, because most of the work for an
+// engine uses one CPU. On an error it also returns the engines created so far.
 func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*candidate, error) {
 	var list []*candidate
 	for _, isa := range v.All() {
@@ -309,8 +309,8 @@ func (s cachedRows) Rows(
 	return to, s.Cached.Rows(ctx, k, q.Documents, [][2]int{{0, to.Cols}}, rows)
 }
 
-// keepRows adds a cache of c for the sample's rows to every engine, if memory suffices. Then each
-// kernel only maps cached values.
+// keepRows adds a cache of c for the sample's rows to every CPU engine, if memory suffices. Each
+// kernel then only maps cached values.
 func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate) error {
 	// Tiles are slightly larger than their values, and each worker of an engine needs scratch
 	// memory.
