@@ -251,7 +251,7 @@ func (c *call) tell(callback func()) {
 	}
 }
 
-// progress reports p to the caller. If no progress follows, the report is repeated every everyTell.
+// progress reports p to the caller, and again at intervals of everyTell until the next progress.
 func (c *call) progress(p gram.Progress) {
 	if c.in.progress == nil {
 		return

@@ -65,8 +65,8 @@ func (d *documents) check(what string) error {
 	return nil
 }
 
-// corpusOf converts documents to a corpus with labels, which may share memory with the caller.
-// Texts are tokenised with the options in read. Errors call the documents what.
+// corpusOf converts documents to a corpus with labels. The corpus may share memory with the caller.
+// Texts are tokenised with the options in read. what names the documents in errors.
 func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*corpus.Corpus, error) {
 	if err := d.check(what); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (d *documents) lists() ([][]string, error) {
 	return out, nil
 }
 
-// offsetsOf returns the offsets of n lists. It fails unless they ascend from 0 to elements.
+// offsetsOf returns the offsets of n lists. It fails unless they ascend from 0 to the total length.
 func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	if n < 0 || n == math.MaxInt64 {
 		return nil, fmt.Errorf("gram: number of documents for %s must not be negative, got %d", what, n)
@@ -150,7 +150,7 @@ func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	return offsets, nil
 }
 
-// csr converts the matrix, and checks it. Arrays of the same type share the caller's memory.
+// csr converts the matrix, and checks it. If the types match, it shares the caller's memory.
 func (m *matrix) csr() (*sparse.CSR, error) {
 	switch {
 	case m.rows < 0 || m.columns < 0 || m.rows >= math.MaxInt64/16:

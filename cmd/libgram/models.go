@@ -41,7 +41,7 @@ func (r *ready) each(visit func(c *call)) {
 }
 
 // with returns the model prepared for the given options. Until the caller calls done, c receives
-// progress and warnings of the model.
+// the progress and warnings of this model.
 func (m *model) with(c *call, o *gram.Options, novelty bool) (r *ready, done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

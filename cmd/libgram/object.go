@@ -20,7 +20,7 @@ import (
 // object is the Go value behind a handle.
 type object interface {
 	kind() string
-	about() any                    // value of the array "json", before encoding
+	about() any                    // value that is encoded as the array "json"
 	arrays() map[string]arrayMaker // all other arrays, indexed by name
 }
 
@@ -118,7 +118,7 @@ func (r *registry) release(entries []*entry) (err error) {
 	return err
 }
 
-// objectOf returns the object for a handle, which must be a T. It stays alive until the call ends.
+// objectOf returns the object for a handle. It fails if the object isn't a T.
 func objectOf[T object](c *call, handle uintptr) (T, error) {
 	var want T
 	e, err := c.take(handle)
@@ -213,7 +213,7 @@ func viewOf(c *call, a *arguments, _ *gram.Options) (object, error) {
 
 type text struct{ span[byte] }
 
-// string returns the text without copying the caller's memory. Errors call the text what.
+// string returns the text without copying the caller's memory. what names the text in errors.
 func (t text) string(what string) (string, error) {
 	b, err := t.slice(what)
 	return unsafe.String(unsafe.SliceData(b), len(b)), err
@@ -228,7 +228,7 @@ type span[T any] struct {
 // maxBytes is the maximum size of an array in bytes. No process has this much memory (128 TiB).
 const maxBytes = 1 << 47
 
-// slice returns the elements without copying the caller's memory. Errors call the elements what.
+// slice returns the elements without copying the caller's memory. what names them in errors.
 func (s span[T]) slice(what string) ([]T, error) {
 	size := unsafe.Sizeof(*new(T))
 	switch {

@@ -17,7 +17,7 @@ type table struct {
 	columns *stringList
 	kinds   *stringList  // column types; nil or empty to infer them
 	texts   **stringList // texts of each column; nil for a column of numbers
-	numbers **float64    // numbers of each column of numbers
+	numbers **float64    // numbers of each numeric column
 	rows    int64
 }
 

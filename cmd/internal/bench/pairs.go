@@ -223,7 +223,7 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	return nil
 }
 
-// perSecond is the title of the table that the chart shows.
+// perSecond is the title of a table and of the chart of its values.
 const perSecond = "Pairs per second"
 
 // summarise sets the medians and shares.
@@ -233,7 +233,7 @@ func (row *pairsRow) summarise() {
 	if row.table == nil {
 		return
 	}
-	// This is the maximum over the rounds, because other load can only lower a measured peak.
+	// Use the maximum over the rounds, because other load can only lower a measured peak.
 	row.PeakPerS = most.PeakPerS
 	row.HeadShare = report.Ratio(row.HeadPerS, row.PeakPerS)
 	row.UsefulShare = row.HeadShare * report.Ratio(float64(row.HeadUseful), float64(row.HeadMadds))

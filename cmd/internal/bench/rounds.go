@@ -26,7 +26,7 @@ func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error
 	return nil
 }
 
-// timed returns the time of run and the engine's work during it. e may be nil.
+// timed returns the time of run, and the engine's work during the run. e may be nil.
 func timed(
 	ctx context.Context, e *engine.Engine, run func(context.Context) error,
 ) (seconds float64, did engine.Stats, err error) {

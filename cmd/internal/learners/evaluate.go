@@ -159,7 +159,7 @@ func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 	e.Warn("the texts of %s do not fit in a quarter of -m, so mistakes are explained without their text", r.In)
 }
 
-// write writes the files of -o and -report.
+// write writes the predictions and the report page.
 func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) error {
 	if r.out != "" {
 		rows := make([]learn.Row, len(out.Outcomes))
@@ -180,7 +180,7 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 	return r.f.WritePage(out)
 }
 
-// readTraining reads the documents of -training with the model's tokenizer.
+// readTraining reads the -training documents with the model's tokenizer.
 func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*corpus.Corpus, error) {
 	if x.about.Kernel == model.Precomputed {
 		return nil, cli.Usagef("-training requires a model of documents, but %s was trained on kernel values", r.model)

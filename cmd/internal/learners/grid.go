@@ -122,7 +122,7 @@ func sets(spec, name string) bool {
 	return has && err == nil && slices.ContainsFunc(given, func(p params.Setting) bool { return p.Name == name })
 }
 
-// checkNGrams checks the n-gram ranges, and sets the first for reading the documents.
+// checkNGrams checks the n-gram ranges, and sets the first range for reading the documents.
 func (g *grid) checkNGrams() error {
 	l := &g.lists
 	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {

@@ -53,7 +53,7 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 }
 
 // commandLine returns a train command, quoted for a shell. It has the user's flags, except the
-// kernel, C and the flags in others. Flags -set for other parameters follow, and then settings.
+// kernel, C and the flags in others. Then follow -set flags for other parameters, and settings.
 func (m *machine) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
 	kind, shown := m.learner.Name, m.learner.New() // shown is the learner of -type in settings, if any

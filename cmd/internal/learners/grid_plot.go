@@ -77,7 +77,7 @@ func distinct(names []string) []string {
 	return names
 }
 
-// curveOf returns the value of the parameter over in row, and the curve's name, which lists the
+// curveOf returns the value of the x-axis parameter in row, and the curve's name, which lists the
 // other settings.
 func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string) {
 	name = strings.TrimSpace(row.Type + " " + row.Kernel)

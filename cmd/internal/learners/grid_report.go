@@ -42,7 +42,7 @@ type gridReport struct {
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
-	Rows   []gridRow     `json:"rows"`             // searched points; for a search on samples, those of the last round
+	Rows   []gridRow     `json:"rows"`             // points of the search; for a search on samples, points of the last round
 	Choice *choiceReport `json:"search,omitempty"` // selection report; nil unless the search ran on samples
 
 	parts    []learn.Ablation // gain from each set of terms
@@ -63,7 +63,7 @@ type searchedLine struct {
 
 // gridRow describes a point of the search.
 type gridRow struct {
-	Round     int    `json:"round,omitempty"`     // number of the round in a search on samples
+	Round     int    `json:"round,omitempty"`     // index of the round in a search on samples, from 1
 	Documents int    `json:"documents,omitempty"` // size of the round's sample
 	Folds     int    `json:"folds,omitempty"`
 	Type      string `json:"type,omitempty"` // learner; empty for support vector machines

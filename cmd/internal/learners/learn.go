@@ -85,8 +85,8 @@ func (m *machine) declareParameters(names ...string) {
 	}
 }
 
-// declareParameter declares a flag for a parameter. Its default is the default of the learner named
-// of. If of is "", the flag has no default.
+// declareParameter declares a flag for a parameter. of names the learner that determines the
+// default of the flag. If of is "", there is no default.
 func (m *machine) declareParameter(flag, name, of, usage string) {
 	p := &parameter{m: m, flag: flag, name: name}
 	if of != "" {

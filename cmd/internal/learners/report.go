@@ -47,7 +47,7 @@ func (l *machineLine) computedBy(m interface{ Why() string }, j *job) {
 	l.ISA, l.Why, l.Workers = e.Info().Backend, m.Why(), e.Info().Workers
 }
 
-// text describes the model in one line. It inserts others before the description of the engine.
+// text describes the model in one line. It inserts the given texts before the engine's description.
 func (l *machineLine) text(others ...string) string {
 	what := l.Type
 	switch {
@@ -110,7 +110,7 @@ func describeKernel(kernel, embedding string) string {
 	return kernel + ", " + embedding
 }
 
-// describe appends the nonzero values of C, nu and epsilon to what.
+// describe appends the nonzero values of C, nu and epsilon to a description.
 func describe(what string, c, nu, epsilon float64) string {
 	for _, q := range []struct {
 		name string

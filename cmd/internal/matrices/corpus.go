@@ -136,7 +136,7 @@ func newCorpusReport(c *corpus.Corpus) *corpusReport {
 }
 
 // countClasses counts documents per class, and sorts the classes by size in descending order. Ties
-// stay in the order of c.Classes.
+// keep the order of c.Classes.
 func (r *corpusReport) countClasses(c *corpus.Corpus) {
 	count := make([]int, len(c.Classes))
 	for i := range c.Documents.Rows() {

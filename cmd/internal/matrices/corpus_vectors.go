@@ -14,15 +14,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vectorFile describes the file of -o.
+// vectorFile describes the written file of vectors.
 type vectorFile struct {
 	File      string `json:"file"`
 	Embedding string `json:"embedding"` // value of -embed; empty if the values are unchanged
 	Bytes     int64  `json:"file_bytes"`
 }
 
-// read reads the documents. With -like, it first reads model, and uses its vocabulary for the
-// documents. Otherwise model is the same as documents.
+// read reads the documents. If -like is set, it first reads model, and then uses the vocabulary of
+// model for the documents. Otherwise both are the same corpus.
 func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documents, model *corpus.Corpus, err error) {
 	if c.like != "" {
 		training := c.Documents

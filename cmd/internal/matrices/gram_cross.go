@@ -76,7 +76,7 @@ func (g *gram) room(path string, h matrixio.Header) error {
 	return nil
 }
 
-// writeCross computes and writes the matrix of -test, several rows at a time.
+// writeCross computes and writes the matrix with a row per test document, several rows at a time.
 func (g *gram) writeCross(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, embedder *sparse.Embedder, k kernel.Kernel, f *matrixFile,
 	row *gramRow,
@@ -111,8 +111,8 @@ func testBytes(docs, others *sparse.CSR) int64 {
 		2*4*rows*int64(others.Rows())
 }
 
-// crossBytes returns an upper bound of the memory for a part of the matrix of -test, in bytes: its
-// embedded documents, their copy in the engine, and two parts of the matrix.
+// crossBytes returns an upper bound of the memory in bytes for a part of the matrix: its embedded
+// test documents, their copy in the engine, and two parts of the matrix.
 func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	most := int64(0)
 	for first := 0; first < docs.Rows(); first += rows {

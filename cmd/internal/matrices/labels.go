@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// numericLabels returns a number for the class of each document, see [classNumbers]. Without
+// numericLabels returns the number of each document's class, as assigned by [classNumbers]. Without
 // classes it returns nil.
 func numericLabels(c *corpus.Corpus, e *cli.Env) ([]string, error) {
 	return numbersOf(c, classNumbers(c.Classes, e), "")
@@ -40,8 +40,8 @@ func classNumbers(names []string, e *cli.Env) []string {
 	return numbers
 }
 
-// numbersOf returns the number of each document's class, and none for an unlabelled document. It
-// fails if a document has several classes, or no class while none is "".
+// numbersOf returns the number of each document's class. For an unlabelled document it returns the
+// argument none, or fails if it is "". It also fails if a document has several classes.
 func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil

@@ -89,7 +89,7 @@ type duplicatesReport struct {
 
 	sizes   []groupSize
 	largest []largestGroup
-	kept    string         // report line on the file of -keep
+	kept    string         // report line on the -keep file
 	groups  report.Section // page section with groups or pairs
 }
 
@@ -246,7 +246,7 @@ func (d *duplicates) newReport(c, of *corpus.Corpus) *duplicatesReport {
 // notTexts lists extensions of vector and matrix files.
 var notTexts = []string{".svm", ".libsvm", ".mtx", ".npy", ".npz"}
 
-// find returns the groups of near-duplicates, and records the search in r.
+// find returns the groups of near-duplicates, and records details of the search in r.
 func (d *duplicates) find(
 	ctx context.Context, p *cli.Progress, x *sparse.Embedded, r *duplicatesReport,
 ) ([][]int32, error) {
@@ -369,7 +369,7 @@ func needs(s corpus.Size) int64 {
 	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))
 }
 
-// leaks finds the pairs of near-duplicates, one in docs and one in others, and writes them.
+// leaks finds pairs of near-duplicates between docs and others, and writes them.
 func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, docs, others *corpus.Corpus) error {
 	r := d.newReport(docs, others)
 	need := int64(backend.RuntimeBytes)

@@ -58,7 +58,7 @@ func (s *search) check(formats []string) error {
 	return nil
 }
 
-// readOf reads the documents of -of, with the same flags as the documents of -in.
+// readOf reads the documents that -of names, with the same flags as for -in.
 func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of string) (*corpus.Corpus, error) {
 	from := s.Documents
 	from.In = of
@@ -84,7 +84,8 @@ func (s *search) haveTexts(c *corpus.Corpus) error {
 	return nil
 }
 
-// planned describes the method for finding the pairs, the reason for its choice, and their number.
+// planned describes the search for pairs: its method, the reason for the method, and the number of
+// pairs.
 func planned(p *engine.JoinPlan) string {
 	counted := ""
 	if p.Distinct > 0 {
@@ -107,7 +108,7 @@ type outcome struct {
 	Format    string           `json:"format"`
 	FileBytes int64            `json:"file_bytes"`
 	Searched  float64          `json:"seconds_search"`
-	Seconds   float64          `json:"seconds"` // time without reading the documents
+	Seconds   float64          `json:"seconds"` // total time, without reading the documents
 	PeakBytes int64            `json:"peak_bytes"`
 
 	begin time.Time
@@ -135,7 +136,7 @@ func (o *outcome) line(d *report.Document, what string) {
 		o.Searched, o.Seconds, report.Peak(o.PeakBytes, o.limit))
 }
 
-// write writes a table to the file of -o. It records the file size, the time and the peak memory.
+// write writes the table file. It also records the file size, the time and the peak memory.
 func write[R any](ctx context.Context, o *outcome, rows iter.Seq[R], columns []table.Column[R]) (err error) {
 	o.FileBytes, err = matrixio.Make(o.File, func(w io.Writer) error {
 		return table.Write(ctx, w, o.Format, rows, columns...)

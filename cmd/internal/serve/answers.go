@@ -21,8 +21,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// maxTexts limits the texts of a request, maxNamed is the limit of n, and maxExplained limits the
-// bytes of a text to explain.
+// maxTexts limits the texts of a request, maxNamed limits n, and maxExplained limits the bytes of a
+// text to explain.
 const maxTexts, maxNamed, maxExplained = 1000, 1000, 64 << 10
 
 // request is the decoded body of a request.
@@ -325,7 +325,7 @@ func explain(ctx context.Context, l *loaded, q *request, out *output) error {
 	return out.json(why)
 }
 
-// neighbour is the JSON object of a neighbour among the texts of -of.
+// neighbour is the JSON object of a neighbour among the -of texts.
 type neighbour struct {
 	Document string   `json:"document"` // file name, or index from 1
 	Labels   []string `json:"labels,omitempty"`

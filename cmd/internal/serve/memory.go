@@ -17,7 +17,7 @@ type share struct {
 
 var errBusy = failed(http.StatusServiceUnavailable, "too many concurrent requests")
 
-// take adds n bytes to the share. It fails with errBusy if they exceed the limit.
+// take adds n bytes to the share. It fails with errBusy if the total would exceed the limit.
 func (h *share) take(n int64) error {
 	if h.of.used.Add(n) > h.of.limit.Load() {
 		h.of.used.Add(-n)

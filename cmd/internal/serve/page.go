@@ -107,7 +107,7 @@ func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) erro
 	})
 }
 
-// filled returns the text or row of a submitted form, and a page with the same form.
+// filled returns the text or row of a submitted form, and a page that shows the form again.
 func (l *loaded) filled(form url.Values) (corpus.Raw, *shown) {
 	value := func(name string) string {
 		return strings.ToValidUTF8(strings.TrimPrefix(form.Get(name), byteOrderMark), "\ufffd")

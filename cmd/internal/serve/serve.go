@@ -200,7 +200,7 @@ func (w *watcher) reading() {
 }
 
 // replaced reports whether the file has been replaced since it was read, and is complete. It is
-// complete if it hasn't changed since the previous call. Replaced pipes return false.
+// complete if it hasn't changed since the previous call. For a pipe, replaced returns false.
 func (w *watcher) replaced() bool {
 	now, _ := os.Stat(w.file)
 	settled := sameFile(now, w.last)
@@ -246,14 +246,14 @@ type loaded struct {
 	model   *gram.Model
 	classes map[string]int // class indices by class name
 	columns corpus.Columns // columns of the model's rows; nil if it predicts texts
-	below   float64        // minimum probability; predictions with a smaller one are rejected
+	below   float64        // minimum probability; less probable predictions are rejected
 
 	index *gram.Index    // index of the texts of -of, or nil
-	texts *corpus.Corpus // names and labels of the texts of -of
+	texts *corpus.Corpus // names and labels of the -of texts
 	read  time.Time
 }
 
-// load reads and prepares the model, and indexes the texts of -of.
+// load reads and prepares the model, and indexes the -of texts.
 func (r *run) load(ctx context.Context) (*loaded, error) {
 	m, err := gram.Load(r.model)
 	if err != nil {

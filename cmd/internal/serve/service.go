@@ -245,7 +245,8 @@ func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	return work(ctx, body, s.current.Load())
 }
 
-// unread converts an error of reading the body. An unknown error gets status 400 instead of 500.
+// unread returns the failure for a body that can't be read. If the cause is unknown, the status is
+// 400.
 func unread(err error) error {
 	if f := failureOf(err); f.status != http.StatusInternalServerError {
 		return f

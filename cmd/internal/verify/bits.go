@@ -30,7 +30,7 @@ import (
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
 	sameBitsFewer     = 1000      // number of documents for further embeddings; enough for all block boundaries
-	sameBitsValues    = 1_000_000 // maximum number of stored values; all pairs may be recomputed in float64
+	sameBitsValues    = 1_000_000 // maximum number of stored values, which limits recomputation in float64
 	crossDocuments    = 300
 )
 

@@ -228,7 +228,7 @@ func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.
 		Failures: f.best.failures, Passed: f.best.failures == 0, Digest: hex.EncodeToString(f.hash.Sum(nil)),
 	}
 	to := &f.row
-	// An error stays -1 if no value has it. Relative errors need a nonzero reference.
+	// Relative errors stay -1 if all reference values are 0.
 	worst := f.best.worst
 	to.MaxAbsErr, to.AbsAt = max(worst[absolute].err, 0), where(worst[absolute])
 	to.MaxRelErr, to.MaxULP = max(worst[relative].err, 0), max(worst[ulps].err, 0)

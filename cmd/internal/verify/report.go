@@ -47,7 +47,7 @@ type kernelRow struct {
 	MaxULP     float64 `json:"max_err_ulp"`
 	Failures   int64   `json:"out_of_tolerance"`
 	FailedAt   *spot   `json:"first_out_of_tolerance_at,omitempty"`
-	Recomputed int64   `json:"recomputed_pairs"` // number of pairs recomputed by the exact formula, for c
+	Recomputed int64   `json:"recomputed_pairs"` // number of pairs for which c was recomputed by the exact formula
 	Digest     string  `json:"sha256"`
 	Passed     bool    `json:"passed"`
 

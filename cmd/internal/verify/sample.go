@@ -252,8 +252,8 @@ func (s *sample) pairs() int64 {
 }
 
 // bytes returns the memory of the comparison in bytes, without documents and engines. It is the
-// reference's c, plus the larger of two numbers: the reference's scratch memory, and the memory for
-// expected values, computed values and the symmetry check.
+// memory of the reference's c, plus the larger of two sizes: the reference's scratch memory, and
+// the memory for expected values, computed values and the symmetry check.
 func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {

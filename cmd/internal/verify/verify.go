@@ -175,7 +175,7 @@ type candidate struct {
 	isa        asm.ISA
 	engine     *engine.Engine
 	rows       rowSource
-	recomputed int64 // number of pairs recomputed by the exact formula, for c
+	recomputed int64 // number of pairs for which c was recomputed by the exact formula
 	asymmetric int64 // number of pairs i < j whose two values differ in any bit, summed over kernels
 }
 
