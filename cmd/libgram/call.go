@@ -50,7 +50,7 @@ type arguments struct {
 	x, y    *documents
 	texts   *stringList
 	object  uintptr
-	name    text // file, source or array name, or the contents of a file
+	name    text // name of a file, source or array, or contents of a file
 	i, k    int64
 	numbers span[int64]
 	floats  span[float32]

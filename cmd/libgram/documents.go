@@ -213,7 +213,7 @@ type number interface {
 	int | int32 | int64 | uint32 | float32 | float64
 }
 
-// converted converts numbers to another type. If the type is the same, it doesn't copy them.
+// converted converts numbers to another type. If the types are the same, the numbers aren't copied.
 func converted[T, S number](all []S) []T {
 	if same, ok := any(all).([]T); ok {
 		return same

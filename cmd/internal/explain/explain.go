@@ -129,7 +129,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	return report.Write(e.Stdout, out, r.f.JSON)
 }
 
-// what names the reported values: mean effect or weight.
+// what returns the name of the reported values: mean effect or weight.
 func (x *explanation) what() string {
 	if x.Documents > 0 {
 		return "mean effect"

@@ -85,7 +85,7 @@ func cutFlags(found *learn.Found) []string {
 	return flags
 }
 
-// linear adds a hint to use a linear SVM with validation v, unless v is nil.
+// linear adds a hint that recommends a linear SVM with validation v. If v is nil, it adds none.
 func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 	if v == nil {
 		return

@@ -24,7 +24,7 @@ type cvReport struct {
 	Right          int               `json:"documents_right"`
 	source.Figures                   // scores over all documents
 	Regression     *score.Regression `json:"regression,omitempty"` // errors over all documents
-	Measure        tune.Measure      `json:"measure"`              // measure of Mean, SD and Rows
+	Measure        tune.Measure      `json:"measure"`              // measure for Mean, SD and Rows
 	Mean           float64           `json:"mean"`                 // mean of the measure over the folds
 	SD             float64           `json:"standard_deviation"`
 

@@ -65,8 +65,7 @@ type grid struct {
 	numCs     int  // number of values of C
 }
 
-// declare declares the flags. Lists in -kernel are expanded before the flags of machine are
-// checked.
+// declare declares the flags. Lists in -kernel are expanded before the other flags are checked.
 func (g *grid) declare(f *cli.Flags) {
 	f.Check(g.expand)
 	g.machine.declare(f)

@@ -56,7 +56,7 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 // kernel, C and the flags in others. Then follow -set flags for other parameters, and settings.
 func (m *machine) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
-	kind, shown := m.learner.Name, m.learner.New() // shown is the learner of -type in settings, if any
+	kind, shown := m.learner.Name, m.learner.New() // shown has the parameters that -type in settings sets
 	// settings alternates flags and values, which replace the user's values
 	for i := 0; i < len(settings); i += 2 {
 		others = append(others, settings[i][1:])

@@ -32,7 +32,7 @@ func (r *predict) ready(
 	return learn.Ready(ctx, m, o)
 }
 
-// work sets the fields about the computation: instruction set or GPU, workers, and dot products.
+// work sets the fields on the computation: instruction set or GPU, workers, and dot products.
 func (r *predictReport) work(run *predict, p learn.Predictor) {
 	r.ISA, r.Workers = run.ISA, run.NumWorkers()
 	own, computing := p.(learn.Computing)

@@ -264,7 +264,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 // held returns the memory in use after prediction, in bytes, without engines for other documents.
 func held(x *found) int64 { return heldBesides(&x.about) + x.corpus.Bytes() }
 
-// addNovelty ranks documents by similarity to training or, if it is nil, to the model's documents.
+// addNovelty ranks the documents by similarity to the training documents, by default the model's.
 func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {
 	p.Stage("comparing")
 	defer p.Clear()

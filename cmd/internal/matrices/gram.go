@@ -322,8 +322,8 @@ func writeRows(n int, row func(int) []float32, write func([]float32) error, done
 	return nil
 }
 
-// save creates the file of r. write must pass the rows of the matrix to writeRow in order. If write
-// fails, save leaves no file.
+// save creates the file that r describes. write must pass the rows of the matrix to writeRow in
+// order. If write fails, save leaves no file.
 func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeRow func([]float32) error) error) error {
 	var err error
 	r.FileBytes, err = matrixio.Make(r.File, func(to io.Writer) error {

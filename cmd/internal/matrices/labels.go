@@ -62,8 +62,8 @@ func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error
 	return labels, nil
 }
 
-// writeLabels writes a line LABELS<TAB>NAME per document. LABELS are separated by commas, or - for
-// an unlabelled document. NAME is the document's file, or its index from 1.
+// writeLabels writes a line LABELS<TAB>NAME per document. LABELS is a comma-separated list, or -
+// for an unlabelled document. NAME is the document's file, or its index from 1.
 func writeLabels(w io.Writer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		var names []string

@@ -178,7 +178,7 @@ func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 	return nil
 }
 
-// jsonType names the type of a JSON value, with an article.
+// jsonType returns the name of a JSON value's type, with an article.
 func jsonType(value []byte) string {
 	switch value = bytes.TrimLeft(value, " \t\r\n"); value[0] {
 	case '{':

@@ -126,7 +126,7 @@ type componentsReport struct {
 	Kept       bool         `json:"matrix_kept"`
 	Landmarks  int          `json:"landmarks,omitempty"`
 	Left       float64      `json:"left_by_landmarks,omitempty"` // fraction of the variance that landmarks miss
-	Basis      int          `json:"vectors"`                     // dimension of the search space
+	Basis      int          `json:"vectors"`                     // number of basis vectors
 	Converged  int          `json:"converged"`
 	Total      float64      `json:"eigenvalue_sum"` // trace of the centred matrix
 	Rows       []component  `json:"rows"`

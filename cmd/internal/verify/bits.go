@@ -34,9 +34,9 @@ const (
 	crossDocuments    = 300
 )
 
-// spread returns at most limit evenly spaced documents of m. It returns fewer documents, but at
-// least 2, if they have more than sameBitsValues values, or if comparing their matrices would take
-// more than room bytes. If room is 0, memory is unlimited.
+// spread returns at most limit evenly spaced documents of m, but at least 2. They have at most
+// sameBitsValues values, and comparing their matrices takes at most room bytes. If room is 0,
+// memory is unlimited.
 func spread(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
@@ -145,7 +145,7 @@ func (v *verifier) anyWorkers(
 }
 
 // anyWay computes the matrix again, as stripes, by single rows, and for test documents. differ
-// lists the methods whose bits differ from first.
+// lists the methods whose results differ from first.
 func anyWay(
 	ctx context.Context, docs *corpus.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
 	first []float32,

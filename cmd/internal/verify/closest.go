@@ -58,7 +58,7 @@ func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c kernel
 	return nil
 }
 
-// cut removes all but the limit closest pairs.
+// cut sorts the pairs, and removes pairs beyond the limit.
 func (l *closestPairList) cut() {
 	slices.SortFunc(l.pairs, func(a, b closePair) int {
 		return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))

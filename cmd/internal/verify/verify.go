@@ -321,7 +321,7 @@ func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate
 	}
 	for _, b := range backends {
 		if b.isa == backend.CUDA {
-			continue // a cache of c would bypass the GPU's maps
+			continue // a cache of c would bypass the GPU's kernel functions
 		}
 		c, err := b.engine.Cached(engine.CachedOptions{CacheBytes: bytes})
 		if err != nil {
