@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/internal/snake"
 )
 
-// parsers maps the types of options that are strings in JSON, but not in Go, to their parsers.
+// parsers maps types of options that JSON encodes as strings to their parsers.
 var parsers = map[reflect.Type]func(string) (any, error){
 	reflect.TypeFor[corpus.Tokenizer](): func(s string) (any, error) { return parseTokenizer(s) },
 	reflect.TypeFor[corpus.Terms]():     func(s string) (any, error) { return corpus.ParseTerms(s) },

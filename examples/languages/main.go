@@ -1,5 +1,5 @@
-// Command languages trains a classifier of programming languages on the source files of this
-// machine, and compares it with go-enry's classifier on files of other folders.
+// Command languages trains a classifier of programming languages on the source files of a computer,
+// and compares it with go-enry's classifier on files of other folders.
 //
 //	languages /usr/lib /usr/share
 //

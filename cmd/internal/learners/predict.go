@@ -87,7 +87,7 @@ func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.f.Reads(&r.model, "model", use+" the model in `FILE`, - for standard input")
 }
 
-// named fails unless documents and a model are set. The error says what documents are needed for.
+// named fails unless documents and a model are set. what completes the error message.
 func (r *predict) named(what string) error {
 	switch {
 	case r.In == "":

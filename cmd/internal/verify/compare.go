@@ -118,7 +118,7 @@ func (v *verifier) compare(
 			} else if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", b.isa, k, err)
 			}
-			var digest sync.WaitGroup // digests need the rows in order, so they run concurrently with the comparison
+			var digest sync.WaitGroup // hashes the rows in order, concurrently with the comparison
 			digest.Go(func() { found[i].addRows(s, first, got) })
 			err = run.Tasks(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
 				results[r] = s.compareRow(x, k, first+r, got.Row(r), want[r])

@@ -215,8 +215,8 @@ func (s *sample) findTwins(x *sparse.Embedded) {
 	}
 }
 
-// reference computes the reference's c for all pairs of the sample. All kernels and instruction
-// sets share these values.
+// reference computes the reference values of c for all pairs of the sample. All kernels and
+// instruction sets share these values.
 func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample) error {
 	for k := range s.rows {
 		r := &s.rows[k]
