@@ -94,7 +94,7 @@ func (l *solverLine) describe(d *report.Document) {
 	d.Linef("%s, %s", report.Counted(l.DotProducts, "dot product", "dot products"), kept)
 }
 
-// warnOf warns about classifiers that stopped before convergence, and returns their number.
+// warnOf warns about classifiers that stopped before convergence. It returns how many there are.
 func warnOf(e *cli.Env, d learn.Convergence) int {
 	if d.Unfinished > 0 {
 		e.Warn("%s", d)
