@@ -76,10 +76,8 @@ func TestReadColumns(t *testing.T) {
 	if _, _, err = counter.CountUnknown(context.Background(), bad); !errors.As(err, &syntax) || syntax.File != "row 1" {
 		t.Errorf("a row without a number: %v", err)
 	}
-	if _, err = counter.Count(context.Background(), []string{"offer"}); err == nil ||
-		!strings.Contains(err.Error(), "got texts instead of rows with columns title, price") {
-		t.Errorf("a text that is no row: %v", err)
-	}
+	musttest.Fails(counter.Count(context.Background(), []string{"offer"}))(t,
+		"a text that is no row", "got texts instead of rows with columns title, price")
 	opt = columnsOptions(t, "title=words + price=numbers", 2)
 	opt.MemoryBytes = 1 << 20
 	var memory *MemoryError
@@ -161,9 +159,7 @@ func TestNumericTable(t *testing.T) {
 		{"a,b,class\n1,2,x\n", `a column called "d"`, Options{Form: Form{Columns: "a=text, d=ignore"}}},
 		{"a,b,class\n1,2,x\n", `" b=words" must be COLUMN=KIND`, Options{Form: Form{Columns: "a=text, b=words"}}},
 	} {
-		if got, err := read(c.content, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, expected %s, found %+v", c.content, err, c.want, got)
-		}
+		musttest.Fails(read(c.content, c.opt))(t, c.content, c.want)
 	}
 }
 
@@ -323,10 +319,8 @@ func TestNumberFormsOfRows(t *testing.T) {
 	if rows[0][0] != "1,5" {
 		t.Errorf("the rows of the caller are %q", rows)
 	}
-	_, _, err = counter.CountUnknown(t.Context(), Raw{Columns: names, Rows: [][]string{{"1,234", "a"}}})
-	if err == nil || !strings.Contains(err.Error(), `"1,234" in the column price`) {
-		t.Errorf("1,234 alone has both forms: %v", err)
-	}
+	musttest.Fails(counter.CountUnknown(t.Context(), Raw{Columns: names, Rows: [][]string{{"1,234", "a"}}}))(t,
+		"1,234 alone, which has both forms", `"1,234" in the column price`)
 }
 
 // Retokenize with a different width keeps the same terms.
@@ -430,15 +424,12 @@ func TestShortRow(t *testing.T) {
 	for _, columns := range [][]string{{"a", "b"}, {"b", "a"}} {
 		rows := [][]string{{"x", "y"}, {"z"}}
 		for _, opt := range []Options{{}, {Tokenizer: tokenizer}} {
-			if _, err := FromRows(t.Context(), columns, rows, nil, opt); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("columns %v, tokenizer %s: %v", columns, opt.Tokenizer, err)
-			}
+			musttest.Fails(FromRows(t.Context(), columns, rows, nil, opt))(t,
+				fmt.Sprintf("columns %v, tokenizer %s", columns, opt.Tokenizer), want)
 		}
 		counter := musttest.Get(NewCounter(tokenizer, nil))(t)
-		_, _, err := counter.CountUnknown(t.Context(), Raw{Columns: columns, Rows: rows})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("columns %v, counter: %v", columns, err)
-		}
+		musttest.Fails(counter.CountUnknown(t.Context(), Raw{Columns: columns, Rows: rows}))(t,
+			fmt.Sprintf("columns %v, counter", columns), want)
 	}
 }
 
@@ -468,10 +459,8 @@ func TestWeightColumn(t *testing.T) {
 		}
 		for _, bad := range []string{"0", "-1", "x", ""} {
 			path := writeFile(t, name, strings.Replace(content, "0.5", bad, 1))
-			_, err := Read(t.Context(), path, opt)
-			if err == nil || !strings.Contains(err.Error(), "expected a positive number") {
-				t.Errorf("%s, weight %q: %v", name, bad, err)
-			}
+			musttest.Fails(Read(t.Context(), path, opt))(t,
+				fmt.Sprintf("%s, weight %q", name, bad), "expected a positive number")
 		}
 	}
 	rows := [][]string{{"2", "a b"}, {"0.5", "b"}}

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -57,13 +58,9 @@ func TestCorporaAreRefused(t *testing.T) {
 		c := handFilledCorpus()
 		c.Labels.Offsets[spoiled[0]] = int64(spoiled[1])
 		want := "offsets must be ascending from 0 to the number of labels, 4"
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("label offset %d is %d: %v", spoiled[0], spoiled[1], err)
-		}
+		musttest.Fails(c.Validate())(t, fmt.Sprintf("label offset %d is %d", spoiled[0], spoiled[1]), want)
 	}
-	if err := (*Corpus)(nil).Validate(); err == nil {
-		t.Error("no corpus is accepted")
-	}
+	musttest.Fails((*Corpus)(nil).Validate())(t, "no corpus")
 	if err := (&Corpus{Documents: handFilledCorpus().Documents}).Validate(); err != nil {
 		t.Errorf("documents alone: %v", err)
 	}

@@ -33,10 +33,8 @@ func TestGroups(t *testing.T) {
 		"1 qid:1 qid:1 1:1\n":             `FILE:1: "qid:1" after another qid, expected one qid per line`,
 	} {
 		file := writeFile(t, "points.svm", content)
-		_, err := Read(t.Context(), file, Options{GroupColumn: "qid"})
-		if err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(want, "FILE", file)) {
-			t.Errorf("%q: %v, expected %s", content, err, want)
-		}
+		musttest.Fails(Read(t.Context(), file, Options{GroupColumn: "qid"}))(t,
+			content, strings.ReplaceAll(want, "FILE", file))
 	}
 }
 

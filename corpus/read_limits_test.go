@@ -111,9 +111,8 @@ func TestNamedMemory(t *testing.T) {
 				t.Errorf("%s: what %d bytes name doesn't suffice: %v", file, limit, err)
 			}
 			opt.MemoryBytes = memory.Need * 7 / 10
-			if _, err := Read(context.Background(), source, opt); err == nil {
-				t.Errorf("%s: %d bytes name %d, and seven tenths suffice", file, limit, memory.Need)
-			}
+			musttest.Fails(Read(context.Background(), source, opt))(t,
+				fmt.Sprintf("%s within seven tenths of the named %d bytes", file, memory.Need))
 			opt.MemoryBytes, opt.Need = limit, func(s Size) int64 { return 100 * s.Values }
 			_, err := Read(context.Background(), source, opt)
 			if got := float64(memory.Need) / float64(100*whole.Values); !errors.As(err, &memory) || !(got < 1) {

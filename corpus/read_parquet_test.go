@@ -62,10 +62,9 @@ func TestParquet(t *testing.T) {
 			t.Errorf("%s: other documents than in JSON lines", name)
 		}
 	}
-	_, err := Read(t.Context(), writeFile(t, "a.parquet", file), Options{Form: Form{Columns: "zip=number,text=number"}})
-	if err == nil || !strings.Contains(err.Error(), "a.parquet:1: \"meow 0\\n\\\"purr\\\" w0\" in the column text") {
-		t.Errorf("text as a number: %v", err)
-	}
+	numbers := Options{Form: Form{Columns: "zip=number,text=number"}}
+	musttest.Fails(Read(t.Context(), writeFile(t, "a.parquet", file), numbers))(t,
+		"text as a number", "a.parquet:1: \"meow 0\\n\\\"purr\\\" w0\" in the column text")
 	for at := 0; at < len(file); at += 97 { // damaged files are errors, or change values
 		bad := []byte(file)
 		bad[at] ^= 0x55
@@ -74,10 +73,8 @@ func TestParquet(t *testing.T) {
 			t.Fatalf("byte %d is damaged: %v, %v", at, c, err)
 		}
 	}
-	if _, err := Read(t.Context(), writeFile(t, "a.parquet", file[:len(file)/2]), opt); err == nil ||
-		!strings.Contains(err.Error(), "expected an undamaged Parquet file") {
-		t.Errorf("half of a file: %v", err)
-	}
+	musttest.Fails(Read(t.Context(), writeFile(t, "a.parquet", file[:len(file)/2]), opt))(t,
+		"half of a file", "expected an undamaged Parquet file")
 }
 
 // NaN is null, infinity is a text, and lists lose their nulls. Integers and floats keep all digits.

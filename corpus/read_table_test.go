@@ -136,10 +136,8 @@ func TestLabelsFile(t *testing.T) {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
 	for n, want := range map[int]string{3: ":4: another line", 5: ":5: the end of the file"} {
-		_, err := Read(context.Background(), writeFile(t, "a.svm", strings.Repeat("7 1:1\n", n)), Options{Labels: labels})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%d documents: %v, expected %q", n, err, want)
-		}
+		file := writeFile(t, "a.svm", strings.Repeat("7 1:1\n", n))
+		musttest.Fails(Read(context.Background(), file, Options{Labels: labels}))(t, fmt.Sprintf("%d documents", n), want)
 	}
 }
 
@@ -206,9 +204,8 @@ func TestEncodings(t *testing.T) {
 	if got := showWarnings(c, filepath.Dir(c.Source)); got != warning {
 		t.Errorf("warnings %q, expected %q", got, warning)
 	}
-	if _, err := Read(context.Background(), c.Source, Options{Form: Form{Encoding: "utf-9"}}); err == nil {
-		t.Error("an unknown encoding is accepted")
-	}
+	musttest.Fails(Read(context.Background(), c.Source, Options{Form: Form{Encoding: "utf-9"}}))(t,
+		"an unknown encoding")
 }
 
 // A stream gives the same corpus as a file, and cancellation doesn't wait for the stream.
@@ -237,21 +234,13 @@ func TestReadFrom(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	blocked, _ := io.Pipe()
-	if _, err := ReadFrom(ctx, blocked, "-", Options{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a stream that blocks: %v", err)
-	}
+	musttest.Fails(ReadFrom(ctx, blocked, "-", Options{}))(t, "a stream that blocks", context.DeadlineExceeded)
 	bad := errors.New("bad")
-	_, err := ReadFrom(context.Background(), io.MultiReader(strings.NewReader("a\tb\n"), failing{bad}), "-", Options{})
-	if !errors.Is(err, bad) {
-		t.Errorf("a stream that fails: %v", err)
-	}
-	if _, err := ReadFrom(context.Background(), nil, "-", Options{}); err == nil {
-		t.Error("no reader is accepted")
-	}
+	r := io.MultiReader(strings.NewReader("a\tb\n"), failing{bad})
+	musttest.Fails(ReadFrom(context.Background(), r, "-", Options{}))(t, "a stream that fails", bad)
+	musttest.Fails(ReadFrom(context.Background(), nil, "-", Options{}))(t, "no reader")
 	folder := Options{Form: Form{Format: FormatFolder}}
-	if _, err := ReadFrom(context.Background(), strings.NewReader(""), "-", folder); err == nil {
-		t.Error("a stream is a folder")
-	}
+	musttest.Fails(ReadFrom(context.Background(), strings.NewReader(""), "-", folder))(t, "a stream as a folder")
 }
 
 type failing struct{ err error }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -222,10 +221,8 @@ func TestReadFolder(t *testing.T) {
 		}
 	}
 	only := writeFile(t, "root/a/1", "\x00")
-	if _, err := Read(t.Context(), filepath.Dir(filepath.Dir(only)), Options{}); err == nil ||
-		!strings.Contains(err.Error(), "only binary files") {
-		t.Errorf("binary data alone: %v", err)
-	}
+	musttest.Fails(Read(t.Context(), filepath.Dir(filepath.Dir(only)), Options{}))(t,
+		"binary data alone", "only binary files")
 }
 
 // TestLinks reads a linked root and linked files, and skips a link to a folder.
@@ -276,10 +273,8 @@ func TestGorootLenient(t *testing.T) {
 	if got := findGoroot(t.Context()); got == "" || got == os.Getenv("GOROOT") {
 		t.Errorf("found an installation in %q, expected the go command's", got)
 	}
-	_, err := readGoroot(context.Background(), "", &Options{Workers: 2}, &meter{})
-	if err == nil || !strings.Contains(err.Error(), "no Go installation") {
-		t.Errorf("without an installation: %v", err)
-	}
+	musttest.Fails(readGoroot(context.Background(), "", &Options{Workers: 2}, &meter{}))(t,
+		"without an installation", "no Go installation")
 }
 
 // TestWorkers checks that corpus and warnings are the same for any number of workers, with files of
@@ -380,12 +375,8 @@ func TestOptions(t *testing.T) {
 			t.Errorf("error %v\nwant  %s", err, test.want)
 		}
 	}
-	if _, err := Read(context.Background(), file+"x", Options{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error %v, want that the file does not exist", err)
-	}
-	if _, err := Read(t.Context(), file, Options{Like: Form{Encoding: "x"}}); err == nil {
-		t.Error("an unknown encoding is accepted")
-	}
+	musttest.Fails(Read(context.Background(), file+"x", Options{}))(t, "a missing file", os.ErrNotExist)
+	musttest.Fails(Read(t.Context(), file, Options{Like: Form{Encoding: "x"}}))(t, "an unknown encoding")
 	// The number of workers is limited to the useful number.
 	for _, source := range []string{file, text, "synthetic:docs=9,terms=9,length=9,classes=2"} {
 		readWhole(t, source, Options{Workers: math.MaxInt})

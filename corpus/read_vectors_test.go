@@ -116,10 +116,8 @@ func TestVectorErrors(t *testing.T) {
 		if c.content[0] == 't' {
 			name = "a.csv"
 		}
-		_, err := Read(t.Context(), writeFile(t, name, c.content), Options{Form: Form{Columns: c.columns}})
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, expected %s", err, c.want)
-		}
+		musttest.Fails(Read(t.Context(), writeFile(t, name, c.content), Options{Form: Form{Columns: c.columns}}))(t,
+			name, c.want)
 	}
 	other := strings.Replace(lines, "[1,2,3]", "[1,2,3,4]", 4)
 	got := readWhole(t, writeFile(t, "a.jsonl", other), Options{MinDF: 1})

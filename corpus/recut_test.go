@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -42,18 +43,12 @@ func TestRecut(t *testing.T) {
 	if err != nil || c.Texts != nil {
 		t.Fatalf("texts beyond the bound are kept: %q, %v", c.Texts, err)
 	}
-	if _, err := c.Retokenize(ctx, nil, Options{}); err == nil {
-		t.Error("texts that weren't kept are cut")
-	}
+	musttest.Fails(c.Retokenize(ctx, nil, Options{}))(t, "no texts")
 	c, _ = FromTexts(ctx, texts, labels, Options{KeepTexts: 1 << 10})
 	for _, documents := range [][]int{{}, {-1}, {4}} {
-		if _, err := c.Retokenize(ctx, documents, Options{}); err == nil {
-			t.Errorf("documents %v pass", documents)
-		}
+		musttest.Fails(c.Retokenize(ctx, documents, Options{}))(t, fmt.Sprintf("documents %v", documents))
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := c.Retokenize(ended, nil, Options{}); err == nil {
-		t.Error("a context that has ended passes")
-	}
+	musttest.Fails(c.Retokenize(ended, nil, Options{}))(t, "after the end of the context")
 }

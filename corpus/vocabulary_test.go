@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // TestCountingStops checks that counting the words of a long text stops early.
@@ -50,18 +52,11 @@ func TestVocabularyLater(t *testing.T) {
 
 		wrong := errors.New("no model")
 		fail := func() ([]string, error) { return nil, wrong }
-		if _, err := Read(t.Context(), source, Options{VocabularyLater: fail}); !errors.Is(err, wrong) {
-			t.Errorf("%s: error %v, expected that of the vocabulary", source, err)
-		}
+		musttest.Fails(Read(t.Context(), source, Options{VocabularyLater: fail}))(t, source, wrong)
 		twice := func() ([]string, error) { return []string{"a", "b", "a"}, nil }
-		_, err := Read(t.Context(), source, Options{VocabularyLater: twice})
-		if err == nil || !strings.Contains(err.Error(), `"a" twice`) {
-			t.Errorf("%s: error %v, expected that a term is there twice", source, err)
-		}
-		_, err = Read(t.Context(), source, Options{Vocabulary: vocabulary, VocabularyLater: later})
-		if err == nil {
-			t.Errorf("%s: two vocabularies are accepted", source)
-		}
+		musttest.Fails(Read(t.Context(), source, Options{VocabularyLater: twice}))(t, source, `"a" twice`)
+		musttest.Fails(Read(t.Context(), source, Options{Vocabulary: vocabulary, VocabularyLater: later}))(t,
+			source+": two vocabularies")
 	}
 	vectors := readWhole(t, writeFile(t, "a.svm", "1 1:1\n"), Options{VocabularyLater: func() ([]string, error) {
 		t.Error("vectors ask for a vocabulary")

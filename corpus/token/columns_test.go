@@ -71,9 +71,7 @@ func TestViewsParse(t *testing.T) {
 			t.Errorf("%q is %q, and read again %q, %v, expected %q", in, got, again, err, want)
 		}
 	}
-	if err := (Tokenizer{Views: "words + chars:2", Digits: true}).Validate(); err == nil {
-		t.Error("views are accepted with digits")
-	}
+	musttest.Fails((Tokenizer{Views: "words + chars:2", Digits: true}).Validate())(t, "views with digits")
 }
 
 // scanned returns the counts of a row's terms in readable form. The row is a JSON object.
@@ -103,14 +101,9 @@ func check(t *testing.T, from Tokenizer, text string) error {
 
 // A category with any content is a single term, also with other views of the same column.
 func TestCategories(t *testing.T) {
-	_, err := Parse("a=categories:2")
-	if err == nil || !strings.Contains(err.Error(), `categories takes no options, got "2"`) {
-		t.Error(err)
-	}
+	musttest.Fails(Parse("a=categories:2"))(t, "categories with options", `categories takes no options, got "2"`)
 	for _, bad := range []string{"categories", "a=category"} {
-		if got, err := Parse(bad); err == nil {
-			t.Errorf("%s is %s", bad, got)
-		}
+		musttest.Fails(Parse(bad))(t, bad)
 	}
 	spec := musttest.Get(Parse(`city,"b c"=categories + city=words + n=numbers`))(t)
 	if spec.String() != `city,"b c"=categories + city=word + n=numbers` || !spec.Columns().HasNumbers() {
@@ -134,9 +127,7 @@ func TestCategories(t *testing.T) {
 	for text, want := range map[string]string{`{"city":["x"],"b c":""}`: "column city: the value \"[x]\"",
 		`{"city":"x","n":true}`:  "column n: the value \"true\"",
 		`{"city":"x","b d":"y"}`: `column b c: no such key, but an unknown key "b d"`} {
-		if err := check(t, fitted, text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, expected %s", text, err, want)
-		}
+		musttest.Fails(check(t, fitted, text))(t, text, want)
 	}
 	if words := fitted.Words(); !words([]byte("\x01city\x00Ohio")) || !words([]byte("\x02ohio")) ||
 		words([]byte("\x09a")) {
@@ -206,9 +197,7 @@ func TestColumnsScan(t *testing.T) {
 		t.Errorf("%v with null, %v without the key", x, y)
 	}
 	numbers := Tokenizer{Views: "price,age=numbers"}
-	if err := check(t, numbers, `{}`); err == nil || !strings.Contains(err.Error(), "column age: no such column") {
-		t.Errorf("no number: %v", err)
-	}
+	musttest.Fails(check(t, numbers, `{}`))(t, "no number", "column age: no such column")
 	for text, want := range map[string]string{
 		"Bike": "a JSON object", `{"title":"a","price":1}`: "column body: no such", `{}`: "column title: no such",
 		`{"title":"a","body":"b","price":1,"aeg":2,"x":3}`: `column age: no such key, but an unknown key "aeg"`,
@@ -216,21 +205,15 @@ func TestColumnsScan(t *testing.T) {
 		`{"title":"a","body":"b","price":"cheap","age":2}`: `column price: "cheap"`,
 		`{"title":"a","body":"b","price":"Inf","age":2}`:   `column price: "Inf"`, "null": "a JSON object",
 	} {
-		if err := check(t, spec, text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, expected %s", text, err, want)
-		}
+		musttest.Fails(check(t, spec, text))(t, text, want)
 	}
-	if _, err := fitRows(spec, [][]string{{"", "", "?", "1"}}); err == nil {
-		t.Error("a scale of no numbers")
-	}
+	musttest.Fails(fitRows(spec, [][]string{{"", "", "?", "1"}}))(t, "a scale of no numbers")
 	got2, err := spec.Columns().Arrange([]string{"body", "age", "x", "title"}, [][]string{{"b", "2", "y", "a"}})
 	if err != nil || !slices.Equal(got2[0], []string{"a", "b", "", "2"}) {
 		t.Errorf("arranged as %q, %v", got2, err)
 	}
-	if _, err := spec.Columns().Arrange([]string{"title", "age"}, nil); err == nil ||
-		!strings.Contains(err.Error(), "column body: no such column among title, age") {
-		t.Errorf("without a body: %v", err)
-	}
+	musttest.Fails(spec.Columns().Arrange([]string{"title", "age"}, nil))(t,
+		"without a body", "column body: no such column among title, age")
 }
 
 // WithWidth sets missing widths of number views, and WithoutScales removes scales; other views are kept.
@@ -373,9 +356,7 @@ func TestValues(t *testing.T) {
 		"2*a=values":         "without weights", "a=values + b=numbers": `view "b=numbers": values can be combined only`,
 		"a=values:width=2": "values:width=2 is not a width, such as numbers:width=2",
 	} {
-		if _, err := Parse(bad); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, expected %q", bad, err, want)
-		}
+		musttest.Fails(Parse(bad))(t, bad, want)
 	}
 }
 

@@ -95,16 +95,10 @@ func TestBadTokenizers(t *testing.T) {
 		"word:normalize=NFX": "NFKD", "word:accents=keep": "accents", "word:colour=red": "colour", "word:stop=": "stop",
 		"word:digits,": "unknown or repeated option",
 	} {
-		if got, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, %v, expected an error with %q", s, got, err, want)
-		}
+		musttest.Fails(Parse(s))(t, s, want)
 	}
-	if err := (Tokenizer{MinN: -1}).Validate(); err == nil {
-		t.Error("n-grams from -1 are accepted")
-	}
-	if _, err := (Tokenizer{MinN: 3, MaxN: 2}).NewScanner(); err == nil {
-		t.Error("n-grams from 3 to 2 are accepted")
-	}
+	musttest.Fails((Tokenizer{MinN: -1}).Validate())(t, "n-grams from -1")
+	musttest.Fails((Tokenizer{MinN: 3, MaxN: 2}).NewScanner())(t, "n-grams from 3 to 2")
 }
 
 // Parse and String are inverse to each other.

@@ -35,10 +35,6 @@ func TestViewsScan(t *testing.T) {
 			}
 		}
 	}
-	if _, err := both.FirstColumns([]string{"\x02abc", "\x01the"}); err == nil {
-		t.Error("a vocabulary out of order passes")
-	}
-	if _, err := both.FirstColumns([]string{"the"}); err == nil {
-		t.Error("a vocabulary without views passes")
-	}
+	musttest.Fails(both.FirstColumns([]string{"\x02abc", "\x01the"}))(t, "a vocabulary out of order")
+	musttest.Fails(both.FirstColumns([]string{"the"}))(t, "a vocabulary without views")
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestDecode(t *testing.T) {
@@ -41,8 +43,6 @@ func TestDecode(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"utf-9", "latin", "replacement", "x"} {
-		if _, err := Lookup(name); err == nil || !strings.Contains(err.Error(), "windows-1252") {
-			t.Errorf("%s: %v", name, err)
-		}
+		musttest.Fails(Lookup(name))(t, name, "windows-1252")
 	}
 }
