@@ -38,17 +38,12 @@ func TestDocumentsAreChecked(t *testing.T) {
 				return nil
 			},
 		} {
-			if err := use(); err == nil {
-				t.Errorf("%s takes documents with exchanged terms or another value", way)
-			}
+			musttest.Fails(use())(t, way+" of documents with exchanged terms or another value")
 		}
 	}
-	if _, err := e.Rows(ctx, k, Request{Test: embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 2))}, nil); err == nil {
-		t.Error("Rows takes documents of another embedder")
-	}
-	if _, err := e.Gram(ctx, parse(t, "diffusion:t=1"), nil); err == nil {
-		t.Error("Gram takes a kernel of another embedding")
-	}
+	musttest.Fails(e.Rows(ctx, k, Request{Test: embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 2))}, nil))(t,
+		"documents of another embedder")
+	musttest.Fails(e.Gram(ctx, parse(t, "diffusion:t=1"), nil))(t, "a kernel of another embedding")
 }
 
 // Kernels that use norms reject norms whose squares overflow float32, for training and test
@@ -65,14 +60,10 @@ func TestLongDocuments(t *testing.T) {
 	x, y := of(m), of(long)
 	for _, spec := range []string{"linear", "rbf:gamma=1", "arccos:n=2"} {
 		k := parse(t, spec)
-		if _, err := newEngine(t, y, Options{}).Gram(ctx, k, nil); err == nil ||
-			!strings.Contains(err.Error(), "norm of row 7 must be at most 4.6") {
-			t.Errorf("%s on long documents: error %v", spec, err)
-		}
-		if _, err := newEngine(t, x, Options{}).Rows(ctx, k, Request{Test: y}, nil); err == nil ||
-			!strings.Contains(err.Error(), "norm of row 7 must be at most 4.6") {
-			t.Errorf("%s on long test documents: error %v", spec, err)
-		}
+		musttest.Fails(newEngine(t, y, Options{}).Gram(ctx, k, nil))(t,
+			spec+" on long documents", "norm of row 7 must be at most 4.6")
+		musttest.Fails(newEngine(t, x, Options{}).Rows(ctx, k, Request{Test: y}, nil))(t,
+			spec+" on long test documents", "norm of row 7 must be at most 4.6")
 	}
 	if _, err := newEngine(t, x, Options{}).Rows(ctx, parse(t, "arccos:n=0,embed=tf"), Request{Test: y}, nil); err != nil {
 		t.Errorf("a kernel of the cosine: %v", err)
@@ -111,9 +102,7 @@ func TestClosedEngine(t *testing.T) {
 		"Matrix.Rows":  func() error { return m.Rows(ctx, []int{1}, [][2]int{{0, 20}}, [][]float32{dst.Row(0)}) },
 		"Cached":       func() error { return of(e.Cached(CachedOptions{})) },
 	} {
-		if err := use(); err == nil || !strings.Contains(err.Error(), "closed") {
-			t.Errorf("%s of a closed engine: error %v", way, err)
-		}
+		musttest.Fails(use())(t, way+" of a closed engine", "closed")
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -29,9 +30,8 @@ func TestEachOfTestDocuments(t *testing.T) {
 		}
 		for _, wrong := range []*Dense{NewDense(149, 1100), NewDense(150, 1099), {Rows: 150, Cols: 1100,
 			Data: dst.Data[1:]}} {
-			if _, err := e.Rows(t.Context(), k, Request{Test: test}, wrong); err == nil {
-				t.Errorf("%s: a matrix of %d×%d with %d values passes", isa, wrong.Rows, wrong.Cols, len(wrong.Data))
-			}
+			musttest.Fails(e.Rows(t.Context(), k, Request{Test: test}, wrong))(t,
+				fmt.Sprintf("%s: a matrix of %d×%d with %d values", isa, wrong.Rows, wrong.Cols, len(wrong.Data)))
 		}
 		next, column := 0, 0 // start of the next tile
 		err = e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(tile *Tile) error {

@@ -119,9 +119,7 @@ func TestDevice(t *testing.T) {
 		}
 	}
 	d.fail = errors.New("out of order")
-	if _, err := e.Gram(t.Context(), parseIn(t, "c", embedding), nil); !errors.Is(err, d.fail) {
-		t.Errorf("error %v, expected the device's", err)
-	}
+	musttest.Fails(e.Gram(t.Context(), parseIn(t, "c", embedding), nil))(t, "an error of the device", d.fail)
 	if err := e.Close(); err != nil || !d.closed {
 		t.Errorf("closing: %v, closed %v", err, d.closed)
 	}

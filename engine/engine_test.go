@@ -300,14 +300,10 @@ func TestCancellation(t *testing.T) {
 	e := newEngine(t, x, Options{Workers: 2, ISA: "generic"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Gram(ctx, parse(t, "c"), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("Gram after the end: %v", err)
-	}
+	musttest.Fails(e.Gram(ctx, parse(t, "c"), nil))(t, "Gram after the end", context.Canceled)
 	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Millisecond) // Gram takes some hundred milliseconds
 	defer cancel()
-	if _, err := e.Gram(ctx, parse(t, "c"), nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Gram past its deadline: %v", err)
-	}
+	musttest.Fails(e.Gram(ctx, parse(t, "c"), nil))(t, "Gram past its deadline", context.DeadlineExceeded)
 	failure := errors.New("disk full")
 	if err := e.Each(t.Context(), nil, Request{}, func(*Tile) error { return failure }); err != failure {
 		t.Errorf("Tiles after an error of visit: %v", err)

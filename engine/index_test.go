@@ -50,9 +50,7 @@ func TestIndexMemory(t *testing.T) {
 		t.Errorf("memory for no lists: %v", err)
 	}
 	device := func(context.Context, *sparse.Embedded) (Device, error) { t.Error("a device was made"); return nil, nil }
-	if _, err := NewIndex(t.Context(), x, Options{Device: device}); err == nil {
-		t.Error("an index by a device")
-	}
+	musttest.Fails(NewIndex(t.Context(), x, Options{Device: device}))(t, "an index by a device")
 	if _, err := New(x, Options{Device: device, MemoryBytes: 1}); !errors.As(err, new(*MemoryError)) {
 		t.Errorf("memory for nothing, and a device: %v", err)
 	}

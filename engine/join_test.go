@@ -389,11 +389,7 @@ func TestJoinEnds(t *testing.T) {
 		t.Errorf("after the end of its context: %v, %d pairs", err, seen)
 	}
 	failed := errors.New("failed")
-	_, err = CrossWithin(t.Context(), x, x, 0.3, opt, func(int, int, float64) error { return failed })
-	if !errors.Is(err, failed) {
-		t.Errorf("an error of visit came back as %v", err)
-	}
-	if _, err := GroupsWithin(t.Context(), x, math.NaN(), Options{}); err == nil {
-		t.Error("a bound that is no number passed")
-	}
+	musttest.Fails(CrossWithin(t.Context(), x, x, 0.3, opt, func(int, int, float64) error { return failed }))(t,
+		"an error of visit", failed)
+	musttest.Fails(GroupsWithin(t.Context(), x, math.NaN(), Options{}))(t, "a bound that is no number")
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -47,9 +48,7 @@ func TestMatrixOf(t *testing.T) {
 				}
 			}
 			for _, docs := range [][]int{{-1}, {n}, {3, 3}, {5, 4}} {
-				if _, err := m.Of(t.Context(), docs); err == nil {
-					t.Errorf("documents %d: no error", docs)
-				}
+				musttest.Fails(m.Of(t.Context(), docs))(t, fmt.Sprintf("documents %d", docs))
 			}
 		}
 	}

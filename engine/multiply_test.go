@@ -269,9 +269,7 @@ func TestMultiplyRefused(t *testing.T) {
 		}
 	}
 	musttest.Do(t, e.Close())
-	if err := r.Multiply(t.Context(), v, dst); err == nil {
-		t.Error("a closed engine multiplies")
-	}
+	musttest.Fails(r.Multiply(t.Context(), v, dst))(t, "a closed engine")
 }
 
 // preparing is the CPU back end whose first preparation of documents fails.
@@ -307,9 +305,7 @@ func TestRectanglePrepares(t *testing.T) {
 	e.c.Backend = p
 	r := musttest.Get(e.Rectangle(k, test, 256<<10))(t)
 	v, dst := drawn(600, 2, 4), mat.NewDense(600, 2, nil)
-	if err := r.Pass(t.Context(), v, doubled, dst); !errors.Is(err, errForm) {
-		t.Errorf("error %v, expected that of Prepare", err)
-	}
+	musttest.Fails(r.Pass(t.Context(), v, doubled, dst))(t, "an error of Prepare", errForm)
 	for pass := range 2 {
 		musttest.Do(t, r.Pass(t.Context(), v, doubled, dst))
 		if p.forms != 4 || p.used != 3*(pass+1) {

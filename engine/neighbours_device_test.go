@@ -99,8 +99,6 @@ func TestNeighboursOnDevice(t *testing.T) {
 		}
 	}
 	d.fail = errors.New("out of order")
-	_, err := e.Neighbours(t.Context(), kernel.MustParse("linear"), NeighbourOptions{Count: 1})
-	if !errors.Is(err, d.fail) {
-		t.Errorf("an error of the device came back as %v", err)
-	}
+	musttest.Fails(e.Neighbours(t.Context(), kernel.MustParse("linear"), NeighbourOptions{Count: 1}))(t,
+		"an error of the device", d.fail)
 }

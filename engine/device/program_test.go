@@ -2,7 +2,6 @@ package device
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -77,9 +76,7 @@ func TestValidate(t *testing.T) {
 				p.Code = append(p.Code, Code{OpAdd, 0})
 			}
 		}
-		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		musttest.Fails(p.Validate())(t, "a wrong program", want)
 	}
 }
 

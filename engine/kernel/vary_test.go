@@ -1,6 +1,10 @@
 package kernel
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
 
 // The kernels of a grid keep all parameters that aren't searched.
 func TestWithValue(t *testing.T) {
@@ -14,7 +18,6 @@ func TestWithValue(t *testing.T) {
 			t.Errorf("%s with %s=4: %v, %v, expected %s", c[0], c[1], k, err, c[2])
 		}
 	}
-	if k, err := With(MustParse("2*(linear + diffusion:t=1,embed=tf)"), "t", 4); err == nil {
-		t.Errorf("a kernel made of others takes a parameter: %v", k)
-	}
+	musttest.Fails(With(MustParse("2*(linear + diffusion:t=1,embed=tf)"), "t", 4))(t,
+		"a parameter of a kernel made of others")
 }

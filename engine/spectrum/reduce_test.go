@@ -2,7 +2,6 @@ package spectrum
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -109,7 +108,6 @@ func (c *ending) Err() error {
 func TestAllIsCancelled(t *testing.T) {
 	const n = 60
 	p := musttest.Get(pack(t.Context(), with(decaying(n), 1)))(t)
-	if _, _, err := tridiagonalise(&ending{t.Context(), n / 2}, p, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	musttest.Fails(tridiagonalise(&ending{t.Context(), n / 2}, p, 1))(t,
+		"after the end of the context", context.Canceled)
 }

@@ -2,7 +2,6 @@ package join
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -81,12 +80,8 @@ func TestCut(t *testing.T) {
 			t.Fatalf("document %d has ranks %v before its cut", k, w.ranks)
 		}
 	}
-	if _, err := New(t.Context(), x, nil, 1, 2); !errors.Is(err, ErrFar) {
-		t.Errorf("a bound of 1: %v", err)
-	}
+	musttest.Fails(New(t.Context(), x, nil, 1, 2))(t, "a bound of 1", ErrFar)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := j.Build(ctx, 1<<40); !errors.Is(err, context.Canceled) {
-		t.Errorf("after its context: %v", err)
-	}
+	musttest.Fails(j.Build(ctx, 1<<40))(t, "after its context", context.Canceled)
 }

@@ -305,13 +305,10 @@ func TestSort(t *testing.T) {
 	}
 	failed := errors.New("failed")
 	l := NewLists(3, 1, 2, nil)
-	if err := l.Sort(t.Context(), 1, func([]float32) error { return failed }, nil); !errors.Is(err, failed) {
-		t.Errorf("an error of the map came back as %v", err)
-	}
-	err := l.Sort(t.Context(), 1, func([]float32) error { return nil }, func(int, []Neighbour) error { return failed })
-	if !errors.Is(err, failed) {
-		t.Errorf("an error of the check came back as %v", err)
-	}
+	musttest.Fails(l.Sort(t.Context(), 1, func([]float32) error { return failed }, nil))(t,
+		"an error of the map", failed)
+	check := func(int, []Neighbour) error { return failed }
+	musttest.Fails(l.Sort(t.Context(), 1, func([]float32) error { return nil }, check))(t, "an error of the check", failed)
 }
 
 // Lists take the memory that Bytes returns.
