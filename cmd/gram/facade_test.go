@@ -137,9 +137,7 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	if a, _ := json.Marshal(x); err != nil || !same(t, a, why) || len(x.Terms) != 4 {
 		t.Errorf("explain says %s, Model.ExplainDocument %s, %v", why, a, err)
 	}
-	if _, err := m.Explain(t.Context(), 0); err == nil {
-		t.Error("no terms to explain: no error")
-	}
+	musttest.Fails(m.Explain(t.Context(), 0))(t, "no terms to explain")
 	out := runs(t, "predict", "-q", "-in", facadeSource, "-model", path)
 	p := musttest.Get(m.Predict(t.Context(), c))(t)
 	for i, label := range strings.Fields(out) {

@@ -3,24 +3,23 @@
 package main
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A length beyond any memory is an error before the data is read.
 func TestLengthsAreThoseOfMemory(t *testing.T) {
 	data, number := byte(1), int64(1)
 	for _, n := range []int64{-1, maxBytes + 1, 1 << 62, 1<<63 - 1} {
-		if _, err := (text{span[byte]{&data, n}}).string("text"); err == nil {
-			t.Errorf("no error for a text of %d bytes", n)
-		}
+		musttest.Fails((text{span[byte]{&data, n}}).string("text"))(t, fmt.Sprintf("a text of %d bytes", n))
 		if _, err := (span[int64]{&number, n / 8}).slice("numbers"); err == nil && n > 0 && n/8 > maxBytes/8 {
 			t.Errorf("no error for %d numbers", n/8)
 		}
 		list := stringList{data: &[]*byte{&data}[0], sizes: &n, count: 1}
-		if _, err := list.list("texts"); err == nil {
-			t.Errorf("no error for a list with a text of %d bytes", n)
-		}
+		musttest.Fails(list.list("texts"))(t, fmt.Sprintf("a list with a text of %d bytes", n))
 	}
 }
 

@@ -1,6 +1,10 @@
 package bench
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
 
 // Lists of workers may double, and end with all.
 func TestWorkerList(t *testing.T) {
@@ -16,8 +20,6 @@ func TestWorkerList(t *testing.T) {
 	}
 	for _, wrong := range []string{"...", "1,...", "1,1", "x", "-1", ""} {
 		var l workerList
-		if err := l.Set(wrong); err == nil {
-			t.Errorf("%q is %v", wrong, l)
-		}
+		musttest.Fails(l.Set(wrong))(t, wrong)
 	}
 }

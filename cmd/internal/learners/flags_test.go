@@ -113,9 +113,7 @@ func TestSVMWeights(t *testing.T) {
 		}
 	}
 	s := musttest.Get(parseSVM("-wdogs 2 a"))(t)
-	if _, err := s.options(threeClasses()); err == nil || !strings.Contains(err.Error(), "dogs") {
-		t.Errorf("a weight for a class that isn't there: %v", err)
-	}
+	musttest.Fails(s.options(threeClasses()))(t, "a weight for a class that isn't there", "dogs")
 }
 
 // The default scheme for documents with several labels is one classifier per label.
@@ -171,9 +169,7 @@ func TestSVMUsage(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"-h", "-help", "--help", "-h -c 3", "-c 3 -h"} {
-		if _, err := parseSVM(line); !errors.Is(err, flag.ErrHelp) {
-			t.Errorf("%s: %v, expected help", line, err)
-		}
+		musttest.Fails(parseSVM(line))(t, line, flag.ErrHelp)
 	}
 	if s, err := parseSVM("-in a -c 3"); err != nil || !slices.Equal(s.f.Args, nil) {
 		t.Errorf("flags alone: %v", err)

@@ -74,9 +74,7 @@ func TestRequestsStayWithinMemory(t *testing.T) {
 		t.Errorf("%d bytes of requests, %v", s.memory.limit.Load(), err)
 	}
 	s.body, r.body = 900<<20, 900<<20
-	if err := r.bound(s); err == nil || !strings.Contains(err.Error(), "-max-body 900M needs") {
-		t.Errorf("-max-body 900M within 200M: %v", err)
-	}
+	musttest.Fails(r.bound(s))(t, "-max-body 900M within 200M", "-max-body 900M needs")
 }
 
 // An answer's memory is counted until the client has read it.

@@ -118,9 +118,7 @@ func TestReload(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if _, err := client.Get(address + "/healthz"); err == nil {
-		t.Error("it answers after its end")
-	}
+	musttest.Fails(client.Get(address+"/healthz"))(t, "a request after the end")
 }
 
 // An address that isn't loopback causes a warning.
