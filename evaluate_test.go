@@ -197,8 +197,6 @@ func TestEvaluateCopies(t *testing.T) {
 		t.Errorf("copies %+v, expected 60 of 7 and 62 of 8", v.Copies)
 	}
 	unlabelled := gram.Must(gram.Texts(t.Context(), texts, nil, gram.ReadOptions{}))
-	if _, err := m.Evaluate(t.Context(), unlabelled, gram.EvaluateOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "has no labels, but none of the model's labels") {
-		t.Errorf("no labels: %v", err)
-	}
+	musttest.Fails(m.Evaluate(t.Context(), unlabelled, gram.EvaluateOptions{}))(t,
+		"no labels", "has no labels, but none of the model's labels")
 }

@@ -177,9 +177,7 @@ func TestIndexConcurrently(t *testing.T) {
 	if age := x.Age(); age.Added != 0 || age.Documents != 90 {
 		t.Errorf("%+v", age)
 	}
-	if _, err := x.Query(t.Context(), texts, gram.IndexQuery{}); err == nil {
-		t.Error("a query for nothing passed")
-	}
+	musttest.Fails(x.Query(t.Context(), texts, gram.IndexQuery{}))(t, "a query for nothing")
 }
 
 // Files that Save didn't write give an error, never a panic.

@@ -124,10 +124,8 @@ func TestOneSpaceOfVectors(t *testing.T) {
 			t.Errorf("%s: neighbour at %v, expected %v", spec, v, want)
 		}
 	}
-	_, err := gram.Cross(t.Context(), x, rows(2, 1, 2), "", gram.Options{})
-	if err == nil || !strings.Contains(err.Error(), "rows has 4 columns, but rows has 2") {
-		t.Errorf("4 and 2 columns: %v", err)
-	}
+	musttest.Fails(gram.Cross(t.Context(), x, rows(2, 1, 2), "", gram.Options{}))(t,
+		"4 and 2 columns", "rows has 4 columns, but rows has 2")
 }
 
 // Equal texts are duplicates, even without terms.
