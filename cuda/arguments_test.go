@@ -8,6 +8,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -21,14 +22,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 )
-
-// wants checks that an error contains given texts.
-func wants(t *testing.T, what string, err error, words string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), words) {
-		t.Errorf("%s: error %v, want one with %q", what, err, words)
-	}
-}
 
 // cubin is an ELF file like those of NVIDIA's assembler, with a section for each kernel and no
 // code.
@@ -90,8 +83,7 @@ func TestModule(t *testing.T) {
 		t.Setenv(moduleVariable, file)
 		d, err := Open(Options{})
 		if c.words != "" {
-			wants(t, c.what, err, c.words)
-			wants(t, c.what, err, file)
+			musttest.Fails(err)(t, c.what, c.words, file)
 		} else if err != nil {
 			t.Errorf("%s: error %v", c.what, err)
 		} else if load(t, d, x); d.Info().Module != file {
@@ -102,19 +94,16 @@ func TestModule(t *testing.T) {
 		damaged := slices.Clone(complete)
 		damaged[at] ^= 0xff
 		_ = checkModule(file, string(damaged), "9.0")
-		if err := checkModule(file, string(complete[:at]), "9.0"); err == nil {
-			t.Fatalf("the first %d of %d bytes: no error", at, len(complete))
-		}
+		musttest.Fails(checkModule(file, string(complete[:at]), "9.0"))(t,
+			fmt.Sprintf("the first %d of %d bytes", at, len(complete)))
 	}
 	t.Setenv(moduleVariable, file+"s")
-	_, err := Open(Options{})
-	wants(t, "no file", err, file+"s: no such file")
+	musttest.Fails(Open(Options{}))(t, "no file", file+"s: no such file")
 }
 
 func TestOptions(t *testing.T) {
 	for _, opt := range []Options{{MemoryBytes: -1}, {MemoryBytes: math.MinInt64}} {
-		_, err := Open(opt)
-		wants(t, "options", err, "MemoryBytes must be positive")
+		musttest.Fails(Open(opt))(t, "options", "MemoryBytes must be positive")
 	}
 	d := openTiled(t, math.MaxInt64, Options{MemoryBytes: math.MaxInt64}) // no sum wraps around
 	cols := load(t, d, embedded(t, zipf(20, 60, 8, 3)))
@@ -129,7 +118,7 @@ func TestClosed(t *testing.T) {
 	x := embedded(t, zipf(n, 60, 8, 3))
 	d := open(t, Options{})
 	cols := load(t, d, x)
-	wants(t, "closed too early", d.Close(), "still open")
+	musttest.Fails(d.Close())(t, "closed too early", "still open")
 	ctx := t.Context()
 	ask := func() []error {
 		_, loaded := d.Load(ctx, x)

@@ -400,17 +400,14 @@ func TestEndsEarly(t *testing.T) {
 		t.Errorf("%d tiles, error %v", blocks, err)
 	}
 	stop := errors.New("stop")
-	if err := cols.Rows(t.Context(), whole(cols), func(*device.Tile) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("error %v, expected that of visit", err)
-	}
+	musttest.Fails(cols.Rows(t.Context(), whole(cols), func(*device.Tile) error { return stop }))(t,
+		"an error of visit", stop)
 	if err := cols.Rows(t.Context(), &device.Request{Hi: 100}, func(*device.Tile) error { return stop }); err != nil {
 		t.Errorf("no rows: error %v", err)
 	}
 	holdRows(t, cols, whole(cols))
 	musttest.Do(t, errors.Join(cols.Close(), d.Close()))
-	if _, err := d.Load(ctx, x); err == nil {
-		t.Error("documents are loaded although the context has ended")
-	}
+	musttest.Fails(d.Load(ctx, x))(t, "after the end of the context")
 }
 
 // Errors of copying documents mention the documents; errors of compiling kernels don't.

@@ -213,9 +213,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 					if failure := (*Failure)(nil); !errors.As(err, &failure) {
 						t.Errorf("error %v, expected a Failure", err)
 					}
-					if err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(call, "_v2")) {
-						t.Errorf("error %v, want one with the name of the call", err)
-					}
+					musttest.Fails(err)(t, call, strings.TrimSuffix(call, "_v2"))
 					if second != nil && !reflect.DeepEqual(second, want) {
 						t.Error("again on the same device: another result")
 					}

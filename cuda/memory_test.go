@@ -5,7 +5,6 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"gorgonia.org/cu"
@@ -50,12 +49,8 @@ func TestMemory(t *testing.T) {
 	if err != nil || height < 20 || height > 40 {
 		t.Errorf("with room for two tiles of 40 rows, tiles of %d, error %v", height, err)
 	}
-	if _, err := run(Options{MemoryBytes: documents + line}); !errors.Is(err, cu.OutOfMemory) {
-		t.Errorf("without room for two tiles: error %v", err)
-	}
-	if _, err := run(Options{MemoryBytes: documents / 2}); !errors.Is(err, cu.OutOfMemory) {
-		t.Errorf("without room for the documents: error %v", err)
-	}
+	musttest.Fails(run(Options{MemoryBytes: documents + line}))(t, "without room for two tiles", cu.OutOfMemory)
+	musttest.Fails(run(Options{MemoryBytes: documents / 2}))(t, "without room for the documents", cu.OutOfMemory)
 	// The device has less memory than Options.MemoryBytes.
 	t.Setenv("FAKE_MEMORY", fmt.Sprint(documents+2*40*line+extra))
 	if height, err := run(Options{MemoryBytes: 1 << 40}); err != nil || height < 20 || height > 40 {
@@ -64,9 +59,7 @@ func TestMemory(t *testing.T) {
 	t.Setenv("FAKE_MEMORY", "")
 	// Insufficient page-locked memory also makes tiles smaller.
 	t.Setenv("FAKE_FAIL", "cuMemHostAlloc:1:2")
-	if _, err := run(Options{}); !errors.Is(err, cu.OutOfMemory) || !strings.Contains(err.Error(), "cuMemHostAlloc") {
-		t.Errorf("without page-locked memory: error %v", err)
-	}
+	musttest.Fails(run(Options{}))(t, "without page-locked memory", cu.OutOfMemory, "cuMemHostAlloc")
 }
 
 // A request reuses the tiles of an earlier request if they are large enough, also if the buffer
@@ -89,9 +82,7 @@ func TestTilesStay(t *testing.T) {
 	if _, err := cols.Digest(t.Context(), whole(cols)); err != nil {
 		t.Errorf("a digest, which copies no rows: %v", err)
 	}
-	if err := rows(); err == nil {
-		t.Error("rows without page-locked memory")
-	}
+	musttest.Fails(rows())(t, "rows without page-locked memory")
 	// Requests of two widths, with and without copied rows, reuse each other's memory.
 	t.Setenv("FAKE_FAIL", "")
 	turns := func() error {
@@ -170,10 +161,8 @@ func TestMemoryOfOtherDocuments(t *testing.T) {
 		t.Error(err)
 	}
 	d = open(t, Options{MemoryBytes: documents + others/2})
-	err = within(t, d, x, func(cols *columns) error { return rows(cols, test) })
-	if !errors.Is(err, device.ErrMemory) || !errors.Is(err, cu.OutOfMemory) {
-		t.Errorf("error %v, expected a lack of memory", err)
-	}
+	musttest.Fails(within(t, d, x, func(cols *columns) error { return rows(cols, test) }))(t,
+		"without room for the test documents", device.ErrMemory, cu.OutOfMemory)
 }
 
 // A request reuses the arena of the previous request. The arena is freed if other allocations need

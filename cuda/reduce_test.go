@@ -55,14 +55,10 @@ func TestReduce(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := cols.Digest(ctx, half); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, expected that of the context", err)
-	}
+	musttest.Fails(cols.Digest(ctx, half))(t, "after the end of the context", context.Canceled)
 	d.limit = d.held + 1000
-	if err := cols.Multiply(t.Context(), &device.Request{Docs: run.Numbers(0, n), Hi: n}, make([]float64, n*n), n,
-		make([]float64, n*n)); !errors.Is(err, device.ErrMemory) {
-		t.Errorf("error %v, expected a lack of memory", err)
-	}
+	musttest.Fails(cols.Multiply(t.Context(), &device.Request{Docs: run.Numbers(0, n), Hi: n}, make([]float64, n*n), n,
+		make([]float64, n*n)))(t, "a product without memory", device.ErrMemory)
 }
 
 // holdHalf compares the digest of the symmetric half with the rows.
