@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
@@ -139,32 +138,21 @@ func TestTies(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	c := texts(20, 1, false)
-	for want, call := range map[string]func() error{
-		"no positive values": func() error { _, err := Train(c, Settings{Kernel: "ngd-log"}); return err },
-		"kernel ngd":         func() error { return (Settings{Kernel: "ngd"}).Validate() },
-		"kernel ned:":        func() error { return (Settings{Kernel: "ned"}).Validate() },
-		"-1*rbf":             func() error { return (Settings{Kernel: "-1*rbf + ned-log"}).Validate() },
-		"on these documents": func() error {
-			_, err := Train(c, Settings{Kernel: "sigmoid:r=-1,embed=tf-l2"})
-			return err
-		},
-		"document 0 and document 0 is +Inf": func() error {
-			_, err := Train(c, Settings{Kernel: "exp(100*bhattacharyya)"})
-			return err
-		},
-		"got -1": func() error {
-			signed := texts(20, 1, false)
-			signed.Documents.Values[3] = -1
-			_, err := Train(signed, Settings{})
-			return err
-		},
-		"has 2 classes":         func() error { _, err := Train(texts(20, 1, true), Settings{}); return err },
-		"no labelled documents": func() error { _, err := Train(c.Select(nil), Settings{}); return err },
-	} {
-		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected an error with %q", err, want)
-		}
+	for kernel, want := range map[string]string{"ngd": "kernel ngd", "ned": "kernel ned:", "-1*rbf + ned-log": "-1*rbf"} {
+		musttest.Fails((Settings{Kernel: kernel}).Validate())(t, kernel, want)
 	}
+	for kernel, want := range map[string]string{
+		"ngd-log":                  "no positive values",
+		"sigmoid:r=-1,embed=tf-l2": "on these documents",
+		"exp(100*bhattacharyya)":   "document 0 and document 0 is +Inf",
+	} {
+		musttest.Fails(Train(c, Settings{Kernel: kernel}))(t, kernel, want)
+	}
+	signed := texts(20, 1, false)
+	signed.Documents.Values[3] = -1
+	musttest.Fails(Train(signed, Settings{}))(t, "a negative value", "got -1")
+	musttest.Fails(Train(texts(20, 1, true), Settings{}))(t, "documents of two classes", "has 2 classes")
+	musttest.Fails(Train(c.Select(nil), Settings{}))(t, "no documents", "no labelled documents")
 }
 
 func trained(t testing.TB, s Settings) *Model {

@@ -41,26 +41,12 @@ func TestRefused(t *testing.T) {
 	c := texts(40, 3, 3, false)
 	one, none, several := texts(40, 1, 3, false), texts(40, 2, 3, false), texts(40, 3, 3, true)
 	none.Labels = sparse.Labels{Offsets: make([]int64, 41)}
-	refused := func(c *corpus.Corpus) func() error {
-		return func() error { _, err := Train(t.Context(), c, Settings{}, Options{}); return err }
-	}
-	for want, call := range map[string]func() error{
-		"at least 2 are required":    refused(one),
-		"no labelled documents":      refused(none),
-		"requires the scheme labels": refused(several),
-		"is only conditionally so":   func() error { return Settings{Kernel: "ngd"}.Validate() },
-		"values of C": func() error {
-			_, err := TrainPath(t.Context(), c, Settings{}, []float64{2, 1}, Options{})
-			return err
-		},
-		"the limit is 1 MiB": func() error {
-			_, err := Train(t.Context(), c, Settings{}, Options{MemoryBytes: 1 << 20})
-			return err
-		},
+	for want, c := range map[string]*corpus.Corpus{
+		"at least 2 are required": one, "no labelled documents": none, "requires the scheme labels": several,
 	} {
-		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected an error with %q", err, want)
-		}
+		musttest.Fails(Train(t.Context(), c, Settings{}, Options{}))(t, "Train", want)
 	}
-
+	musttest.Fails(Settings{Kernel: "ngd"}.Validate())(t, "ngd", "is only conditionally so")
+	musttest.Fails(TrainPath(t.Context(), c, Settings{}, []float64{2, 1}, Options{}))(t, "C of 2 and 1", "values of C")
+	musttest.Fails(Train(t.Context(), c, Settings{}, Options{MemoryBytes: 1 << 20}))(t, "1 MiB", "the limit is 1 MiB")
 }

@@ -2,11 +2,9 @@ package logistic
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
@@ -18,24 +16,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// texts draws documents of several classes with overlapping words.
+// texts draws documents whose words follow Zipf's law. A quarter of the words depend on the class.
 func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
-	r := rand.New(rand.NewPCG(seed, 1))
-	var docs, labels []string
-	for i := range n {
-		k := i % classes
-		var b strings.Builder
-		for range 5 + r.IntN(20) {
-			word := int(60 * math.Pow(r.Float64(), 2))
-			if r.IntN(4) == 0 {
-				word = 60 + 8*k + r.IntN(12)
-			}
-			fmt.Fprintf(&b, "w%c%c ", 'a'+word/26, 'a'+word%26)
-		}
-		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
-	}
-	return musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
+	source := fmt.Sprintf("synthetic:docs=%d,terms=100,length=15,classes=%d,seed=%d", n, classes, seed)
+	return musttest.Get(corpus.Read(context.Background(), source, corpus.Options{}))(t)
 }
 
 func points(t testing.TB, c *corpus.Corpus) *task.Points {
@@ -109,9 +94,8 @@ func TestOddInput(t *testing.T) {
 	c := texts(t, 12, 2, 5)
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := Train(cancelled, c, root, Settings{}, Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, expected the end of the context", err)
-	}
+	musttest.Fails(Train(cancelled, c, root, Settings{}, Options{}))(t,
+		"after the end of the context", context.Canceled)
 
 	// Training works with a class of all documents, a class without documents, an empty document,
 	// and separable documents without regularization.
