@@ -3,7 +3,6 @@ package learn_test
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"math"
 	"os"
@@ -120,13 +119,9 @@ func TestLoadErrors(t *testing.T) {
 	for path, want := range map[string]string{dir: "is a directory", filepath.Join(dir, "none"): "no such file",
 		text:  text + `: wrong file format: file must begin with "gram model 1\n", got "svm_typo`,
 		other: other + `: wrong file format: "metric" is not a model type of this program`} {
-		if _, err := learn.Load(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, expected %q", path, err, want)
-		}
+		musttest.Fails(learn.Load(t.Context(), path, nil))(t, path, want)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := learn.Read(ended, strings.NewReader("gram model 1\n")); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: %v", err)
-	}
+	musttest.Fails(learn.Read(ended, strings.NewReader("gram model 1\n")))(t, "after the end", context.Canceled)
 }

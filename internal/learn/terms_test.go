@@ -192,9 +192,7 @@ func TestSearchTerms(t *testing.T) {
 	if a := m.About(); a.Tokenizer != found.Terms[found.Points[found.Best].Terms].Tokenizer {
 		t.Errorf("the best was trained on %s, expected its terms", a.Tokenizer)
 	}
-	if _, err := (&Found{Best: -1}).Train(ctx, c, g, o); err == nil {
-		t.Error("trained the best of no points")
-	}
+	musttest.Fails((&Found{Best: -1}).Train(ctx, c, g, o))(t, "training the best of no points")
 }
 
 // If memory doesn't suffice for other terms, a search warns and compares only the terms as read.

@@ -1,9 +1,9 @@
 package learn
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
@@ -77,10 +77,7 @@ func TestSearchRefuses(t *testing.T) {
 		"one fold": {of(1), "between 2 and 20"}, "too many folds": {of(21), "between 2 and 20"},
 		"folds below 0": {of(-1), "between 2 and 20"},
 	} {
-		_, err := Search(t.Context(), c, q.g, Options{})
-		if err == nil || !strings.Contains(err.Error(), q.says) {
-			t.Errorf("%s: %v, expected an error with %q", name, err, q.says)
-		}
+		musttest.Fails(Search(t.Context(), c, q.g, Options{}))(t, name, q.says)
 	}
 	for spec, lists := range map[string][]Words{
 		"guess": nil, "knn": {{"C", []string{"1"}}}, "logistic": {{"C", []string{"0"}}},
@@ -88,9 +85,7 @@ func TestSearchRefuses(t *testing.T) {
 		"one_class":   nil,
 		"epsilon_svr": {{"kernel", []string{"ngd", "ngd"}}},
 	} {
-		if _, err := gridOf(spec, lists); err == nil {
-			t.Errorf("%s, %v: no error", spec, lists)
-		}
+		musttest.Fails(gridOf(spec, lists))(t, fmt.Sprintf("%s, %v", spec, lists))
 	}
 }
 

@@ -119,10 +119,7 @@ func TestShape(t *testing.T) {
 	m := example(t)
 	m.Weights = m.Weights[1:]
 	var b bytes.Buffer
-	err := form.Write(t.Context(), &b, m)
-	if err == nil || !strings.Contains(err.Error(), "3 values do not match the shape [2 2 1]") {
-		t.Errorf("%v, expected an error with the shape", err)
-	}
+	musttest.Fails(form.Write(t.Context(), &b, m))(t, "a wrong shape", "3 values do not match the shape [2 2 1]")
 	if b.Len() > 0 {
 		t.Errorf("%d bytes are written, expected none", b.Len())
 	}
@@ -175,10 +172,8 @@ func TestContents(t *testing.T) {
 func TestLoadOfHugeHeader(t *testing.T) {
 	file := archivetest.Bytes(t, form, example(t))
 	huge := bytes.Replace(file, []byte(`"rows":3`), []byte(`"rows":35184372088832`), 1) // 256 TiB of offsets
-	_, err := form.ReadSized(t.Context(), bytes.NewReader(huge), int64(len(huge)), nil)
-	if !errors.Is(err, archive.ErrDamaged) {
-		t.Errorf("%v, expected an error for a damaged file", err)
-	}
+	musttest.Fails(form.ReadSized(t.Context(), bytes.NewReader(huge), int64(len(huge)), nil))(t,
+		"a huge header", archive.ErrDamaged)
 }
 
 // endless is a line that never ends.
@@ -197,9 +192,7 @@ func (r *endless) Read(p []byte) (int, error) {
 // Read stops at the maximum length of the first line. It reads at most 1 MiB at a time, so that it
 // checks ctx often.
 func TestEndless(t *testing.T) {
-	if _, err := form.Read(t.Context(), &endless{}); !errors.Is(err, archive.ErrFormat) {
-		t.Errorf("%v, expected an error for another format", err)
-	}
+	musttest.Fails(form.Read(t.Context(), &endless{}))(t, "another format", archive.ErrFormat)
 	n, err := archive.BoundReader{Ctx: t.Context(), R: &endless{}}.Read(make([]byte, 4<<20))
 	if n != 1<<20 || err != nil {
 		t.Errorf("%d bytes, %v, expected 1 MiB", n, err)

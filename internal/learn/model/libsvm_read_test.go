@@ -177,14 +177,10 @@ func TestReadLIBSVMErrors(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := ReadLIBSVM(ended, strings.NewReader(threeClasses), "m.txt"); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: %v", err)
-	}
-	if _, err := ReadLIBSVM(
+	musttest.Fails(ReadLIBSVM(ended, strings.NewReader(threeClasses), "m.txt"))(t, "after the end", context.Canceled)
+	musttest.Fails(ReadLIBSVM(
 		ctx, io.MultiReader(strings.NewReader(threeClasses[:80]), iotest.ErrReader(io.ErrClosedPipe)), "m.txt",
-	); !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("an error of the reader: %v", err)
-	}
+	))(t, "an error of the reader", io.ErrClosedPipe)
 }
 
 // A line may be longer than the buffer.

@@ -162,9 +162,7 @@ func TestBitsAndMemory(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Fit(t.Context(), eng, x, k, Options{Components: 20, MemoryBytes: least - 1}); err == nil {
-		t.Error("no error for too little memory")
-	}
+	musttest.Fails(Fit(t.Context(), eng, x, k, Options{Components: 20, MemoryBytes: least - 1}))(t, "too little memory")
 }
 
 // Parameters that depend on the documents, such as γ of rbf, are filled in.
@@ -195,9 +193,7 @@ func TestRank(t *testing.T) {
 	}
 	same := musttest.Get(sparse.FromDense(9, 3, slices.Repeat([]float32{1, 2, 5}, 9)))(t)
 	one := musttest.Get(k.Embedding().Fit(same).Transform(same))(t)
-	if c, err := Fit(t.Context(), newEngine(t, one, 1), one, k, Options{}); err == nil {
-		t.Errorf("documents that are all the same: %+v", c.Values)
-	}
+	musttest.Fails(Fit(t.Context(), newEngine(t, one, 1), one, k, Options{}))(t, "documents that are all the same")
 }
 
 // The cutoff for components is proportional to the norm of K, not to the number of documents or the
@@ -248,9 +244,8 @@ func TestNorm(t *testing.T) {
 
 func TestAnotherEmbedding(t *testing.T) {
 	x, _ := documents(t, "synthetic:docs=60,terms=50,length=20", "diffusion", 60)
-	if _, err := Fit(t.Context(), newEngine(t, x, 1), x, kernel.MustParse("linear"), Options{}); err == nil {
-		t.Error("a kernel of another embedding: no error")
-	}
+	musttest.Fails(Fit(t.Context(), newEngine(t, x, 1), x, kernel.MustParse("linear"), Options{}))(t,
+		"a kernel of another embedding")
 }
 
 // Project agrees with Map.

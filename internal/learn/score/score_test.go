@@ -1,8 +1,8 @@
 package score
 
 import (
+	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
@@ -104,10 +104,8 @@ func TestScoreValues(t *testing.T) {
 	}
 	for _, other := range []string{"two", "NaN"} {
 		c.Classes[1] = other
-		_, err := Of(nil, &model.Prediction{Value: []float64{1, 2, 3, 4}}, c)
-		if err == nil || !strings.Contains(err.Error(), other) {
-			t.Errorf("error %v, want one that names the label %s", err, other)
-		}
+		musttest.Fails(Of(nil, &model.Prediction{Value: []float64{1, 2, 3, 4}}, c))(t,
+			fmt.Sprintf("label %q", other), other)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -84,12 +85,8 @@ func TestAssemble(t *testing.T) {
 			if report.Functions == 0 || report.Support != m.Support.Rows() || last.Engine().Stats().Pairs != 0 {
 				t.Errorf("report %+v after %d pairs", report, last.Engine().Stats().Pairs)
 			}
-			if _, _, err := last.Assemble(c.Settings, parts[1:]); err == nil {
-				t.Error("a part is missing, and there is no error")
-			}
-			if _, _, err := last.Assemble(c.Settings, append(parts, parts[0])); err == nil {
-				t.Error("a part is there twice, and there is no error")
-			}
+			musttest.Fails(last.Assemble(c.Settings, parts[1:]))(t, "a missing part")
+			musttest.Fails(last.Assemble(c.Settings, append(parts, parts[0])))(t, "a duplicate part")
 		})
 	}
 }
@@ -114,20 +111,13 @@ func TestAssembleRefuses(t *testing.T) {
 		c := *all
 		c.Functions = slices.Clone(all.Functions)
 		spoil(&c)
-		if _, _, err := p.Assemble(Settings{}, []*solver.Classifier{&c}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		musttest.Fails(p.Assemble(Settings{}, []*solver.Classifier{&c}))(t, name)
 	}
 	together := Settings{Probabilities: true, Calibrated: true}
-	if _, err := p.TrainFunctions(ctx, together, []int{0, 2}); err == nil {
-		t.Error("some of the machines that are calibrated together: no error")
-	}
+	musttest.Fails(p.TrainFunctions(ctx, together, []int{0, 2}))(t, "some of the machines that are calibrated together")
 	for _, machines := range [][]int{{3}, {-1}, {1, 1}} {
-		if _, err := p.TrainFunctions(ctx, Settings{}, machines); err == nil {
-			t.Errorf("machines %v: no error", machines)
-		}
+		musttest.Fails(p.TrainFunctions(ctx, Settings{}, machines))(t, fmt.Sprintf("machines %v", machines))
 	}
-	if _, err := p.TrainFunctions(ctx, Settings{Type: model.OneClass}, []int{1}); err == nil {
-		t.Error("the second machine of one class: no error")
-	}
+	musttest.Fails(p.TrainFunctions(ctx, Settings{Type: model.OneClass}, []int{1}))(t,
+		"the second machine of one class")
 }

@@ -173,22 +173,16 @@ func TestPrecomputedErrors(t *testing.T) {
 		"2 rows and 3 columns":                                docs(2, 3, 1, 0, 0, 0, 1, 0),
 		"0.25 in row 1, column 2, but 0.5 in row 2, column 1": docs(2, 2, 1, 0.25, 0.5, 1),
 	} {
-		if _, err := svm.NewPrecomputed(ctx, c, svm.Options{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %s", err, want)
-		}
+		musttest.Fails(svm.NewPrecomputed(ctx, c, svm.Options{}))(t, "a wrong matrix", want)
 	}
 	good := docs(2, 2, 1, 0.25, 0.25, 1)
-	if _, err := svm.NewPrecomputed(ctx, good, svm.Options{MemoryBytes: 100}); err == nil {
-		t.Error("a matrix in 100 bytes")
-	}
+	musttest.Fails(svm.NewPrecomputed(ctx, good, svm.Options{MemoryBytes: 100}))(t, "a matrix in 100 bytes")
 	p := musttest.Get(svm.NewPrecomputed(ctx, good, svm.Options{}))(t)
 	m, _, err := p.Train(ctx, svm.Settings{})
 	musttest.Do(t, err)
 	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{}))(t)
-	if _, err := predictor.Predict(ctx, docs(1, 3, 1, 1, 1).Documents); err == nil ||
-		!strings.Contains(err.Error(), "rows must have 2 kernel values, one per training document, got 3") {
-		t.Errorf("%v for a row of 3 values", err)
-	}
+	musttest.Fails(predictor.Predict(ctx, docs(1, 3, 1, 1, 1).Documents))(t,
+		"a row of 3 values", "rows must have 2 kernel values, one per training document, got 3")
 }
 
 // A model with a user-defined kernel can predict only if the program provides the kernel.
@@ -214,8 +208,6 @@ func TestOwnKernel(t *testing.T) {
 	musttest.Get(predictor.Predict(ctx, p.test.Documents))(t)
 	for _, name := range []string{"linear", "diffusion : t=3", "precomputed"} {
 		eval := func(c, _, _ float64) float64 { return c }
-		if _, err := kernel.New(kernel.Custom{Name: name, Eval: eval}); err == nil {
-			t.Errorf("a user-defined kernel called %s", name)
-		}
+		musttest.Fails(kernel.New(kernel.Custom{Name: name, Eval: eval}))(t, "a user-defined kernel called "+name)
 	}
 }

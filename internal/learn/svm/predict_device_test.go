@@ -162,9 +162,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 		own, err := newSlowDevice(&slowDevice{})(ctx, x)
 		return &small{own.(device.Accelerator), 7}, err
 	}}))(t)
-	if _, err := p.Predict(t.Context(), test.Documents); !errors.Is(err, device.ErrMemory) {
-		t.Errorf("error %v, expected a lack of memory", err)
-	}
+	musttest.Fails(p.Predict(t.Context(), test.Documents))(t, "a device without memory", device.ErrMemory)
 }
 
 // small is a device with memory for only some documents.
@@ -188,30 +186,22 @@ func TestPredictWithoutDevice(t *testing.T) {
 	none := func(err error) func(context.Context, *sparse.Embedded) (engine.Device, error) {
 		return func(context.Context, *sparse.Embedded) (engine.Device, error) { return nil, err }
 	}
-	if _, err := NewPredictor(t.Context(), m, Options{Device: none(broken)}); !errors.Is(err, broken) {
-		t.Errorf("error %v, expected the device's", err)
-	}
+	musttest.Fails(NewPredictor(t.Context(), m, Options{Device: none(broken)}))(t, "an error of the device", broken)
 	want := predict(t, m, test.Documents, Options{})
 	if got := predict(t, m, test.Documents, Options{Device: none(nil)}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Error("without a device predictions aren't those of the processor")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewPredictor(ctx, m, Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, expected that of the context", err)
-	}
+	musttest.Fails(NewPredictor(ctx, m, Options{}))(t, "after the end of the context", context.Canceled)
 	p := musttest.Get(NewPredictor(t.Context(), m, Options{Device: func(
 		ctx context.Context, x *sparse.Embedded,
 	) (engine.Device, error) {
 		d, err := newSlowDevice(&slowDevice{})(ctx, x)
 		return &failing{d.(device.Accelerator), broken}, err
 	}}))(t)
-	if _, err := p.Predict(t.Context(), test.Documents); !errors.Is(err, broken) {
-		t.Errorf("error %v, expected the device's", err)
-	}
-	if _, err := p.Predict(ctx, test.Documents); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, expected that of the context", err)
-	}
+	musttest.Fails(p.Predict(t.Context(), test.Documents))(t, "an error of the device", broken)
+	musttest.Fails(p.Predict(ctx, test.Documents))(t, "after the end of the context", context.Canceled)
 }
 
 // failing is a device that computes nothing.

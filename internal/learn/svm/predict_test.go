@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/asm"
@@ -96,20 +95,11 @@ func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 func TestPredictSaysWhatItNeeds(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=600,terms=500,length=20,classes=2,seed=4", corpus.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})
-	if _, err := NewPredictor(t.Context(), m, Options{MemoryBytes: 1000}); err == nil ||
-		!strings.Contains(err.Error(), "the limit is") {
-		t.Errorf("error %v, want one that says what it needs", err)
-	}
+	musttest.Fails(NewPredictor(t.Context(), m, Options{MemoryBytes: 1000}))(t, "1000 bytes", "the limit is")
 	p := musttest.Get(NewPredictor(t.Context(), m, Options{MemoryBytes: 1 << 20, HeldBytes: 600 << 10}))(t)
-	if _, err := p.Predict(context.Background(), test.Documents); err == nil ||
-		!strings.Contains(err.Error(), "the limit is 1 MiB") {
-		t.Errorf("error %v, want one that says what it needs", err)
-	}
+	musttest.Fails(p.Predict(context.Background(), test.Documents))(t, "1 MiB", "the limit is 1 MiB")
 	p = musttest.Get(NewPredictor(t.Context(), m, Options{MemoryBytes: 64 << 20, HeldBytes: 60 << 20}))(t)
-	if _, err := p.Holding(64<<20).Predict(context.Background(), test.Documents); err == nil ||
-		!strings.Contains(err.Error(), "the limit is 64 MiB") {
-		t.Errorf("error %v, want one that says what it needs", err)
-	}
+	musttest.Fails(p.Holding(64<<20).Predict(context.Background(), test.Documents))(t, "64 MiB", "the limit is 64 MiB")
 	if _, err := p.Holding(0).Predict(context.Background(), test.Documents); err != nil {
 		t.Error(err)
 	}

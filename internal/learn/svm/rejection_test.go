@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -30,9 +29,7 @@ func TestTuneRejection(t *testing.T) {
 		t.Errorf("%+v, %+v, expected 90 %%, and %v", got, others, want)
 	}
 	// If the same errors are in one part, χ²/(k-1) is 26.3, and no target of a few percent is met.
-	if less, _, err := tuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{Error: 0.1}); err == nil {
-		t.Errorf("%+v of parts that differ, expected none", less)
-	}
+	musttest.Fails(tuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{Error: 0.1}))(t, "parts that differ")
 	// The probability is hypergeometric: at most 1 of 3 wrong answers in 120 is among 100 of them.
 	if p := exceeds(0.05, 20, 1, 100); !(math.Abs(p-0.07171343) <= 1e-8) {
 		t.Errorf("P(X > 1) = %v", p)
@@ -55,9 +52,7 @@ func TestTuneRejection(t *testing.T) {
 		"0.1%; without rejection it is 5.0%, and error=5% would answer": {answersOf(1, 1, 1, 1, 1),
 			RejectionTarget{Error: 0.001}},
 	} {
-		if _, _, err := tuneRejection(c.answers, c.target); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%v, expected %q", err, what)
-		}
+		musttest.Fails(tuneRejection(c.answers, c.target))(t, "a wrong target", what)
 	}
 }
 

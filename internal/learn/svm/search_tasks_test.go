@@ -142,11 +142,8 @@ func TestSearchTasksRefuse(t *testing.T) {
 		var bad TaskOutcome
 		musttest.Do(t, json.Unmarshal(text, &bad))
 		spoil(&bad)
-		_, err := assembled(t, Settings{}, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
-			func(task int) (*TaskOutcome, error) { return []*TaskOutcome{good[0], &bad}[task], nil })
-		if err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		musttest.Fails(assembled(t, Settings{}, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+			func(task int) (*TaskOutcome, error) { return []*TaskOutcome{good[0], &bad}[task], nil }))(t, name)
 	}
 	musttest.Do(t, tasks.Validate(p))
 	few := corpus.Select([]int{0, 1, 2, 3}) // two documents of a class, or one: a fold leaves one class
@@ -188,7 +185,7 @@ func TestSearchTasksRefuseOthers(t *testing.T) {
 			p := problem(t, corpus, g.Kernels[0], Options{})
 			tasks := tasksOf(t, c.Settings, g, func(int, sparse.Embedding) int { return p.Terms() })
 			musttest.Do(t, tasks.Validate(p))
-			_, err := assembled(t, c.Settings, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+			musttest.Fails(assembled(t, c.Settings, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
 				func(task int) (*TaskOutcome, error) {
 					out, err := tasks.Do(t.Context(), p, task)
 					if err != nil {
@@ -196,10 +193,7 @@ func TestSearchTasksRefuseOthers(t *testing.T) {
 					}
 					c.spoil(out.Fits[0][0])
 					return out, nil
-				})
-			if err == nil {
-				t.Error("no error")
-			}
+				}))(t, name)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package task
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
@@ -57,9 +56,7 @@ func TestCheck(t *testing.T) {
 			return Check(t.Context(), bare, sparse.Embedding{}, solver.OneVsRest)
 		},
 	} {
-		if _, err := f(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %q", err, want)
-		}
+		musttest.Fails(f())(t, "Check", want)
 	}
 }
 
@@ -109,8 +106,6 @@ func TestWeights(t *testing.T) {
 		}
 	}
 	for _, bad := range []map[string]float64{{"d": 1}, {"a": 0}, {"a": math.NaN()}, {"a": math.Inf(1)}} {
-		if _, err := Weights(c, rows, bad, false, solver.OneVsRest); err == nil {
-			t.Errorf("%v: no error", bad)
-		}
+		musttest.Fails(Weights(c, rows, bad, false, solver.OneVsRest))(t, bad)
 	}
 }
