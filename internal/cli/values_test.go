@@ -1,6 +1,10 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
 
 func TestByteSize(t *testing.T) {
 	for s, want := range map[string]int64{"4G": 4 << 30, "500M": 500 << 20, "1.5k": 1536, "100": 100 << 20,
@@ -19,8 +23,6 @@ func TestByteSize(t *testing.T) {
 	}
 	for _, s := range []string{"", "G", "-1G", "0", "NaN", "Inf", "1X", "1GG", "1e30", "1 G", "4GiBB"} {
 		var b ByteSize
-		if err := b.Set(s); err == nil {
-			t.Errorf("%q passes as %d", s, b)
-		}
+		musttest.Fails(b.Set(s))(t, s)
 	}
 }

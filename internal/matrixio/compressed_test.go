@@ -2,6 +2,7 @@ package matrixio
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,8 +73,7 @@ print(m.format, m.dtype, m.shape, m.nnz, m.toarray()[2].tolist(), scipy.sparse.l
 
 func TestCompressedFullDisk(t *testing.T) {
 	for room := range 600 {
-		if err := table(5, []uint32{1, 4}).WriteNPZ(&brokenDisk{left: room}); err == nil {
-			t.Errorf("room for %d bytes, and no error", room)
-		}
+		musttest.Fails(table(5, []uint32{1, 4}).WriteNPZ(&brokenDisk{left: room}))(t,
+			fmt.Sprintf("room for %d bytes", room))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -79,10 +80,7 @@ func TestMatrixMarket(t *testing.T) {
 }
 
 func TestUnknownFormat(t *testing.T) {
-	if _, err := NewWriter("csv", &bytes.Buffer{}, Header{}); err == nil ||
-		!strings.Contains(err.Error(), "npy, libsvm, mm") {
-		t.Errorf("an unknown format is answered with %v", err)
-	}
+	musttest.Fails(NewWriter("csv", &bytes.Buffer{}, Header{}))(t, "an unknown format", "npy, libsvm, mm")
 }
 
 // brokenDisk fails once, after left bytes.
@@ -124,9 +122,7 @@ func TestFileRefused(t *testing.T) {
 	}
 	for path, want := range map[string]string{folder: "is a folder", link: "is a link",
 		filepath.Join(folder, "no", "k"): "no such"} {
-		if f, err := Create(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Create(%s) = %v, %v, expected an error with %q", path, f, err, want)
-		}
+		musttest.Fails(Create(path))(t, fmt.Sprintf("Create(%s)", path), want)
 	}
 }
 
@@ -142,9 +138,7 @@ func TestStream(t *testing.T) {
 	f := musttest.Get(Create(os.DevNull))(t)
 	f.Abort()
 	f.Abort()
-	if _, err := f.Write([]byte("a")); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("after the end: error %v", err)
-	}
+	musttest.Fails(f.Write([]byte("a")))(t, "after the end", fs.ErrClosed)
 }
 
 func TestFormatOf(t *testing.T) {

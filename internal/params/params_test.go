@@ -73,9 +73,7 @@ func TestResolve(t *testing.T) {
 	for _, bad := range []settings{
 		{K: -1}, {Count: -2}, {Loss: -1}, {Loss: 2}, {Stop: math.NaN()}, {Chosen: math.Inf(1)},
 	} {
-		if err := Resolve(&bad); err == nil {
-			t.Errorf("%+v: accepted", bad)
-		}
+		musttest.Fails(Resolve(&bad))(t, bad)
 	}
 }
 

@@ -95,8 +95,6 @@ func TestTasksPanicWins(t *testing.T) {
 
 func TestTasksRefuses(t *testing.T) {
 	work := func(context.Context, int, int) error { return nil }
-	if err := Tasks(t.Context(), 0, 1, work); err == nil {
-		t.Error("0 workers: no error")
-	}
+	musttest.Fails(Tasks(t.Context(), 0, 1, work))(t, "0 workers")
 	musttest.Do(t, Tasks(t.Context(), 3, 0, work))
 }

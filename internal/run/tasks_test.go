@@ -48,8 +48,6 @@ func TestTasksStops(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	err = Tasks(ctx, 2, 1000, func(context.Context, int, int) error { cancel(); return nil })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("Tasks returned %v, expected %v", err, context.Canceled)
-	}
+	musttest.Fails(Tasks(ctx, 2, 1000, func(context.Context, int, int) error { cancel(); return nil }))(t,
+		"after the end of the context", context.Canceled)
 }

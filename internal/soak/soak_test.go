@@ -119,9 +119,7 @@ func TestEnds(t *testing.T) {
 	if err != nil || !r.Interrupted || r.Found != 0 || r.Cores[0].Tasks == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := Run(t.Context(), Options{Cores: []int{1 << 13}}); err == nil || !strings.Contains(err.Error(), "8192") {
-		t.Errorf("processor 8192: %v", err)
-	}
+	musttest.Fails(Run(t.Context(), Options{Cores: []int{1 << 13}}))(t, "processor 8192", "8192")
 }
 
 // Single cores compute for the requested share of the time: none, or about a tenth.

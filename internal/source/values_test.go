@@ -3,10 +3,10 @@ package source
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestValues(t *testing.T) {
@@ -37,9 +37,7 @@ func TestValues(t *testing.T) {
 		"C=NaN": "not a number", "C=inf": "not a number", "C=1..2*x": "not a number", "C=x..2*2": "not a number",
 		"C=1..x*2": "not a number",
 	} {
-		if got, err := ParseValues(s); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, %v, expected an error with %q", s, got, err, want)
-		}
+		musttest.Fails(ParseValues(s))(t, s, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -40,9 +41,8 @@ func TestSpace(t *testing.T) {
 			t.Errorf("%q: a corpus has changed", tokenizer)
 		}
 		b.Vocabulary = nil
-		if _, err := New(sparse.Sphere, a, b, true); err == nil {
-			t.Errorf("%q: text shares terms with vectors", tokenizer)
-		}
+		musttest.Fails(New(sparse.Sphere, a, b, true))(t,
+			fmt.Sprintf("%q: text that shares terms with vectors", tokenizer))
 	}
 	// Readers set Pairs only if a text has such a script, so tokenizers may differ in Pairs.
 	chinese := musttest.Get(corpus.FromTexts(t.Context(), []string{"手机 good"}, nil, corpus.Options{MinDF: 1}))(t)
@@ -62,10 +62,7 @@ func TestSpace(t *testing.T) {
 		t.Errorf("terms %v with values %v", terms, values)
 	}
 	unsorted.Vocabulary[1] = "c"
-	_, err := New(sparse.Embedding{}, first, unsorted, true)
-	if err == nil || !strings.Contains(err.Error(), `"c" twice`) {
-		t.Errorf("a term twice: %v", err)
-	}
+	musttest.Fails(New(sparse.Embedding{}, first, unsorted, true))(t, "a term twice", `"c" twice`)
 }
 
 // Vectors have equal numbers of columns, except from files that don't state the number.

@@ -3,9 +3,10 @@ package table
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 type row struct {
@@ -48,8 +49,6 @@ func TestWrite(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, format := range Formats {
-		if err := WriteAll(ended, &b, format, rows, columns()...); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v, expected the end of the context", format, err)
-		}
+		musttest.Fails(WriteAll(ended, &b, format, rows, columns()...))(t, format, context.Canceled)
 	}
 }
