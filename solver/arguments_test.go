@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -22,9 +21,7 @@ func checkArguments(t *testing.T, arguments []argument) {
 	t.Helper()
 	for _, d := range arguments {
 		t.Run(d.name, func(t *testing.T) {
-			if err := d.call(); err == nil || !strings.Contains(err.Error(), d.want) {
-				t.Errorf("error %v, want one with %q", err, d.want)
-			}
+			musttest.Fails(d.call())(t, d.name, d.want)
 		})
 	}
 }

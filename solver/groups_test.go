@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -98,14 +99,11 @@ func TestOnlyRefuses(t *testing.T) {
 		for i := range c.Sets {
 			c.Sets[i], c.Folds[i] = []int{labels[i]}, i%2
 		}
-		if _, err := Train(t.Context(), m, c, Options{}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		musttest.Fails(Train(t.Context(), m, c, Options{}))(t, name)
 	}
 	for _, parts := range [][]int{make([]int, n-1), make([]int, n), slices.Repeat([]int{-2, 1}, n/2)} {
-		if _, err := (&Training{Sets: make([][]int, n), Classes: 3, Folds: parts}).Groups(n, true); err == nil {
-			t.Errorf("parts %d: no error", parts)
-		}
+		musttest.Fails((&Training{Sets: make([][]int, n), Classes: 3, Folds: parts}).Groups(n, true))(t,
+			fmt.Sprintf("parts %d", parts))
 	}
 	none, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, Only: []int{}}, Options{})
 	if err != nil || !slices.Equal(none.Functions, make([]*DecisionFunction, 3)) {
@@ -161,9 +159,7 @@ func TestTrialOnly(t *testing.T) {
 	}
 	for _, only := range [][]int{{3}, {-1}, {0, 0}} {
 		trial.Only = only
-		if _, err := trial.Validate(t.Context(), m, pars, nil, Options{}); err == nil {
-			t.Errorf("parts %v: no error", only)
-		}
+		musttest.Fails(trial.Validate(t.Context(), m, pars, nil, Options{}))(t, fmt.Sprintf("parts %v", only))
 	}
 }
 

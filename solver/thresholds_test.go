@@ -161,9 +161,8 @@ func TestTrainThresholds(t *testing.T) {
 		got.AtLeastOne != want.AtLeastOne {
 		t.Errorf("%+v, expected %+v", got, want)
 	}
-	if _, err := Train(t.Context(), m, Training{Labels: make([]int, n), Classes: 2, Folds: parts}, opt); err == nil {
-		t.Error("parts without sets")
-	}
+	musttest.Fails(Train(t.Context(), m, Training{Labels: make([]int, n), Classes: 2, Folds: parts}, opt))(t,
+		"parts without sets")
 }
 
 // The chosen rule has the largest macro F1 among the rules whose micro F1 is within a standard

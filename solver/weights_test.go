@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -202,9 +203,8 @@ func TestBadWeights(t *testing.T) {
 	}
 	for kind, w := range weighings {
 		for name, weights := range bad {
-			if _, err := w.train(x, m, weights, run.Numbers(0, n), Options{}); err == nil {
-				t.Errorf("%s: weights that are %s: no error", kind, name)
-			}
+			musttest.Fails(w.train(x, m, weights, run.Numbers(0, n), Options{}))(t,
+				fmt.Sprintf("%s: weights that are %s", kind, name))
 		}
 	}
 }

@@ -112,9 +112,7 @@ func TestEmbeddingNames(t *testing.T) {
 		"range must be ascending": "scale1..0 scale0..0 scaleNaN..1 scale0..1e9",
 	} {
 		for name := range strings.FieldsSeq(names) {
-			if got, err := ParseEmbedding(name); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s is %v, %v, expected %q", name, got, err, want)
-			}
+			musttest.Fails(ParseEmbedding(name))(t, name, want)
 		}
 	}
 }

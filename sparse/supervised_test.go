@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -110,19 +109,12 @@ func TestSupervisedRefuses(t *testing.T) {
 	for what, f := range map[string]*Embedder{
 		"Fit": e.Fit(m), "no labels": e.FitLabels(m, Labels{}, 2), "one class": e.FitLabels(m, one, 2),
 	} {
-		_, err := f.Transform(m)
-		if want := "embedding tfkl-l1-sqrt requires labels"; err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, expected %q", what, err, want)
-		}
+		musttest.Fails(f.Transform(m))(t, what, "embedding tfkl-l1-sqrt requires labels")
 	}
 	wrong := twoClasses(m.Rows())
 	wrong.IDs[1] = 7
-	if err := e.FitLabels(m, wrong, 2).Validate(); err == nil || !strings.Contains(err.Error(), "got 7") {
-		t.Errorf("a label of no class: %v", err)
-	}
-	if err := e.FitLabels(nil, Labels{}, 0).Validate(); err == nil {
-		t.Error("no documents: no error")
-	}
+	musttest.Fails(e.FitLabels(m, wrong, 2).Validate())(t, "a label of no class", "got 7")
+	musttest.Fails(e.FitLabels(nil, Labels{}, 0).Validate())(t, "no documents")
 	for _, other := range []Embedding{Sphere, {Weighting: TFIDF}} {
 		got, want := fit(other, m), other.Fit(m)
 		if fmt.Sprint(got.Weights, got.Terms) != fmt.Sprint(want.Weights, want.Terms) {

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -82,35 +83,22 @@ func TestMatricesAreRefused(t *testing.T) {
 	for name, c := range badMatrices {
 		m := handFilled()
 		c.spoil(m)
-		says := func(door string, err error, want string) {
-			t.Helper()
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %s: %v, expected %q", name, door, err, want)
-			}
-		}
-		says("Validate", m.Validate(), c.want)
+		musttest.Fails(m.Validate())(t, name, c.want)
 		_, err := f.TransformRows(t.Context(), m, []int{3, 2, 1, 0}, 1)
 		if name != "nothing" && name != "no offsets" { // row 3 is then the first of the selected rows
-			says("TransformRows", err, "sparse: ")
+			musttest.Fails(err)(t, name+": TransformRows", "sparse: ")
 		}
 		if _, err = f.Transform(m); !strings.Contains(c.want, "row 0: index 3") { // f has the column numbers already
-			says("Transform", err, c.want)
+			musttest.Fails(err)(t, name+": Transform", c.want)
 		}
 		bad := Sphere.Fit(m)
-		says("Fit, then Validate", bad.Validate(), "training documents: ")
-		_, err = bad.Transform(train)
-		says("Fit, then Transform", err, c.want)
+		musttest.Fails(bad.Validate())(t, name+": Fit, then Validate", "training documents: ")
+		musttest.Fails(bad.Transform(train))(t, name+": Fit, then Transform", c.want)
 	}
 	var none *CSR
-	if err := none.Validate(); err == nil || !strings.Contains(err.Error(), "matrix is nil") {
-		t.Errorf("no matrix: %v", err)
-	}
-	if _, err := Sphere.Fit(nil).Transform(train); err == nil || !strings.Contains(err.Error(), "matrix is nil") {
-		t.Errorf("an embedder of no documents: %v", err)
-	}
-	if _, err := f.Transform(nil); err == nil || !strings.Contains(err.Error(), "matrix is nil") {
-		t.Errorf("no documents: %v", err)
-	}
+	musttest.Fails(none.Validate())(t, "no matrix", "matrix is nil")
+	musttest.Fails(Sphere.Fit(nil).Transform(train))(t, "an embedder of no documents", "matrix is nil")
+	musttest.Fails(f.Transform(nil))(t, "no documents", "matrix is nil")
 	m := handFilled()
 	m.Values[3] = nan
 	if value := (*ValueError)(nil); !errors.As(m.Validate(), &value) || value.Row != 1 || value.Term != 2 {
@@ -140,10 +128,8 @@ func TestTransformRowsThatAreNotThere(t *testing.T) {
 	m := handFilled()
 	f := Sphere.Fit(m)
 	for _, rows := range [][]int{{-1}, {4}, {0, 1, math.MaxInt}, {math.MinInt, 0}} {
-		if _, err := f.TransformRows(t.Context(), m, rows, 1); err == nil ||
-			!strings.Contains(err.Error(), "is out of range for a matrix with 4 rows") {
-			t.Errorf("rows %v: %v", rows, err)
-		}
+		musttest.Fails(f.TransformRows(t.Context(), m, rows, 1))(t,
+			fmt.Sprintf("rows %v", rows), "is out of range for a matrix with 4 rows")
 	}
 	// A row that isn't requested isn't read.
 	m.Values[0] = nan
@@ -157,12 +143,6 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 	m := handFilled()
 	good := Embedding{Weighting: TFIDF}.Fit(m)
 	standard := Embedding{Weighting: Standard}.Fit(m)
-	refused := func(what, want string, err error) {
-		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, expected %q", what, err, want)
-		}
-	}
 	for want, e := range map[string]Embedding{
 		"unknown embedding with weighting 9, norm 0 and pairing 0": {Weighting: 9},
 		"unknown embedding with weighting 0, norm 3 and pairing 0": {Norm: 3},
@@ -177,9 +157,9 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		"the range must be ascending":        {Weighting: Range},
 	} {
 		f := e.Fit(m)
-		refused("Validate", want, f.Validate())
-		refused("Transform", want, second(f.Transform(m)))
-		refused("RestoreEmbedder", want, second(RestoreEmbedder(fields(f))))
+		musttest.Fails(f.Validate())(t, "Validate", want)
+		musttest.Fails(f.Transform(m))(t, "Transform", want)
+		musttest.Fails(RestoreEmbedder(fields(f)))(t, "RestoreEmbedder", want)
 	}
 	for want, f := range map[string]*Embedder{
 		"4 weights and 0 shifts; it needs 5,":    altered(good, func(f *Embedder) { f.Weights = f.Weights[:4] }),
@@ -190,9 +170,9 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		"1 shifts; it needs 5, 5 and 5":          altered(standard, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
 		"5 shifts; it needs 5, 5 and 0":          altered(standard, func(f *Embedder) { f.Weighting = TFIDF }),
 	} {
-		refused("Validate", want, f.Validate())
-		refused("Transform", want, second(f.Transform(m)))
-		refused("RestoreEmbedder", want, second(RestoreEmbedder(fields(f))))
+		musttest.Fails(f.Validate())(t, "Validate", want)
+		musttest.Fails(f.Transform(m))(t, "Transform", want)
+		musttest.Fails(RestoreEmbedder(fields(f)))(t, "RestoreEmbedder", want)
 	}
 	for want, spoil := range map[string]func(f *Embedder){ // found by a pass over the fields
 		"term 1 follows 1":                          func(f *Embedder) { f.Terms[0] = 1 },
@@ -204,7 +184,7 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 	} {
 		bad := fields(good)
 		spoil(&bad)
-		refused("RestoreEmbedder", want, second(RestoreEmbedder(bad)))
+		musttest.Fails(RestoreEmbedder(bad))(t, "RestoreEmbedder", want)
 	}
 	for want, f := range map[string]*Embedder{
 		"embedder is nil": nil,
@@ -213,8 +193,8 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		"fields of the embedder (4 terms) were set directly": altered(good,
 			func(f *Embedder) { f.Terms, f.DF, f.Weights = f.Terms[:4], f.DF[:4], f.Weights[:4] }),
 	} {
-		refused("Validate", want, f.Validate())
-		refused("Transform", want, second(f.Transform(m)))
+		musttest.Fails(f.Validate())(t, "Validate", want)
+		musttest.Fails(f.Transform(m))(t, "Transform", want)
 	}
 	// Finite weights may be too large or too small for a finite nonzero length.
 	for _, w := range []float64{1e300, 1e-300, -1e250} {
@@ -223,10 +203,7 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 			own.Weights[j] = w
 		}
 		f := musttest.Get(RestoreEmbedder(own))(t)
-		if _, err := f.Transform(m); err == nil ||
-			!strings.Contains(err.Error(), "row 0: norm of the weighted values") {
-			t.Errorf("weights %v: %v", w, err)
-		}
+		musttest.Fails(f.Transform(m))(t, fmt.Sprintf("weights %v", w), "row 0: norm of the weighted values")
 	}
 }
 
@@ -235,8 +212,6 @@ func altered(f *Embedder, alter func(f *Embedder)) *Embedder {
 	alter(&g)
 	return &g
 }
-
-func second[T any](_ T, err error) error { return err }
 
 // Inconsistent embedded documents, and rows that aren't unit vectors, are rejected.
 func TestEmbeddedIsRefused(t *testing.T) {
@@ -273,9 +248,7 @@ func TestEmbeddedIsRefused(t *testing.T) {
 				slices.Clone(x.Norms), slices.Clone(x.Raw), slices.Clone(x.Divisors),
 			}
 			spoil(bad)
-			if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v: %v, expected %q", e, err, want)
-			}
+			musttest.Fails(bad.Validate())(t, e, want)
 		}
 		bare := *x
 		bare.Norms = nil
@@ -283,9 +256,7 @@ func TestEmbeddedIsRefused(t *testing.T) {
 			t.Errorf("%v without norms: %v", e, err)
 		}
 	}
-	if err := (*Embedded)(nil).Validate(); err == nil {
-		t.Error("no documents are accepted")
-	}
+	musttest.Fails((*Embedded)(nil).Validate())(t, "no documents")
 }
 
 func TestViewsAreRefused(t *testing.T) {
