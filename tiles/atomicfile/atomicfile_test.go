@@ -146,9 +146,7 @@ func TestCommitFails(t *testing.T) {
 	path := filepath.Join(folder, "a")
 	f := begin(t, path)
 	f.file.Close()
-	if err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("the file can't be closed: error %v", err)
-	}
+	musttest.Fails(f.Commit())(t, "the file can't be closed", fs.ErrClosed)
 	r, w, err := os.Pipe() // a pipe can't be synced
 	musttest.Do(t, err)
 	defer r.Close()
@@ -156,9 +154,7 @@ func TestCommitFails(t *testing.T) {
 	f = begin(t, path)
 	f.file.Close()
 	f.file = w
-	if err := f.Commit(); err == nil {
-		t.Error("a file that can't be synced replaces another")
-	}
+	musttest.Fails(f.Commit())(t, "a file that can't be synced")
 	if got, _ := os.ReadFile(path); string(got) != "old" {
 		t.Errorf("%q, expected the file before", got)
 	}
@@ -167,9 +163,7 @@ func TestCommitFails(t *testing.T) {
 	if err := os.Mkdir(path, 0o777); err != nil { // before Commit
 		t.Fatal(err)
 	}
-	if err := f.Commit(); err == nil {
-		t.Error("a file replaces a folder")
-	}
+	musttest.Fails(f.Commit())(t, "a file that replaces a folder")
 	if names := entries(t, folder); !slices.Equal(names, []string{"a"}) {
 		t.Errorf("the folder has %q", names)
 	}

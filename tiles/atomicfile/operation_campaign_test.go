@@ -3,6 +3,7 @@
 package atomicfile
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,9 +46,7 @@ func TestSyncFails(t *testing.T) {
 		if later == 1 { // after sync, close, rename and remove
 			faults.at += 4
 		}
-		if err := f.Commit(); err == nil {
-			t.Errorf("sync %d fails without an error", later)
-		}
+		musttest.Fails(f.Commit())(t, fmt.Sprintf("a failure of sync %d", later))
 		if got, _ := os.ReadFile(path); string(got) != want {
 			t.Errorf("after sync %d fails: %q, expected %q", later, got, want)
 		}
