@@ -56,14 +56,10 @@ func TestSaveLoad(t *testing.T) {
 	} {
 		d := description()
 		wrong(&d)
-		if _, err := h.Save(t.Context(), d); err == nil {
-			t.Errorf("wrong description %d passes", i)
-		}
+		musttest.Fails(h.Save(t.Context(), d))(t, fmt.Sprintf("wrong description %d", i))
 	}
 	for _, digest := range []string{"", "x", strings.Repeat("0", 64), strings.ToUpper(j.Digest)} {
-		if _, err := h.Load(t.Context(), digest); err == nil {
-			t.Errorf("Load of %q passes", digest)
-		}
+		musttest.Fails(h.Load(t.Context(), digest))(t, fmt.Sprintf("Load of %q", digest))
 	}
 	if _, err := j.Result(t.Context(), 3, nil); err == nil || job.Missing(err) {
 		t.Errorf("task 3 of 3: error %v", err)
@@ -134,10 +130,8 @@ func TestReadLines(t *testing.T) {
 		t.Errorf("lines %v, expected %s; error %v", got, want, err)
 	}
 	long := strings.NewReader(strings.Repeat("x", 5000))
-	err = job.ReadLines(t.Context(), long, func(int, job.Line, error) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "line 1") {
-		t.Errorf("a line of 5000 bytes: error %v", err)
-	}
+	musttest.Fails(job.ReadLines(t.Context(), long, func(int, job.Line, error) error { return nil }))(t,
+		"a line of 5000 bytes", "line 1")
 	stop := errors.New("stop")
 	err = job.ReadLines(t.Context(), strings.NewReader(text), func(int, job.Line, error) error { return stop })
 	if err != stop {
@@ -145,10 +139,8 @@ func TestReadLines(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := job.ReadLines(ctx, strings.NewReader(text), func(int, job.Line, error) error { return nil }); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("after the end: error %v", err)
-	}
+	musttest.Fails(job.ReadLines(ctx, strings.NewReader(text), func(int, job.Line, error) error { return nil }))(t,
+		"after the end", context.Canceled)
 }
 
 func TestFloats(t *testing.T) {

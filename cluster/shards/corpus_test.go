@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -73,9 +72,7 @@ func TestRoundTrip(t *testing.T) {
 		if info.memory() != memory {
 			t.Errorf("%s: %d bytes of memory, expected %d", name, info.memory(), memory)
 		}
-		if _, err := Read(t.Context(), getter(s), digest, memory-1); err == nil {
-			t.Errorf("%s: it passes a bound of a byte less than it takes", name)
-		}
+		musttest.Fails(Read(t.Context(), getter(s), digest, memory-1))(t, name+" in a byte less than it takes")
 	}
 }
 
@@ -92,20 +89,14 @@ func TestPartsAreChecked(t *testing.T) {
 	for _, name := range []string{metaName(digest), shardName(digest, 0)} {
 		whole := m.Get(name + ".a0")
 		musttest.Do(t, m.Delete(t.Context(), name+".a0"))
-		if _, err := Read(t.Context(), getter(s), digest, 0); !errors.Is(err, store.ErrMissing) {
-			t.Errorf("%s is missing: error %v", name, err)
-		}
+		musttest.Fails(Read(t.Context(), getter(s), digest, 0))(t, name+" is missing", store.ErrMissing)
 		musttest.Get(s.Put(t.Context(), name, []byte("{}")))(t)
-		if _, err := Read(t.Context(), getter(s), digest, 0); err == nil || !strings.Contains(err.Error(), "its digest is") {
-			t.Errorf("%s has other bytes: error %v, want one about the digest", name, err)
-		}
+		musttest.Fails(Read(t.Context(), getter(s), digest, 0))(t, name+" has other bytes", "its digest is")
 		m.Set(name+".a0", whole)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Read(ctx, getter(s), digest, 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: error %v", err)
-	}
+	musttest.Fails(Read(ctx, getter(s), digest, 0))(t, "after the end", context.Canceled)
 }
 
 // parts returns the meta and the stream of a corpus of up to one shard.
@@ -166,22 +157,16 @@ func TestContents(t *testing.T) {
 		m, _ := parts(t, c)
 		changed := change(&m, bytes.Clone(data))
 		get, digest := stored(sealed(t, m, changed), changed)
-		if _, err := Read(t.Context(), get, digest, 0); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		musttest.Fails(Read(t.Context(), get, digest, 0))(t, "a damaged corpus", want)
 	}
 	m, _ := parts(t, c)
 	text := sealed(t, m, data)
 	get, digest := stored(append([]byte(`{"more":1,`), text[1:]...), data)
-	if _, err := Read(t.Context(), get, digest, 0); err == nil || !strings.Contains(err.Error(), `unknown field "more"`) {
-		t.Errorf("error %v, want one about an unknown field", err)
-	}
+	musttest.Fails(Read(t.Context(), get, digest, 0))(t, "an unknown field", `unknown field "more"`)
 	get, digest = stored(text, data) // ignores the context
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Read(ended, get, digest, 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: error %v", err)
-	}
+	musttest.Fails(Read(ended, get, digest, 0))(t, "after the end", context.Canceled)
 }
 
 // For an invalid corpus, or after ctx is done, nothing is written.
@@ -197,9 +182,7 @@ func TestNothingIsWritten(t *testing.T) {
 		"cancelled": func(s *store.Store) error { _, err := Write(ended, s, c); return err },
 	} {
 		s := store.New(&storetest.Memory{})
-		if err := write(s); err == nil {
-			t.Errorf("%s: no error", what)
-		}
+		musttest.Fails(write(s))(t, what)
 		err := s.List(t.Context(), Prefix, func(o store.Object) error { return fmt.Errorf("%s is there", o.Name) })
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -212,15 +195,12 @@ func TestErrorOfTheStore(t *testing.T) {
 	s := store.New(&storetest.Memory{})
 	digest := musttest.Get(Write(t.Context(), s, corpora(t)["random"]))(t)
 	hungUp := &url.Error{Op: "Get", URL: "http://host", Err: io.EOF}
-	_, err := Read(t.Context(), func(ctx context.Context, name string) ([]byte, error) {
+	musttest.Fails(Read(t.Context(), func(ctx context.Context, name string) ([]byte, error) {
 		if strings.HasSuffix(name, "/00000") {
 			return nil, hungUp
 		}
 		return s.Get(ctx, name, nil)
-	}, digest, 0)
-	if !errors.Is(err, hungUp) {
-		t.Errorf("%v, expected %v", err, hungUp)
-	}
+	}, digest, 0))(t, "a connection that is lost", hungUp)
 }
 
 // A corpus that exceeds a shard is stored in two, the first of which is full.

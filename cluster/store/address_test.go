@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,10 +79,7 @@ func TestOpenMakesNothing(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	musttest.Do(t, os.WriteFile(file, nil, 0o666))
 	for _, open := range []func(context.Context, string) (*store.Store, error){store.Open, store.Create} {
-		if _, err := open(t.Context(), file); err == nil || !strings.Contains(err.Error(),
-			file+" or its parent is not a folder") {
-			t.Errorf("a file: error %v", err)
-		}
+		musttest.Fails(open(t.Context(), file))(t, "a file", file+" or its parent is not a folder")
 	}
 	for _, address := range []string{filepath.Join(dir, "none"), "file://" + filepath.Join(dir, "none"), dir} {
 		_, err := store.Open(t.Context(), address)
@@ -97,12 +93,8 @@ func TestOpenMakesNothing(t *testing.T) {
 	}
 	made := filepath.Join(dir, "made")
 	s := musttest.Get(store.Create(t.Context(), made))(t)
-	if _, err := s.Get(t.Context(), "a/b", nil); !errors.Is(err, store.ErrMissing) {
-		t.Errorf("error %v, expected that the object is missing", err)
-	}
-	if _, err := os.Stat(made); err == nil {
-		t.Error("there is a folder before the first write")
-	}
+	musttest.Fails(s.Get(t.Context(), "a/b", nil))(t, "a missing object", store.ErrMissing)
+	musttest.Fails(os.Stat(made))(t, "a folder before the first write")
 	put(t, s, "a/b", nil)
 	s = musttest.Get(store.Open(t.Context(), made))(t)
 	if err := s.Close(); err != nil || s.String() != made {

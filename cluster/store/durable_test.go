@@ -61,9 +61,8 @@ func (b unsettled) Create(ctx context.Context, key string, parts [][]byte) error
 // An object whose name couldn't be synced isn't complete, although it can be read.
 func TestUnsettled(t *testing.T) {
 	b := musttest.Get(openFolder(t.TempDir(), true))(t)
-	if there, err := New(unsettled{b.(folder)}).Put(t.Context(), "x", []byte("y")); !errors.Is(err, errUnsettled) {
-		t.Errorf("%v, error %v, expected that of the disk", there, err)
-	}
+	musttest.Fails(New(unsettled{b.(folder)}).Put(t.Context(), "x", []byte("y")))(t,
+		"an object that isn't synced", errUnsettled)
 }
 
 // An error of a service during a read isn't the end of the object, and contains no secret.

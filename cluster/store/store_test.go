@@ -54,9 +54,7 @@ func TestPutGet(t *testing.T) {
 		s := store.New(b)
 		for _, n := range []int{0, 1, 1000, 1<<20 - 1, 1 << 20, 1<<20 + 1, 5<<20 + 7} {
 			name, data := fmt.Sprintf("results/of/%d", n), pattern(n)
-			if _, err := s.Get(t.Context(), name, nil); !errors.Is(err, store.ErrMissing) {
-				t.Fatalf("%s: error %v before it is there", kind, err)
-			}
+			musttest.Fails(s.Get(t.Context(), name, nil))(t, kind+": an object before it is stored", store.ErrMissing)
 			there, err := s.Put(t.Context(), name, data[:n/3], nil, data[n/3:])
 			if there || err != nil {
 				t.Fatalf("%s: Put = %v, %v", kind, there, err)
@@ -68,9 +66,7 @@ func TestPutGet(t *testing.T) {
 			if there, err := s.Put(t.Context(), name, data); !there || err != nil {
 				t.Errorf("%s: the second Put = %v, %v", kind, there, err)
 			}
-			if _, err := s.Put(t.Context(), name, append(data, 1)); err == nil {
-				t.Errorf("%s: other bytes of the same name pass", kind)
-			}
+			musttest.Fails(s.Put(t.Context(), name, append(data, 1)))(t, kind+": other bytes of the same name")
 		}
 		names := func() (all []string) {
 			musttest.Do(t, s.List(t.Context(), "results/of/1", func(o store.Object) error {
@@ -136,9 +132,7 @@ func TestDamage(t *testing.T) {
 	for k := range store.MostAttempts {
 		m.Set(fmt.Sprintf("x/3.a%d", k), []byte("?"))
 	}
-	if _, err := s.Put(t.Context(), "x/3", data); err == nil || !strings.Contains(err.Error(), "100 attempts") {
-		t.Errorf("all attempts damaged: error %v", err)
-	}
+	musttest.Fails(s.Put(t.Context(), "x/3", data))(t, "all attempts damaged", "100 attempts")
 }
 
 // If eight goroutines write an object concurrently, one creates it and none fails.
@@ -233,18 +227,13 @@ func TestFolderLinks(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "results"), filepath.Join(dir, "results")); err != nil {
 		t.Skip(err)
 	}
-	if _, err := s.Put(t.Context(), "results/b", []byte("y")); err == nil {
-		t.Error("an object is made outside the store")
-	}
+	musttest.Fails(s.Put(t.Context(), "results/b", []byte("y")))(t, "making an object outside the store")
 	if b, err := s.Get(t.Context(), "results/a", nil); err == nil || errors.Is(err, store.ErrMissing) {
 		t.Errorf("%q is read outside the store, error %v", b, err)
 	}
-	if err := s.List(t.Context(), "results/", func(store.Object) error { return nil }); err == nil {
-		t.Error("objects outside the store are listed")
-	}
-	if _, _, err := s.Delete(t.Context(), "results/"); err == nil {
-		t.Error("objects outside the store are deleted")
-	}
+	musttest.Fails(s.List(t.Context(), "results/", func(store.Object) error { return nil }))(t,
+		"listing objects outside the store")
+	musttest.Fails(s.Delete(t.Context(), "results/"))(t, "deleting objects outside the store")
 	if left, err := os.ReadDir(filepath.Join(outside, "results")); err != nil || len(left) != 1 {
 		t.Errorf("outside the store there are %v, error %v, expected what was there", left, err)
 	}
@@ -253,9 +242,7 @@ func TestFolderLinks(t *testing.T) {
 	file := filepath.Join(dir, "jobs", "a.a0")
 	musttest.Do(t, os.Rename(file, filepath.Join(dir, "content")))
 	musttest.Do(t, os.Symlink(filepath.Join("..", "content"), file))
-	if err := s.List(t.Context(), "jobs/", func(store.Object) error { return nil }); err == nil {
-		t.Error("a link is in no list, and there is no error")
-	}
+	musttest.Fails(s.List(t.Context(), "jobs/", func(store.Object) error { return nil }))(t, "listing a link")
 }
 
 // If the store's folder has been removed, listing it is an error.
@@ -264,18 +251,14 @@ func TestFolderGone(t *testing.T) {
 	put(t, musttest.Get(store.Create(t.Context(), dir))(t), "jobs/a", []byte("x"))
 	s := musttest.Get(store.Open(t.Context(), dir))(t)
 	musttest.Do(t, os.RemoveAll(dir))
-	if err := s.List(t.Context(), "jobs/", func(store.Object) error { return nil }); err == nil {
-		t.Error("it lists no objects, and there is no error")
-	}
+	musttest.Fails(s.List(t.Context(), "jobs/", func(store.Object) error { return nil }))(t, "listing objects")
 }
 
 func TestNames(t *testing.T) {
 	s := store.New(&storetest.Memory{})
 	for _, name := range []string{"", "/", "a/", "/a", "a//b", "..", "a/../b", "a b", "ä", "a\\b", "a:b",
 		strings.Repeat("a", 600)} {
-		if _, err := s.Put(t.Context(), name, nil); err == nil {
-			t.Errorf("name %q passes", name)
-		}
+		musttest.Fails(s.Put(t.Context(), name, nil))(t, fmt.Sprintf("name %q", name))
 		if _, err := s.Get(t.Context(), name, nil); err == nil || errors.Is(err, store.ErrMissing) {
 			t.Errorf("name %q: error %v", name, err)
 		}
@@ -325,16 +308,10 @@ func TestCache(t *testing.T) {
 		musttest.Do(t, errors.Join(err, os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0))))
 	}
 	get("f/4", 1)
-	if _, err := os.Stat(begun); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a copy in the making of a killed process: %v, expected none", err)
-	}
+	musttest.Fails(os.Stat(begun))(t, "the copy of a killed process", fs.ErrNotExist)
 	if _, err := os.Stat(stranger); err != nil {
 		t.Errorf("another program's file: %v", err)
 	}
-	if _, err := c.Get(t.Context(), s, "f/none"); !errors.Is(err, store.ErrMissing) {
-		t.Errorf("error %v, expected that of the store", err)
-	}
-	if _, err := store.NewCache(dir, 0); err == nil {
-		t.Error("a cache of 0 bytes passes")
-	}
+	musttest.Fails(c.Get(t.Context(), s, "f/none"))(t, "an object that isn't in the store", store.ErrMissing)
+	musttest.Fails(store.NewCache(dir, 0))(t, "a cache of 0 bytes")
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -44,9 +45,7 @@ func TestView(t *testing.T) {
 				}
 			}
 			for _, at := range [][2]int64{{-1, 1}, {2, 1}, {0, n + 1}} {
-				if _, err := v.Part(t.Context(), at[0], at[1]); err == nil {
-					t.Errorf("%s: bytes %v pass", kind, at)
-				}
+				musttest.Fails(v.Part(t.Context(), at[0], at[1]))(t, fmt.Sprintf("%s: bytes %v", kind, at))
 			}
 			musttest.Do(t, v.Close())
 			for _, name := range []string{"of/b", "of/"} {
@@ -136,9 +135,7 @@ func TestNearFetchesOnce(t *testing.T) {
 	}
 	s, _ := near(t, far)
 	defer s.Close()
-	if _, err := s.View(t.Context(), "a", nil); !errors.Is(err, storetest.ErrInjected) {
-		t.Errorf("error %v, expected that of the bucket", err)
-	}
+	musttest.Fails(s.View(t.Context(), "a", nil))(t, "an object that can't be read", storetest.ErrInjected)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {

@@ -201,9 +201,7 @@ func TestStatus(t *testing.T) {
 	}
 	down := *s.job
 	down.Host = &job.Host{Store: store.New(unreadable{s.bucket, s.job.ResultName(2)})}
-	if _, err := StatusOf(t.Context(), &down, true, func(error) {}); !errors.Is(err, errUnreadable) {
-		t.Errorf("error %v, expected that of the store", err)
-	}
+	musttest.Fails(StatusOf(t.Context(), &down, true, func(error) {}))(t, "a result that can't be read", errUnreadable)
 }
 
 // Gather reports all missing results, with reasons if known, or else its other error.
@@ -227,9 +225,7 @@ func TestGather(t *testing.T) {
 		t.Errorf("error %v, expected that of the kind", err)
 	}
 	s.fake.gather = fmt.Errorf("a model: %w", store.ErrMissing) // although all results are intact
-	if err := gather(); !errors.Is(err, store.ErrMissing) {
-		t.Errorf("error %v, expected that of the kind", err)
-	}
+	musttest.Fails(gather())(t, "a missing object", store.ErrMissing)
 	s.rot(0)
 	s.rot(2)
 	m = nil
@@ -244,9 +240,7 @@ func TestFind(t *testing.T) {
 	s := newSite(t)
 	find := func(prefix, want string) {
 		t.Helper()
-		if _, err := Find(t.Context(), s.job.Host, prefix); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("-job %q: error %v, want one with %q", prefix, err, want)
-		}
+		musttest.Fails(Find(t.Context(), s.job.Host, prefix))(t, fmt.Sprintf("-job %q", prefix), want)
 	}
 	find("xyz", "must be the first hexadecimal digits")
 	find(s.job.Digest+"0", "must be the first hexadecimal digits")

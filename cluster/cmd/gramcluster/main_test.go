@@ -110,9 +110,7 @@ func TestGram(t *testing.T) {
 		if status != cli.Failed || !strings.Contains(stderr, fmt.Sprintf("%d of %d tasks are missing", n-n/2, n)) {
 			t.Errorf("half a job: status %d, %s", status, stderr)
 		}
-		if _, err := os.Stat(got); err == nil {
-			t.Error("half a job leaves a file")
-		}
+		musttest.Fails(os.Stat(got))(t, "the file of half a job")
 		rest := must(t, "", "gather", "-store", store, "-missing")
 		if rest != strings.Join(lines[n/2:], "") {
 			t.Errorf("missing: %s", rest)

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/cluster/job"
@@ -108,9 +107,8 @@ func TestGather(t *testing.T) {
 		}
 		j.Host.Memory = job.ProgramBytes + 2*s.tileBytes() - 1
 		out := &job.Output{Path: filepath.Join(t.TempDir(), "K.npy")}
-		if err := Kind.Gather(t.Context(), j, out); err == nil || !strings.Contains(err.Error(), "-m allows") {
-			t.Errorf("%+v, a byte less than a tile and a part: error %v", s, err)
-		}
+		musttest.Fails(Kind.Gather(t.Context(), j, out))(t,
+			fmt.Sprintf("%+v in a byte less than a tile and a part", s), "-m allows")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -157,12 +158,8 @@ func TestStartedAgain(t *testing.T) {
 			}
 			return nil
 		}
-		if err := d.drive(t.Context(), source, flags...); !errors.Is(err, killed) {
-			t.Fatalf("killed before pass %d: %v", at, err)
-		}
-		if _, err := os.Stat(d.path); err == nil {
-			t.Fatalf("killed before pass %d, a model is there", at)
-		}
+		musttest.Fails(d.drive(t.Context(), source, flags...))(t, fmt.Sprintf("killed before pass %d", at), killed)
+		musttest.Fails(os.Stat(d.path))(t, fmt.Sprintf("the model of a run killed before pass %d", at))
 	}
 	d.before = nil
 	musttest.Do(t, d.drive(t.Context(), source, flags...))
@@ -213,15 +210,11 @@ func TestDamaged(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"rows":-1}`: "for -1 documents", `{"rows":1} 1`: "data after its end", `{"more":1}`: "unknown field",
 	} {
-		if _, err := parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("request %s: error %v, want one with %q", text, err, want)
-		}
+		musttest.Fails(parse([]byte(text)))(t, "request "+text, want)
 	}
 	q := &landmark.Request{Rows: 600, Landmarks: []int{4, 2}, Classes: []int{0}, At: []float64{1, 2}}
 	for n := range 12 {
-		if _, err := decode(make([]byte, n), q, 0, 1); err == nil || !strings.Contains(err.Error(), "ends in block 0") {
-			t.Errorf("a result of %d bytes: error %v", n, err)
-		}
+		musttest.Fails(decode(make([]byte, n), q, 0, 1))(t, fmt.Sprintf("a result of %d bytes", n), "ends in block 0")
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
@@ -71,16 +70,10 @@ func TestOther(t *testing.T) { jobtest.OtherHalf(t, Kind, "near.tsv") }
 func TestDecode(t *testing.T) {
 	lists := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}}
 	b := encode(lists)
-	for want, f := range map[string]func() error{
-		"has 2 neighbours of 8 bytes, but at most 1": func() error { _, err := decode(b, 2, 0, 1, false); return err },
-		"data ends in list 2":                        func() error { _, err := decode(b, 3, 0, 2, false); return err },
-		"and 9 bytes are left":                       func() error { _, err := decode(b[:13], 2, 0, 2, false); return err },
-		"4 extra bytes after the last list":          func() error { _, err := decode(b, 1, 0, 2, false); return err },
-	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
-	}
+	musttest.Fails(decode(b, 2, 0, 1, false))(t, "long lists", "has 2 neighbours of 8 bytes, but at most 1")
+	musttest.Fails(decode(b, 3, 0, 2, false))(t, "few lists", "data ends in list 2")
+	musttest.Fails(decode(b[:13], 2, 0, 2, false))(t, "a short list", "and 9 bytes are left")
+	musttest.Fails(decode(b, 1, 0, 2, false))(t, "many lists", "4 extra bytes after the last list")
 }
 
 // Any bytes are either refused, or decoded to lists that encode to the same bytes.

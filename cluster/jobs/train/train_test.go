@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
@@ -79,9 +78,7 @@ func TestDecode(t *testing.T) {
 		`{"of":2,"machines":[{"number":1}]}`:                                        "repeated or empty",
 		`{"of":2,"machines":[{"number":1,"machine":{}},{"number":1,"machine":{}}]}`: "decision function 1 is repeated",
 	} {
-		if _, err := decode([]byte(text), 2); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want one with %q", text, err, want)
-		}
+		musttest.Fails(decode([]byte(text), 2))(t, text, want)
 	}
 }
 
