@@ -64,18 +64,12 @@ func TestChooseRefuses(t *testing.T) {
 	for name, c := range map[string]*corpus.Corpus{
 		"classes": &others, "columns": drawn(t, 20, 6, 3, 4), "labels": &unlabelled,
 	} {
-		if _, err := Choose(t.Context(), train, c, Settings{}, Options{}); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
+		musttest.Fails(Choose(t.Context(), train, c, Settings{}, Options{}))(t, name)
 	}
-	if _, err := Choose(t.Context(), train, test, Settings{}, Options{MemoryBytes: 1000}); err == nil {
-		t.Error("within 1000 bytes")
-	}
+	musttest.Fails(Choose(t.Context(), train, test, Settings{}, Options{MemoryBytes: 1000}))(t, "within 1000 bytes")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stop")
 	big := drawn(t, 1500, 60, 3, 5)
 	time.AfterFunc(50*time.Millisecond, func() { cancel(stop) })
-	if _, err := Choose(ctx, big, big, Settings{Tolerance: 1e-9}, Options{}); !errors.Is(err, stop) {
-		t.Errorf("cancelled: %v", err)
-	}
+	musttest.Fails(Choose(ctx, big, big, Settings{Tolerance: 1e-9}, Options{}))(t, "cancelled", stop)
 }

@@ -240,19 +240,10 @@ func TestRefused(t *testing.T) {
 	documents := *c.Documents
 	documents.Cols = MaxColumns + 1
 	wide.Documents = &documents
-	for name, f := range map[string]func() error{
-		"push": func() error { _, err := Train(t.Context(), c, Settings{Push: 1}, Options{}); return err },
-		"one":  func() error { _, err := Train(t.Context(), &one, Settings{}, Options{}); return err },
-		"wide": func() error { _, err := Train(t.Context(), &wide, Settings{}, Options{}); return err },
-		"memory": func() error {
-			_, err := Train(t.Context(), c, Settings{}, Options{MemoryBytes: 8 * 20 * 3 * (parts + 5)})
-			return err
-		},
-	} {
-		if f() == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
+	musttest.Fails(Train(t.Context(), c, Settings{Push: 1}, Options{}))(t, "push")
+	musttest.Fails(Train(t.Context(), &one, Settings{}, Options{}))(t, "one class")
+	musttest.Fails(Train(t.Context(), &wide, Settings{}, Options{}))(t, "too many columns")
+	musttest.Fails(Train(t.Context(), c, Settings{}, Options{MemoryBytes: 8 * 20 * 3 * (parts + 5)}))(t, "memory")
 }
 
 // One column and two documents of one class plus one of another suffice; one of each class doesn't.
@@ -270,7 +261,6 @@ func TestFewest(t *testing.T) {
 	if p, err := m.Predict(t.Context(), c.Documents, Options{}); err != nil || !slices.Equal(p.Class, []int{0, 0, 1}) {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := Train(t.Context(), c.Select([]int{0, 2}), Settings{K: 1}, Options{}); err == nil {
-		t.Error("one document of each class: no error")
-	}
+	musttest.Fails(Train(t.Context(), c.Select([]int{0, 2}), Settings{K: 1}, Options{}))(t,
+		"one document of each class")
 }

@@ -3,6 +3,7 @@ package lmnn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -64,9 +65,8 @@ func TestProductsEnd(t *testing.T) {
 			"under":  func(ctx context.Context) error { _, err := under(ctx, x, l); return err },
 			"gather": func(ctx context.Context) error { return gather(ctx, l.RawMatrix().Data, x, x) },
 		} {
-			if err := product(&soon{t.Context(), c.looks - 1}); !errors.Is(err, context.Canceled) {
-				t.Errorf("%s, %d columns: %v after %d looks", name, c.d, err, c.looks-1)
-			}
+			musttest.Fails(product(&soon{t.Context(), c.looks - 1}))(t,
+				fmt.Sprintf("%s, %d columns", name, c.d), context.Canceled)
 			if err := product(&soon{t.Context(), c.looks}); err != nil {
 				t.Errorf("%s, %d columns: %v after %d looks", name, c.d, err, c.looks)
 			}

@@ -52,9 +52,7 @@ func TestSteps(t *testing.T) {
 	if m.Metric.Iterations != 3 || m.Choices[0].Steps != 0 || m.Choices[0].Documents != 0 {
 		t.Errorf("%d iterations, %+v", m.Metric.Iterations, m.Choices)
 	}
-	if err := (Settings{Steps: -1}).Validate(); err == nil {
-		t.Error("-1 steps are accepted")
-	}
+	musttest.Fails((Settings{Steps: -1}).Validate())(t, "-1 steps")
 }
 
 // The number of workers doesn't change the model. The models of a path equal those of Train.
@@ -172,9 +170,7 @@ func TestOddDocuments(t *testing.T) {
 	} {
 		_, err := Train(t.Context(), try.c, try.s, Options{})
 		if name == "great" {
-			if err == nil || !strings.Contains(err.Error(), "layer 1") {
-				t.Errorf("%s: %v", name, err)
-			}
+			musttest.Fails(err)(t, name, "layer 1")
 			continue
 		}
 		if (err == nil) != (try.want == "") || err != nil && !strings.Contains(err.Error(), try.want) {

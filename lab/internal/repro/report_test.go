@@ -41,15 +41,11 @@ func TestReport(t *testing.T) {
 
 func TestRequire(t *testing.T) {
 	r := &Run{Data: t.TempDir()}
-	if err := r.Require(WebKB); err == nil || !strings.Contains(err.Error(), filepath.Join("webkb", "all.tsv.gz")) {
-		t.Errorf("error %v, expected webkb/all.tsv.gz to be missing", err)
-	}
+	musttest.Fails(r.Require(WebKB))(t, "a missing file", filepath.Join("webkb", "all.tsv.gz"))
 	musttest.Do(t, os.Mkdir(filepath.Join(r.Data, "webkb"), 0o777))
 	musttest.Do(t, os.WriteFile(filepath.Join(r.Data, "webkb", "all.tsv.gz"), nil, 0o666))
 	musttest.Do(t, r.Require(WebKB))
-	if err := (&Run{}).Require(WebKB); err == nil {
-		t.Error("no folder of data is accepted")
-	}
+	musttest.Fails((&Run{}).Require(WebKB))(t, "no folder of data")
 }
 
 // A split is a permutation of the documents by class, and depends on seed and name.

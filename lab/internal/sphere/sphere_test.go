@@ -2,13 +2,11 @@ package sphere
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
@@ -164,15 +162,12 @@ func TestOddInput(t *testing.T) {
 		"c must be a number above 0, got -1": train(c, l2, Settings{C: -1}, Options{}),
 		"needs":                              train(c, l2, Settings{}, Options{MemoryBytes: 100}),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %q", err, want)
-		}
+		musttest.Fails(err)(t, "invalid input", want)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Train(cancelled, c, sparse.Sphere, Settings{}, Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, expected the error of the context", err)
-	}
+	musttest.Fails(Train(cancelled, c, sparse.Sphere, Settings{}, Options{}))(t,
+		"after the end of the context", context.Canceled)
 
 	// A class of all documents and a class of none; a document without terms; separable documents
 	// without regularisation.

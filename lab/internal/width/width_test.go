@@ -2,7 +2,6 @@ package width
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -169,9 +168,7 @@ func (c *soon) Err() error {
 func TestCancelled(t *testing.T) {
 	train, test := random(block*50-1, 2, 2, 1, false), random(1, 2, 2, 2, false)
 	s := newSearch(train, test.Features, Options{Workers: 1})
-	if _, err := s.nearest(&soon{t.Context(), 49}, 0, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("with 49 looks: %v", err)
-	}
+	musttest.Fails(s.nearest(&soon{t.Context(), 49}, 0, 1))(t, "with 49 looks", context.Canceled)
 	if _, err := s.nearest(&soon{t.Context(), 50}, 0, 1); err != nil {
 		t.Errorf("with 50 looks: %v", err)
 	}
