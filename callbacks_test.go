@@ -86,8 +86,6 @@ func TestPanicsOfCallbacks(t *testing.T) {
 			solver.Options{Progress: func(solver.Progress) { visit() }}))},
 		{"corpus: Options.Progress", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
 			corpus.Options{Progress: func(corpus.Progress) { visit() }}))},
-		{"corpus: Options.TokenizerLater", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
-			corpus.Options{TokenizerLater: func() (t corpus.Tokenizer, _ error) { visit(); return t, nil }}))},
 		{"corpus: Options.VocabularyLater", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
 			corpus.Options{VocabularyLater: func() ([]string, error) { visit(); return nil, nil }}))},
 		{"corpus: the reader", of(corpus.ReadFrom(ctx, io.Reader(in), "a.tsv", corpus.Options{}))},

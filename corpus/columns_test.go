@@ -249,8 +249,7 @@ func TestKindsOfObjects(t *testing.T) {
 			!reflect.DeepEqual(c.Names, []string{"7", "8", "9", "10"}) {
 			t.Errorf("%s, rows %q, names %q, expected %s, %q", c.DescribeTable(), c.Rows, c.Names, want, rows)
 		}
-		again := Options{TokenizerLater: func() (Tokenizer, error) { return c.Tokenizer, nil }, Vocabulary: c.Vocabulary,
-			Form: opt.Form}
+		again := Options{ModelTokenizer: &c.Tokenizer, Vocabulary: c.Vocabulary, Form: opt.Form}
 		got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(content), "a.json", again))(t)
 		if !reflect.DeepEqual(got.Documents, c.Documents) {
 			t.Error("read again by the tokenizer it has other documents")

@@ -146,7 +146,7 @@ func (t *table) inferFeatures(opt *Options) {
 			others = append(others, i)
 		}
 	}
-	known := opt.TokenizerLater != nil || opt.VocabularyLater != nil || opt.Vocabulary != nil
+	known := opt.ModelTokenizer != nil || opt.VocabularyLater != nil || opt.Vocabulary != nil
 	if all := append(texts, others...); known { // the model has texts
 		if len(texts) > 0 {
 			all = texts

@@ -38,11 +38,10 @@ type Options struct {
 	VocabularyLater func() ([]string, error)
 
 	// Tokenizer divides text into terms. Pairs is always set if words are runs of letters.
-	// Corpus.Tokenizer has Pairs only if the text contains a script without spaces. TokenizerLater,
-	// if not nil, returns a tokenizer, such as a model's, which is used unchanged. It is called
-	// before the first text is tokenised. If it fails, Read returns its error.
+	// Corpus.Tokenizer has Pairs only if the text contains a script without spaces. ModelTokenizer,
+	// if not nil, replaces Tokenizer and is used unchanged.
 	Tokenizer      Tokenizer
-	TokenizerLater func() (Tokenizer, error)
+	ModelTokenizer *Tokenizer
 
 	Strict bool // fail on bytes that are invalid in the encoding, and on binary files in a folder
 
@@ -85,7 +84,6 @@ type Options struct {
 	form   form
 
 	likeLabels bool // the label column or key comes from Like
-	asked      bool // Tokenizer is final, because askTokenizer was called
 	rows       bool // texts may be table rows, for views of columns
 	file       bool // the source is a file or a stream
 
@@ -282,7 +280,7 @@ func (o *Options) checkTable(name string, format Format) error {
 		withOption(o.column, "names a column of a table").at(name, 0)
 }
 
-// check returns an error if options are out of range or contradict each other.
+// check sets Tokenizer, and returns an error if options are out of range or contradict each other.
 func (o *Options) check() error {
 	if err := o.Form.Validate(); err != nil {
 		return err
@@ -304,11 +302,14 @@ func (o *Options) check() error {
 	if !utf8.ValidString(o.LabelSeparator) {
 		return fmt.Errorf("corpus: LabelSeparator must be UTF-8, got %q", o.LabelSeparator)
 	}
+	if o.ModelTokenizer != nil {
+		o.Tokenizer = *o.ModelTokenizer
+	}
 	if err := o.Tokenizer.Validate(); err != nil {
 		return fmt.Errorf("corpus: Tokenizer: %w", err)
 	}
-	if o.TokenizerLater != nil && o.Tokenizer.Canonical() != (Tokenizer{}) {
-		return fmt.Errorf("corpus: Tokenizer and TokenizerLater cannot be combined")
+	if o.ModelTokenizer == nil {
+		o.Tokenizer = o.Tokenizer.WithPairs(true)
 	}
 	if err := o.Like.Validate(); err != nil {
 		return fmt.Errorf("%w: Like", err)
@@ -322,21 +323,6 @@ func (o *Options) check() error {
 	o.form.charset, _ = charset.Lookup(o.Encoding)
 	_, err := columnsOf(&intern.Table{}, o.Vocabulary)
 	return err
-}
-
-// At the first call, askTokenizer calls TokenizerLater or, if it is nil, sets Pairs in Tokenizer.
-func (o *Options) askTokenizer() (err error) {
-	if o.asked {
-		return nil
-	}
-	if o.asked = true; o.TokenizerLater == nil {
-		o.Tokenizer = o.Tokenizer.WithPairs(true)
-		return nil
-	}
-	return run.Guard("corpus: Options.TokenizerLater", func() error {
-		o.Tokenizer, err = o.TokenizerLater()
-		return err
-	})
 }
 
 func (o *Options) askVocabulary() (err error) {

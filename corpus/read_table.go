@@ -64,9 +64,6 @@ func (in *input) beginRows(opt *Options) ([]byte, error) {
 		}
 	}
 	opt.rows = true
-	if err := opt.askTokenizer(); err != nil {
-		return nil, err
-	}
 	head, err := in.r.Peek(nearBytes)
 	if err == nil && longVector.Match(head) {
 		in.r = bufio.NewReaderSize(in.r, nearVectors)

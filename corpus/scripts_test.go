@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 	if c := read(texts, Options{Vocabulary: c.Vocabulary}); c.Documents.NNZ() != 5 {
 		t.Errorf("%d values with the vocabulary, expected 5", c.Documents.NNZ())
 	}
-	old := read(texts, Options{TokenizerLater: func() (Tokenizer, error) { return ParseTokenizer("") }})
+	old := read(texts, Options{ModelTokenizer: &Tokenizer{}})
 	if want := []string{"iphone", "iphone手机"}; !slices.Equal(old.Vocabulary, want) || old.Tokenizer != (Tokenizer{}) {
 		t.Errorf("a tokenizer of before: %q, %s, expected %q", old.Vocabulary, old.Tokenizer, want)
 	}

@@ -57,9 +57,6 @@ type termCount struct {
 const pageTerms, pageRows = 32 << 10, 4 << 10
 
 func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
-	if err := opt.askTokenizer(); err != nil {
-		return nil, err
-	}
 	if opt.Tokenizer.HasColumns() && !opt.rows {
 		return nil, fmt.Errorf("corpus: tokenizer %s has views of columns, but the texts have no columns; "+
 			"use a CSV table or JSON objects", opt.Tokenizer)

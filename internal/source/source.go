@@ -35,15 +35,15 @@ type Documents struct {
 
 	text textFlags
 
-	TokenizerLater  func() (corpus.Tokenizer, error) // returns the tokenizer to use instead of the flags; nil for none
-	KeepTexts       int64                            // see corpus.Options
-	KeepRows        int64                            // see corpus.Options
-	Form            corpus.Form                      // format of a model's training documents, see corpus.Options
-	Need            func(corpus.Size) int64          // see corpus.Options
-	Held            int64                            // other memory in use while documents are read, in bytes
-	Vocabulary      []string                         // terms of the training documents; nil if unknown
-	VocabularyLater func() ([]string, error)         // returns the vocabulary after text is counted; nil for none
-	Adjust          func(*corpus.Options) error      // changes the options at the end; nil for none
+	Tokenizer       *corpus.Tokenizer           // tokenizer to use instead of the flags; nil for none
+	KeepTexts       int64                       // see corpus.Options
+	KeepRows        int64                       // see corpus.Options
+	Form            corpus.Form                 // format of a model's training documents, see corpus.Options
+	Need            func(corpus.Size) int64     // see corpus.Options
+	Held            int64                       // other memory in use while documents are read, in bytes
+	Vocabulary      []string                    // terms of the training documents; nil if unknown
+	VocabularyLater func() ([]string, error)    // returns the vocabulary after text is counted; nil for none
+	Adjust          func(*corpus.Options) error // changes the options at the end; nil for none
 
 	limits *backend.Limits
 }
@@ -130,7 +130,7 @@ func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 	}
 	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // only called for text
 	if train.Tokenizer.HasColumns() {                                             // columns have fitted scales
-		o.TokenizerLater = func() (corpus.Tokenizer, error) { return train.Tokenizer, nil }
+		o.Tokenizer = &train.Tokenizer
 	}
 	return &o
 }
@@ -214,15 +214,12 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, 
 	if err != nil {
 		return nil, err
 	}
-	if d.TokenizerLater != nil {
-		tokenizer = corpus.Tokenizer{}
-	}
 	form := d.text.form
 	form.Format, form.ZeroBased = d.sparseFormat(), d.ZeroBased
 	opt := corpus.Options{
 		Form: form, Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF, Signed: d.Signed,
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
-		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, Like: d.Form, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
+		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, Like: d.Form, Tokenizer: tokenizer, ModelTokenizer: d.Tokenizer,
 		Strict: d.text.strict, Labels: d.text.labels, GroupColumn: d.GroupColumn,
 		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(), Need: d.Need,
 		Progress: func(s corpus.Progress) { p.Update(s.Done, s.Total) },

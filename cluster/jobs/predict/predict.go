@@ -94,8 +94,7 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	p.loaded = m
 	about := m.About()
 	opt.Signed = true // embedding fails if the model requires non-negative values
-	opt.Like, opt.Tokenizer = about.Form, corpus.Tokenizer{}
-	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // tokenizer used in training
+	opt.Like, opt.ModelTokenizer = about.Form, &about.Tokenizer
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
 			return nil, fmt.Errorf("the documents are text, but %s was trained on vectors; pass svmlight files",

@@ -98,7 +98,7 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 	}
 	r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
 	r.Form, r.Signed = a.Form, true // embedding fails if the model requires non-negative values
-	r.TokenizerLater = func() (corpus.Tokenizer, error) { return a.Tokenizer, nil }
+	r.Tokenizer = &a.Tokenizer
 	r.VocabularyLater = func() ([]string, error) {
 		if a.Vocabulary == nil {
 			return nil, fmt.Errorf("%s contains text, but %s was trained on vectors",

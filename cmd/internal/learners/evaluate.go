@@ -186,7 +186,7 @@ func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress
 		return nil, cli.Usagef("-training requires a model of documents, but %s was trained on kernel values", r.model)
 	}
 	d := r.Like(r.training, x.corpus)
-	d.TokenizerLater = func() (corpus.Tokenizer, error) { return x.about.Tokenizer, nil }
+	d.Tokenizer = &x.about.Tokenizer
 	c, err := d.Read(ctx, e, p)
 	if err == nil && (c.Vocabulary == nil) != (x.corpus.Vocabulary == nil) {
 		err = fmt.Errorf("-training %s and %s cannot be compared: one contains text, the other vectors",

@@ -34,7 +34,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	defer cancel()
 	alone := make(chan *loaded, 1)   // model without predictor
 	readied := make(chan *loaded, 1) // model with predictor
-	tokenizer, form := make(chan corpus.Tokenizer, 1), make(chan corpus.Form, 1)
+	form := make(chan corpus.Form, 1)
 	count := &readDocuments{done: make(chan struct{})}
 	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
 		return r.ready(ctx, p, out.m, count, heldBesides(&out.about)+documents)
@@ -51,14 +51,14 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 			return need
 		}
 	}
+	r.Tokenizer = &corpus.Tokenizer{}
 	go func() {
 		out := &loaded{}
 		out.m, out.err = learn.Load(ctx, r.model, func(t corpus.Tokenizer, f corpus.Form) {
+			*r.Tokenizer = t
 			form <- f
-			tokenizer <- t
 		})
 		close(form)
-		close(tokenizer)
 		if out.err != nil {
 			cancel() // stops reading documents, because there is no model
 		} else {
@@ -77,7 +77,6 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		}
 		readied <- &ready
 	}()
-	r.TokenizerLater = func() (corpus.Tokenizer, error) { return <-tokenizer, nil } // nil means the default tokenizer
 	r.VocabularyLater = func() ([]string, error) {
 		out := <-alone
 		if out.err != nil {
