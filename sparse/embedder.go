@@ -78,15 +78,17 @@ func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 	if e.Scales() {
 		f.fitScale(train)
 	}
-	if e.Supervised() {
-		if labels != nil {
-			if f.err = labels.Validate(train.Rows(), classes); f.err != nil {
-				return
-			}
-			f.Weights = f.divergences(train, labels, classes)
+	switch {
+	case !e.Supervised():
+	case labels == nil:
+		f.err = fmt.Errorf("sparse: embedding %s requires labels; only c_svc, nu_svc, linear, PCA and kernel matrices "+
+			"support it", e)
+	default:
+		if f.err = labels.Validate(train.Rows(), classes); f.err != nil {
+			return
 		}
-		if f.Weights == nil {
-			f.err = e.wantsLabels(labels)
+		if f.Weights = f.divergences(train, labels, classes); f.Weights == nil {
+			f.err = fmt.Errorf("sparse: embedding %s requires labels from at least two classes", e)
 		}
 	}
 }

@@ -1,7 +1,5 @@
 package sparse
 
-import "fmt"
-
 // Supervised reports whether the embedding uses the labels of the training documents, as [TFKL]
 // does. Use [Embedding.FitLabels] to fit it. Accuracy on the training documents is then biased.
 func (e Embedding) Supervised() bool { return e.Weighting == TFKL }
@@ -66,13 +64,4 @@ func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float6
 		sums[j] = max(float64(sums[j]/n)-logRatio(n, 1), minDivergence)
 	}
 	return sums
-}
-
-// wantsLabels returns the error of a supervised embedding without labels or without two classes.
-func (e Embedding) wantsLabels(labels *Labels) error {
-	if labels == nil {
-		return fmt.Errorf("sparse: embedding %s requires labels; only c_svc, nu_svc, linear, PCA and kernel "+
-			"matrices support it", e)
-	}
-	return fmt.Errorf("sparse: embedding %s requires labels from at least two classes", e)
 }

@@ -37,9 +37,8 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	if err := m.validateShape(); err != nil {
 		return nil, err
 	}
-	workers, err := goroutines(workers)
-	if err != nil {
-		return nil, err
+	if workers < 0 {
+		return nil, fmt.Errorf("sparse: workers must be positive, or 0 for one per CPU, got %d", workers)
 	}
 	n := len(rows)
 	if rows == nil {
@@ -49,7 +48,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f, From: rows,
 		Norms: make([]float64, n), Divisors: make([]float64, n),
 	}
-	err = run.Chunks(ctx, workers, n, func(_, lo, hi int) error {
+	err := run.Chunks(ctx, run.Workers(workers), n, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			r := x.Source(i)
 			if r < 0 || r >= m.Rows() {
@@ -71,7 +70,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	}
 	x.Allocate()
 	x.Raw = make([]float32, len(x.Values))
-	err = run.Chunks(ctx, workers, n, func(_, lo, hi int) (err error) {
+	err = run.Chunks(ctx, run.Workers(workers), n, func(_, lo, hi int) (err error) {
 		var unit []float64
 		for i := lo; i < hi && err == nil; i++ {
 			terms, values := f.row(m, x.Source(i))
@@ -83,14 +82,6 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		return nil, err
 	}
 	return x, nil
-}
-
-// goroutines returns the number of workers, where 0 means one per CPU.
-func goroutines(workers int) (int, error) {
-	if workers < 0 {
-		return 0, fmt.Errorf("sparse: workers must be positive, or 0 for one per CPU, got %d", workers)
-	}
-	return run.Workers(workers), nil
 }
 
 // kept returns the number of stored values of an embedded document.

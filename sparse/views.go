@@ -70,18 +70,15 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	least, w := 1.0, weigher{f: f}
 	f.eachView(terms, func(k, view int) {
 		if column, ok := f.Column(terms[k]); ok && values[k] != 0 {
-			if f.isVector(column) {
-				mass[view] += math.Pow(math.Abs(w.weighted(column, values[k])), exponent)
-				return
-			}
 			v, weight := w.factors(column, values[k])
-			switch u := math.Abs(float64(v * weight)); exponent {
-			case 2: // bit for bit the same as Pow
+			if u := math.Abs(float64(v * weight)); exponent == 2 { // bit for bit the same as Pow
 				mass[view] += float64(u * u)
-			default:
+			} else {
 				mass[view] += math.Pow(u, exponent)
 			}
-			most[view], least = max(most[view], v), min(least, v)
+			if !f.isVector(column) {
+				most[view], least = max(most[view], v), min(least, v)
+			}
 		}
 	})
 	// In a row that is already scaled, rounding to float32 changes factors and sums by up to 2⁻²⁴
