@@ -79,18 +79,10 @@ func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unk
 			if n%stopEvery == 0 && ctx.Err() != nil {
 				return nil, nil, ctx.Err()
 			}
-			if t, ok := c.index[string(term)]; ok {
-				s.count[t]++
-			} else if c.isWord(term) && !s.unknown[string(term)] {
-				s.unknown[string(term)] = true
-			}
+			c.add(s, term, 1)
 		}
 		for _, added := range s.scan.RowTerms() {
-			if t, ok := c.index[string(added.Term)]; ok {
-				s.count[t] = added.Value
-			} else if c.isWord(added.Term) {
-				s.unknown[string(added.Term)] = true
-			}
+			c.add(s, added.Term, added.Value)
 		}
 		s.scan.End()
 		if ctx.Err() != nil {
@@ -106,6 +98,15 @@ func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unk
 	}
 	c.spare.Put(s) // not reused after an error in the middle of a text
 	return m, unknown, nil
+}
+
+// add adds a value to the count of a term.
+func (c *Counter) add(s *counting, term []byte, value float32) {
+	if t, ok := c.index[string(term)]; ok {
+		s.count[t] += value
+	} else if c.isWord(term) && !s.unknown[string(term)] {
+		s.unknown[string(term)] = true
+	}
 }
 
 // Known returns the number of words among the terms of a document.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -73,11 +72,11 @@ func (in *input) keys(opt *Options) (*table, error) {
 			has[at]++
 			var value any
 			members.Decode(&value)
-			text, list := asText(value)
-			if record[at] = text; list {
-				nested[at] = true
-				if text, _ := json.Marshal(value); token.ParseVector(string(text)) != nil {
-					record[at] = string(text)
+			var err error
+			record[at], err = anyColumn.Field(value)
+			if _, list := value.([]any); list || err != nil {
+				if nested[at] = true; token.ParseVector(record[at]) == nil {
+					record[at] = ""
 				}
 			}
 		}
@@ -98,16 +97,8 @@ func (in *input) keys(opt *Options) (*table, error) {
 	return t, nil
 }
 
-// asText returns the text of a string, number or boolean, and "" for other JSON values.
-func asText(value any) (text string, nested bool) {
-	switch value.(type) {
-	case nil:
-		return "", false
-	case []any, map[string]any:
-		return "", true
-	}
-	return fmt.Sprint(value), false
-}
+// anyColumn is a column with fields of all kinds.
+var anyColumn = token.Column{Category: true, Size: 1}
 
 // openArray converts the elements of an array to lines of the input. It does nothing if the file
 // isn't an array.
@@ -186,8 +177,8 @@ func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
 		return names
 	}
 	d := document{line: line}
-	d.weight, _ = asText(value(t.weight, nil, ""))
-	d.id, _ = asText(value(t.id, nil, ""))
+	d.weight, _ = anyColumn.Field(value(t.weight, nil, ""))
+	d.id, _ = anyColumn.Field(value(t.id, nil, ""))
 	if t.row == nil {
 		v := value(t.text, textNames, "TextColumn")
 		if text, ok := v.(string); ok {

@@ -191,26 +191,11 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return c, err
 }
 
-// decimalCommas reports whether records after the first have fields with commas, and all such
-// fields are decimal numbers.
-func (t *table) decimalCommas() bool {
-	var fields []string
-	for _, record := range t.near {
-		for _, field := range record {
-			if strings.Contains(field, ",") {
-				fields = append(fields, field)
-			}
-		}
-	}
-	_, all := numbersOf(fields, true)
-	return fields != nil && all
-}
-
 // readCSV reads a table separated by commas, semicolons or TABs. It uses the first separator for
 // which the first record is a header. Without a header, it uses TABs if they divide all records
 // nearby into the same number of fields, at least two. Otherwise it uses semicolons if they do so
-// and all commas are in decimal numbers, or if commas don't give the columns that options name.
-// Otherwise it uses commas.
+// and numbers have decimal commas, or if commas don't give the columns that options name. Otherwise
+// it uses commas.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	if err := in.addVectors(ctx, opt, in.separator()); err != nil {
 		return nil, err
@@ -233,7 +218,7 @@ func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	switch {
 	case cuts(tables[2]):
 		return readTable(ctx, in, opt, m, tables[2])
-	case cuts(tables[1]) && tables[1].decimalCommas(), tables[0].bad != nil && tables[1].bad == nil && cuts(tables[1]):
+	case cuts(tables[1]) && tables[1].comma, tables[0].bad != nil && tables[1].bad == nil && cuts(tables[1]):
 		return readTable(ctx, in, opt, m, tables[1])
 	}
 	return readTable(ctx, in, opt, m, tables[0])

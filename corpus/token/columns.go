@@ -68,8 +68,7 @@ func (t Tokenizer) Columns() Columns {
 
 // HasColumns reports whether documents are rows of a table.
 func (t Tokenizer) HasColumns() bool {
-	views, err := t.Split()
-	return err == nil && len(views) > 0 && views[0].Columns != nil
+	return t.Columns() != nil
 }
 
 // Indices returns the first index of each name.
