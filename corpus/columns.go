@@ -130,6 +130,24 @@ func columnName(name string) string {
 	return strings.ToLower(strings.Trim(name, " \t\r\n\u00a0\ufeff\"'`"))
 }
 
+// columnNames returns the result of columnName for each name.
+func columnNames(names []string) (out []string) {
+	for _, name := range names {
+		out = append(out, columnName(name))
+	}
+	return out
+}
+
+// usualName returns the first of the usual names that is in names, or "".
+func usualName(names, usual []string) string {
+	for _, name := range usual {
+		if slices.Contains(names, name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // table holds the beginning of a table and the detected columns.
 type table struct {
 	separator byte
@@ -162,14 +180,15 @@ type table struct {
 // find sets the columns from the options and the beginning of the table.
 func (t *table) find(opt *Options) {
 	t.label, t.text, t.group, t.id, t.weight = -1, -1, -1, -1, -1
-	t.labelGiven = opt.LabelColumn != "" && !opt.likeLabels
 	t.columns = make([]TableColumn, len(t.first))
 	t.count = map[string]int{}
+	t.names = columnNames(t.first)
 	for i, name := range t.first {
-		t.names = append(t.names, columnName(name))
 		t.columns[i].Name = strings.Trim(name, "\ufeff")
 		t.count[name]++
 	}
+	opt.takeColumns(t.names)
+	t.labelGiven = opt.LabelColumn != "" && !opt.likeLabels
 	t.indices = [2]map[string]int{token.Indices(t.first), token.Indices(t.names)}
 	t.noLabels = t.noLabels || opt.likeLabels && opt.LabelColumn != "" && t.place(opt.LabelColumn) < 0
 	if !t.noLabels {

@@ -1,12 +1,10 @@
 package corpus
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gramengine/gram/corpus/internal/charset"
@@ -102,42 +100,15 @@ func (o *Options) takeLike(extension string) {
 	o.form.charset, _ = charset.Lookup(o.Encoding)
 }
 
-// takeColumns sets the unset columns or keys from Options.Like, for a source with another extension
-// or a stream, if the first line has the text column (or the label column, if Like has no text
-// column). Otherwise, it sets the label column of a .tsv file with at least three columns whose
-// first line names a text and a label column.
-func (in *input) takeColumns(o *Options) {
-	if o.LabelColumn+o.TextColumn != "" || o.Format == FormatFolder {
-		return
+// takeColumns sets the unset columns from Options.Like, and returns true, if names include its text
+// column, or its label column if it has no text column. Names are from columnNames.
+func (o *Options) takeColumns(names []string) bool {
+	f := o.Like
+	main := cmp.Or(f.TextColumn, f.LabelColumn)
+	if o.LabelColumn+o.TextColumn != "" || main == "" || !slices.Contains(names, columnName(main)) {
+		return false
 	}
-	head, _ := in.r.Peek(32 << 10) // an error recurs when the file is read
-	f, extension := o.Like, extensionOf(in.name)
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	json := len(line) > 0 && (line[0] == '{' || line[0] == '[')
-	separators, format := ",;", FormatCSV
-	if bytes.IndexByte(line, '\t') >= 0 {
-		separators, format = "\t", FormatTSV
-	}
-	names := strings.FieldsFunc(string(line), func(c rune) bool { return strings.ContainsRune(separators, c) })
-	for i := range names {
-		names[i] = columnName(names[i])
-	}
-	has := func(name string) bool {
-		if json {
-			return name != "" && bytes.Contains(head, []byte(strconv.Quote(name)))
-		}
-		return name != "" && slices.Contains(names, columnName(name))
-	}
-	table := !json && len(names) > 1 && (o.Format == FormatAuto || o.Format == FormatCSV || o.Format == FormatTSV)
-	table = table && (len(names) > 2 || has(f.LabelColumn) || format == FormatCSV)
-	if (json || table) && (has(f.TextColumn) || f.TextColumn == "" && has(f.LabelColumn)) {
-		o.LabelColumn, o.TextColumn, o.likeLabels = f.LabelColumn, f.TextColumn, true
-		o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
-		if table && o.Format == FormatAuto && extension != ".csv" && extension != ".tsv" {
-			o.Format = format
-		}
-	} else if label := slices.IndexFunc(labelNames, has); table && extension == ".tsv" && len(names) > 2 &&
-		label >= 0 && slices.ContainsFunc(textNames, has) {
-		o.LabelColumn = labelNames[label]
-	}
+	o.LabelColumn, o.TextColumn, o.likeLabels = f.LabelColumn, f.TextColumn, true
+	o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
+	return true
 }

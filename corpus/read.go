@@ -249,11 +249,10 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 
 // readInput reads an open file or stream.
 func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *Corpus, err error) {
-	in.takeColumns(opt)
 	opt.file = true
 	format, guessed := opt.Format, ""
 	if format == FormatAuto {
-		if format, guessed, err = in.detect(); err != nil {
+		if format, guessed, err = in.detect(opt); err != nil {
 			return nil, err
 		}
 	}

@@ -144,7 +144,7 @@ func (in *input) readError(line int64, err error) error {
 
 // detect returns the format of a file from its first bytes, its name, or its first line. guessed
 // describes a guess from the first line.
-func (in *input) detect() (format Format, guessed string, err error) {
+func (in *input) detect(opt *Options) (format Format, guessed string, err error) {
 	head, err := in.r.Peek(32 << 10)
 	if err != nil && err != io.EOF && len(head) == 0 {
 		return "", "", in.readError(in.line, err)
@@ -170,7 +170,7 @@ func (in *input) detect() (format Format, guessed string, err error) {
 		switch unnamed := in.stream && extension == ""; {
 		case found != nil:
 			format = found.name
-		case unnamed && isHeader(bytes.TrimSpace(l)):
+		case isHeader(string(bytes.TrimSpace(l)), opt, unnamed):
 			format = FormatCSV
 		case (extension == ".txt" || unnamed) && bytes.IndexByte(head, '\t') < 0:
 			format = FormatLines
@@ -184,18 +184,12 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	return FormatSVMLight, "", nil // only comments: the reader reports that the file is empty
 }
 
-// isHeader reports whether a line is the header of a CSV file: names without blanks, at least one
-// of them in textNames.
-func isHeader(l []byte) bool {
-	names, text := strings.Split(string(l), ","), false
-	for _, name := range names {
-		name = strings.TrimSuffix(strings.TrimPrefix(name, `"`), `"`)
-		if name == "" || strings.ContainsAny(name, " \t\"") {
-			return false
-		}
-		text = text || slices.Contains(textNames, strings.ToLower(name))
-	}
-	return text && len(names) > 1
+// isHeader reports whether a line is the header of a CSV file: it has a column for takeColumns or,
+// in a stream without a file name, a column in textNames and no blanks.
+func isHeader(line string, opt *Options, unnamed bool) bool {
+	names := columnNames(strings.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' }))
+	return len(names) > 1 &&
+		(opt.takeColumns(names) || unnamed && !strings.Contains(line, " ") && usualName(names, textNames) != "")
 }
 
 // meter counts bytes and documents that were read, for progress reports.

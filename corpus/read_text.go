@@ -128,6 +128,15 @@ func (in *input) notBinary() error {
 }
 
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	head, _ := in.r.Peek(nearBytes) // an error recurs when the file is read
+	line, _ := nextLine(head)
+	names := columnNames(strings.Split(string(line), "\t"))
+	if len(names) > 2 || slices.Contains(names, columnName(opt.Like.LabelColumn)) {
+		opt.takeColumns(names)
+	}
+	if opt.LabelColumn+opt.TextColumn == "" && len(names) > 2 && usualName(names, textNames) != "" {
+		opt.LabelColumn = usualName(names, labelNames)
+	}
 	if opt.LabelColumn+opt.TextColumn+opt.GroupColumn+opt.IDColumn+opt.Columns != "" {
 		if err := in.addVectors(ctx, opt, '\t'); err != nil {
 			return nil, err
@@ -138,13 +147,9 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		}
 		return readTable(ctx, in, opt, m, t)
 	}
-	head, _ := in.r.Peek(4 << 10) // an error recurs when the file is read
-	line, _ := nextLine(head)
-	first, rest, _ := bytes.Cut(line, []byte{'\t'})
-	label, text := columnName(string(first)), columnName(string(rest))
 	c, err := readTextLines(ctx, in, opt, m, "lines label<TAB>text", (*textPiece).addTSV)
 	if err == nil {
-		c.suspectHeader(label, text, place(in.name, 1))
+		c.suspectHeader(names[0], strings.Join(names[1:], "\t"), place(in.name, 1))
 	}
 	return c, err
 }
