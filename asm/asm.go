@@ -29,7 +29,7 @@ const CurvatureFloor = coeff.CurvatureFloor
 type Kernels struct {
 	ISA   ISA
 	Panel int  // R, the number of documents in a panel
-	Cost  Cost // costs for choosing the head
+	Cost  Cost // costs from which the head is chosen
 
 	PanelDot  func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	TailAdd   func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)
@@ -95,21 +95,22 @@ type Kernels struct {
 const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
 	"(avx512: the costs of avx2, which make a Zen 5 at most 9% slower; dense columns: fitted on a Xeon)"
 
-// Cost holds the costs of the parts of a dot product in nanoseconds; see [CostOrigin]. Only ratios
+// Cost holds the costs of the steps of a dot product in nanoseconds; see [CostOrigin]. Only ratios
 // matter.
 type Cost struct {
 	HeadValue    float64 // PanelDot: time to multiply a value by a whole panel
 	HeadFar      float64 // PanelDot: extra cost if the panel's row isn't in the L1 cache
 	HeadDocument float64 // PanelDot: fixed cost of a document with values in a segment
 	TailMatch    float64 // TailAdd: time per match
-	TailDocument float64 // TailStore: fixed cost of a document and its c; 0 if columns are never dense
+	TailDocument float64 // TailStore: fixed cost of a document, with the conversion to c
 	TailList     float64 // TailAdd: fixed cost of a visit
-	RowDocument  float64 // PanelDotRows: fixed cost of a document and its c
+	RowDocument  float64 // PanelDotRows: fixed cost of a document, with the conversion to c
 	L3Byte       float64 // time to load a byte of a panel from the L3 cache
 }
 
-// highest, if not empty, is the highest instruction set of Available. Only the linker sets it, to
-// test lower instruction sets: -ldflags "-X github.com/gramengine/gram/asm.highest=avx2".
+// highest, if not empty, is the highest instruction set that Available returns. Only the linker
+// sets it, to test lower instruction sets: -ldflags "-X
+// github.com/gramengine/gram/asm.highest=avx2".
 var highest string
 
 // tables holds the tables that this processor can run, best last.
@@ -143,7 +144,8 @@ func Available() []ISA {
 	return out
 }
 
-// For returns the kernels of an instruction set. The error lists the available instruction sets.
+// For returns the kernels of an instruction set. If it isn't available, the error lists the
+// available instruction sets.
 func For(isa ISA) (*Kernels, error) {
 	var have []string
 	for _, k := range tables {

@@ -7,14 +7,14 @@ import (
 )
 
 // Caches are the sizes in bytes of a core's L1 data cache and L2 cache. They determine which terms
-// are dense, and therefore the order of sums. Computers with the same instruction set give the same
-// bits if they use the same cache sizes.
+// are dense, and therefore the order of summation. Computers with the same instruction set give the
+// same bits if they use the same cache sizes.
 type Caches struct {
 	L1 int `json:"l1"`
 	L2 int `json:"l2"`
 }
 
-// MachineCaches returns the sizes of this computer, or 32 and 512 KiB if they are unknown.
+// MachineCaches returns the cache sizes of this computer. Unknown sizes are 32 and 512 KiB.
 func MachineCaches() Caches {
 	c := Caches{cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2}
 	if c.L1 <= 0 {
@@ -40,7 +40,7 @@ func UseCaches(c Caches) {
 		c.L2 = own.L2
 	}
 	if c == own {
-		used.Store(nil) // tests change the computer's sizes
+		used.Store(nil) // follow the computer's sizes, which tests change
 		return
 	}
 	used.Store(&c)

@@ -10,9 +10,7 @@ import (
 // before any memory access. If a slice or a stride is too small or a count is negative, the kernel
 // panics with its name and the name of the argument. Kernels in assembly check nothing.
 //
-// Checks that would read a whole argument are omitted: the values of documents, offsets, cursors,
-// rows and columns. Overlapping destinations aren't detected either. The comments of the generic
-// functions state these requirements.
+// The package documentation states what isn't checked.
 func checked(k *Kernels) *Kernels {
 	c := *k
 	c.PanelDot = checkPanel("PanelDot", k.Panel, k.PanelDot)
@@ -179,7 +177,7 @@ func checked(k *Kernels) *Kernels {
 		atLeast("Peak", "rounds", rounds, 0)
 		k.Peak(sum, x, y, rounds)
 	}
-	c.Read = k.Read // takes any slice
+	c.Read = k.Read // accepts any slice
 	return &c
 }
 
@@ -240,7 +238,8 @@ func checkNorms(kernel string, f func(dst, c, y []float32, x float32)) func(dst,
 // A transposition is Transpose or TailStore.
 type transposition[T float32 | int32] = func(dst []float32, dstStride int, src []T, srcStride, rows, cols int)
 
-// checkTransposition calls f only if the tile isn't empty.
+// checkTransposition returns f with argument checks. The returned function does nothing for an
+// empty tile.
 func checkTransposition[T float32 | int32](kernel, source, sourceStride string, f transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows <= 0 || cols <= 0 {
@@ -256,8 +255,8 @@ func checkTransposition[T float32 | int32](kernel, source, sourceStride string, 
 	}
 }
 
-// checkRectangle checks that a slice holds at least one row of width elements. Rows begin stride
-// elements apart.
+// checkRectangle checks that a slice holds the given number of rows, which must be positive. Rows
+// have width elements and begin stride elements apart.
 func checkRectangle(kernel, arg string, have, rows, stride, width int) {
 	hi, lo := bits.Mul64(uint64(rows-1), uint64(stride))
 	lo, carry := bits.Add64(lo, uint64(width), 0)
@@ -266,7 +265,7 @@ func checkRectangle(kernel, arg string, have, rows, stride, width int) {
 	}
 }
 
-// checkRows checks that every slice of a list has n values after an offset.
+// checkRows checks that each row has at least n elements from index from on.
 func checkRows[T float32 | float64](kernel, arg string, rows [][]T, from, n int) {
 	atLeast(kernel, "from", from, 0)
 	for i, row := range rows {
@@ -276,7 +275,8 @@ func checkRows[T float32 | float64](kernel, arg string, rows [][]T, from, n int)
 	}
 }
 
-// checkMultiply calls f only if there are products to add.
+// checkMultiply returns f with argument checks. The returned function does nothing if there are no
+// products to add.
 func checkMultiply[T float32 | float64](
 	kernel string,
 	f func(sum []float64, apart int, c []T, stride, lines, width int, by []float64, byStride, vectors int),
@@ -322,8 +322,8 @@ func input(kernel, arg string, dst, have int) {
 	}
 }
 
-// values checks that an argument has at least n values. equal checks that it has n values. multiple
-// checks that its length is a multiple of n.
+// values checks that an argument has at least need values. equal checks that it has want values.
+// multiple checks that its length is a multiple of block.
 func values(kernel, arg string, have, need int) {
 	if have < need {
 		failNumbers(kernel, "%s has %d values, but needs at least %d", arg, have, need)
@@ -342,7 +342,6 @@ func multiple(kernel, arg string, have, block int) {
 	}
 }
 
-// atLeast checks that have is at least least.
 func atLeast(kernel, arg string, have, least int) {
 	if have < least {
 		failNumbers(kernel, "%s is %d, but must be at least %d", arg, have, least)
@@ -358,7 +357,7 @@ func atMost(kernel, arg string, have, most int) {
 	}
 }
 
-// failNumbers calls [fail] with the name of an argument and two numbers. It is a separate function
+// failNumbers calls [fail] with the name of an argument and two integers. It is a separate function
 // so that the checks can be inlined.
 //
 //go:noinline

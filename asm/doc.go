@@ -1,6 +1,6 @@
-// Package asm contains the performance-critical kernels on slices: dot products with panels,
-// posting lists of the tail, the conversion of cosines to c, transpositions, and elementwise maps
-// of c. It also has float64 maps for layered kernels, and kernels for the solver.
+// Package asm contains the performance-critical kernels on slices. They compute dot products with
+// panels and posting lists, c = 1 - cosine, elementwise maps of c, and transpositions. There are
+// also float64 maps for layered kernels, and kernels for the SVM solver.
 //
 // A [Kernels] table holds the kernels for one instruction set. [For] and [Best] return a table. An
 // engine selects its table when it is created. Every kernel has a generic Go version, which is
@@ -14,10 +14,10 @@
 // check fails, the kernel panics before any memory access, with a message such as "asm: Exp: dst
 // has 4 values, x 3".
 //
-// Indices stored in slices are not checked, because checking them would take as long as the kernel:
-// offsets into a panel, entries and visits of posting lists, columns and indices. A wrong index may
-// read or write anywhere. The generic functions document the requirements. Overlapping destinations
-// aren't detected either.
+// Indices stored in slices, such as offsets into a panel and entries of posting lists, are not
+// checked, because checking them would take as long as the kernel. A wrong index may read or write
+// anywhere. The generic functions document the requirements. Overlapping destinations aren't
+// detected either.
 //
 // Documents, kernels as mathematical objects and scheduling belong to other packages. This package
 // works only on slices of numbers.
@@ -25,42 +25,40 @@
 // # Similarities of histograms
 //
 // χ² and Jensen-Shannon similarities are sums over common terms, like dot products. They use the
-// same panels and replace the product by a term ([Pairing]).
+// same panels, and replace the product by another function of the two values ([Pairing]).
 //
 // On the Go source files, with AVX2 on one core of an AMD Zen 4, multiplying a value by a panel
 // takes 2 ns. χ² takes 9 ns (one division per register), and Jensen-Shannon 34 ns (one division and
-// 16 multiply-adds). Their heads are therefore smaller: 455 and 150 terms instead of 569.
+// 16 multiply-adds). Their heads (the dense terms) are therefore smaller: 455 and 150 terms instead
+// of 569.
 //
-// The Jensen-Shannon term in the form (a+b) ln(a+b) - a ln a - b ln b would need one polynomial and
-// no division instead of two polynomials. But it suffers from cancellation: its error grows with
-// the entropy, and c would be off by more than 10⁻⁶.
+// The Jensen-Shannon term in the form (a+b) ln(a+b) - a ln a - b ln b would need one polynomial
+// instead of two polynomials and a division. But it suffers from cancellation: its error grows with
+// the entropy, and the error of c would exceed 10⁻⁶.
 //
 // # Experiments with dot products
 //
-// The experiments computed dot products and c of the symmetric half on the Go source files (7,711
-// documents), with AVX2 on one core of an AMD Zen 3. Percentages are the head's fraction of the
-// peak of fused multiply-adds in the same run.
+// The experiments computed dot products and c for half of the symmetric matrix of the Go source
+// files (7,711 documents), with AVX2 on one core of an AMD Zen 3. Percentages are the head's speed
+// divided by the peak rate of fused multiply-adds, measured in the same run.
 //
-//   - R = 32 reaches 50% with one document at a time and 52% with two, R = 48 reaches 53% with two,
-//     and R = 64 reaches 58% with one. R = 64 is kept.
+//   - Panels of R = 32 documents reach 50% with one document at a time and 52% with two. R = 48
+//     reaches 53% with two, and R = 64 reaches 58% with one. R = 64 is kept.
 //   - Sorting the documents of a block by length, so that consecutive loops have similar counts, is
-//     as fast as equal counts (58%). Kept.
-//   - 16-bit offsets, and one load for four offsets or four values, because loads limit the speed
-//     (8.5 instead of 10 per value): the head is 8% faster and reaches 60%. Kept.
+//     as fast as documents of equal length (58%). Kept.
+//   - 16-bit offsets, and one load for four offsets or four values, need 8.5 loads per value instead
+//     of 10. Loads are the bottleneck, so the head is 8% faster and reaches 60%. Kept.
 //   - Segments of at most 48 values instead of 192, summed in groups of 8, are 10% slower, but the
 //     error of c stays below 10⁻⁶. Kept.
 //   - Prefetching the panel's rows four values ahead makes the head 10% slower, because each
 //     prefetch takes a load. Dropped.
-//   - A separate buffer for the tail, with a column per panel document, in blocks of 4,096
-//     documents instead of 512, and lists prefetched 12 ahead: the tail is 45% faster. Kept.
+//   - A separate buffer for the tail, with a column per panel document, blocks of 4,096 documents
+//     instead of 512, and lists prefetched 12 ahead, makes the tail 45% faster. Kept.
 //     (Blocks of 8,192 are another 6% faster, but take 4 MiB per core.)
-//   - Short documents (at most 32 values in the tail) without that buffer: 2.3 instead of 1.2
-//     billion pairs/s for documents of 10 words. Kept.
+//   - Without this buffer for short documents (at most 32 values in the tail), documents of 10 words
+//     reach 2.3 instead of 1.2 billion pairs/s. Kept.
 //   - Converting sums to c and finding close pairs in one pass instead of two takes 25% less time.
 //     Kept.
-//   - A dense block for the most frequent terms was only estimated. Sharing a panel's row among
-//     documents needs R = 32 to fit the registers. It takes 4 cycles per term, against 4.9 per
-//     value at 88% density.
 //   - 16-bit values are too inaccurate. The error of half precision is 2⁻¹², 100 times the bound on
 //     c.
 package asm

@@ -2,12 +2,13 @@ package asm
 
 import "math"
 
-// leastGeneric computes, for each index j in a tile's lines, the minimum of each group of lines,
+// leastGeneric updates the smallest group minima for each index j in a tile's lines. The lines are
+// divided into groups. The minimum of group g is
 //
 //	m = min c[i*stride+j],  g*group <= i < min((g+1)*group, lines), 0 <= j < places
 //
-// and inserts it into the smallest minima so far, which are in ascending order, dropping the
-// largest:
+// leastGeneric inserts it into the smallest minima so far, which are in ascending order, and drops
+// the largest:
 //
 //	least[q*places+j],  0 <= q < levels
 //

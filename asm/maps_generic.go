@@ -44,8 +44,8 @@ func dotGeneric(dst, c, y []float32, x float32) {
 //	dst[j] = exp(x[j]),  0 <= j < len(dst)
 //
 // with an error of at most 4 ulp for every float32, including subnormal results. It is exactly 1 at
-// 0, and NaN at NaN. It is +Inf if the result rounds to more than the largest float32, and 0 if the
-// result rounds to less than the smallest subnormal, as at -Inf.
+// 0, and NaN at NaN. Overflow gives +Inf. Results that round below the smallest subnormal number,
+// and exp(-Inf), are 0.
 func expGeneric(dst, x []float32) {
 	x = x[:len(dst)]
 	for j, v := range x {
@@ -72,9 +72,9 @@ func diffusionGeneric(dst, c []float32, invT float32) {
 //
 //	dst[j] = shift - 2 arccos(1-c[j]),  0 <= j < len(dst)
 //
-// in radians. shift is 0, or π, which makes the kernel positive for text. The absolute error is at
-// most 4 ulp of 2 arccos(1-c[j]) plus half an ulp of the result. Source: Zhang, Chen and Lee, SIGIR
-// 2005, §3.
+// in radians. shift is 0 or π. With π the values are at least 0 for nonnegative vectors, such as
+// text. The absolute error is at most 4 ulp of 2 arccos(1-c[j]) plus half an ulp of the result.
+// Source: Zhang, Chen and Lee, SIGIR 2005, §3.
 func ngdGeneric(dst, c []float32, shift float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -276,5 +276,6 @@ func arc232(c float32) float32 {
 	return float32(2*u*u) + 1 - t
 }
 
-// sqrt32 is correctly rounded, because float64 has more than twice the digits of float32.
+// sqrt32 returns the correctly rounded square root, because float64 has more than twice as many
+// digits as float32.
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }

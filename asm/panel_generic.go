@@ -22,9 +22,9 @@ import (
 // term, the result for two documents depends only on their common terms, and has the same bits
 // whichever of them is in the panel.
 //
-// Accuracy: each of n common terms has the rounding errors of a product and of a sum, or one error
-// if the instruction set fuses them: |error| <= 2n·2⁻²⁴·Σ|value·panel|, and about 2⁻²⁴·√(n/3)·s in
-// the root mean square.
+// Accuracy: each of n common terms has the rounding errors of a product and of a sum, or a single
+// rounding error if the instruction set fuses them: |error| <= 2n·2⁻²⁴·Σ|value·panel|, and about
+// 2⁻²⁴·√(n/3)·s in the root mean square.
 func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	for p, d := range doc {
 		lo, hi := start[p], start[p+1]
@@ -64,14 +64,15 @@ func panelDotLastGeneric(
 }
 
 // panelDotRowsGeneric is panelDotLastGeneric for a tile whose rows are the documents of the block
-// and whose columns are the documents of the panel. Instead of out, it adds and clears the tail
-// sums that tailAddGeneric computed:
+// and whose columns are the documents of the panel. It adds the tail sums of tailAddGeneric instead
+// of out, and then clears them:
 //
 //	out[doc[p]*outStride+r] = min(max(1 - (sums[doc[p]*stride+r]/TailOne + s[r]), 0), 2)
 //	sums[doc[p]*stride+r] = 0,  0 <= r < R
 //
 // It gives the same bits as tailStoreGeneric and panelDotLastGeneric, and has their preconditions.
-// doc is a permutation of the numbers below len(doc), and outStride and stride are at least R.
+// doc is a permutation of the integers from 0 to len(doc)-1, and outStride and stride are at least
+// R.
 func panelDotRowsGeneric(
 	index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int,
 	panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
@@ -125,20 +126,22 @@ func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32
 type Pairing struct {
 	Cost Cost
 
-	// Panel adds the similarities of documents with the documents of a dense panel to out, with the
-	// arguments and preconditions of Kernels.PanelDot. panel and value hold histograms.
+	// Panel adds similarities of documents with the documents of a dense panel to out. Its
+	// arguments and preconditions are the same as for Kernels.PanelDot. panel and value hold
+	// histograms.
 	Panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 
-	// Terms computes the terms of one value with each of y,
+	// Terms computes f for a value x and each element of y,
 	//
 	//	dst[j] = f(x, y[j]),  0 <= j < len(dst)
 	//
-	// It has the preconditions of the maps, and x > 0.
+	// The preconditions of maps apply, and x must be positive.
 	Terms func(dst, y []float32, x float32)
 }
 
-// MinShare is the smallest positive value of a histogram, so that products and quotients of values
-// are normal numbers. Smaller values contribute less to a similarity than rounding errors.
+// MinShare is the smallest positive value allowed in a histogram. It ensures that products and
+// quotients of values are normal numbers. Smaller values contribute less to a similarity than
+// rounding errors.
 const MinShare = 0x1p-60
 
 // chiSquare32 computes the term of the χ² similarity,
@@ -209,7 +212,8 @@ func jensenShannonTermsGeneric(dst, y []float32, x float32) {
 //	s[r] = Σ_k chiSquare32(value[k], panel[offset[k]+r]),  start[p] <= k < start[p+1]
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
-// Sums are in the order of k. The preconditions are as for panelDotGeneric, and value[k] > 0.
+// Terms are summed in the order of k. The preconditions are as for panelDotGeneric, and value[k] >
+// 0.
 //
 // Accuracy: each of the n positive terms has the error of chiSquare32 and the rounding errors of
 // its sums. Terms missing from the panel's document add an exact zero, so the result has the same
@@ -247,7 +251,6 @@ func panelJensenShannonGeneric(out, panel []float32, start []int64, doc []uint8,
 	}
 }
 
-// addPanelRow adds the sums of a document to its row.
 func addPanelRow(out []float32, d int, s *[genericPanel]float32) {
 	row := (*[genericPanel]float32)(out[d*genericPanel:])
 	for r, v := range s {

@@ -9,20 +9,19 @@ import (
 // The number of sums of Peak must be a multiple of PeakSums, for every instruction set.
 const PeakSums = layout.PeakSums
 
-// peakGeneric does as many register-only multiply-adds as the processor can, as a reference for
-// other kernels:
+// peakGeneric measures the peak rate of multiply-adds in registers, as a reference for other
+// kernels:
 //
 //	sum[i] = sum[i]*x + y, rounds times,  0 <= i < len(sum)
 //
 // This is len(sum)·rounds multiply-adds. len(sum) is a multiple of PeakSums. If |x| < 1, the sums
-// approach y/(1-x), so they neither overflow nor become subnormal, which is slow on some
-// processors.
+// approach y/(1-x), so they neither overflow nor become subnormal. Subnormal numbers are slow on
+// some processors.
 //
-// Accuracy: product and sum are rounded separately, or once together if the instruction set fuses
-// them.
+// Accuracy: product and sum are rounded separately, or only once if the instruction set fuses them.
 func peakGeneric(sum []float32, x, y float32, rounds int) {
 	for ; len(sum) >= 12; sum = sum[12:] {
-		// The compiler keeps this many chains in registers.
+		// The compiler keeps twelve sums in registers.
 		s := (*[12]float32)(sum)
 		a, b, c, d, e, f := s[0], s[1], s[2], s[3], s[4], s[5]
 		g, h, i, j, k, l := s[6], s[7], s[8], s[9], s[10], s[11]

@@ -17,15 +17,16 @@ import (
 // 2²⁴, u is a normal number for every float32 c > 0. The row of c is the index of its interval: the
 // upper bits of u as an integer, plus PiecewiseFold·2^bits for c > 1.
 //
-// A row holds six coefficients, lowest first, and two numbers that the kernel ignores. Its variable
-// is t = m - mid, where m in [1, 2) is the mantissa of u and mid the center of the interval: |t| <=
-// 2^-(bits+1), without rounding.
+// A row holds six coefficients, lowest first, and two numbers that the kernel ignores. The variable
+// of the polynomial is t = m - mid, where m in [1, 2) is the mantissa of u and mid the center of
+// the interval: |t| <= 2^-(bits+1), without rounding.
 const (
-	// PiecewiseFold is the distance between the rows of c > 1 and of c <= 1 with the same u, in
-	// powers of two.
+	// PiecewiseFold is the offset, in powers of two, from the row of c <= 1 to the row of c > 1
+	// with the same u.
 	PiecewiseFold = layout.PiecewiseFold
 	// PiecewiseOctaves is the number of powers of two with rows. u has float32 exponents 0 to 151
-	// for c <= 1 (0 only for c = 0), and 127 to 150 for c > 1. The rows for c > 1 begin at 152.
+	// for c <= 1 (0 only for c = 0), and 127 to 150 for c > 1. The rows for c > 1 begin at power
+	// 152.
 	PiecewiseOctaves = 152 + 24
 
 	piecewiseMax = 12 // maximum of bits
@@ -38,8 +39,8 @@ func PiecewiseRows(bits uint) int {
 	return PiecewiseOctaves<<bits + 1
 }
 
-// PiecewiseRow returns the row of c and its variable t. NaN and c outside [0, 2] have the last row.
-// It panics if bits is above 12.
+// PiecewiseRow returns the row index of c and the variable t of its polynomial. NaN and c outside
+// [0, 2] have the last row. It panics if bits is above 12.
 func PiecewiseRow(c float32, bits uint) (row int, t float32) {
 	checkBits("PiecewiseRow", bits)
 	var fold uint32
@@ -65,7 +66,8 @@ func piecewiseT(b uint32, bits uint) float32 {
 //
 //	dst[j] = Σ_k rows[row(c[j])][k] t(c[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //
-// There are PiecewiseRows(bits) rows, bits from 0 to 12. c outside [0, 2] and NaN use the last row.
+// rows has PiecewiseRows(bits) elements, and bits is at most 12. NaN and c outside [0, 2] use the
+// last row.
 //
 // Accuracy: Horner's rule in float32 has a rounding error of at most 2k·2⁻²⁴ times the term in tᵏ,
 // in addition to the rounding of the result.

@@ -7,9 +7,9 @@ import "math"
 //	sum[v*apart+i] = fma(by[k*byStride+v], c[k*stride+i], sum[v*apart+i])  for k = 0, 1, … in turn,
 //	0 <= k < lines, 0 <= i < width, 0 <= v < vectors
 //
-// Sums are stored vector by vector, and the vectors' elements line by line. apart and stride are at
+// Sums are stored vector by vector, and elements of vectors line by line. apart and stride are at
 // least width, byStride at least vectors. Each product and its sum are rounded once to float64
-// (fused), so all instruction sets give the same bits, however lines and widths are divided among
+// (fused), so all instruction sets give the same bits, however lines and columns are divided among
 // calls. sum overlaps neither c nor by. Nothing is allocated or retained. Calls may run
 // concurrently if no sum overlaps memory that another call accesses.
 //

@@ -1,14 +1,14 @@
 package asm
 
-// selectGeneric finds the values of a tile that don't exceed the limit of their line i (a row or a
-// column) or of their index j in the line:
+// selectGeneric finds the values of a tile that are at most the limit of their line i (a row or a
+// column) or the limit of their index j in the line:
 //
 //	c[i*stride+j] <= max(lines[i], places[j]),  0 <= i < len(lines), 0 <= j < len(places)
 //
 // It writes i<<16 | j for each value to index, ordered by i, then j, and returns the number of
 // values. stride >= len(places). There are at most 65,536 lines and 65,536 places, and index has
 // room for all values of the tile. NaN is never selected, and no limit may be NaN. The limit -Inf
-// selects nothing finite.
+// selects no finite value.
 func selectGeneric(index []uint32, c []float32, stride int, lines, places []float32) int {
 	n := 0
 	for i, most := range lines {

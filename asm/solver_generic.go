@@ -12,8 +12,9 @@ import (
 // bits, so training is the same on every processor that computes the same matrix.
 //
 // In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is
-// s[t] = -y[t]·∇f(α)[t]. I_up are the variables that may move along y[t], I_low the variables that
-// may move against it; a mask has a bit for each set. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.
+// s[t] = -y[t]·∇f(α)[t]. I_up is the set of variables for which y[t]·α[t] may increase, and I_low
+// the set for which it may decrease. A mask has a bit for each set. Source: Fan, Chen and Lin, JMLR
+// 6 (2005), §2.
 //
 // The number of scores is a multiple of ScanBlock; masks are 0 in the padding. All slices are at
 // least as long as g; bit is a single bit of a mask. Nothing is allocated or retained. Calls may
@@ -22,14 +23,13 @@ import (
 // The number of scores of Extremes, Step, ArgGain and Beyond must be a multiple of ScanBlock.
 const ScanBlock = layout.ScanBlock
 
-// extremesGeneric returns the maximum of the scores that may rise and the minimum of the scores
-// that may fall,
+// extremesGeneric returns the maximum score of I_up and the minimum score of I_low,
 //
 //	most  = max g[t] over mask[t] & up != 0
 //	least = min g[t] over mask[t] & low != 0,  0 <= t < len(g)
 //
 // and their indices; ties are broken by index. It skips NaN, -Inf for most and +Inf for least. If
-// nothing is left, the index is -1 and the value -Inf or +Inf.
+// no score is left, the index is -1 and the value -Inf or +Inf.
 func extremesGeneric(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64) {
 	maxAt, most, minAt, least = -1, math.Inf(-1), -1, math.Inf(1)
 	mask = mask[:len(g)]
@@ -50,8 +50,8 @@ func extremesGeneric(g []float64, mask []byte, up, low byte) (maxAt int, most fl
 //	g[t] = fma(b, kj[t], fma(a, ki[t], g[t])),  0 <= t < len(g)
 //	most = max g[t] over mask[t] & bit != 0
 //
-// and its index, with ties and missing values as in extremesGeneric. A step of a pair of variables
-// i and j, which adds λ to i along its sign, has a = -λ and b = λ. g overlaps neither row.
+// and its index, with ties and missing values as in extremesGeneric. A step that adds λ to
+// y[i]·α[i] and subtracts λ from y[j]·α[j] has a = -λ and b = λ. g overlaps neither row.
 func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64) {
 	at, most = -1, math.Inf(-1)
 	ki, kj, mask = ki[:len(g)], kj[:len(g)], mask[:len(g)]
@@ -65,8 +65,8 @@ func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit b
 	return at, most
 }
 
-// argGainGeneric selects the second variable j of a working set {i, j}. It maximises the decrease
-// of the objective by a step of the pair (twice the decrease, without the bounds on α),
+// argGainGeneric selects the second variable j of a working set {i, j}. It maximises twice the
+// decrease of the objective by a step of the pair, without the bounds on α,
 //
 //	gain = max (gmax - g[t])² / max(kii + diag[t] - 2·ki[t], 10⁻¹²),  0 <= t < len(g)
 //
@@ -104,7 +104,8 @@ func argGainGeneric(
 	return at, gain, low
 }
 
-// beyondGeneric lists the scores beyond a bound in index[:n], in ascending order: the scores with
+// beyondGeneric writes the indices of scores beyond a bound to index[:n], in ascending order: the
+// indices t with
 //
 //	mask[t] & bit != 0 and way·g[t] > above,  0 <= t < len(g)
 //
@@ -120,8 +121,8 @@ func beyondGeneric(index []int32, g []float64, mask []byte, bit byte, way, above
 	return n
 }
 
-// addRowsGeneric adds multiples of rows of the matrix to the scores of many variables (or kernel
-// values times coefficients to decision values),
+// addRowsGeneric adds multiples of matrix rows to scores, or kernel values times coefficients to
+// decision values,
 //
 //	sum[t] = fma(by[r], rows[r][from+t], sum[t])  for r = 0, 1, … in turn,  0 <= t < len(sum)
 //
@@ -139,9 +140,9 @@ func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
 	}
 }
 
-// prefetchGeneric prefetches elements from to to-1 of rows into the L2 cache. Many cache lines are
-// loaded concurrently, whereas reading scattered elements would wait for each. 0 <= from <= to <=
-// len(rows[r]). Portable Go can't prefetch, so the generic version does nothing.
+// prefetchGeneric prefetches elements [from, to) of each row into the L2 cache. Many cache lines
+// are loaded concurrently, whereas reading scattered elements would wait for each. 0 <= from <= to
+// <= len(rows[r]). Portable Go can't prefetch, so the generic version does nothing.
 func prefetchGeneric(rows [][]float32, from, to int) {}
 
 // gatherGeneric gathers elements of a row: dst[i] = src[index[i]] for 0 <= i < len(index). It isn't
@@ -156,7 +157,7 @@ func gatherGeneric(dst, src []float32, index []int32) {
 //
 //	sum[r] += Σ_s coef[s]·rows[(at[s]-base)·len(sum) + r],  0 <= r < len(sum)
 //
-// in the order of s; each product and each sum is rounded to float64. The sums are decision values
+// in the order of s. Each product and each sum is rounded to float64. The sums are decision values
 // of len(sum) objects. Their bits depend neither on the division of the list among calls nor on
 // other objects. at and coef have the same length.
 //

@@ -17,7 +17,7 @@ var (
 		[]cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL})
 )
 
-// native returns the assembly tables that this processor can run, best last.
+// native returns the assembly tables that this processor supports, best last.
 func native() []*Kernels {
 	var list []*Kernels
 	if cpuid.CPU.Supports(featuresAVX2...) {
@@ -29,7 +29,6 @@ func native() []*Kernels {
 	return list
 }
 
-// tableAVX2 is the table for AVX2 and FMA.
 var tableAVX2 = Kernels{
 	ISA:   AVX2,
 	Panel: layout.Panel,
@@ -94,8 +93,7 @@ var tableAVX2 = Kernels{
 	Read: readAVX2,
 }
 
-// tableAVX512 is the table for AVX-512 F, BW, DQ and VL. It uses AVX2 kernels if wider registers
-// aren't faster.
+// tableAVX512 uses AVX2 kernels if wider registers aren't faster.
 var tableAVX512 = func() Kernels {
 	k := tableAVX2
 	k.ISA = AVX512
@@ -137,8 +135,8 @@ var tableAVX512 = func() Kernels {
 	return k
 }()
 
-// inBlocks completes a transposition in assembly, which needs multiples of 8 rows and columns: the
-// portable kernel handles the edges.
+// inBlocks extends a transposition in assembly from multiples of 8 rows and columns to all tiles.
+// The portable kernel transposes the edges.
 func inBlocks[T float32 | int32](blocks, portable transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows == 0 || cols == 0 {
@@ -155,8 +153,8 @@ func inBlocks[T float32 | int32](blocks, portable transposition[T]) transpositio
 	}
 }
 
-// wholeSums completes a kernel that needs a multiple of layout.RowSums sums: the portable kernel
-// handles other numbers.
+// wholeSums returns a kernel that calls whole for multiples of layout.RowSums sums, and otherwise
+// the portable kernel.
 func wholeSums(
 	whole func(sum []float64, rows []float32, base int, at []int32, coef []float64),
 ) func(sum []float64, rows []float32, base int, at []int32, coef []float64) {
@@ -169,8 +167,8 @@ func wholeSums(
 	}
 }
 
-// wholePlaces completes a selection that needs a multiple of layout.Select places: the portable
-// kernel handles other numbers.
+// wholePlaces returns a selection that calls whole for multiples of layout.Select places, and
+// otherwise the portable kernel.
 func wholePlaces(
 	whole func(index []uint32, c []float32, stride int, lines, places []float32) int,
 ) func(index []uint32, c []float32, stride int, lines, places []float32) int {

@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// Visit is a range of a posting list, with the index and value of a panel document.
+// Visit is a range of a posting list to be multiplied by the value of a panel document.
 type Visit struct {
 	First, Count uint32  // index of the first entry, and number of entries, at least 1
 	Scale        float32 // value of the term in the panel document
@@ -27,15 +27,15 @@ const TailSlack = layout.TailSlack
 //	sums[column*stride+doc[k]] += round(scale·value[k]),  first <= k < first+count
 //
 // for each visit. The product is rounded to float32, and then to an integer, half to even. doc
-// holds indices in the block. The output of one panel document is contiguous, so that it stays in
-// the first-level cache.
+// holds document indices within the block. The output of one panel document is contiguous, so that
+// it stays in the L1 cache.
 //
 // Integer sums are exact, so their order doesn't matter. If values are √[TailOne] times the values
 // of unit rows, the error of a product is at most 3·2⁻²⁴ of its value plus half of 1/TailOne,
 // 2.3·10⁻¹⁰. The first bound includes the rounding of both values.
 //
-// Entries must be in the range of doc and value, followed by TailSlack more. With count rounded up
-// to a multiple of TailSlack, column*stride+doc[k] must be in the range of sums.
+// Entries must be in the range of doc and value, followed by TailSlack more entries. With count
+// rounded up to a multiple of TailSlack, column*stride+doc[k] must be in the range of sums.
 func tailAddGeneric(sums []int32, stride int, doc []uint16, value []float32, visits []Visit) {
 	for _, v := range visits {
 		row := sums[int(v.Column)*stride:]
@@ -46,7 +46,7 @@ func tailAddGeneric(sums []int32, stride int, doc []uint16, value []float32, vis
 	}
 }
 
-// TailFixed rounds to an integer, half to even.
+// TailFixed rounds x to an integer, half to even.
 func TailFixed(x float32) int32 { return int32(math.RoundToEven(float64(x))) }
 
 // tailStoreGeneric transposes the block of sums of tailAddGeneric, converts it to float32 and
@@ -72,7 +72,7 @@ func tailStoreGeneric(dst []float32, dstStride int, sums []int32, stride, rows, 
 // dstStride >= rows, srcStride >= cols, and dst doesn't overlap src.
 func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
 	i := 0
-	for ; i+4 <= rows; i += 4 { // four rows at a time, to write each line of dst once
+	for ; i+4 <= rows; i += 4 { // four rows at a time, to write each cache line of dst once
 		s0 := src[i*srcStride:][:cols]
 		s1 := src[(i+1)*srcStride:][:cols]
 		s2 := src[(i+2)*srcStride:][:cols]
@@ -89,7 +89,8 @@ func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, ro
 	}
 }
 
-// finishGeneric converts cosines to squared Hellinger distances in place, and finds the small ones:
+// finishGeneric converts cosines to squared Hellinger distances in place, and lists small
+// distances:
 //
 //	c[i] = min(max(1 - c[i], 0), 2)
 //

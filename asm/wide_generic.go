@@ -7,16 +7,17 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// The maps of this file compute in float64 and round once to float32, because other maps amplify
-// relative errors of their results. The general properties in maps_generic.go hold. Exchanging x
+// The maps of this file compute in float64, because maps of their results amplify relative errors.
+// Results in float32 are rounded once. The general properties in maps_generic.go hold. Exchanging x
 // and y[j] gives the same bits.
 
 // A half-line table approximates a function of v >= 0 by a piecewise polynomial: each power of two
 // from 2^HalfLineLow to 2^HalfLineHigh is divided into HalfLineIntervals intervals of equal length.
 // For v = m·2^e, 1 <= m < 2, the first 4 bits of m select the row among the rows of e.
 //
-// A row holds six coefficients, lowest first, and two numbers that the kernel ignores. Its variable
-// is t = m - mid, where mid is the center of the interval: |t| <= 2⁻⁵, without rounding.
+// A row holds six coefficients, lowest first, and two numbers that the kernel ignores. The variable
+// of the polynomial is t = m - mid, where mid is the center of the interval: |t| <= 2⁻⁵, without
+// rounding.
 const (
 	HalfLineLow       = layout.HalfLineLow
 	HalfLineHigh      = layout.HalfLineHigh
@@ -24,7 +25,8 @@ const (
 	HalfLineRows      = layout.HalfLineRows // number of rows before the row of NaN
 )
 
-// HalfLineRow returns the row of v and its variable t. If v is out of range, row is HalfLineRows.
+// HalfLineRow returns the row index of v and the variable t of its polynomial. If v is out of
+// range, row is HalfLineRows.
 func HalfLineRow(v float64) (row int, t float64) {
 	const (
 		one   = 1023 << 52
@@ -42,8 +44,8 @@ func HalfLineRow(v float64) (row int, t float64) {
 //	dst[j] = Σ_k rows[row(v[j])][k] t(v[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //	dst[j] = zero where v[j] = 0
 //
-// There are HalfLineRows+1 rows. The last row holds NaN, for v[j] negative, out of range or NaN.
-// outside reports whether any result is NaN.
+// rows has HalfLineRows+1 elements. The last row holds NaN, and is used if v[j] is negative, out of
+// range or NaN. outside reports whether any result is NaN.
 //
 // Accuracy: Horner's rule in float64 has an error of at most 11·2⁻⁵³ times the sum of the terms'
 // magnitudes. The result is rounded to float32.
@@ -83,7 +85,7 @@ func decayGeneric(dst []float32, v []float64) {
 //
 //	dst[j] = tanh(v[j]) = ±e/(2-e),   e = 1 - exp(-2|v[j]|),  0 <= j < len(dst)
 //
-// within 2⁻³³ before rounding. It is exactly odd.
+// with an error of at most 2⁻³³ before rounding. The function is exactly odd.
 func tanhGeneric(dst []float32, v []float64) {
 	v = v[:len(dst)]
 	for j, v := range v {
@@ -93,8 +95,8 @@ func tanhGeneric(dst []float32, v []float64) {
 }
 
 // deficit64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2, it is
-// (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the second if that is negative, so
-// nothing cancels. The error of r is 2^-47 for n < 0; for n = 0 r is exact.
+// (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the magnitude of a negative second
+// term, so nothing cancels. The error of r is 2^-47 for n < 0; for n = 0 r is exact.
 func deficit64(x float64) float64 {
 	if x < coeff.Expm1Low {
 		x = coeff.Expm1Low
@@ -113,7 +115,7 @@ func deficit64(x float64) float64 {
 	return (1 - power) - float64(power*float64(p*r))
 }
 
-// affineGeneric is an affine function of inner products, in float64,
+// affineGeneric computes an affine function of inner products in float64,
 //
 //	dst[j] = gamma·(x·y[j]·(1-c[j])) + r,  0 <= j < len(dst)
 //
@@ -125,7 +127,7 @@ func affineGeneric(dst []float64, c, y []float32, x, gamma, r float64) {
 	}
 }
 
-// add64Generic, sub64Generic, mul64Generic and div64Generic are arithmetic in float64,
+// add64Generic, sub64Generic, mul64Generic and div64Generic are elementwise arithmetic in float64,
 //
 //	dst[j] = a[j] + b[j],   a[j] - b[j],   a[j] b[j],   a[j] / b[j],   0 <= j < len(dst)
 func add64Generic(dst, a, b []float64) {
@@ -156,7 +158,8 @@ func div64Generic(dst, a, b []float64) {
 	}
 }
 
-// squaresGeneric is the squared distance of vectors with the norms x[j] and y[j], in float64,
+// squaresGeneric computes squared distances between vectors with the norms x[j] and y[j] in
+// float64,
 //
 //	dst[j] = (x[j]-y[j])² + 2·(x[j]·y[j])·c[j],  0 <= j < len(dst)
 //
@@ -169,7 +172,7 @@ func squaresGeneric(dst, x, y, c []float64) {
 	}
 }
 
-// narrowGeneric rounds to float32, and widenGeneric converts to float64.
+// narrowGeneric rounds float64 to float32, and widenGeneric converts float32 to float64.
 func narrowGeneric(dst []float32, v []float64) {
 	v = v[:len(dst)]
 	for j := range dst {

@@ -1,4 +1,4 @@
-// Init is the only process of the virtual machine that avx512.sh starts. It runs the test programs
+// Init is the first process of the virtual machine that avx512.sh starts. It runs the test programs
 // listed in the file /commands, one per line, and turns the machine off. Its last output line
 // reports whether everything passed.
 package main
@@ -62,7 +62,7 @@ func run() error {
 	return errors.Join(append(errs, lines.Err())...)
 }
 
-// drain waits until the serial line has sent all output, so that shutdown doesn't lose any.
+// drain waits until the serial line has sent all output, so that shutdown doesn't lose output.
 func drain(f *os.File) {
 	const tcsbrk = 0x5409
 	syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), tcsbrk, 1)

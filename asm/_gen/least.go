@@ -7,15 +7,15 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// leasts adds kernel Least, which computes minima of groups of lines.
+// leasts adds the kernels for Kernels.Min, which computes minima of groups of lines.
 func leasts(f file) {
 	for _, set := range isas {
 		f.gen(set).minOfLines()
 	}
 }
 
-// minOfLines writes leastGeneric. The minima of a group stay in registers during the pass over its
-// lines. Minimum and maximum instructions then insert them into the levels.
+// minOfLines generates the assembly of leastGeneric. The minima of a group stay in registers during
+// the pass over its lines. Minimum and maximum instructions then insert them into the levels.
 func (g *gen) minOfLines() {
 	g.begin("least", "func(least []float32, levels int, c []float32, stride, lines, places, group int)",
 		"is the part of leastGeneric whose places are a multiple of 32.")

@@ -2,9 +2,8 @@
 //
 //	go run .             (in asm/_gen)
 //
-// A family of kernels consists of functions that add kernels to a file, with the instruction set as
-// a parameter. Family NAME in the list families becomes asm/NAME_amd64.s and
-// asm/NAME_stubs_amd64.go.
+// A family is the kernels of one file. Generator functions add kernels to the file, with the
+// instruction set as a parameter. Family NAME becomes asm/NAME_amd64.s and asm/NAME_stubs_amd64.go.
 package main
 
 import (
@@ -44,7 +43,7 @@ func main() {
 	}
 }
 
-// write generates one family into the parent folder.
+// write generates the two files of a family in the parent folder.
 func write(name string, add []func(f file)) error {
 	c := build.NewContext()
 	c.ConstraintExpr("!purego")

@@ -20,8 +20,8 @@ type mapKernel struct {
 	hold    []float32 // constants that stay in registers
 	body    func(a args) vec
 
-	// limit, if not nil, is computed before the loop. If no element of a block of the first input
-	// exceeds it, the fast body is used.
+	// limit, if not nil, is computed before the loop. If all elements of a block of the first input
+	// are at most limit, the fast body is used.
 	limit func(a args) VecVirtual
 }
 
@@ -60,7 +60,7 @@ var mapKernels = []mapKernel{
 	{name: "ngdExp", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
 		body: func(a args) vec { return a.falling(a.scale(a.arcCos(), a.s[0])) },
 		// For c <= 1, arccos is at most π/2·√c. So with q = 87/(1.5709·invT), the exponent stays
-		// above -87.3 up to c = q². The limit is min(1, q, q²), which is negative if q is.
+		// above -87.3 up to c = q². The limit is min(1, q, q²), so a negative q makes it negative.
 		limit: func(a args) VecVirtual {
 			q, l := a.reg(), a.reg()
 			a.VMOVUPS(a.mem(-55.3), q)
@@ -108,9 +108,9 @@ func maps(f file) {
 	}
 }
 
-// write writes a map:
+// write generates a map:
 //
-//	block: one block of registers, while one is left and none of its elements exceeds the limit
+//	block: a block of registers, while a full block is left and its elements are at most limit
 //	single: one register, then back to block
 //	tail: the remaining elements, fewer than a register, with masked loads and a masked store
 func (m mapKernel) write(g *gen) {
@@ -303,7 +303,7 @@ func (g *gen) expNormal(x vec) vec {
 	return p
 }
 
-// arc1 is (sin θ + (π-θ) cos θ)/π for c in [0, 2].
+// arc1 returns (sin θ + (π-θ) cos θ)/π for θ = arccos(1-c), c in [0, 2].
 func (g *gen) arc1(c vec) vec {
 	m := g.fold(c)
 	p := g.poly(m, coeff.Arc16, coeff.Arc15, coeff.Arc14, coeff.Arc13, coeff.Arc12, coeff.Arc11, coeff.Arc10)
@@ -313,7 +313,7 @@ func (g *gen) arc1(c vec) vec {
 	return p
 }
 
-// arc2 is (3 sin θ cos θ + (π-θ)(1 + 2cos²θ))/π for c in [0, 2].
+// arc2 returns (3 sin θ cos θ + (π-θ)(1 + 2cos²θ))/π for θ = arccos(1-c), c in [0, 2].
 func (g *gen) arc2(c vec) vec {
 	m := g.fold(c)
 	p := g.poly(m, coeff.Arc26, coeff.Arc25, coeff.Arc24, coeff.Arc23, coeff.Arc22, coeff.Arc21, coeff.Arc20)

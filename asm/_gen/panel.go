@@ -10,9 +10,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// panels adds the panel dot products. With AVX2, the 64 columns are eight registers of sums, enough
-// independent chains to hide the latency of a fused multiply-add with one document at a time.
-// AVX-512 processes two documents at a time, which also gives eight chains.
+// panels adds the kernels for dot products with panels. With AVX2, the 64 columns are eight
+// registers of sums, enough independent chains to hide the latency of a fused multiply-add with one
+// document at a time. AVX-512 processes two documents at a time, which also gives eight chains.
 func panels(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
@@ -35,8 +35,8 @@ const (
 	rowDistances               // add the sums to the document's tail sums, and convert the total to c
 )
 
-// panel writes a kernel that processes 1 or 2 documents at a time. term adds a term to sum, where m
-// is the address of panel values, and value is a register filled with the document's value.
+// panel generates a kernel that processes 1 or 2 documents at a time. term adds a term to sum,
+// where m is the address of panel values, and value is a register filled with the document's value.
 // Documents are ordered by their number of values, so the second of two documents has at least as
 // many values as the first.
 func (g *gen) panel(name string, documents int, to result, term func(m Mem, value, sum VecVirtual)) {
@@ -157,7 +157,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		g.JNZ(single)
 		g.Label(done)
 	}
-	// place returns the offset of document d's row in a slice.
+	// place returns the address of document d's row in a slice.
 	place := func(d int, slice, stride string) GPVirtual {
 		row := g.GP64()
 		g.MOVBQZX(Mem{Base: doc, Disp: d}, row)
@@ -225,7 +225,8 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 			g.zero(sums[0])
 			g.zero(sums[1])
 		}
-		// The values that both streams have are processed together, then the rest of b.
+		// The first a.n values of both streams are processed together, then the remaining values of
+		// b.
 		g.SUBQ(a.n, b.n)
 		advance(a.n)
 		g.LEAQ(element(offset, a.n, 2), b.offset)
@@ -283,8 +284,8 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 	g.end()
 }
 
-// small lists the elements of c below the limit; row is the index of the first element of c.
-// Usually no element is below the limit, so a single test of the minimum comes first.
+// small lists the elements of c below limit. row is the index of the first element of c. Usually no
+// element is below limit, so the minimum is tested first.
 func (g *gen) small(c vec, limit VecVirtual, row GPVirtual) {
 	least, none := g.reg(), g.label("none")
 	g.VMOVAPS(c[0], least)
@@ -310,7 +311,7 @@ func (g *gen) small(c vec, limit VecVirtual, row GPVirtual) {
 	g.Label(none)
 }
 
-// lanesWhere sets the bits of lanes in which a comparison is true.
+// lanesWhere sets bits to the lanes in which a comparison is true.
 func (g *gen) lanesWhere(predicate U8, a, b VecVirtual, bits GPVirtual) {
 	if g.lanes == 16 {
 		k := g.K()
@@ -352,7 +353,7 @@ func (g *gen) zero(v vec) {
 	}
 }
 
-// pairings adds the histogram similarities: panel kernels, and maps of single terms. A panel kernel
+// pairings adds the kernels for histogram similarities: panel kernels and maps. A panel kernel
 // processes one document at a time, because terms need many registers.
 func pairings(f file) {
 	for _, p := range []struct {
@@ -377,14 +378,14 @@ func pairings(f file) {
 
 // The functions below repeat the operations of asm/panel_generic.go in the same order.
 
-// chiSquare is 2xy/(x+y).
+// chiSquare returns 2xy/(x+y).
 func (g *gen) chiSquare(y vec, x VecVirtual) vec {
 	product := g.scale(g.add(y, y), x)
 	sum := g.apply(g.VADDPS, x, y)
 	return g.apply(g.VDIVPS, sum, product)
 }
 
-// jensenShannon is min(x, y)·h, where h is a function of their ratio.
+// jensenShannon returns min(x, y)·h, where h is a function of their ratio.
 func (g *gen) jensenShannon(y vec, x VecVirtual) vec {
 	least := g.apply(g.VMINPS, x, y)
 	most := g.apply(g.VMAXPS, x, y)
@@ -421,5 +422,5 @@ func (g *gen) twoChains(x vec, c ...float32) vec {
 	return odd
 }
 
-// subBits subtracts a constant from integers. It adds the negated constant, a memory operand.
+// subBits subtracts a constant from integers. It adds the negated constant as a memory operand.
 func (g *gen) subBits(bits uint32, a, dst VecVirtual) { g.VPADDD(g.memBits(-bits), a, dst) }

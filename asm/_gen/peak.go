@@ -15,8 +15,8 @@ func peaks(f file) {
 	}
 }
 
-// peak keeps 12 sums in registers, more than the eight that hide a latency of four cycles at two
-// multiply-adds per cycle. It processes 12 registers of sums at a time.
+// peak uses 12 registers of sums, more than the eight that hide a latency of four cycles at two
+// multiply-adds per cycle.
 func (g *gen) peak() {
 	const chains = layout.PeakSums / 16
 	g.function("peak"+g.suffix, "func(sum []float32, x, y float32, rounds int)")
@@ -54,7 +54,7 @@ func (g *gen) peak() {
 	g.end()
 }
 
-// read reads eight registers at a time. OR is the cheapest operation on loaded values, and its
+// read loads eight registers at a time. OR is the cheapest operation on loaded values, and its
 // result doesn't depend on their order.
 func (g *gen) read() {
 	const chains = 8

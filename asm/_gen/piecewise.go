@@ -7,7 +7,7 @@ import (
 )
 
 // piecewise adds the kernel for piecewise polynomials. AVX-512 uses the AVX2 version, because
-// finding rows takes most of the time, and wider registers don't make that faster.
+// looking up rows takes most of the time, and wider registers don't make that faster.
 func piecewise(f file) { f.gen(isas[0]).piecewise() }
 
 // lookup holds the registers and addresses of piecewise during the loop.
@@ -31,8 +31,7 @@ func (g *gen) piecewise() {
 	rows := g.length("rows")
 	bits := g.param("bits")
 
-	// These values depend on bits: the shift, the distance of the rows for c > 1, and masks of the
-	// upper mantissa bits and of the next bit.
+	// The shift, the offset of the rows for c > 1, and the masks of the mantissa depend on bits.
 	count := g.XMM()
 	g.DECQ(rows)
 	g.VMOVQ(rows, count)
@@ -95,7 +94,7 @@ func (g *gen) evaluate(l *lookup, c VecVirtual) VecVirtual {
 	return p
 }
 
-// offsets moves the lanes of a register to general registers.
+// offsets moves the lanes of a register to general-purpose registers.
 func (g *gen) offsets(v VecVirtual) (at [8]GPVirtual) {
 	upper := g.XMM()
 	g.VEXTRACTI128(U8(1), v, upper)
@@ -115,7 +114,7 @@ func (g *gen) offsets(v VecVirtual) (at [8]GPVirtual) {
 	return at
 }
 
-// halves reads four adjacent coefficients of eight rows: register i holds rows i and i+4.
+// halves loads four adjacent coefficients of eight rows. Register i holds rows i and i+4.
 func (g *gen) halves(rows Register, at [8]GPVirtual, disp int) (q [4]VecVirtual) {
 	for i := range q {
 		q[i] = g.reg()
@@ -125,8 +124,8 @@ func (g *gen) halves(rows Register, at [8]GPVirtual, disp int) (q [4]VecVirtual)
 	return q
 }
 
-// columns transposes q. It returns columns 0 and 1 in low. high returns columns 2 and 3, and reuses
-// the registers of q.
+// columns transposes q. low holds columns 0 and 1. high returns columns 2 and 3, and reuses the
+// registers of q.
 func (g *gen) columns(q [4]VecVirtual) (low [2]VecVirtual, high func() [2]VecVirtual) {
 	split := func(s, t VecVirtual) [2]VecVirtual {
 		d := g.reg()

@@ -15,10 +15,10 @@ func products(f file) {
 	}
 }
 
-// multiply writes multiplyGeneric for matrix elements of the given size in bytes. During the pass
-// over the lines, the sums for a block of columns and up to four vectors stay in registers. A
-// matrix element is loaded and widened once for up to four vectors. A vector element is broadcast
-// once for all columns of the pass.
+// multiply generates the assembly of multiplyGeneric for matrix elements of the given size in
+// bytes. During the pass over the lines, the sums for a block of columns and up to four vectors
+// stay in registers. A matrix element is loaded and widened once for up to four vectors. A vector
+// element is broadcast once for all columns of the pass.
 func (g *gen) multiply(name string, size int) {
 	g.begin(name, fmt.Sprintf("func(sum []float64, apart int, c []float%d, stride, lines, width int, "+
 		"by []float64, byStride, vectors int)", 8*size), "is multiplyGeneric.")
@@ -57,7 +57,7 @@ func (g *gen) multiply(name string, size int) {
 	g.end()
 }
 
-// multiplication holds the addresses of a block of sums and of its factors; strides are in bytes.
+// multiplication holds the addresses of a block of sums and of its factors. Strides are in bytes.
 type multiplication struct {
 	size                                           int
 	c, at, stride, lines, by, byStride, sum, apart GPVirtual

@@ -20,7 +20,8 @@ func rows(f file) {
 // cacheLine is the size of a cache line in bytes.
 const cacheLine = 64
 
-// prefetch loads cache lines into the L2 cache, because the L1 cache is too small.
+// prefetch generates the prefetch kernel. It loads rows into the L2 cache, because the L1 cache is
+// too small.
 func (g *gen) prefetch() {
 	g.function("prefetch", "func(rows [][]float32, from, to int)")
 	g.Doc("prefetch is prefetchGeneric.")
@@ -50,9 +51,10 @@ func (g *gen) prefetch() {
 	g.RET()
 }
 
-// addRows writes addRowsGeneric. Sums stay in registers during the pass over the rows. A block of
-// columns uses all spare registers. The remaining columns are processed in blocks of half the size
-// each, and the last columns with a mask. An element takes one widening load and one multiply-add.
+// addRows generates the assembly of addRowsGeneric. Sums stay in registers during the pass over the
+// rows. A block of columns uses all spare registers. The remaining columns are processed in blocks
+// of half the size each, and the last columns with a mask. An element takes one widening load and
+// one multiply-add.
 func (g *gen) addRows() {
 	g.begin("addRows", "func(sum []float64, rows [][]float32, from int, by []float64)", "is addRowsGeneric.")
 	sum := g.base("sum")
@@ -95,8 +97,8 @@ func (g *gen) addRows() {
 	g.end()
 }
 
-// gather copies scattered elements by plain loads, because the gather instruction is slower on most
-// processors.
+// gather generates the gather kernel. It uses plain loads, because the gather instruction is slower
+// on most processors.
 func (g *gen) gather() {
 	g.function("gather", "func(dst, src []float32, index []int32)")
 	g.Doc("gather is gatherGeneric.")
@@ -132,11 +134,11 @@ func rowSums(f file) {
 	}
 }
 
-// stripRegisters is the number of registers of sums. Eight independent additions hide the latency
-// of an addition, and leave half of the sixteen registers free.
+// stripRegisters is the number of registers that hold sums. Eight independent additions hide the
+// latency of an addition, and leave half of the sixteen registers free.
 const stripRegisters = 8
 
-// rowSums writes a kernel whose number of sums is a multiple of 32 with AVX2 and 64 with AVX-512.
+// rowSums generates a kernel for multiples of 32 sums with AVX2, and of 64 sums with AVX-512.
 func (g *gen) rowSums() {
 	g.begin("sumRows", "func(sum []float64, rows []float32, base int, at []int32, coef []float64)",
 		"is rowSumsGeneric for a multiple of 64 sums.")

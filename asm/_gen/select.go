@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// selects adds the selection of a tile's small values. It tests layout.Select values of a line at a
-// time, and usually finds none.
+// selects adds the kernels that select a tile's small values. They test layout.Select values of a
+// line at a time, and usually find none.
 func selects(f file) {
 	for _, set := range isas {
 		f.gen(set).selectSmall()
@@ -27,7 +27,7 @@ func (g *gen) selectSmall() {
 	g.SHLQ(U8(2), stride)
 	found, line := g.GP64(), g.GP64()
 	g.XORQ(found, found)
-	g.XORQ(line, line) // line number << 16
+	g.XORQ(line, line) // line index << 16
 	bits := g.GP32()
 
 	const atLeast = U8(0x1d) // ordered a >= b

@@ -9,7 +9,7 @@ import (
 )
 
 // These kernels process a multiple of sixteen elements, two registers at a time. Each lane keeps
-// its best value and the index of that value; the lanes are combined at the end. Indices are
+// its best value and the index of that value. The lanes are combined at the end. Indices are
 // float64, exact up to 2⁵³, because AVX2 has a minimum for float64 but not for 64-bit integers.
 
 func solver(f file) {
@@ -41,7 +41,7 @@ func (g *gen) scanStart() scan {
 	return s
 }
 
-// scan runs body for all elements, as many at a time as the registers hold.
+// scan generates a loop that runs body for all elements, two registers at a time.
 func (g *gen) scan(s scan, body func()) {
 	g.loop(s.at, s.n, registers*g.doubles(), func() {
 		body()
@@ -59,7 +59,7 @@ func (g *gen) row(base GPVirtual, s scan, i int) Mem {
 	return element(base, s.at, 4).Offset(4 * i * g.doubles())
 }
 
-// bit fills a register with a one-byte parameter, in the format that admitted requires.
+// bit returns a register filled with a one-byte parameter, in the format that admitted requires.
 func (g *gen) bit(name string) VecVirtual {
 	word, x, all := g.param(name), g.XMM(), g.reg()
 	g.VMOVQ(word, x)
@@ -105,7 +105,7 @@ func (g *gen) newBest(none float64, predicate U8) best {
 	return b
 }
 
-// offer replaces the best values by the elements of register i that are better and in mask.
+// offer updates the best values and their indices by the elements of register i in mask.
 func (g *gen) offer(s scan, b best, i int, mask Register, v VecVirtual) {
 	better := g.where(mask, b.predicate, v, b.value[i])
 	g.take(better, v, b.value[i])
@@ -130,8 +130,8 @@ func (g *gen) across(v VecVirtual, op func(a, b, to VecVirtual)) {
 func (g *gen) least(a, b, to VecVirtual)    { g.VMINPD(a, b, to) }
 func (g *gen) greatest(a, b, to VecVirtual) { g.VMAXPD(a, b, to) }
 
-// finish returns the best value of all lanes and its first index, or -1. at and value are the names
-// of the results.
+// finish stores the best value of all lanes and its first index in the results named value and at.
+// Without a best value, the index is -1.
 func (g *gen) finish(b best, at, value string) {
 	op := g.greatest
 	if b.predicate == lessD {

@@ -15,8 +15,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tails adds the kernels of the tail and the transpositions. AVX2 suffices, because the bottleneck
-// of the tail is stores of single sums, and transpositions move 8×8 blocks.
+// tails adds the kernels for posting lists and transpositions. AVX2 suffices, because stores of
+// single sums are the bottleneck for posting lists, and transpositions move 8×8 blocks.
 func tails(f file) {
 	g := f.gen(isas[0])
 	g.tailAdd()
@@ -38,9 +38,9 @@ func tailSignature() *gotypes.Signature {
 	return signature
 }
 
-// tailAdd writes the addition of posting lists, eight entries at a time. For the last entries of a
-// list, the remaining lanes add 0 to the documents of the following entries. That costs less than a
-// mispredicted branch.
+// tailAdd generates tailAddAVX2, which adds the products of posting-list entries to sums, eight
+// entries at a time. For the last entries of a list, the remaining lanes add 0 to the documents of
+// the following entries. That costs less than a mispredicted branch.
 func (g *gen) tailAdd() {
 	g.Function("tailAddAVX2")
 	g.Attributes(attr.NOSPLIT)
@@ -62,7 +62,7 @@ func (g *gen) tailAdd() {
 	g.LEAQ(lanes, mask)
 	g.TESTQ(count, count)
 	g.JZ(LabelRef("done"))
-	// The lists are scattered in memory. During the work on a list, a later list is prefetched.
+	// The lists are scattered in memory. While a list is processed, a later list is prefetched.
 	const ahead = 8
 	final := g.GP64()
 	g.SHLQ(U8(bits.TrailingZeros(uint(size))), count)
@@ -134,8 +134,8 @@ func (g *gen) tailAdd() {
 	g.end()
 }
 
-// transpose writes a kernel that transposes 8×8 blocks of float32, or of tail sums, which it
-// converts to float32 and clears. rows and cols are multiples of 8.
+// transpose generates a kernel that transposes 8×8 blocks of float32 or of tail sums. Tail sums are
+// converted to float32 and cleared. rows and cols are multiples of 8.
 func (g *gen) transpose(name, signature string, sums bool) {
 	g.function(name+"AVX2", signature)
 	g.Doc(name + "AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.")
@@ -252,8 +252,9 @@ func (g *gen) transpose(name, signature string, sums bool) {
 	g.end()
 }
 
-// finish adds the conversion of cosines to c. AVX2 suffices, because it reaches memory bandwidth.
-// It processes up to 32 elements at a time and usually finds no small element.
+// finish adds the kernel that converts cosines to c. AVX2 suffices, because the bottleneck is
+// memory bandwidth. The kernel processes up to 32 elements at a time, and usually finds no small
+// element.
 func finish(f file) {
 	g := f.gen(isas[0])
 	g.function("finishAVX2", "func(index []uint32, c []float32, limit float32) int")

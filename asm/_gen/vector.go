@@ -62,7 +62,7 @@ func static[T Constant](g *gen, name string, words ...T) Mem {
 // constantPrefix is the prefix of names of constants that are the same in every lane.
 const constantPrefix = "all_"
 
-// mem returns a constant that fills a 32-byte register; see broadcastConstants for wider registers.
+// mem returns the address of 32 bytes filled with x. See broadcastConstants for wider registers.
 func (g *gen) mem(x float32) Mem { return g.memBits(math.Float32bits(x)) }
 
 func (g *gen) memBits(bits uint32) Mem {
@@ -172,8 +172,8 @@ func (g *gen) each(n int, f func(i int, dst VecVirtual)) vec {
 // element returns the address of an array element, given its size in bytes.
 func element(base, index Register, size uint8) Mem { return Mem{Base: base, Index: index, Scale: size} }
 
-// issue writes an instruction for each register of the vecs among its operands, which have equal
-// lengths. Other operands don't change.
+// issue writes instruction once per register of its vec operands, which have equal lengths. Other
+// operands stay the same.
 func (g *gen) issue(instruction func(ops ...Op), operands ...any) {
 	for i, more := 0, true; more; i++ {
 		ops := make([]Op, len(operands))
@@ -189,7 +189,8 @@ func (g *gen) issue(instruction func(ops ...Op), operands ...any) {
 	}
 }
 
-// apply issues an instruction whose last operand, the result, is a register of a new vec.
+// apply issues instruction once per register, with a new vec as the last operand, and returns this
+// vec.
 func (g *gen) apply(instruction func(ops ...Op), operands ...any) vec {
 	for _, o := range operands {
 		if v, ok := o.(vec); ok {
@@ -216,10 +217,10 @@ func (g *gen) subConst(a vec, x float32) vec { return g.apply(g.VSUBPS, g.operan
 
 func (g *gen) constSub(x float32, a vec) vec { return g.apply(g.VSUBPS, a, g.constant(x)) }
 
-// scale returns a·r for one register r.
+// scale multiplies each register of a by r.
 func (g *gen) scale(a vec, r VecVirtual) vec { return g.apply(g.VMULPS, a, r) }
 
-// min and max return the second argument if one is NaN.
+// min returns b if an element is NaN.
 func (g *gen) min(a, b vec) vec { return g.apply(g.VMINPS, b, a) }
 
 // clampLow returns max(a, x), and clampHigh min(a, x); NaN is preserved.
@@ -252,8 +253,7 @@ func (g *gen) poly(m vec, coeff ...float32) vec {
 	return p
 }
 
-// Predicates of VCMPPS: ordered a > b and a < b, and not a <= b and not a >= b, which are true for
-// NaN, too.
+// Predicates of VCMPPS. The first two are false for NaN, and the last two are true for NaN.
 const (
 	greater      = U8(0x1e)
 	less         = U8(0x11)
@@ -274,7 +274,7 @@ func (g *gen) compare(predicate U8, a vec, b Op) mask {
 	return m
 }
 
-// blend returns yes if the mask is set, and no otherwise.
+// blend returns the lanes of yes in which m is set, and the other lanes of no.
 func (g *gen) blend(m mask, yes, no vec) vec {
 	return g.each(len(yes), func(i int, d VecVirtual) {
 		if g.lanes == 16 {
@@ -306,7 +306,7 @@ func (g *gen) jumpAny(m mask, target LabelRef) {
 	g.JNE(target)
 }
 
-// firstMask selects the first n lanes of a register, 0 < n < lanes. It overwrites n.
+// firstMask returns a mask of the first n lanes of a register, 0 < n < lanes. It overwrites n.
 func (g *gen) firstMask(n Register) Register {
 	if g.lanes == 16 {
 		// A shift takes its count from CX.
@@ -336,8 +336,8 @@ func (g *gen) window() Mem {
 	return static(g, "window", words[:]...)
 }
 
-// load32s and store32s load and store the lanes of a register that first selects; nil selects all
-// lanes. load32s sets the other lanes to 0.
+// load32s and store32s load and store the lanes that first selects. nil selects all lanes. load32s
+// sets the other lanes to 0.
 func (g *gen) load32s(m Mem, first Register) VecVirtual {
 	r := g.reg()
 	switch {
@@ -362,15 +362,16 @@ func (g *gen) store32s(v VecVirtual, m Mem, first Register) {
 	}
 }
 
-// blocks32 runs body for n float32 elements, up to most registers at a time. at is the index of the
-// first element. For the remaining elements body runs once more, with the lanes that first selects.
+// blocks32 generates loops that run body for n float32 elements, up to most registers at a time. at
+// is the index of the first element. For the remaining elements body runs once more, with the lanes
+// that first selects.
 func (g *gen) blocks32(n GPVirtual, most int, body func(at GPVirtual, first Register, wide int)) {
 	g.inBlocks(n, most, g.lanes, func(at GPVirtual, wide int) { body(at, nil, wide) },
 		func(at GPVirtual) { body(at, g.firstMask(n), 1) })
 }
 
-// inBlocks runs whole for n elements, up to most registers at a time, and rest for the remaining
-// elements. A register has lanes elements.
+// inBlocks generates loops that run whole for n elements, up to most registers at a time, and rest
+// for the remaining elements. A register has lanes elements.
 func (g *gen) inBlocks(n GPVirtual, most, lanes int, whole func(at GPVirtual, wide int), rest func(at GPVirtual)) {
 	at, done := g.GP64(), g.label("done")
 	g.XORQ(at, at)

@@ -16,10 +16,10 @@ const (
 	equalD   = U8(0x00)
 )
 
-// doubles is the number of float64 in a register.
+// doubles returns the number of float64 in a register.
 func (g *gen) doubles() int { return g.lanes / 2 }
 
-// everywhere fills the lanes of a register with a float64 parameter.
+// everywhere returns a register with a float64 parameter in every lane.
 func (g *gen) everywhere(name string) VecVirtual {
 	at, err := g.Param(name).Resolve()
 	if err != nil {
@@ -30,7 +30,7 @@ func (g *gen) everywhere(name string) VecVirtual {
 	return all
 }
 
-// everywhereBits fills the 64-bit lanes of a register with a constant.
+// everywhereBits returns a register with a constant in every 64-bit lane.
 func (g *gen) everywhereBits(bits uint64) VecVirtual {
 	word, x, all := g.GP64(), g.XMM(), g.reg()
 	g.MOVQ(U64(bits), word)
@@ -41,14 +41,14 @@ func (g *gen) everywhereBits(bits uint64) VecVirtual {
 
 func (g *gen) everywhereFloat(x float64) VecVirtual { return g.everywhereBits(math.Float64bits(x)) }
 
-// widen loads float32 values and converts them to a register of float64.
+// widen loads float32 values and returns them as float64.
 func (g *gen) widen(m Mem) VecVirtual {
 	d := g.reg()
 	g.VCVTPS2PD(m, d)
 	return d
 }
 
-// loop runs body for at = 0, step, … below n.
+// loop generates a loop that runs body for at = 0, step, … below n.
 func (g *gen) loop(at, n GPVirtual, step int, body func()) {
 	next, done := g.label("next"), g.label("done")
 	g.Label(next)
@@ -92,7 +92,7 @@ func (g *gen) compare64(predicate U8, a VecVirtual, b Op) Register {
 	return m
 }
 
-// mem64 returns a constant that fills a 32-byte register, as 64-bit lanes.
+// mem64 returns the address of 32 bytes filled with a 64-bit constant.
 func (g *gen) mem64(bits uint64) Mem {
 	return static(g, fmt.Sprintf("%s%016x", constantPrefix, bits), slices.Repeat([]U64{U64(bits)}, 4)...)
 }
@@ -111,7 +111,8 @@ func (g *gen) someFirst(n GPVirtual) some {
 		g.KMOVW(word, k)
 		return some{k, k}
 	}
-	// Lane i is selected if n > i. float64 lanes are compared as 64 bits, float32 lanes as 32 bits.
+	// Lane i is selected if n > i. Masks of float64 lanes need 64-bit comparisons, masks of float32
+	// lanes 32-bit comparisons.
 	lanes, narrow, spread := g.reg(), g.XMM(), g.XMM()
 	g.VMOVQ(n, spread)
 	g.VPBROADCASTQ(spread, lanes)
@@ -122,7 +123,7 @@ func (g *gen) someFirst(n GPVirtual) some {
 }
 
 // load64 loads float64 into v, and load32 loads float32 as float64. store64 stores float64, and
-// store32 rounds to float32. All access only the selected lanes.
+// store32 rounds to float32. All four access only the selected lanes.
 func (g *gen) load64(m Mem, s some, v VecVirtual) VecVirtual {
 	switch {
 	case s.lanes == nil:

@@ -24,7 +24,7 @@ func wideMaps(f file) {
 		g.narrow()
 		g.widenAll()
 		if set.lanes == 8 {
-			g.halfLine() // also for AVX-512, because finding rows takes most of the time
+			g.halfLine() // also for AVX-512, because looking up rows takes most of the time
 		}
 	}
 }
@@ -134,8 +134,7 @@ func (g *gen) halfLine() {
 		g.VORPD(middle, mid, mid)
 		g.VSUBPD(mid, t, t)
 
-		// Horner's rule, two coefficients at a time: a register holds the coefficients of rows i
-		// and i+2.
+		// Horner's rule, with two coefficients loaded at a time. A register holds rows i and i+2.
 		var p VecVirtual
 		for pair := 2; pair >= 0; pair-- {
 			var two [2]VecVirtual

@@ -18,8 +18,8 @@ const (
 	ArcCosSq8 float32 = 0x1.791488p-9
 )
 
-// Exp is E with exp(r) = E(r) for |r| <= 0.35, relative error 2^-28.1. The first two terms are
-// exactly 1, so that exp(0) is 1.
+// Exp is E with exp(r) = E(r) for |r| <= 0.35, relative error 2^-28.1. The first two coefficients
+// are exactly 1, so that exp(0) is 1.
 const (
 	Exp0 float32 = 1
 	Exp1 float32 = 1
@@ -80,10 +80,10 @@ const (
 )
 
 // RootHalfBits are the bits of the largest float32 below √½. Subtracting them from the bits of x
-// gives the number of whole octaves of x above √½.
+// leaves the number of whole octaves of x above √½ in the exponent bits.
 const RootHalfBits = 0x3f3504f3
 
-// PiHi + PiLo is π; InvPi is 1/π.
+// PiHi + PiLo approximates π to twice the precision of float32. InvPi is 1/π, rounded.
 const (
 	PiHi  float32 = 0x1.921fb6p+1
 	PiLo  float32 = -0x1.777a5cp-24

@@ -8,12 +8,12 @@ const (
 	RowSums   = 64  // the number of sums of RowSums in assembly is a multiple of this
 	Select    = 32  // the number of places of Select and Min in assembly is a multiple of this
 	ScanBlock = 16  // the number of scores is a multiple of this
-	PeakSums  = 192 // twelve registers of the widest instruction set
+	PeakSums  = 192 // number of float32 in twelve AVX-512 registers
 	TailSlack = 8   // number of entries that TailAdd in assembly reads at a time
 )
 
-// In a piecewise polynomial PiecewiseScale is the factor of c, or of 2-c for c > 1. PiecewiseFold
-// is the distance in powers of two from the rows of 2-c to the rows of c > 1.
+// PiecewiseScale is the factor by which piecewise polynomials multiply c, or 2-c for c > 1.
+// PiecewiseFold is the offset in powers of two from the row of 2-c to the row of c > 1.
 const (
 	PiecewiseScale = 1 << 24
 	PiecewiseFold  = 25
@@ -26,7 +26,7 @@ const (
 	HalfLineLow  = -160
 	HalfLineHigh = 160
 	HalfLineRows = (HalfLineHigh - HalfLineLow) << HalfLineBits
-	// HalfLineFirst holds the upper bits of 2^HalfLineLow.
+	// HalfLineFirst holds the upper bits of 2^HalfLineLow as float64.
 	HalfLineFirst = (1023 + HalfLineLow) << HalfLineBits
 )
 
