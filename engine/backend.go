@@ -17,9 +17,9 @@ type (
 )
 
 // Head describes the dense terms. Terms is the number of dense terms, which are the most frequent
-// terms. Segments is the number of segments that they are divided into. Roles determines whether
-// rows or columns are dense. Predicted is the estimated time of all dot products of the symmetric
-// half on one core.
+// terms. They are divided into Segments segments. Roles determines whether rows or columns are
+// dense. Predicted is the estimated time of half of the Gram matrix on one core, for dot products
+// only.
 type Head = panel.Head
 
 // With DenseRows, each panel of rows is dense, and all columns stream past it. With DenseColumns,
@@ -38,15 +38,15 @@ type Info struct {
 	Workers int          // number of goroutines
 	Bytes   int64        // memory of the documents and the back end
 	Head    Head         // head of the CPU back end; zero if a device computes
-	Heads   []Head       // heads that the cost model compared, by number of terms; nil if a device computes
+	Heads   []Head       // heads that the cost model compared, in order of Terms; nil if a device computes
 
-	// Recommended batching of test documents for [Engine.Each]: rows per call, concurrent calls,
+	// Recommended rows per call of [Engine.Each] with test documents, number of concurrent calls,
 	// and workers per call. A device needs large batches. The next batch is embedded while the
 	// device computes.
 	BatchRows, Batches, BatchWorkers int
 }
 
-// Info describes the engine. Bytes may grow as the engine computes.
+// Info returns a description of the engine. Bytes may grow with later computations.
 func (e *Engine) Info() Info {
 	c := e.c
 	i := Info{Documents: c.X, Backend: c.Backend.Name(), Kernels: c.Kernels, Workers: c.Workers, Bytes: c.Bytes()}
@@ -68,7 +68,7 @@ func (e *Engine) batches() (rows, atOnce, workers int) {
 func (e *Engine) Stats() Stats { return e.c.Stats() }
 
 // Close releases the device, if there is one. No computation may be running. Later computations
-// fail. Close is idempotent, and does nothing if e is nil.
+// fail. Close is idempotent, and does nothing for a nil engine.
 func (e *Engine) Close() error {
 	if e == nil || e.closed.Swap(true) || e.c.Backend == nil {
 		return nil

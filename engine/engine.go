@@ -20,12 +20,12 @@ type Options struct {
 	Workers     int            // number of goroutines; default runtime.GOMAXPROCS(0)
 	MemoryBytes int64          // memory limit, including documents and results; default none
 	HeadTerms   int            // number of terms in the dense head, negative for none; default from a cost model
-	KeptBytes   int64          // memory limit of a dense copy for requests with one test document; default no copy
+	KeptBytes   int64          // memory limit of a dense copy that speeds up requests with one test document; default no copy
 	Progress    func(Progress) // called every 100 ms and at the end, by one goroutine at a time; default none
 
-	// Device makes the back end that computes c, with the documents x as columns; Close closes it.
-	// If Device is nil or returns nil, the CPU computes c. With a device, the visit function of
-	// Each must not use the same engine, because the call would deadlock.
+	// Device makes the back end that computes c, with the documents x as columns. Engine.Close
+	// closes the back end. If Device is nil or returns nil, the CPU computes c. With a device, the
+	// visit function of Each must not use the same engine, because the call would deadlock.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 
 	method string        // byJoin or byTiles; "" for the faster method; set by tests
@@ -34,9 +34,9 @@ type Options struct {
 
 // Engine computes kernels on one set of documents in float32.
 //
-// The error of c is at most [device.SlackC], and c of identical documents is 0. On one instruction
-// set values have the same bits for any number of workers, for every method, and for (i, j) and (j,
-// i). An Engine may be used concurrently.
+// The error of c is at most [device.SlackC], and c of identical documents is 0. With a given
+// instruction set, values are the same bit for bit with any number of workers, by join or by tiles,
+// and for (i, j) and (j, i). An Engine may be used concurrently.
 type Engine struct {
 	c        *compute.Computer
 	memory   int64
@@ -46,7 +46,7 @@ type Engine struct {
 	closed   atomic.Bool
 }
 
-// resolve returns the kernels and the number of workers, with defaults filled in.
+// resolve returns the kernels of the instruction set and the number of workers.
 func (o Options) resolve() (*asm.Kernels, int, error) {
 	kernels := asm.Best()
 	if o.ISA != "" {
@@ -59,7 +59,7 @@ func (o Options) resolve() (*asm.Kernels, int, error) {
 	return kernels, workers, err
 }
 
-// maxWorkers bounds Options.Workers, far above any number of cores.
+// maxWorkers is the maximum of Options.Workers, far above any number of cores.
 const maxWorkers = 1 << 16
 
 func (o Options) resolveWorkers() (int, error) {
@@ -77,13 +77,13 @@ func (o Options) resolveWorkers() (int, error) {
 	return o.Workers, nil
 }
 
-// SeamDocuments is the number of documents whose tails are summed together. Tests of bit-for-bit
-// equality use more documents.
+// SeamDocuments is the minimum number of documents per block of the tail's posting lists. Tests of
+// bit-for-bit equality use more documents.
 const SeamDocuments = panel.TailDocs
 
-// New makes an engine for the documents x, which must stay unchanged. It copies them into head and
-// tail, which takes about as much memory as x. It fails if an option is invalid, if x.Validate or
-// Options.Device fails, or with a [MemoryError].
+// New makes an engine for the documents x, which must stay unchanged. It copies the documents into
+// head and tail, which takes about as much memory as x. It fails if an option is invalid, if
+// x.Validate or Options.Device fails, or with a [MemoryError].
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	return NewContext(context.Background(), x, opt)
 }
@@ -100,7 +100,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 	return e, nil
 }
 
-// what describes the construction of an engine in errors.
+// what names the construction of an engine in errors.
 const what = "preparing the documents"
 
 // newBare makes an engine without the CPU back end. Options.Device may set a back end.
@@ -135,8 +135,8 @@ func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, err
 	return e, nil
 }
 
-// allowed compares the memory of the copied documents with the memory limit before any copy is
-// made.
+// allowed returns an error if an engine would exceed the memory limit. It is called before the
+// documents are copied.
 func (e *Engine) allowed() error {
 	return compute.Allowed(what, NewBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memory)
 }
@@ -167,7 +167,7 @@ func (e *Engine) panels(ctx context.Context, opt Options) (err error) {
 func (e *Engine) Len() int { return e.c.Len() }
 
 // bind checks that the engine is open and that the kernel is applicable to the documents. It
-// returns the kernel, with the parameters that depend on the documents set.
+// returns the kernel after setting the parameters that depend on the documents.
 func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 	if err := e.open(); err != nil {
 		return nil, err
@@ -186,8 +186,7 @@ func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 	return kernel.Resolve(k, len(e.c.X.Embedder.Terms)), nil
 }
 
-// checkNorms returns an error unless each document has a norm whose square is finite in float32.
-// Only some kernels use norms.
+// checkNorms returns an error unless the square of each document's norm is finite in float32.
 func checkNorms(x *sparse.Embedded) error {
 	if n := len(x.Norms); n != x.Rows() {
 		return fmt.Errorf("got %d norms for %d documents", n, x.Rows())

@@ -40,9 +40,9 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *S
 	return to, e.c.Half(ctx, k, run.Numbers(0, n), to.Data, report, nil)
 }
 
-// Rows returns the values that q selects, one row per row of q. The result is to, or a new matrix
-// if to is nil. With q.Test it returns rows of the cross matrix, otherwise rows of the Gram matrix.
-// Errors are as for [Engine.Gram].
+// Rows returns the values that q selects, with one matrix row per row of q. They are from the cross
+// matrix if q.Test is set, otherwise from the Gram matrix. The result is to, or a new matrix if to
+// is nil. Errors are as for [Engine.Gram].
 func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense) (_ *Dense, err error) {
 	if k, err = e.resolve(k, &q); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense
 	return to, e.rows(ctx, k, e.strip(&q, 0), to, report)
 }
 
-// rows computes the rows of a request other than the symmetric half.
+// rows writes the rows of a request to a matrix. The request must not have Half set.
 func (e *Engine) rows(ctx context.Context, k kernel.Kernel, r *device.Request, to *Dense, report *run.Reporter) error {
 	return e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
 		e.c.Store(to.Data[t.First*to.Cols+t.Lo-r.Lo:], to.Cols, t, false)

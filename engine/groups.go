@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// NonDuplicates selects documents in order, and drops each document that is near to an earlier
-// selected document. The pairs can be found by [EachNear], for example. It must not be used
-// concurrently.
+// NonDuplicates selects documents in ascending order, and drops each document that is near to an
+// earlier selected document. [EachNear] finds pairs of near documents. A NonDuplicates must not be
+// used concurrently.
 type NonDuplicates struct {
 	first []int32    // the first copy of each document
-	by    []int32    // per document: the first selected document known to drop it, or the document itself
+	by    []int32    // per document: first selected document known to be near, or the document itself
 	pairs [][2]int32 // pairs of documents whose selection is undecided
 
 	// Maximum number of stored pairs. If more pairs are added, full is set, and all pairs must be
 	// added again after settle.
 	room    int
 	full    bool
-	sure    []bool // per document: true if known to be selected
-	blocked []bool // per document: true if near to an earlier undecided document
+	sure    []bool // per document: known to be selected
+	blocked []bool // per document: near to an earlier undecided document
 }
 
 // pairsPerRow is the maximum number of stored pairs per document.
 const pairsPerRow = 4
 
-// NewNonDuplicates returns a selection from n < 2³¹ documents, without pairs.
+// NewNonDuplicates returns a selection from n < 2³¹ documents, without any pairs.
 func NewNonDuplicates(n int) *NonDuplicates {
 	k := &NonDuplicates{first: make([]int32, n), by: make([]int32, n), sure: make([]bool, n), blocked: make([]bool, n),
 		room: math.MaxInt}
@@ -59,8 +59,8 @@ func (k *NonDuplicates) drop(pair [2]int32) {
 	}
 }
 
-// settle clears the pairs after pairs were lost. Unblocked documents are selected. Each call
-// decides at least the first undecided document.
+// settle clears the pairs if some didn't fit. It selects all documents that aren't blocked, so each
+// call decides at least the first undecided document.
 func (k *NonDuplicates) settle() {
 	if !k.full {
 		return
@@ -72,9 +72,9 @@ func (k *NonDuplicates) settle() {
 	k.pairs, k.full = k.pairs[:0], false
 }
 
-// Groups returns each selected document that drops others, followed by the dropped documents, in
-// ascending order. If several selected documents are near to a dropped document, its group is the
-// group of the first.
+// Groups returns a group for each selected document that other documents are near to. A group lists
+// the selected document and the dropped documents, in ascending order. A dropped document belongs
+// to the first selected document near to it.
 func (k *NonDuplicates) Groups() [][]int32 {
 	for at, p := range k.pairs {
 		i, j := k.first[p[0]], k.first[p[1]]

@@ -20,13 +20,14 @@ import (
 type Within struct {
 	Groups [][]int32 // groups, as from NonDuplicates.Groups
 	Pairs  int64     // number of pairs within the bound
-	Same   int64     // number of these pairs with c = 0: documents equal up to a factor
+	Same   int64     // number of pairs with c = 0, whose documents are equal up to a factor
 	Plan   *JoinPlan
 	Name   string // name of the back end
 }
 
-// GroupsWithin finds all pairs whose c is at most a bound, and groups documents by [NonDuplicates].
-// It takes [GroupsBytes] of memory. If the pairs don't fit, it repeats the search once or twice.
+// GroupsWithin finds all pairs whose c is at most a bound, and groups documents with
+// [NonDuplicates]. It takes at least [GroupsBytes] of memory. If the pairs don't fit, it finds them
+// again once or twice.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*Within, error) {
 	kept, out := NewNonDuplicates(x.Rows()), &Within{}
 	kept.room = pairsPerRow*x.Rows() + 1<<12
@@ -60,11 +61,11 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 	return out, nil
 }
 
-// EachNear calls copies with the documents of each class of identical documents, in ascending
-// order. It calls near for all other pairs whose c is at most a bound, as in [CrossWithin]. The
-// order of calls is unspecified; one goroutine calls at a time. The first document of a class
-// represents the class: pairs is the number of represented pairs, and same reports c = 0. Pairs are
-// found by a join or by tiles, whichever is faster; tiles don't find classes.
+// EachNear calls copies with each class of identical documents, in ascending order. It calls near
+// for all other pairs whose c is at most a bound, as in [CrossWithin]. The order of calls is
+// unspecified, and calls aren't concurrent. The first document of a class represents the class:
+// pairs is the number of represented pairs, and same reports c = 0. Pairs are found by a join or by
+// tiles, whichever is faster. With tiles, copies isn't called.
 func EachNear(
 	ctx context.Context, x *sparse.Embedded, c float64, opt Options, copies func(list []uint32) error,
 	near func(i, j int, pairs int64, same bool) error,
@@ -101,8 +102,8 @@ func EachNear(
 
 // CrossWithin calls visit for all pairs of a document i of rows and a document j of x with c <=
 // bound·(1 + 10⁻⁹), with c in float64. A c below 10⁻²⁴ is a rounding error and becomes 0. rows and
-// x must have the same embedder. visit is called by one goroutine at a time, in unspecified order.
-// If it returns an error, the search stops.
+// x must have the same embedder. Calls of visit aren't concurrent, and their order is unspecified.
+// If visit returns an error, CrossWithin stops.
 func CrossWithin(
 	ctx context.Context, rows, x *sparse.Embedded, c float64, opt Options, visit func(i, j int, c float64) error,
 ) (_ *JoinPlan, err error) {
@@ -146,10 +147,10 @@ func CrossWithin(
 	return plan, s.tiled(ctx, rows, found)
 }
 
-// tiled finds pairs within the bound by tiles and calls visit for each pair. The rows are the
-// documents of others, and c is computed in float64. If others is nil, rows are the engine's
-// documents, and c is the value of the tile. If its error could change a comparison with 0 or the
-// bound, c is recomputed in float64.
+// tiled finds pairs within the bound by tiles and calls visit for each pair. Rows are the documents
+// of others, and c is computed in float64. If others is nil, rows are the engine's documents, and c
+// is the tile's value. It is recomputed in float64 if its error could change a comparison with 0 or
+// with the bound.
 func (s *search) tiled(
 	ctx context.Context, others *sparse.Embedded, visit func(i, j int, c float64) error,
 ) (err error) {
@@ -192,7 +193,7 @@ func GroupsBytes(rows, cols int) int64 {
 	return (210+8*pairsPerRow)*int64(rows) + 24*int64(cols)
 }
 
-// bareWithin makes an engine without the CPU back end, and a search for pairs within a bound.
+// bareWithin returns an engine without the CPU back end, and a search for pairs within a bound.
 func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*Engine, *search, error) {
 	e, err := newBare(ctx, x, opt)
 	if err != nil {
@@ -211,7 +212,7 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 	return e, s, nil
 }
 
-// decide calls visit for all pairs of a join that are within the bound, by one goroutine at a time.
+// decide calls visit for all pairs of a join that are within the bound. Calls aren't concurrent.
 // Copies of a document have the same pairs.
 func (s *search) decide(
 	ctx context.Context, j *join.Join, p *JoinPlan, visit func(i, m int, c float64) error,

@@ -15,19 +15,20 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// listedC is the largest bound for which an index has posting lists (see [JoinPlan]).
+// listedC is the largest bound on c that an index's posting lists support.
 const listedC = 0.1
 
 // Index answers single queries on a fixed set of documents. Nearest neighbours are found with
-// stored panels, pairs within a small bound with posting lists. It may be used concurrently.
+// stored panels. Pairs within a small bound are found with posting lists. An Index may be used
+// concurrently.
 type Index struct {
 	e     *Engine
 	j     *join.Join
 	spare sync.Pool // *[]float32, rows of c
 }
 
-// Match is a document with its c. C is computed in float64 from the difference of the vectors, then
-// rounded to float32. A c below 10⁻²⁴ is a rounding error and becomes 0.
+// Match is a document and its c with the query. C is computed in float64 from the difference of the
+// vectors, then rounded to float32. A c below 10⁻²⁴ is a rounding error and becomes 0.
 type Match struct {
 	Document int
 	C        float32
@@ -82,7 +83,7 @@ func (x *Index) Len() int {
 	return x.e.Len()
 }
 
-// row returns c between document i of q and all documents, bit-identical to tiles.
+// row returns c for document i of q and each document of x, bit-identical to tiles.
 func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32, error) {
 	row := x.spare.Get().(*[]float32)
 	one := *q // a copy, so that the stored panels are used even for the engine's documents
@@ -96,7 +97,7 @@ func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32,
 }
 
 // Nearest returns the k documents with the smallest c to document i of q, in ascending order of c,
-// with ties broken by document number. If allowed isn't nil, only documents that it accepts are
+// with ties broken by document index. If allowed isn't nil, only documents that it accepts are
 // returned. It fails if k is below 1, if q is empty or has another embedder, or if ctx is done.
 func (x *Index) Nearest(
 	ctx context.Context, q *sparse.Embedded, i, k int, allowed func(doc int) bool,
@@ -129,7 +130,7 @@ func (x *Index) Nearest(
 	}
 	full()
 	var out []Match
-	apart := 0 // number of documents without common terms; their c is 1
+	apart := 0 // number of documents with c = 1, which have no common terms with the query
 	for j, c := range *row {
 		if !(float64(c) <= float64(limit)+rounding) || c == 1 && apart == k || allowed != nil && !allowed(j) {
 			continue
@@ -146,9 +147,9 @@ func (x *Index) Nearest(
 	return out[:min(k, len(out))], nil
 }
 
-// Within returns the documents whose c with document i of q is at most c, as defined by
-// [CrossWithin], in the order of Nearest. If allowed isn't nil, only documents that it accepts are
-// returned. It fails for the same reasons as Nearest, or if c is negative or NaN.
+// Within returns the documents whose c to document i of q is at most the given c, in the order of
+// Nearest. [CrossWithin] defines the tolerance. If allowed isn't nil, only documents that it
+// accepts are returned. It fails for the same reasons as Nearest, or if c is negative or NaN.
 func (x *Index) Within(
 	ctx context.Context, q *sparse.Embedded, i int, c float64, allowed func(doc int) bool,
 ) ([]Match, error) {
@@ -204,8 +205,8 @@ func (x *Index) check(ctx context.Context, q *sparse.Embedded, i int) error {
 	return q.Validate()
 }
 
-// CompareRows returns c of row i of x and row j of y, and reports whether c is within a bound. x
-// and y must be valid and have the same embedder.
+// CompareRows returns c of row i of x and row j of y, and reports whether c is within the bound
+// most. x and y must be valid and have the same embedder.
 func CompareRows(
 	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,
 ) (c float32, within bool, err error) {
@@ -229,7 +230,7 @@ func CompareRows(
 	return float32(exact), exact <= panel.Bound(most), nil
 }
 
-// SortMatches sorts matches by c, with ties broken by document number.
+// SortMatches sorts matches by c, with ties broken by document index.
 func SortMatches(list []Match) {
 	slices.SortFunc(list, func(a, b Match) int {
 		switch {

@@ -16,8 +16,8 @@ import (
 )
 
 // JoinPlan reports how pairs within a bound on c were found. Tiles compare all pairs. A join
-// compares fewer pairs and returns the same result (engine/internal/join). The engine uses the
-// method with the smaller estimated time.
+// (engine/internal/join) compares fewer pairs, with the same result. The engine uses the method
+// with the smaller estimated time.
 type JoinPlan struct {
 	Method      string  `json:"method"` // "join" or "tiles"
 	Why         string  `json:"why"`
@@ -25,7 +25,7 @@ type JoinPlan struct {
 	Distinct    int     `json:"documents_distinct"`   // number of distinct documents; 0 if not counted
 	Values      int64   `json:"values"`               // number of values of distinct documents; 0 if not counted
 	Before      int64   `json:"values_before_cut"`    // number of values in posting lists
-	Matches     int64   `json:"matches"`              // number of matches, see package join, or an estimate
+	Matches     int64   `json:"matches"`              // number of matches (defined in package join), or an estimate
 	Pairs       int64   `json:"pairs"`                // number of pairs that tiles compare
 	JoinSeconds float64 `json:"join_seconds_planned"` // predicted time of the join; 0 if not predicted
 	TileSeconds float64 `json:"tile_seconds_planned"`
@@ -40,21 +40,21 @@ const (
 // Costs in nanoseconds, measured on a core of Zen 4 at 3.7 GHz.
 const (
 	costCut     = 25.0 // per value, to find the prefix of a document that is indexed
-	costBefore  = 60.0 // per value in a posting list, to add it
+	costBefore  = 60.0 // per value, to add it to a posting list
 	costMatch   = 1.6
 	costSketch  = 60.0 // per match that passes the sketches
 	costStep    = 4.0
-	costChecked = 250.0 // per match that is checked, plus costValue per value
+	costChecked = 250.0 // per match that is checked, in addition to costValue
 	costValue   = 5.0
 	costTile    = 0.45 // per pair, without its dot product
 	costEngine  = 25.0 // per value, to prepare tiles
 
-	fewPairs = 1 << 21 // number of pairs that tiles compare in the time of planning a join
+	fewPairs = 1 << 21 // number of pairs that tiles compare in the time that planning a join takes
 )
 
-// planned returns the join that finds pairs within s.most, or nil if tiles are as fast. If valued
-// is set, keys must be bit-identical to tiles. held is the caller's memory in bytes, without the
-// engine's memory.
+// planned returns the join that finds pairs within s.most, or nil if tiles are faster. If valued is
+// set, keys must be bit-identical to tiles. held is the size of the caller's memory in bytes,
+// excluding the engine.
 func (s *search) planned(
 	ctx context.Context, rows *sparse.Embedded, valued bool, held int64,
 ) (*join.Join, *JoinPlan, error) {
@@ -145,8 +145,7 @@ func (s *search) planned(
 	return j, p, nil
 }
 
-// tileSeconds predicts the time in which tiles compare a number of pairs. It uses the cost model's
-// time per value.
+// tileSeconds estimates the time in which tiles compare the given number of pairs.
 func (e *Engine) tileSeconds(pairs float64) float64 {
 	k, x := e.c.Kernels, e.c.X
 	cost := k.Cost
@@ -178,13 +177,13 @@ type checker struct {
 	mu    sync.Mutex
 }
 
-// unitRows holds the last row that a worker requested.
+// unitRows holds the last row that a worker requested, as float64.
 type unitRows struct {
 	row  int
 	a, b []float64
 }
 
-// checker returns the checker of a running join.
+// checker returns a checker for a join that is about to run.
 func (s *search) checker() *checker {
 	if s.e.joins != nil {
 		s.e.joins.Add(1)
@@ -215,14 +214,14 @@ func (k *checker) c(w, i, j int) (c float64, ok bool) {
 	return k.exact(s, u.a, t, u.b), true
 }
 
-// farthest returns an upper bound on ‖x - y‖² for vectors of float32 values whose c is at most the
-// argument. Rounding moves each unit vector by at most 2⁻²⁴ of its length.
+// farthest returns an upper bound on ‖x - y‖² for float32 vectors x and y whose exact c is at most
+// c. Rounding moves each unit vector by at most 2⁻²⁴ of its length.
 func farthest(c float64) float64 {
 	far := math.Sqrt(2*c) + 0x1p-22
 	return far * far
 }
 
-// near reports whether ‖x - y‖² is at most a bound.
+// near reports whether ‖x - y‖² is at most the bound.
 func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 	var sum float64
 	i, j := 0, 0
@@ -251,9 +250,9 @@ func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 	return sum <= most
 }
 
-// join calls visit for all pairs that the search accepts, by one goroutine at a time. Keys are
-// below closeC and bit-identical to tiles. If a class of identical documents has more members than
-// copies, each further member is paired only with the first members of a class, up to that number.
+// join calls visit for all pairs that the search accepts. Calls aren't concurrent. Keys are below
+// closeC and bit-identical to tiles. If a class of identical documents has more than copies
+// members, each further member is paired only with the first copies members of a class.
 func (s *search) join(
 	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, copies int,
 	visit func(i, j int, key float32) error,

@@ -9,15 +9,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Dense is a row-major matrix of float32 values; it implements mat.Matrix. Different rows may be
+// Dense is a row-major matrix of float32 values. It implements mat.Matrix. Different rows may be
 // written concurrently.
 type Dense struct {
 	Rows, Cols int
 	Data       []float32 // Rows*Cols values
 }
 
-// NewDense returns a matrix of zeros. It panics with a [MemoryError] if there is too little free
-// memory.
+// NewDense returns a matrix of zeros. It panics with a [MemoryError] if free memory is too small.
 func NewDense(rows, cols int) *Dense {
 	err := compute.Affordable(fmt.Sprintf("a %d×%d matrix", rows, cols), compute.MatrixBytes(rows, cols))
 	if err != nil {
@@ -26,7 +25,7 @@ func NewDense(rows, cols int) *Dense {
 	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}
 }
 
-// hasShape returns an error unless d is a rows×cols matrix.
+// hasShape returns an error if d isn't a rows×cols matrix.
 func (d *Dense) hasShape(rows, cols int) error {
 	if d == nil {
 		return fmt.Errorf("engine: destination is nil instead of a %d×%d matrix", rows, cols)
@@ -50,7 +49,7 @@ func (d *Dense) T() mat.Matrix { return mat.Transpose{Matrix: d} }
 // Row returns row i, which shares d's values.
 func (d *Dense) Row(i int) []float32 { return d.Data[i*d.Cols:][:d.Cols:d.Cols] }
 
-// Symmetric is a symmetric n×n matrix with all n² values stored, row-major; it implements
+// Symmetric is a symmetric n×n matrix. All n² values are stored, in row-major order. It implements
 // mat.Symmetric, for gonum's Cholesky and eigenvalue routines.
 type Symmetric struct {
 	N    int

@@ -16,13 +16,12 @@ import (
 // described at [corpus.MemoryError].
 type MemoryError = run.MemoryError
 
-// ErrNotFinite is wrapped by errors about kernel values that are NaN or out of the range of
-// float32.
+// ErrNotFinite is wrapped by errors for kernel values that are NaN or overflow float32.
 var ErrNotFinite = kernel.ErrNotFinite
 
-// NewBytes bounds the memory of New in bytes for rows documents with cols columns and values values
-// in total. It includes the embedded documents, the back end's copy of them and temporary copies,
-// but not the workers' scratch space. New compares it with Options.MemoryBytes.
+// NewBytes returns an upper bound on the memory of New in bytes, for rows documents with cols
+// columns and values values in total. It includes the embedded documents, the back end's copy and
+// temporary copies, but not the workers' scratch space. New compares it with Options.MemoryBytes.
 func NewBytes(rows, cols int, values int64) int64 {
 	if float64(values)*40+float64(rows)*56+float64(cols)*(28+float64(rows)/(1<<14)) >= math.MaxInt64/2 {
 		return math.MaxInt64
@@ -31,10 +30,10 @@ func NewBytes(rows, cols int, values int64) int64 {
 	return sparse.EmbeddedBytes(rows, values) + 28*values + 32*int64(rows) + 20*int64(cols) + tables
 }
 
-// ScratchBytes bounds the scratch space of one worker in bytes, for documents of up to longest
-// values. It holds if the head has at most 16,384 terms.
+// ScratchBytes returns an upper bound on the scratch space of a worker in bytes, for documents of
+// up to longest values. The bound holds if the head has at most 16,384 terms.
 func ScratchBytes(rows, cols int, values int64, longest int) int64 {
-	const panel = 64 // documents of a panel
+	const panel = 64 // documents per panel
 	block := int64(panels.Block(rows, cols, values))
 	return 3<<18 + 4*panel*(block+int64(min(cols, 1<<14))) + 27*panel*min(int64(longest), 1<<40)
 }
@@ -45,8 +44,8 @@ func HeldBytes(rows, cols int, values int64, longest, workers int) int64 {
 	return 24*values + 40*int64(rows) + 8*int64(cols) + int64(workers)*scratch
 }
 
-// fits returns the error of ctx, or a MemoryError if bytes on top of the engine's memory exceed
-// Options.MemoryBytes or the free memory.
+// fits returns a MemoryError if the engine's memory and the given bytes exceed Options.MemoryBytes
+// or the free memory. It fails if ctx is done.
 func (e *Engine) fits(ctx context.Context, what string, bytes int64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -15,19 +15,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Each pair of the symmetric matrix is computed once and used for two products. The division into
-// partial sums depends only on the number of documents. Partial sums are added in a fixed order, so
-// the result is the same for any number of workers.
+// Each pair of documents is computed once and used for two products. The division into partial sums
+// depends only on the number of documents. Partial sums are added in a fixed order, so the result
+// is the same for any number of workers.
 
-// maxParts bounds the number of parts of the symmetric half, and so the number of useful workers.
+// maxParts is the maximum number of partial sums, and so the maximum number of useful workers.
 const maxParts = 64
 
 // Multiply computes dst = K V without storing K,
 //
 //	dst[i][c] = Σ_j k(xᵢ, xⱼ) v[j][c],
 //
-// where K is the Gram matrix of k or, if test isn't nil, the matrix of test documents by the
-// engine's documents. v and dst have p columns and must not overlap. For repeated products use
+// where K is the Gram matrix of k or, if test isn't nil, the cross matrix of the test documents and
+// the engine's documents. v and dst have p columns and must not overlap. For repeated products use
 // [Rectangle.Multiply].
 //
 // K has the values of [Engine.Gram]. Sums are float64, within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of
@@ -85,7 +85,8 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Emb
 	return err
 }
 
-// MultiplyBytes returns the memory in bytes that Multiply allocates for a number of vectors.
+// MultiplyBytes returns the memory that Multiply allocates for the given number of vectors, in
+// bytes.
 func (e *Engine) MultiplyBytes(vectors int) int64 {
 	workers := min(e.c.Workers, maxParts)
 	return run.AddBytes(floatBytes(e.Len(), vectors, workers+1),
@@ -97,8 +98,9 @@ func floatBytes(rows, cols, count int) int64 {
 	return 8 * int64(rows) * int64(cols) * int64(count)
 }
 
-// equalParts divides the rows of the symmetric half, by whole panels, into parts with about equally
-// many pairs: of n²/2 pairs in all, (n-i)²/2 are in row i and later rows.
+// equalParts divides the rows of the upper triangle into parts of whole panels with about the same
+// number of pairs. Of n²/2 pairs in total, (n-i)²/2 are in row i and later rows. It returns the
+// first row of each part.
 func (e *Engine) equalParts() (starts []int) {
 	n, width := e.Len(), e.c.Kernels.Panel
 	parts := min((n+width-1)/width, maxParts)
@@ -115,7 +117,7 @@ func (e *Engine) equalParts() (starts []int) {
 	return append(starts, n)
 }
 
-// halfProduct is the contribution of a range of rows, from the diagonal on, to a symmetric product.
+// halfProduct is the contribution of a range of rows of the upper triangle to a symmetric product.
 type halfProduct struct {
 	e      *Engine
 	first  int // first row and column
@@ -164,9 +166,8 @@ func vectorsOf(v, dst *mat.Dense, columns, rows int) (p int, err error) {
 	return a.Cols, nil
 }
 
-// reduce computes a product on the device, in batches of whole rows. from is nil for the engine's
-// own documents. done is false if the device doesn't implement products or can't compute the
-// kernel.
+// reduce computes a product on the device, in batches of whole rows. from holds the test documents,
+// or is nil. done is false if the device doesn't implement products or can't compute the kernel.
 func (e *Engine) reduce(
 	ctx context.Context, k kernel.Kernel, from *sparse.Embedded, v *mat.Dense, dst blas64.General,
 ) (done bool, err error) {
@@ -204,7 +205,7 @@ func (e *Engine) reduce(
 	return true, nil
 }
 
-// sized returns a slice of length n, which reuses s if its capacity suffices.
+// sized returns a slice of length n. It reuses s if its capacity suffices.
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -224,8 +225,8 @@ func add(sum, by []float64) {
 	}
 }
 
-// transposed writes vectors of n numbers as columns of dst, from row first on. apart is the
-// distance between vectors.
+// transposed writes vectors of length n to the columns of dst, from row first on. Vectors begin
+// apart elements after each other.
 func transposed(dst blas64.General, first int, vectors []float64, apart, n int) {
 	for i := range n {
 		row := dst.Data[(first+i)*dst.Stride:][:dst.Cols]

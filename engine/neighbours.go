@@ -16,15 +16,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Neighbour is a document, with its number Document and its kernel Value.
+// Neighbour is the index of a document, and its kernel value.
 type Neighbour = nearest.Neighbour
 
 // NeighbourOptions are the options of [Engine.Neighbours]. Count is required.
 type NeighbourOptions struct {
 	Count int // maximum number of neighbours per document
 
-	// Test documents, whose neighbours among the engine's documents are returned. They must have
-	// the engine's embedder. An engine's document that is also a test document is its own
+	// Test documents. If set, their neighbours among the engine's documents are returned. They must
+	// have the engine's embedder. An engine's document that is also a test document is its own
 	// neighbour. Default: the engine's documents.
 	Test *sparse.Embedded
 
@@ -33,9 +33,9 @@ type NeighbourOptions struct {
 	// minimum of 0.9 although its Value may be smaller.
 	Min *float64
 
-	// Groups assigns a group to each document. Documents of the same group aren't neighbours: with
-	// the folds of a cross-validation as groups, neighbours are training documents. Default: each
-	// document has its own group. It must be nil with Test.
+	// Groups assigns a group to each document. Documents of the same group can't be neighbours. For
+	// example, if groups are cross-validation folds, neighbours are training documents. Default:
+	// each document is its own group. It must be nil with Test.
 	Groups []int32
 }
 
@@ -45,7 +45,7 @@ type Neighbours struct {
 	plan  *JoinPlan
 }
 
-// Plan returns the search method, or nil if blocks were merged.
+// Plan reports how the neighbours were found. It is nil if blocks were merged.
 func (n *Neighbours) Plan() *JoinPlan { return n.plan }
 
 // Len returns the number of lists.
@@ -55,13 +55,14 @@ func (n *Neighbours) Len() int { return n.lists.Len() }
 func (n *Neighbours) Of(i int) []Neighbour { return n.lists.Of(i) }
 
 // Neighbours returns, for each document i, the Count other documents j with the largest k(xᵢ, xⱼ)
-// >= Min. Lists are in descending order, with ties broken by document number. It fails if a value
+// >= Min. Lists are in descending order, with ties broken by document index. It fails if a value
 // isn't finite.
 //
-// On the CPU values are bit-identical to [Engine.Gram], for any number of workers. If the kernel
-// decreases in c alone, documents are chosen by the smallest c, and equal values are ordered by c,
-// then by number. If c of two documents differs by less than twice its error ([device.ErrorC]),
-// their order may depend on the instruction set. [Index.Nearest] orders by c in float64.
+// On the CPU values are bit-identical to [Engine.Gram], for any number of workers. If the kernel is
+// a decreasing function of c alone, the documents with the smallest c are chosen, and equal values
+// are ordered by c, then by index. If c of two documents differs by less than twice its error
+// ([device.ErrorC]), their order may depend on the instruction set. [Index.Nearest] orders by c in
+// float64.
 //
 // Each pair is computed once and used for both documents, unless a device selects neighbours.
 // Neighbours allocates NeighboursBytes.
@@ -88,8 +89,8 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))
 }
 
-// NeighboursBytes returns the memory of Neighbours in bytes, for count neighbours of each document.
-// With Test, add NewBytes of the test documents.
+// NeighboursBytes returns the memory of Neighbours in bytes, for count neighbours per document.
+// With Test, add NewBytes for the test documents.
 func NeighboursBytes(documents, count int) int64 { return nearest.Bytes(documents, count) }
 
 // neighbours finds up to count neighbours of each document of r for a bound kernel.
@@ -144,7 +145,7 @@ func (e *Engine) neighbours(
 	return &Neighbours{lists, plan}, nil
 }
 
-// listed computes tiles and fills the lists.
+// listed fills the lists from tiles.
 func (s *search) listed(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, grouped bool, pairs int64,
 ) (err error) {
@@ -180,11 +181,12 @@ func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, erro
 	return e.search(k, opt.Min)
 }
 
-// search selects pairs by key: c if the kernel decreases in c alone, else the negated kernel value.
+// search selects pairs by a key. The key is c if the kernel is a decreasing function of c alone,
+// else the negated kernel value.
 type search struct {
 	e      *Engine
 	of     kernel.Kernel // kernel whose values are returned
-	kernel kernel.Kernel // kernel of the tiles: same as of, or c
+	kernel kernel.Kernel // kernel of the tiles: of, or c
 	byC    bool          // tiles hold c
 	most   float32       // largest key of a candidate
 	slack  float64       // keys above most-2·slack are checked in float64
@@ -229,7 +231,7 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 }
 
 // atLeast reports whether the value of row i and document j is at least the minimum. Near the
-// minimum it is evaluated in float64, with the tolerance of [panel.Bound] in c.
+// minimum the value is evaluated in float64, with the tolerance of [panel.Bound] in c.
 func (s *search) atLeast(i, j int, key float32) bool {
 	if float64(key) <= float64(s.most)-2*s.slack {
 		return true
@@ -243,8 +245,8 @@ func (s *search) atLeast(i, j int, key float32) bool {
 	return s.of.Eval(c/panel.Bound(1), x, y) >= s.least || s.of.Eval(c, x, y) >= s.least
 }
 
-// sort sorts lists. It converts keys to values unless keep is set. first is the document of the
-// first list.
+// sort sorts the lists. It converts keys to values unless keep is set. first is the index of the
+// first list's document.
 func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keep bool) error {
 	if keep {
 		return lists.Sort(ctx, s.e.c.Workers, nil, nil)

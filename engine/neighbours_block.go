@@ -12,15 +12,16 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// NeighbourBlock holds lists for [Engine.MergeNeighbours]: the neighbours of each row among the
-// columns of a block, and of each column among the rows. Columns is nil if rows and columns are
-// equal. Neighbour.Value is c if the kernel decreases in c alone, else the kernel value.
+// NeighbourBlock holds lists for [Engine.MergeNeighbours]. Rows lists the neighbours of each row of
+// a block among its columns. Columns lists the neighbours of each column among the rows, and is nil
+// if rows and columns are the same. Neighbour.Value is c if the kernel is a decreasing function of
+// c alone, else the kernel value.
 type NeighbourBlock struct{ Rows, Columns [][]Neighbour }
 
-// NeighbourBlock finds neighbours within a block of the matrix, the rows rows[0] <= i < rows[1] and
-// columns columns[0] <= j < columns[1]. The two ranges must be equal or disjoint. If the blocks
-// cover all pairs, the merged lists equal [Engine.Neighbours] bit for bit. Each pair is computed
-// once. Groups and Test must not be set.
+// NeighbourBlock finds neighbours within a block of the matrix, with rows rows[0] <= i < rows[1]
+// and columns columns[0] <= j < columns[1]. The two ranges must be equal or disjoint. If the blocks
+// cover all pairs, the merged lists are the same as from [Engine.Neighbours], bit for bit. Each
+// pair is computed once. Groups and Test must not be set.
 func (e *Engine) NeighbourBlock(
 	ctx context.Context, k kernel.Kernel, rows, columns [2]int, opt NeighbourOptions,
 ) (_ *NeighbourBlock, err error) {
@@ -94,7 +95,7 @@ func (e *Engine) blockSearch(k kernel.Kernel, opt NeighbourOptions) (*search, er
 	return e.searchFor(k, opt)
 }
 
-// keys returns sorted lists, with first added to the document numbers.
+// keys returns sorted lists, with first added to the document indices.
 func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Neighbour, error) {
 	if err := s.sort(ctx, l, first, true); err != nil {
 		return nil, err
@@ -112,9 +113,9 @@ func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Nei
 	return out, nil
 }
 
-// MergeNeighbours merges lists of blocks: parts[b][i] is the list of document first+i in block b,
-// from [Engine.NeighbourBlock] with the same kernel and options. Blocks may be in any order. Lists
-// of the same document must be disjoint.
+// MergeNeighbours merges the lists of blocks. parts[b][i] is the list of document first+i in block
+// b, from [Engine.NeighbourBlock] with the same kernel and options. Blocks may be in any order.
+// Lists of the same document must be disjoint.
 func (e *Engine) MergeNeighbours(
 	ctx context.Context, k kernel.Kernel, first int, parts [][][]Neighbour, opt NeighbourOptions,
 ) (_ *Neighbours, err error) {

@@ -10,16 +10,16 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Maximum batch size, and maximum number of neighbours per document, on a device. The device scans
-// part of a row again for each neighbour.
+// Maximum rows per batch, and maximum number of neighbours per document on a device. The device
+// scans part of a row again for each neighbour.
 const (
 	reducedRows     = 2048
 	maxReducedCount = 64
 )
 
-// onDevice fills lists of up to count neighbours that the device selects, and reports whether the
-// device supports it. No tile is copied from the device. It computes all pairs twice, because that
-// is faster than copying half of the matrix.
+// onDevice fills the lists with up to count neighbours per document, which the device selects. done
+// reports whether the device supports this. The device computes each pair twice, because that is
+// faster than copying half of the matrix.
 func (s *search) onDevice(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, report *run.Reporter,
 ) (done bool, err error) {
@@ -35,7 +35,7 @@ func (s *search) onDevice(
 		}
 		negated := *p
 		negated.Code = append(slices.Clone(p.Code), device.Code{Op: device.OpNeg})
-		if negated.Validate() != nil { // the program may exceed the maximum length by one instruction
+		if negated.Validate() != nil { // one more instruction may exceed the maximum length
 			return false, nil
 		}
 		part.Program = &negated

@@ -13,11 +13,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Rectangle is the matrix K of a kernel between test documents (rows) and an engine's documents
-// (columns), for repeated products with vectors. It stores as many leading rows as fit, and
-// recomputes the others for each product. The bits of a product depend neither on the stored rows
-// nor on the number of workers. It must not be used concurrently, and the test documents must not
-// change.
+// Rectangle is the kernel matrix K of test documents (rows) and an engine's documents (columns),
+// for repeated products with vectors. It stores as many leading rows as fit, and recomputes the
+// other rows for each product. The bits of a product depend neither on the number of stored rows
+// nor on the number of workers. A Rectangle must not be used concurrently. The test documents must
+// not change.
 type Rectangle struct {
 	e      *Engine
 	k      kernel.Kernel
@@ -25,31 +25,31 @@ type Rectangle struct {
 	stride int       // distance between stored rows
 	room   int       // number of stored blocks of rows
 	kept   []float32 // stored rows; nil before the first product
-	filled []bool    // per stored block: its rows are computed
+	filled []bool    // per stored block: rows are computed
 	begun  bool      // a product has been computed
 
 	ready      []readyRows // later blocks whose prepared documents are stored
 	readyBytes int64       // memory of one prepared block
 }
 
-// readyRows holds the documents of a block and their prepared form.
+// readyRows holds a block's documents, and the form that the back end prepared.
 type readyRows struct {
 	from *sparse.Embedded
 	form device.Prepared // nil before the first product
 }
 
-// rectangleRows is the number of rows per block. Sums over rows are computed by block and added in
-// order.
+// rectangleRows is the number of rows per block. Sums over the rows of a block are added in the
+// order of blocks.
 const rectangleRows = 512
 
-// sumsAhead is the number of block sums per worker, so that workers needn't wait for earlier
-// blocks.
+// sumsAhead is the number of sums of blocks per worker. With several, workers rarely wait for
+// earlier blocks.
 const sumsAhead = 4
 
-// Rectangle returns the matrix of k between test documents and the engine's documents. Its first
-// product stores up to keep bytes: rows of a little more than 4·Len bytes each, and prepared
-// documents of other rows, of about 100 bytes plus 8 per value. The test documents must have the
-// engine's embedder.
+// Rectangle returns the kernel matrix of test documents and the engine's documents. Its first
+// product stores up to keep bytes. A stored row takes a little more than 4·Len bytes. For other
+// rows, documents prepared by the back end are stored, which take about 100 bytes plus 8 bytes per
+// value. The test documents must have the engine's embedder.
 func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
 	k, err := e.bind(k)
 	if err == nil {
@@ -70,7 +70,7 @@ func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (
 }
 
 // divide divides keep bytes between rows and prepared documents. Prepared documents save less time
-// in total, but more time per byte.
+// than rows, but more time per byte.
 func (r *Rectangle) divide(keep int64) {
 	block, blocks := 4*int64(r.height())*int64(r.stride), int64(r.blocks())
 	if block == 0 {
@@ -90,11 +90,11 @@ func (r *Rectangle) divide(keep int64) {
 	r.ready = make([]readyRows, min((keep-int64(r.room)*block)/one, blocks-int64(r.room)))
 }
 
-// rowStride returns the distance between rows of n values. A power of 2 would map all rows to the
-// same few cache sets.
+// rowStride returns the stride of rows of n values. A power of 2 would map all rows to the same few
+// cache sets.
 func rowStride(n int) int { return (n+15)/16*16 + 16 }
 
-// height returns the number of rows per block; on a device, its batch size.
+// height returns the number of rows per block, which is at least the batch size of the device.
 func (r *Rectangle) height() int {
 	rows, _, _ := r.e.batches()
 	return max(rows, rectangleRows)
@@ -110,7 +110,7 @@ func (r *Rectangle) KeptBytes() int64 {
 	return 4*int64(r.room)*int64(r.height())*int64(r.stride) + int64(len(r.ready))*r.readyBytes
 }
 
-// PassBytes returns the memory in bytes that one product with a number of vectors allocates.
+// PassBytes returns the memory that a product with the given number of vectors allocates, in bytes.
 func (r *Rectangle) PassBytes(vectors int) int64 {
 	_, workers, _ := r.e.batches()
 	height, n := r.height(), r.e.Len()
@@ -120,7 +120,7 @@ func (r *Rectangle) PassBytes(vectors int) int64 {
 	return one * int64(workers+1)
 }
 
-// longest returns the largest number of values in a block.
+// longest returns the maximum number of values in a block.
 func (r *Rectangle) longest() (most int64) {
 	height, n := r.height(), r.test.Rows()
 	for lo := 0; lo < n; lo += height {
@@ -129,8 +129,8 @@ func (r *Rectangle) longest() (most int64) {
 	return most
 }
 
-// Multiply computes dst = K V for p vectors, the columns of v. v is Len × p and dst is Rows × p;
-// they must not overlap. Accuracy, memory and errors are as for [Rectangle.Pass].
+// Multiply computes dst = K V for p vectors, the columns of v. v is Len × p and dst is Rows × p. v
+// and dst must not overlap. Accuracy, memory and errors are as for [Rectangle.Pass].
 func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 	if err := r.e.open(); err != nil {
 		return err
@@ -157,14 +157,14 @@ func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 	}, nil)
 }
 
-// Pass computes dst = Kᵀ f(K V) in one pass over the matrix, such as the gradient of a loss. turn
-// receives some rows of W = K V and the index of the first row, and replaces the rows by f(W). v
-// and dst are Len × p and must not overlap.
+// Pass computes dst = Kᵀ f(K V) in one pass over the matrix, for example the gradient of a loss.
+// turn receives some rows of W = K V and the index of the first row, and replaces the rows by f(W).
+// v and dst are Len × p and must not overlap.
 //
-// turn is called concurrently, once per row, in unspecified order; it owns w until it returns. If
-// it fails or panics, the computation stops. Sums are float64: with n rows, K V is within
-// Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ f(K V) within n·2⁻⁵²·Σ|k f(w)|, with the same bits from
-// any number of workers. It allocates PassBytes. After an error dst is undefined.
+// turn is called concurrently, once per row, in unspecified order. It owns w until it returns. If
+// it fails or panics, the computation stops. Sums are float64. With n rows, K V is within
+// Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ f(K V) within n·2⁻⁵²·Σ|k f(w)|. The bits are the same
+// with any number of workers. Pass allocates PassBytes. After an error dst is undefined.
 func (r *Rectangle) Pass(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) error {

@@ -12,8 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// rectangleBlock is a block of rows that a worker computes. The CPU back end computes panel after
-// panel, so it needs memory for one panel only. A device may return any part of the block.
+// rectangleBlock is a block of rows that a worker computes. The CPU back end computes one panel
+// after the other, so memory for a single panel suffices. A device may return any part of the
+// block.
 type rectangleBlock struct {
 	r         *Rectangle
 	block     int
@@ -23,7 +24,7 @@ type rectangleBlock struct {
 
 	height  int       // number of rows in memory: row i is stored at i modulo height
 	values  []float32 // values of the matrix, with row stride r.stride; nil if not needed
-	scratch []float32 // memory for values that aren't stored
+	scratch []float32 // memory for values of rows that aren't stored
 	w       []float64 // sums of K V, vector by vector, with stride height
 	lines   []float64 // sums of a group of rows, row by row
 	sum     []float64 // sums of Kᵀ f(K V), vector by vector; empty if not needed
@@ -52,7 +53,7 @@ func (b *rectangleBlock) begin(
 	b.w = sized(b.w, b.height*by.Cols)
 }
 
-// run computes the block's rows, or reuses stored ones.
+// run computes the block's rows, or reuses stored rows.
 func (b *rectangleBlock) run(ctx context.Context, report *run.Reporter) error {
 	if b.block < b.r.room && b.r.filled[b.block] {
 		return b.again(ctx, report)
@@ -80,7 +81,6 @@ func (b *rectangleBlock) run(ctx context.Context, report *run.Reporter) error {
 	return err
 }
 
-// request returns the request for the block's rows.
 func (b *rectangleBlock) request(ctx context.Context) (r *device.Request, err error) {
 	e := b.r.e
 	r = &device.Request{Hi: e.Len(), Workers: 1}
@@ -107,8 +107,8 @@ func (b *rectangleBlock) request(ctx context.Context) (r *device.Request, err er
 	return r, nil
 }
 
-// multiply adds the products of a tile to the sums of K V at row at. The rows of the tile are
-// columns of the matrix from column on.
+// multiply adds the products of a tile to the sums of K V from row at on. Rows of the tile are
+// columns of the matrix, from column on.
 func (b *rectangleBlock) multiply(at, column int, c []float32, width, rows, cols int) {
 	if column == 0 {
 		for v := range b.by.Cols {
@@ -119,7 +119,7 @@ func (b *rectangleBlock) multiply(at, column int, c []float32, width, rows, cols
 		b.by.Data[column*b.by.Stride:], b.by.Stride, b.by.Cols)
 }
 
-// complete calls turn with count rows whose sums are complete, from row first of the block on.
+// complete calls turn with count complete rows of K V, from row first of the block on.
 func (b *rectangleBlock) complete(first, count int) error {
 	p, at, n := b.by.Cols, first%b.height, b.r.e.Len()
 	b.lines = sized(b.lines, count*p)
@@ -155,7 +155,7 @@ func (b *rectangleBlock) again(ctx context.Context, report *run.Reporter) error 
 	return nil
 }
 
-// span returns documents lo <= i < hi, which share x's memory.
+// span returns the documents lo <= i < hi. They share x's memory.
 func span(x *sparse.Embedded, lo, hi int) *sparse.Embedded {
 	from, to := x.Offsets[lo], x.Offsets[hi]
 	y := &sparse.Embedded{

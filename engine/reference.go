@@ -11,8 +11,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Reference computes kernels in float64 directly from their definitions, with [kernel.Kernel].Eval.
-// It is slow and simple. Tests compare all faster implementations with it.
+// Reference computes kernel values in float64 directly from their definitions, with
+// [kernel.Kernel].Eval. It is slow and simple. Tests compare all faster implementations with a
+// Reference.
 //
 // a and b are unit rows in float64, as returned by sparse.Embedded.Unit64. Their
 //
@@ -29,9 +30,9 @@ import (
 // concurrently.
 type Reference struct {
 	x       *sparse.Embedded
-	units   []float64                  // float64 values, at the same offsets as x's
+	units   []float64                  // float64 values, with the offsets of x
 	halves  []sum                      // ½ Σ aᵢ² of each row; for histograms ½ Σ aᵢ
-	term    func(a, b float64) float64 // summand of the similarity of histograms; nil for the dot product
+	term    func(a, b float64) float64 // summand of a histogram similarity; nil for the dot product
 	share   func(a, b float64) float64 // summand of twice c
 	scratch sync.Pool                  // *scatter, for Row
 }
@@ -103,7 +104,7 @@ func (r *Reference) C(i, j int) float64 {
 	return s.value() / 2
 }
 
-// Norm returns the norm of document i, or NaN if the documents have no norms.
+// Norm returns the norm of document i, or NaN if the documents lack norms.
 func (r *Reference) Norm(i int) float64 {
 	if r.x.Norms == nil {
 		return math.NaN()
@@ -116,8 +117,7 @@ func (r *Reference) Value(k kernel.Kernel, i, j int) float64 {
 	return r.Resolve(k).Eval(r.C(i, j), r.Norm(i), r.Norm(j))
 }
 
-// Resolve returns k with parameters that depend on the training documents filled in, as
-// [kernel.Resolve] does.
+// Resolve sets the parameters of k that depend on the training documents, as [kernel.Resolve] does.
 func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
 	return kernel.Resolve(k, len(r.x.Embedder.Terms))
 }
@@ -129,10 +129,10 @@ func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
 //
 //	c = ½ Σ (aᵢ - bᵢ)² = ½ Σ aᵢ² + ½ Σ bᵢ² - Σ aᵢbᵢ
 //
-// needs only common terms, which is several times as fast as merging. Products are exact, and sums
-// are compensated, with an error of about 2⁻⁹⁰. The relative difference to C is at most 2⁻⁵¹ if c
-// >= cancelled, and 2⁻³⁸ for histograms if c >= cancelledHistogram. Smaller values are computed by
-// C. Row and C may differ in the last bits.
+// needs only common terms, which makes it several times as fast as merging. Products are exact, and
+// sums are compensated, with an error of about 2⁻⁹⁰. The relative difference to C is at most 2⁻⁵¹
+// if c >= cancelled, and 2⁻³⁸ for histograms if c >= cancelledHistogram. Smaller values are
+// computed by C. Row and C may differ in the last bits.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 	w := r.scratch.Get().(*scatter)
 	defer r.scratch.Put(w)
@@ -171,7 +171,7 @@ const (
 	cancelledHistogram = 0x1p-10
 )
 
-// scatter is a row, stored for fast lookup of its terms.
+// scatter stores a row for fast lookup of its terms.
 type scatter struct {
 	has   []uint64 // one bit per term; fits into the L1 cache
 	place []int32  // place[t] is the index of term t in the row, if the row has t
@@ -191,9 +191,9 @@ func (w *scatter) clear(terms []uint32) {
 	}
 }
 
-// matches returns the indices of the terms that the row also has. Each index is written, and
-// overwritten by the next index if the row doesn't have the term. This avoids a branch that would
-// often be mispredicted.
+// matches returns the indices k for which the row has terms[k]. Each index is written, and
+// overwritten by the next index if the row lacks the term. This avoids a branch that would often be
+// mispredicted.
 func (w *scatter) matches(terms []uint32) []int32 {
 	w.found = slices.Grow(w.found[:0], len(terms))[:len(terms)]
 	found, has := w.found, w.has
@@ -205,8 +205,8 @@ func (w *scatter) matches(terms []uint32) []int32 {
 	return found[:n]
 }
 
-// sum is a compensated sum of squares in float64. Its error is about one rounding for any number of
-// terms. Source: Neumaier, ZAMM 54 (1974), in the branch-free form (Knuth's two-sum).
+// sum is a compensated sum in float64. Its error is about one rounding for any number of terms.
+// Source: Neumaier, ZAMM 54 (1974), in the branch-free form (Knuth's two-sum).
 type sum struct{ total, lost float64 }
 
 // plus returns the sum with v² added. sum is passed by value, so that it stays in registers.
@@ -217,7 +217,7 @@ func (s sum) plus(v float64) sum {
 	return sum{t, s.lost + ((s.total - (t - w)) + (v - w))}
 }
 
-// minus returns the sum minus ab. The product ab is computed exactly, as a sum of two numbers.
+// minus returns the sum minus ab. The product ab is exact, as a sum of two numbers.
 func (s sum) minus(a, b float64) sum {
 	p := float64(a * b)
 	return s.and(sum{-p, -math.FMA(a, b, -p)})
@@ -232,9 +232,9 @@ func (s sum) and(v sum) sum {
 
 func (s sum) value() float64 { return s.total + s.lost }
 
-// referenceTerms returns the summand f(a, b) of the similarity of histograms for a common term, and
-// the summand of twice c = 1 - similarity. Both are nil for the dot product. They don't share code
-// with the engine.
+// referenceTerms returns the summand f(a, b) of a histogram similarity for a common term, and the
+// summand of twice c = 1 - similarity. Both are nil for the dot product. Neither shares code with
+// the engine.
 func referenceTerms(p sparse.Pairing) (term, share func(a, b float64) float64) {
 	switch p {
 	case sparse.ChiSquare:

@@ -13,9 +13,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Tile is a rectangle of values of c = 1 - cosine, or of a kernel, between some of an engine's
-// documents (rows) and up to Width other documents (columns). It is valid only during the call of
-// the function that receives it.
+// Tile is a rectangle of c = 1 - cosine, or of kernel values, for some of an engine's documents
+// (rows) and up to Width other documents (columns). It is valid only during the call of the
+// function that receives it.
 type Tile struct {
 	First  int // first document of the rows
 	Rows   int // number of rows: documents First, First+1, …
@@ -34,13 +34,13 @@ type Request struct {
 	Rows    [2]int           // range of rows, Rows[0] <= i < Rows[1]; default all
 	Columns [2]int           // range of the engine's documents, Columns[0] <= j < Columns[1]; default all
 
-	// Documents are the rows, in any order, instead of the range Rows. Row numbers of a tile are
-	// indices of Documents.
+	// Documents lists the rows, in any order, instead of the range Rows. Row indices of a tile are
+	// indices into Documents.
 	Documents []int
 
-	// Half leaves out pairs whose values follow by symmetry. Without ranges each pair i <= j is in
-	// one tile, as row j and column i or vice versa. A block that ends on the diagonal leaves out
-	// some pairs with i < j.
+	// Half leaves out values that follow by symmetry. Without ranges each pair i <= j is in one
+	// tile, as row j and column i or vice versa. A block that ends on the diagonal leaves out some
+	// pairs with i < j.
 	Half    bool
 	Workers int // number of goroutines that call visit; default Options.Workers
 }
@@ -48,13 +48,13 @@ type Request struct {
 // Each computes values of k, or of c if k is nil, and calls visit for each tile. Tiles are
 // transposed: a tile's rows are columns of the request, and its columns are rows of the request.
 // Values are bit-identical to [Engine.Gram]. Columns[0] must be a multiple of [device.Columns], and
-// so must Columns[1] unless it is Len. Wide blocks take less time per pair than narrow ones.
+// so must Columns[1] unless it is Len. Wide blocks take less time per pair than narrow blocks.
 //
-// Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request follow
-// each other with ascending columns; with one worker, rows are ascending, too. If visit fails or
-// panics, Each stops and returns the error or a [PanicError]. It stops within a second after ctx is
-// done. If q.Test is set, it reports no progress and allocates up to [Engine.CrossBytes] bytes.
-// Several goroutines may call it with different test documents, see [Info].
+// Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request have
+// ascending columns. With one worker, rows are ascending, too. If visit fails or panics, Each stops
+// and returns the error or a [PanicError]. It stops within a second after ctx is done. If q.Test is
+// set, it reports no progress and allocates up to [Engine.CrossBytes] bytes. Several goroutines may
+// call Each with different test documents (see [Info]).
 func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit func(t *Tile) error) (err error) {
 	all := q.Half && q.Rows == [2]int{} && q.Columns == [2]int{}
 	if k, err = e.resolve(k, &q); err != nil {
@@ -80,7 +80,7 @@ func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit fun
 	return nil
 }
 
-// resolve binds the kernel (c if k is nil), sets the defaults of a request, and checks it.
+// resolve binds the kernel (c if k is nil), sets the defaults of q, and checks q.
 func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err error) {
 	rows, columns := e.Len(), e.Len()
 	if k == nil {
@@ -156,7 +156,7 @@ func (e *Engine) pairs(q *Request, all bool) (pairs int64) {
 	return pairs
 }
 
-// either returns a function that passes tiles of the symmetric half to visit. Tiles with contiguous
+// either returns a function that passes tiles of a Half request to visit. Tiles with contiguous
 // columns are transposed. Row 0 of the request is document at.
 func (e *Engine) either(at int, visit func(t *Tile) error) func(t *device.Tile) error {
 	columns := e.columns(at, visit)
@@ -190,9 +190,9 @@ func (e *Engine) columns(at int, visit func(t *Tile) error) func(t *device.Tile)
 	}
 }
 
-// CrossBytes bounds the memory in bytes of one call of [Engine.Each] for rows test documents with
-// values values in total, excluding these documents. With a device it includes the previous test
-// documents and transposed tiles.
+// CrossBytes returns an upper bound on the memory of a call of [Engine.Each] in bytes, for rows
+// test documents with values values in total. It excludes these documents. With a device it
+// includes the previous test documents and transposed tiles.
 func (e *Engine) CrossBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)
 	bytes := NewBytes(rows, e.c.X.Cols, values) - embedded

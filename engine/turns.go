@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// turns adds up the sums of tasks in task order, although tasks end in any order. A fixed number
-// of sums can wait for earlier tasks. A task blocks in begin while all of them are in use.
+// turns adds the sums of tasks in task order, although tasks end in any order. Memory is allocated
+// for a fixed number of sums. begin blocks while all of it is in use.
 type turns struct {
 	sums  [][]float64     // task k uses element k modulo the length
-	taken []chan struct{} // closed after the task's sum is taken
+	taken []chan struct{} // closed after the task's sum is added
 
 	mu   sync.Mutex
-	next int      // task whose sum is taken next
-	take []func() // functions that take the sums of ended tasks; nil for other tasks
+	next int      // task whose sum is added next
+	take []func() // functions that add the sums of ended tasks; nil for other tasks
 }
 
 func newTurns(tasks, ahead int) *turns {
@@ -25,7 +25,7 @@ func newTurns(tasks, ahead int) *turns {
 	return t
 }
 
-// begin returns n zeros for the sum of a task. It waits until memory for a sum is free.
+// begin returns n zeros for a task's sum. It waits until memory for the sum is free.
 func (t *turns) begin(ctx context.Context, task, n int) ([]float64, error) {
 	if before := task - len(t.sums); before >= 0 {
 		select {
@@ -39,7 +39,8 @@ func (t *turns) begin(ctx context.Context, task, n int) ([]float64, error) {
 	return *own, nil
 }
 
-// end calls take after the take functions of all earlier tasks, possibly in another goroutine.
+// end schedules take, which adds a task's sum, after the take functions of all earlier tasks. take
+// may run in another goroutine.
 func (t *turns) end(task int, take func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
