@@ -86,7 +86,7 @@ func product(k *kernel) formula {
 	}
 }
 
-// sum is a weighted sum of kernels. Nothing is proven about sums with a negative weight. φ is the
+// sum is a weighted sum of kernels. Definiteness isn't proven if a weight is negative. φ is the
 // concatenation of the parts' φ. With the parts' norms u and v, x2² = Σ wᵢ uᵢ² and
 //
 //	x2 y2 c2 = x2 y2 - Σ wᵢ uᵢ vᵢ + Σ wᵢ uᵢ vᵢ cᵢ
@@ -149,7 +149,7 @@ func sumProperties(k *kernel) Properties {
 	return p
 }
 
-// power is a power of a kernel. The power must be an integer unless the kernel is nonnegative.
+// power is a power of a kernel. The exponent must be an integer unless the kernel is nonnegative.
 func power(k *kernel) formula {
 	of, p := k.parts[0], k.values[0]
 	whole := p == math.Trunc(p)
@@ -179,8 +179,9 @@ func power(k *kernel) formula {
 	}
 }
 
-// exponential is positive definite if k₁ is conditionally positive definite. With φ of k₁ its
-// cosine is exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) = exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2 x2 y2 c2.
+// exponential is exp(k₁). It is positive definite if k₁ is conditionally positive definite. With φ
+// of k₁ its cosine is exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) = exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2
+// x2 y2 c2.
 func exponential(k *kernel) formula {
 	of := k.parts[0]
 	known := ofParts(k.parts)
@@ -221,8 +222,8 @@ func normalised(k *kernel) formula {
 	}
 }
 
-// centred moves the origin to the empty document o, which has norm 0 and no common term with any
-// document. The kernel is positive definite if k₁ is conditionally positive definite. Centring
+// centred moves the origin of the feature space of k₁ to the empty document o, which has norm 0 and
+// no terms. The kernel is positive definite if k₁ is conditionally positive definite. Centring
 // doesn't change distances. So, with the diagonals p and q of the centred kernel, and half the
 // squared distance g = (k₁(x, x) + k₁(y, y))/2 - k₁(x, y),
 //

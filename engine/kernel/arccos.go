@@ -61,8 +61,9 @@ const (
 	arccosSigma
 )
 
-// arccos is the arc-cosine kernel of degree n > -½, see package arccosine. Degree.Deficit is
-// accurate for small c. If n < 0, documents without terms get 0, because their norm is a divisor.
+// arccos is the arc-cosine kernel of degree n > -½ (see package arccosine). Degree.Deficit is
+// accurate for small c. If n < 0, values of documents without terms are 0, because the norm is a
+// divisor.
 func arccos(n float64) formula {
 	of := arccosine.New(n)
 	g, deficit := func(c float64) float64 { return of.J(c) / math.Pi }, of.Deficit

@@ -51,36 +51,36 @@ type family struct {
 	Name, Summary, What, Parts, Source string
 	Examples                           []string
 
-	place     int              // position in the catalogue, which is sorted by position
+	place     int              // sort key of the catalogue
 	embedding sparse.Embedding // default embedding
 	params    []param
 
-	// build returns the formula of a kernel with the parameters v. refuse is called first. It
-	// returns an incompatible parameter and the allowed values, or "". resolve sets the parameters
-	// that depend on the data; it is nil if there are none.
+	// build returns the formula of a kernel with the parameters v. refuse is called before build.
+	// It returns the index of an invalid parameter and the allowed values, or "". resolve sets the
+	// parameters that depend on the data. It is nil if there are none.
 	build   func(v []float64) formula
 	refuse  func(v []float64) (param int, expected string)
 	resolve func(v []float64, terms int) []float64
 
-	// combine returns the formula of a combination. check is called first. It returns the first
-	// part that isn't allowed and the allowed parts, or "".
+	// combine returns the formula of a combination. check is called before combine. It returns the
+	// index of an invalid part and the allowed parts, or "".
 	combine func(k *kernel) formula
 	check   func(parts []*kernel, v []float64) (part int, expected string)
 	single  bool // accepts only one part
 }
 
-// param is a parameter: a number or one of several words.
+// param is a parameter whose value is a number or a word.
 type param struct {
 	Param
 	initial  float64 // default value
-	whole    bool    // integer
+	whole    bool    // value must be an integer
 	min, max float64
 	words    []string // allowed words, instead of a number; the value is the word's index
 	absent   string   // word for the default value
 	hidden   bool     // omitted from specifications at its default value
 }
 
-// families are the registered kernels, by position.
+// families are the registered kernels, in order of place.
 var families []*family
 
 // register adds a family. The file of each family calls it when the package is initialised.
@@ -128,10 +128,10 @@ func (f *family) param(key string) int {
 	return slices.IndexFunc(f.params, func(q param) bool { return q.Key == key || slices.Contains(q.Aliases, key) })
 }
 
-// Bounds of parameters. A float32 product with a value beyond them could overflow or underflow.
+// Bounds of parameters. With other values, float32 products could overflow or underflow.
 const tiny, huge = 1e-18, 1e18
 
-// positive returns a parameter with a positive number as value.
+// positive returns a parameter whose value is a positive number.
 func positive(key, summary string, initial float64) param {
 	return number(key, summary, initial, tiny, huge, fmt.Sprintf("a number above 0 (from %g to %g)", tiny, huge))
 }
@@ -176,8 +176,8 @@ func between(key, summary string, initial, most float64) param {
 	return number(key, summary, initial, tiny, most, allowed)
 }
 
-// leafOf returns a base kernel, or nil if k is a combination, and the index of a numeric parameter
-// by any of its names, or -1.
+// leafOf returns k if it is a base kernel, else nil, and the index of the numeric parameter with a
+// key or alias, else -1.
 func leafOf(k Kernel, key string) (of *kernel, i int) {
 	if of, _ = k.(*kernel); of == nil || of.own || len(of.parts) > 0 {
 		return nil, -1
@@ -196,8 +196,8 @@ func Family(k Kernel) string {
 	return ""
 }
 
-// Opened returns the embedder for documents that k compares with documents of f. For raw vectors
-// without a vocabulary, norms of these documents include columns that f doesn't have. Kernels of
+// Opened returns the embedder for new documents that k compares with documents of f. For raw
+// vectors without a vocabulary, the norms of new documents include columns that f lacks. Kernels of
 // the inner product don't depend on such columns.
 func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder {
 	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || VariableOf(k) == OfProduct ||
@@ -210,7 +210,7 @@ func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder 
 }
 
 // ParamOf returns the value of a numeric parameter of a base kernel. ok is false if k is a
-// combination or doesn't have the parameter.
+// combination or lacks the parameter.
 func ParamOf(k Kernel, key string) (value float64, ok bool) {
 	of, i := leafOf(k, key)
 	if i < 0 {
@@ -235,14 +235,14 @@ func With(k Kernel, key string, value float64) (Kernel, error) {
 	return Parse((&kernel{family: of.family, values: values}).spec(of.embedding))
 }
 
-// List is a parameter with the values to try.
+// List is the name of a parameter with values to try.
 type List struct {
 	Name   string
 	Values []float64
 }
 
-// Vary returns each kernel with all combinations of the values in lists for its parameters. unused
-// are the names of parameters that no kernel has.
+// Vary returns each kernel with all combinations of the listed values of its parameters. unused
+// lists the parameters that no kernel has.
 func Vary(kernels []Kernel, lists []List) (out []Kernel, unused []string, err error) {
 	out = kernels
 	for _, list := range lists {

@@ -27,7 +27,7 @@ func init() {
 	})
 }
 
-// checkCompose returns the first layer that isn't allowed, and the allowed kernels.
+// checkCompose returns the index of an invalid layer and the allowed kernels, or "".
 func checkCompose(parts []*kernel, v []float64) (int, string) {
 	last, again := len(parts)-1, int(v[0])-len(parts)
 	if again < 0 && v[0] > 0 {
@@ -46,8 +46,8 @@ func checkCompose(parts []*kernel, v []float64) (int, string) {
 	return 0, ""
 }
 
-// layered applies each kernel in the feature space of the layer below, from the bottom up, see
-// [formula]. Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
+// layered applies each kernel in the feature space of the layers below, from the bottom up (see
+// [formula]). Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
 func layered(layers []*kernel) formula {
 	groups := grouped(layers)
 	// on writes a function of the top layer in the feature space of the layers below.

@@ -25,7 +25,7 @@ type Custom struct {
 	Eval func(c, x, y float64) float64
 
 	// Properties are the known properties of the kernel. If UsesNorms is false, Eval must not
-	// depend on x and y; [New] checks this at three values of c.
+	// depend on x and y. [New] checks this at three values of c.
 	Properties Properties
 }
 
@@ -75,8 +75,8 @@ func newOwn(c Custom) *kernel {
 // precomputedName is the specification of [Precomputed]. [Parse] doesn't accept it.
 const precomputedName = "precomputed"
 
-// Precomputed returns the kernel of a Gram matrix that another program computed, as for LIBSVM's -t
-// 4. Its values are NaN, and engines reject it.
+// Precomputed returns the kernel of a Gram matrix that another program computed, as with LIBSVM's
+// -t 4. Its values are NaN, and engines reject it.
 func Precomputed() Kernel { return precomputed() }
 
 // IsPrecomputed reports whether k is [Precomputed].

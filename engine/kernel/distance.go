@@ -8,8 +8,8 @@ import (
 
 // Negative powers and logarithms of distances. They are conditionally positive definite, because
 // the geodesic distance on a sphere and the squared Euclidean distance are conditionally negative
-// definite, and so are their powers up to 1 and logarithms. Source: Schoenberg; Berg, Christensen
-// and Ressel, ch. 3.
+// definite, and so are their logarithms and their powers with exponents up to 1. Source:
+// Schoenberg; Berg, Christensen and Ressel, ch. 3.
 func init() {
 	beta := func(initial, most float64) []param { return []param{between("beta", "the power", initial, most)} }
 	register(family{

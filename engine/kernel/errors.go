@@ -10,7 +10,7 @@ type PairError struct {
 	Kernel string
 	Row    int  // row of the first document in the embedded matrix, from 0
 	Column int  // row of the second document
-	Cross  bool // Row is in another matrix than Column, such as the documents to predict
+	Cross  bool // Row and Column are in different matrices, such as test and training documents
 	Value  float32
 }
 

@@ -43,7 +43,7 @@ type call struct{ f func(c, x, y float64) float64 }
 // expr is a function of c and both norms. Operands of a node precede it, and the last node is the
 // value. Equal nodes are stored once.
 type expr struct {
-	exact bool // all parts are computed by their formulas; false: separable parts by tables
+	exact bool // all kernels are computed by their formulas, not by tables
 	nodes []node
 	at    map[node]ref // index of each node
 	attrs []norm       // functions of a single norm, for opX and opY
@@ -83,7 +83,7 @@ func fixed(v float64) norm {
 	return norm{f: func(float64) float64 { return v }, scale: v, monomial: true}
 }
 
-// inMaps returns the implementation for maps.
+// inMaps returns the function that maps use.
 func (n norm) inMaps() func(x float64) float64 {
 	if n.fast != nil {
 		return n.fast
@@ -91,7 +91,7 @@ func (n norm) inMaps() func(x float64) float64 {
 	return n.f
 }
 
-// then returns f(n). text identifies f.
+// then returns the composition f(n). text identifies f.
 func (n norm) then(text string, f func(x float64) float64) norm {
 	if n.monomial && n.power == 0 {
 		return fixed(f(n.scale))
@@ -272,7 +272,7 @@ func (e *expr) apply(n *node, v []float64, c, x, y float64) float64 {
 	return arithmetic(n.op, v[n.a], v[n.b])
 }
 
-// power returns p if the value is (xy)^p times a function of c.
+// power returns p if the value is (xy)^p times a function of c, which separable reports.
 func (e *expr) power() (p float64, separable bool) {
 	type degree struct {
 		x, y float64
@@ -311,7 +311,7 @@ func (e *expr) power() (p float64, separable bool) {
 	return last.x, last.ok && last.x == last.y
 }
 
-// simple reports whether the expression is float64 arithmetic, which is faster than a table.
+// simple reports whether maps compute all nodes in float64, which is faster than a table.
 func (e *expr) simple() bool {
 	for _, n := range e.nodes {
 		if n.op == opCall || n.op == opFunc && !n.f.wide() {
@@ -321,14 +321,14 @@ func (e *expr) simple() bool {
 	return true
 }
 
-// precision bounds the relative error that one float64 operation adds to a value and its reference
-// together. Norms in feature spaces are the same in both.
+// precision bounds the relative difference between a value and its reference that one float64
+// operation adds. Norms in feature spaces are the same in both.
 const precision = 0x1p-51
 
-// error bounds the error of the value. If narrow is set, functions round their results to float32,
-// as in maps; all other operations are in float64. Functions are assumed to be monotone or convex
-// over the error of their argument. The bound is NaN or infinite if an intermediate result is out
-// of range.
+// error returns a bound on the error of the value. If narrow is set, functions round their results
+// to float32, as in maps. All other operations are in float64. Functions are assumed to be monotone
+// or convex within the error of their argument. The bound is NaN or infinite if an intermediate
+// result overflows.
 func (e *expr) error(c, x, y float64, narrow bool) float64 {
 	type bounded struct{ v, err float64 }
 	values, of := make([]float64, len(e.nodes)), make([]bounded, len(e.nodes))

@@ -27,7 +27,7 @@ type formula struct {
 	deficit func(a at) ref
 
 	norm     func(n norm) norm       // x2 as a function of x; default: by definition
-	log      func(c float64) float64 // ln k of a function of c that spans many orders of magnitude
+	log      func(c float64) float64 // ln k, if k depends only on c and spans many orders of magnitude
 	direct   *direct                 // hand-written map; nil: none
 	known    Properties              // properties except UsesNorms
 	variable Variable
@@ -97,8 +97,8 @@ func (k *kernel) ready() *kernel {
 	}
 	k.exact = newExpr(true, k.value)
 	k.p, k.separable = k.exact.power()
-	// Tables hold float32. At norms other than 1 the kernel may have values out of the range of
-	// float32.
+	// Tables hold float32. If values at norms of 1 overflow, values at other norms may still be
+	// finite.
 	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > maxDiagonal))
 	k.tabled = k.separable && (len(k.parts) > 0 || !k.exact.simple())
 	k.known.UsesNorms = !k.separable || k.p != 0
@@ -110,10 +110,11 @@ func (k *kernel) ready() *kernel {
 	return k
 }
 
-// maxDiagonal is the largest diagonal for tables: products of larger values overflow float32.
+// maxDiagonal is the largest diagonal value for tables. Products of larger values overflow float32.
 const maxDiagonal = 1e36
 
-// tableOf returns the values of an expression at norms 1. log is their logarithm, or nil.
+// tableOf returns an expression at norms of 1 as a tabulated function of c. log is its logarithm,
+// or nil.
 func tableOf(e func() *expr, log func(c float64) float64) *function {
 	f := onUnit(func(c float64) float64 { return e().eval(c, 1, 1) })
 	f.table = sync.OnceValue(func() *table.Piecewise { return table.New(f.f, log) })
@@ -140,7 +141,7 @@ func (k *kernel) deficitAt(a at) ref {
 	return k.deficit(a)
 }
 
-// image returns the norm in the feature space of a document with norm n.
+// image returns the norm of φ(x) for documents x with norm n.
 func (k *kernel) image(n norm) norm {
 	switch {
 	case k.separable && k.family != nil && !k.own:
@@ -151,7 +152,7 @@ func (k *kernel) image(n norm) norm {
 	return n.then("norm of "+k.text, func(x float64) float64 { return math.Sqrt(max(k.exact.eval(0, x, x), 0)) })
 }
 
-// plainDeficit returns c2 by its definition, accurate to the rounding error of 1.
+// plainDeficit returns c2 by its definition. Its absolute error is the rounding error of 1.
 func (k *kernel) plainDeficit(c, x, y float64) float64 {
 	return min(max(1-k.Eval(c, x, y)/(math.Sqrt(k.Eval(0, x, x))*math.Sqrt(k.Eval(0, y, y))), 0), 2)
 }
@@ -162,7 +163,7 @@ func (k *kernel) Embedding() sparse.Embedding { return k.embedding }
 
 func (k *kernel) Eval(c, x, y float64) float64 { return k.exact.eval(c, x, y) }
 
-// resolve returns the kernel with the parameters that depend on the number of terms.
+// resolve returns the kernel after setting the parameters that depend on the number of terms.
 func (k *kernel) resolve(terms int) *kernel {
 	if !k.open {
 		return k
@@ -220,12 +221,12 @@ var errNil = errors.New("engine: kernel is nil")
 //	dst[i*len(y)+j] = k.Eval(c[i*len(y)+j], x[i], y[j])
 //
 // for the norms x of its rows and y of its columns. The error is at most k.Error. dst and c have
-// len(x)*len(y) values; they may be the same slice, but must not overlap otherwise. x and y may
+// len(x)*len(y) values. They may be the same slice, but must not overlap otherwise. x and y may
 // both be empty if the kernel doesn't use norms. c must be in [0, 2], and norms must be finite and
-// nonnegative; results for other values are unspecified.
+// nonnegative. Results for other values are unspecified.
 //
 // If the lengths don't match, Apply fails and leaves dst unchanged. It returns a [PanicError] if a
-// user-defined kernel panics. Values are NaN if gamma isn't resolved. It may be called
+// user-defined kernel panics. Values are NaN if a gamma isn't resolved. Apply may be called
 // concurrently.
 func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	if k == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
-// function is a function of one number with its implementations.
+// function is a function of a real variable, with its implementations.
 type function struct {
 	f     func(v float64) float64
 	power float64 // p if f(v) = v^p, else 0
@@ -30,7 +30,7 @@ type function struct {
 // wide reports whether maps compute the function in float64.
 func (f *function) wide() bool { return f.table == nil && f.row == nil }
 
-// error bounds the error of f(v) if v has an error of at most err.
+// error returns a bound on the error of f(v) if the error of v is at most err.
 func (f *function) error(v, err float64, narrow bool) float64 {
 	at, worst := f.f(v), 0.0
 	for _, w := range [...]float64{v - err, v, v + err} {
@@ -139,7 +139,7 @@ func wholePower(n int) *function {
 	}
 }
 
-// powerOf returns a writer of v^p, p > 0. v may be slightly negative by rounding.
+// powerOf returns a function that writes v^p, p > 0. Rounding may make v slightly negative.
 func powerOf(p float64) func(a at, v ref) ref {
 	n, rest := math.Modf(p)
 	if rest != 0 && p <= table.MaxPower {
@@ -163,7 +163,7 @@ func powerOf(p float64) func(a at, v ref) ref {
 	}
 }
 
-// deficitOf is 1 - (1-c)^p. A fractional p requires c ≤ ½.
+// deficitOf returns the function 1 - (1-c)^p. A fractional p requires c ≤ ½.
 func deficitOf(p float64) *function {
 	if p != math.Trunc(p) {
 		return onUnit(func(c float64) float64 { return device.Deficit(min(c, 0.5), p) })

@@ -65,7 +65,7 @@ const (
 	heatConstant
 )
 
-// refuseDiffusion returns a parameter without effect or meaning, and the allowed values.
+// refuseDiffusion returns the index of an invalid parameter and the allowed values, or "".
 func refuseDiffusion(v []float64) (int, string) {
 	psi := v[heatOrder] >= 0
 	printed := heat.Form(v[heatForm]) == heat.Printed
@@ -125,7 +125,8 @@ func angleExp(t float64, squared bool) formula {
 	return f
 }
 
-// expError bounds the relative error of e^-z in float32 units.
+// expError returns a bound on the absolute error of e^-z, given its relative error in float32
+// units.
 func expError(z, units float64) float64 {
 	if z > 120 {
 		return underflow
@@ -133,8 +134,8 @@ func expError(z, units float64) float64 {
 	return math.Exp(-z)*math.Expm1(units*unit) + underflow
 }
 
-// parametrix is the multinomial diffusion kernel with all terms of its definition, see package
-// heat. Its table holds the logarithm, or the values if there is a cut-off or a negative value.
+// parametrix is the multinomial diffusion kernel with all terms of its definition (see package
+// heat). Its table holds the logarithm, or the values if there is a cut-off or a negative value.
 // Values are NaN until n is resolved. Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
 func parametrix(v []float64) formula {
 	order, n := int(v[heatOrder]), int(v[heatN])

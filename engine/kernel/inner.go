@@ -103,8 +103,8 @@ func byRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 // infinity times 0 is NaN.
 const maxProduct = math.MaxFloat32 * (1 - unit)
 
-// ofAffine is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. It multiplies x y
-// first, so that the bits are the same for (y, x).
+// ofAffine is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. The norms are
+// multiplied first, so that exchanging them gives the same bits.
 func ofAffine(gamma, r float64, f *function, known Properties) formula {
 	gamma = orNaN(gamma)
 	apply := func(k *asm.Kernels, dst, c, x, y []float32) {
@@ -167,8 +167,8 @@ func polynomial(gamma, r float64, degree int) formula {
 	return f
 }
 
-// gaussian is LIBSVM's rbf. ‖x-y‖² = (x-y)² + 2 x y c has no negative terms. So it is accurate for
-// close vectors, unlike x²+y²-2⟨x, y⟩.
+// gaussian is LIBSVM's rbf. ‖x-y‖² = (x-y)² + 2 x y c has no negative terms. So the exponent is
+// accurate for close vectors, unlike x²+y²-2⟨x, y⟩.
 func gaussian(gamma float64) formula {
 	known := nonNegative("", sourceSchoenberg)
 	known.divisible = true

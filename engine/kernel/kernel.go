@@ -1,4 +1,5 @@
-// Package kernel defines kernels: functions of c = 1 - cosine of two documents and of their norms.
+// Package kernel defines kernels, which are functions of c = 1 - cosine of two documents and of
+// their norms.
 //
 // [Parse] reads a specification such as diffusion:t=0.5, [Apply] maps a tile of c to values, and
 // [PropertiesOf] returns the properties of a kernel. Eval is the reference in float64. Engines use
@@ -6,9 +7,9 @@
 //
 // # Expressions
 //
-// A kernel is an expression: operations on c, constants, and functions of the norm of one document.
-// A family, or a combination such as a sum, writes two expressions: the value, and 1 - cosine in
-// its feature space. With k(x, y) = ⟨φ(x), φ(y)⟩ the second is
+// A kernel is an expression of c, constants, and functions of the norm of a single document. A
+// family, or a combination such as a sum, writes two expressions: the value, and 1 - cosine in its
+// feature space. With k(x, y) = ⟨φ(x), φ(y)⟩ the second is
 //
 //	c₂ = 1 - k(x, y)/√(k(x, x) k(y, y))
 //
@@ -17,14 +18,14 @@
 //
 // Eval evaluates the expression node by node (expr.go). Maps pass chunks of a tile through all
 // nodes (machine.go). Error propagates error bounds in the same order. GPUs run the expression as a
-// program (program.go). Most kernels are separable, (‖x‖‖y‖)^p g(c); their g becomes a table, a
-// piecewise polynomial in float32 (package internal/table). Frequently used formulas have
-// hand-written maps in package asm. A user-defined kernel is a Go function, see [New].
+// program (program.go). Most kernels are separable, that is (‖x‖‖y‖)^p g(c). Their g becomes a
+// table: a piecewise polynomial in float32 (package internal/table). Frequently used formulas have
+// hand-written maps in package asm. A user-defined kernel is a Go function (see [New]).
 //
 // # Families
 //
-// To add a kernel, add a file that registers a family when it is initialised: name, formula and
-// source, parameters with ranges and defaults, and a function that returns the expression for its
+// To add a kernel, add a file that registers a family. A family has a name, a formula, a source,
+// parameters with ranges and defaults, and a function that returns the expression for given
 // parameters. cosine_power.go is an example.
 package kernel
 
@@ -42,7 +43,7 @@ import (
 // [Parse] and [New] make kernels.
 type Kernel interface {
 	// String returns the specification for [Parse]. It includes the embedding if that isn't the
-	// kernel's default. It omits a gamma that isn't resolved, see [Resolve].
+	// kernel's default. It omits a gamma that isn't resolved (see [Resolve]).
 	String() string
 
 	// Embedding returns the embedding of the documents.
@@ -54,8 +55,8 @@ type Kernel interface {
 	Eval(c, x, y float64) float64
 
 	// Error bounds the absolute error of a value that [Apply] computes from exact float32 c, x and
-	// y. A value out of the range of float32 becomes infinite, outside any finite bound. Error is
-	// +Inf if an intermediate result is out of range, and never NaN.
+	// y. A value that overflows float32 becomes infinite, outside any finite bound. Error is +Inf
+	// if an intermediate result overflows, and never NaN.
 	Error(c, x, y float64) float64
 
 	// mapTo is [Apply] without its checks. Each element depends only on its own c, x and y, bit for
@@ -63,8 +64,8 @@ type Kernel interface {
 	mapTo(k *asm.Kernels, dst, c, x, y []float32)
 }
 
-// Resolve sets the parameters of k that depend on the data: an omitted gamma becomes 1/terms, as in
-// svm-train, where terms is the number of columns of the embedded documents.
+// Resolve sets the parameters of k that depend on the data. An omitted gamma becomes 1/terms, as in
+// svm-train. terms is the number of columns of the embedded documents.
 func Resolve(k Kernel, terms int) Kernel {
 	if k == nil {
 		return nil
@@ -81,10 +82,10 @@ func Key(k Kernel) any {
 	return k
 }
 
-// Equal reports whether two kernels are the same function by their specifications, see [Key].
+// Equal reports whether two kernels have the same [Key].
 func Equal(a, b Kernel) bool { return Key(a) == Key(b) }
 
-// Rounding to float32, see package table.
+// Rounding errors of float32 (see package table).
 const (
 	unit      = table.Unit
 	underflow = table.Underflow
@@ -112,7 +113,7 @@ func coangle(c float64) float64 {
 	return math.Pi - angle(c)
 }
 
-// ToleranceReason describes the parts of [Tolerance].
+// ToleranceReason describes the terms of [Tolerance].
 const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one float32 rounding in each norm, " +
 	"carried through the kernel, plus the stated error of the float32 map"
 
@@ -124,7 +125,7 @@ const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one floa
 //
 // with δ = device.SlackC(c) and the rounding of a norm to float32, u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰).
 // Kernels are assumed to be monotone or convex in each variable over so small a box, so that the
-// maximum is at a corner. Kernels of the distance use a perturbed ‖x-y‖² instead, rounded to
+// maximum is at a corner. For kernels of the distance, ‖x-y‖² is perturbed instead, rounded to
 // float32 from float64 norms. Tolerance is +Inf if there is no bound, and never NaN.
 func Tolerance(k Kernel, c, x, y float64) float64 {
 	v := k.Eval(c, x, y)
@@ -158,8 +159,8 @@ func rounded(x, sign float64) float64 {
 
 // Within reports whether got is within [Tolerance] of the reference k.Eval(c, x, y), which is want.
 // NaN is never within the tolerance. An infinity is within the tolerance of the same infinity, and
-// of a value out of the range of float32 if there is no bound. Except for the kernel c, all bounds
-// are at least half a unit in the last place, so that most values pass without evaluating a bound.
+// of a value that overflows float32 if Tolerance is +Inf. Except for the kernel c, all bounds are
+// at least half a unit in the last place, so that most values pass without evaluating a bound.
 func Within(k Kernel, got, want, c, x, y float64) bool {
 	if got == want {
 		return true

@@ -7,18 +7,18 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// chunk is the number of columns of a pass. Its intermediate results fit the first-level cache.
+// chunk is the number of columns of a pass. Its intermediate results fit the L1 cache.
 const chunk = 256
 
 // plan assigns registers to the nodes of an expression.
 type plan struct {
 	e        *expr
-	register []int  // register of each node, or -1: for c if only tables read it, and for a value in float32
+	register []int  // register of each node; -1 for c if only tables read it, and for a float32 value
 	column   []bool // the node is the same for all rows
 	count    int    // number of registers
 }
 
-// newPlan gives each node a register. If a node differs by row, its register is reused afterwards.
+// newPlan assigns registers. If a node differs by row, its register is reused after its last use.
 func newPlan(e *expr) *plan {
 	n := len(e.nodes)
 	p := &plan{e: e, register: make([]int, n), column: make([]bool, n)}
@@ -187,8 +187,8 @@ func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int)
 	}
 }
 
-// function computes f(v) into dst in float64, or into out in float32, and then also into dst unless
-// dst is nil. If v is nil, f is a table of c.
+// function writes f(v) to dst in float64, or to out in float32. In the second case it also copies
+// out to dst unless dst is nil. If v is nil, f is a table of c.
 func (m *machine) function(f *function, dst, v []float64, out, c []float32) {
 	switch {
 	case f.wide():

@@ -26,8 +26,8 @@ import (
 //
 // [Catalogue] lists names, keys, defaults and ranges. A number is written in decimal, optionally
 // with an exponent, or is pi. Every kernel has the key embed, an embedding for
-// sparse.ParseEmbedding. All parts of a kernel share one embedding, by default the first part's; if
-// several parts name an embedding, it must be the same.
+// sparse.ParseEmbedding. All parts of a kernel share an embedding, by default the default embedding
+// of the first part. If several parts name an embedding, it must be the same.
 //
 // Parse(k.String()) returns k again. An invalid specification is a [*SpecError]. A specification
 // may name kernels of [New] that are passed as own, such as sum(mine,linear). Parse fails if a
@@ -120,8 +120,8 @@ func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (k Kernel, err 
 	return p.embed(of.kernel, e), nil
 }
 
-// embed sets the embedding of the kernel: the named embedding, or e, or the first part's if e is
-// nil.
+// embed sets the embedding of the kernel to the named embedding, else to e, or to the first part's
+// if e is nil.
 func (p *parser) embed(k *kernel, e *sparse.Embedding) *kernel {
 	first := p.leaves[0]
 	to := first.embedding
@@ -251,7 +251,7 @@ func (p *parser) call() part {
 	return t
 }
 
-// combine makes a kernel of parts. It begins at pos.
+// combine returns a combination of parts. Its specification begins at pos.
 func (p *parser) combine(f *family, pos int, parts []part, weights, values []float64) *kernel {
 	if len(parts) > 1 && f.single {
 		p.fail(pos, fmt.Sprintf("%s of %d kernels", f.Name, len(parts)), f.Parts)
@@ -318,7 +318,7 @@ func (p *parser) keys(f *family) (values []float64, written []part) {
 	return values, written
 }
 
-// embeddingOf reads an embedding. If it isn't valid, it returns the allowed embeddings.
+// embeddingOf parses an embedding for f. If it isn't valid, allowed lists the allowed embeddings.
 func (p *parser) embeddingOf(f *family, text string) (ok bool, allowed string) {
 	e, err := sparse.ParseEmbedding(text)
 	if err != nil {
@@ -447,7 +447,7 @@ func formatNumber(v float64) string {
 	return text
 }
 
-// hint returns a suggestion of the candidate nearest to a word, or "".
+// hint suggests the candidate nearest to a word, or returns "".
 func hint(word string, candidates []string) string {
 	if best := run.Nearest(strings.ToLower(word), candidates); best != "" {
 		return fmt.Sprintf(" (did you mean %q?)", best)

@@ -36,12 +36,12 @@ func ProgramOf(k Kernel) *device.Program {
 }
 
 // programBuilder turns an expression into instructions of a stack machine. It stores a node of more
-// than a few instructions in a local if the node is used more than once.
+// than a few instructions in a local variable if the node is used more than once.
 type programBuilder struct {
 	program    device.Program
 	e          *expr
 	uses, size []int // per node: number of nodes that use it, number of instructions
-	local      []int // local of each node, or -1
+	local      []int // local variable of each node, or -1
 	depth      []int // stack depth that each node needs
 	ok         bool
 }
@@ -67,7 +67,7 @@ func (b *programBuilder) pushes(of ...ref) {
 	}
 }
 
-// push writes the instructions that leave the value of a node on the stack.
+// push writes the instructions that push the value of a node.
 func (b *programBuilder) push(r ref) {
 	if !b.ok {
 		return

@@ -51,8 +51,8 @@ func (p Properties) Doubtful() string {
 	return p.Definite.String() + ": " + p.Condition
 }
 
-// nonNegative returns the properties of a nonnegative, positive definite kernel with a positive
-// diagonal that decreases in c.
+// nonNegative returns the properties of a nonnegative, positive definite kernel that decreases in c
+// and has a positive diagonal.
 func nonNegative(condition, source string) Properties {
 	return Properties{Definite: Positive, Condition: condition, Source: source,
 		NonNegative: true, PositiveDiagonal: true, Falling: true}
@@ -98,7 +98,7 @@ func FallsWithC(k Kernel) bool {
 // UsesNorms reports whether k depends on the norms of documents.
 func UsesNorms(k Kernel) bool { return PropertiesOf(k).UsesNorms }
 
-// PropertiesOf returns the known properties of k, and the zero value for nil.
+// PropertiesOf returns the known properties of k. Nothing is known if k is nil.
 func PropertiesOf(k Kernel) Properties {
 	if of, ok := k.(*kernel); ok {
 		return of.known
@@ -122,7 +122,7 @@ const (
 )
 
 // InnerProduct reports whether k is the inner product ⟨x, y⟩ of embedded documents x or, if unit is
-// set, of x/‖x‖. Sums of such values are linear in a document.
+// set, of x/‖x‖. A weighted sum of such values is linear in x.
 func InnerProduct(k Kernel) (unit, ok bool) {
 	if k == nil || k.Embedding().Pairing != sparse.Dot {
 		return false, false
@@ -131,7 +131,7 @@ func InnerProduct(k Kernel) (unit, ok bool) {
 	return family == "bhattacharyya", family == "bhattacharyya" || family == "linear"
 }
 
-// Variable is the variable of a kernel.
+// Variable is the quantity on which a kernel depends.
 type Variable int
 
 const (

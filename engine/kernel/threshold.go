@@ -6,8 +6,8 @@ import (
 	"github.com/gramengine/gram/engine/internal/arccosine"
 )
 
-// lengthened adds a coordinate σ to each document, orthogonal to all others. 1 - cosine of the
-// longer vectors has only positive terms,
+// lengthened adds a component of norm σ to each document, orthogonal to all documents and to the
+// other components. 1 - cosine of the longer vectors has only positive terms,
 //
 //	c_σ = (σ²(‖x‖²+‖y‖²+σ²)/(AB + ‖x‖‖y‖) + ‖x‖‖y‖c) / AB,   A² = ‖x‖²+σ², B² = ‖y‖²+σ²
 func lengthened(a at, sigma float64) at {
@@ -88,8 +88,8 @@ func smoothDeficit(a at, sigma float64) ref {
 }
 
 // biased is the arc-cosine kernel of degree 0 with biased thresholds, so that the length of
-// documents matters: long documents exceed a threshold more often. The formula is at
-// arccosine.Biased. It is evaluated for each value. Smoothed thresholds are biased thresholds of
+// documents matters: long documents exceed a threshold more often. arccosine.Biased documents the
+// formula, which is evaluated for each value. Smoothed thresholds are biased thresholds of
 // lengthened documents.
 //
 // Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
@@ -111,13 +111,13 @@ func biased(bias, sigma float64) formula {
 	//
 	//	c2 = ((p+q)/2 - k - (√p-√q)²/2) / √(pq)
 	//
-	// where (p+q)/2 - k is computed by a separate formula. It is fully accurate for steps and equal
-	// norms, and otherwise to about 10⁻¹⁶ of p + q. If c2 is above ½, it is computed by the
-	// definition.
+	// where (p+q)/2 - k is computed by a separate formula. It has full relative accuracy for step
+	// functions and equal norms, otherwise an error of about 10⁻¹⁶ (p + q). If c2 is above ½, it is
+	// computed by the definition.
 	deficit := &call{func(c, x, y float64) float64 {
 		p, q := value.f(self(x), x, x), value.f(self(y), y, y)
 		x2, y2 := math.Sqrt(p), math.Sqrt(q)
-		if p == 0 || q == 0 { // the kernel is nonnegative, and roots of it rely on that
+		if p == 0 || q == 0 { // the kernel is nonnegative, and its roots rely on that
 			return min(c, 1)
 		}
 		if ratio := value.f(c, x, y) / (x2 * y2); !(ratio > 0.5) {

@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/engine/internal/interpolate"
 )
 
-// HalfLine is a function f of v >= 0 as a piecewise polynomial in float64, see
-// asm.Kernels.HalfLine. Values outside the table's range are computed by f, except f(0), which is
+// HalfLine approximates a function f of v >= 0 by a piecewise polynomial in float64 (see
+// asm.Kernels.HalfLine). Values outside the table's range are computed by f, except f(0), which is
 // stored.
 //
 // Its relative error is below HalfLineError. The remainder of interpolation is f⁽⁶⁾ v⁶ 2⁻³⁰/(6!
@@ -24,7 +24,8 @@ type HalfLine struct {
 // HalfLineError bounds the relative error. It is less than a hundredth of the rounding to float32.
 const HalfLineError = 0x1p-32
 
-// MaxPower is the largest power: up to it, |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6! v^p.
+// MaxPower is the largest p for which v^p is tabulated. For p <= MaxPower, |f⁽⁶⁾| v⁶ =
+// |p(p-1)…(p-5)| v^p is at most 6! v^p.
 const MaxPower = 6
 
 func NewHalfLine(f func(v float64) float64) *HalfLine {
@@ -62,7 +63,7 @@ func (h *HalfLine) Row(k *asm.Kernels, dst []float32, v []float64) {
 	}
 }
 
-// At returns f(v), from the table if v > 0 is in its range.
+// At returns f(v), from the table if v is in its range.
 func (h *HalfLine) At(v float64) float64 {
 	i, t := asm.HalfLineRow(v)
 	if i >= asm.HalfLineRows {

@@ -1,6 +1,6 @@
-// Package table approximates functions of one number by piecewise polynomials, for maps that would
-// otherwise call package math for each value. [Piecewise] is for functions of c in [0, 2] in
-// float32, [HalfLine] for functions of nonnegative numbers in float64.
+// Package table approximates functions of a real variable by piecewise polynomials, for maps that
+// would otherwise call package math for each value. [Piecewise] is for functions of c in [0, 2] in
+// float32. [HalfLine] is for functions of nonnegative numbers in float64.
 package table
 
 import (
@@ -41,8 +41,8 @@ type Piecewise struct {
 const (
 	nodes     = 6 // number of interpolation nodes, and of coefficients
 	rowError  = 6 // index of the error bound in a row
-	minBits   = 3 // intervals per power of 2: at least 2³, at most 2⁸
-	maxBits   = 8
+	minBits   = 3 // at least 2³ intervals per power of 2
+	maxBits   = 8         // at most 2⁸ intervals per power of 2
 	logBits   = 6         // if more bits are needed, log g is tried
 	roughness = 64 * Unit // maximum error relative to size, or to the largest |g| of the interval
 )
@@ -50,7 +50,7 @@ const (
 // noValue is the row of a hole.
 var noValue = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
 
-// New makes the table of g. It uses the smallest number of intervals for which the error of
+// New returns a table of g. It uses the smallest number of intervals for which the error of
 // interpolation in float64 is below a quarter of the rounding to float32, relative to the largest
 // |g| of the interval. Rounding coefficients and Horner's rule add about 3 units of 2⁻²⁴. log is ln
 // g if g is positive at least for c <= 1, else nil.
@@ -84,8 +84,8 @@ func New(g, log func(c float64) float64) *Piecewise {
 	return t
 }
 
-// newLog makes a table from a logarithm h, with the first of the hole functions that suffices. It
-// returns nil if polynomials don't approximate h.
+// newLog returns a table of a logarithm h, with the first hole function for which it is accurate.
+// It returns nil if polynomials don't approximate h.
 func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecewise {
 	t := &Piecewise{Log: true}
 	for _, t.Hole = range holes {
@@ -199,7 +199,7 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	return row, ok
 }
 
-// chunk is the number of values that are mapped together. They fit the first-level cache.
+// chunk is the number of values per pass. They fit the L1 cache.
 const chunk = 1024
 
 var scratch = sync.Pool{New: func() any { return new([chunk]float32) }}
@@ -232,8 +232,8 @@ func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 	}
 }
 
-// Error bounds the error of Apply at c, where g is v. For a table of logarithms the row bounds the
-// error of the exponent, and asm.Exp adds 4 ulp (at most 2 units each).
+// Error bounds the error of Apply at c, where g(c) = v. For a table of logarithms the row bounds
+// the error of the exponent, and asm.Exp adds 4 ulp (at most 2 units each).
 func (t *Piecewise) Error(c, v float64) float64 {
 	if t.Wild != nil {
 		return Unit*math.Abs(v) + Underflow
