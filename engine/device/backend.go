@@ -9,28 +9,28 @@ import (
 )
 
 // Backend computes c = 1 - cosine, or 1 - similarity for the documents' sparse.Pairing. Rows are
-// the documents of a request, columns the documents that the back end was made for. Its values of c
-// must have the accuracy and symmetry that engine.Engine documents, for all rows and columns.
+// the documents of a request, and columns the documents that the back end was made for. Values must
+// have the accuracy and symmetry that engine.Engine documents.
 type Backend interface {
 	// Name returns a description, such as "avx512" or "cuda: NVIDIA H200".
 	Name() string
 
 	// Rows computes r and calls visit for each tile, from up to r.Workers goroutines. Tiles of the
 	// same rows are visited consecutively, with ascending columns. visit may write to the tile.
-	// Rows stops if visit fails, or within a second after ctx is done. It may be called
-	// concurrently, but not by visit. It returns ErrMemory if the documents and one row of values
-	// don't fit in the device's memory.
+	// Rows stops if visit fails, or within a second after ctx is done. Rows may be called
+	// concurrently, but not by visit. It returns ErrMemory if the documents and a single row of
+	// values don't fit in the device's memory.
 	Rows(ctx context.Context, r *Request, visit func(t *Tile) error) error
 
-	// HostBytes returns the allocated host memory in bytes, without the documents.
+	// HostBytes returns the allocated host memory in bytes, excluding the documents.
 	HostBytes() int64
 
 	// Close frees all resources. It is called once, when no call of Rows is running.
 	Close() error
 }
 
-// ErrorC bounds the absolute error of c >= CloseC. It is 44 float32 roundings; docs/design.md has
-// the derivation. If c is below CloseC, it is computed again in float64. [SlackC] holds for all c.
+// ErrorC bounds the absolute error of c >= CloseC by 44 float32 roundings, as derived in
+// docs/design.md. If c is below CloseC, it is recomputed in float64. [SlackC] holds for all c.
 const (
 	ErrorC = 44 * 0x1p-24 // 2.62e-6
 	CloseC = 0.1
@@ -40,29 +40,29 @@ const (
 // 2⁻¹⁵⁰ for underflow.
 func SlackC(c float64) float64 { return min(ErrorC, ErrorC/CloseC*c) + 0x1p-150 }
 
-// Accelerator is a [Backend] with its own processor and memory. It may run programs. It needs large
-// requests for full speed.
+// Accelerator is a [Backend] with its own processor and memory. It may run programs, and needs
+// large requests for full speed.
 type Accelerator interface {
 	Backend
 
-	// BatchRows returns the best number of rows per request for other documents.
+	// BatchRows returns the best number of rows per request with test documents.
 	BatchRows() int
 }
 
-// Preparer is a [Backend] that can convert the documents of rows once for many requests.
+// Preparer is a [Backend] that can convert row documents once for many requests.
 type Preparer interface {
 	Backend
 
-	// Prepare converts documents, for Request.Prepared. The documents must not change. It may be
-	// called concurrently.
+	// Prepare converts documents for Request.Prepared. The documents must not change. Prepare may
+	// be called concurrently.
 	Prepare(ctx context.Context, x *sparse.Embedded) (Prepared, error)
 
-	// PreparedBytes bounds the memory of converted documents in bytes, without the original
-	// documents.
+	// PreparedBytes returns an upper bound on the memory of converted documents in bytes, excluding
+	// the original documents.
 	PreparedBytes(rows int, values int64) int64
 }
 
-// Prepared holds documents in the format of the back end that made it.
+// Prepared holds documents in the format of the back end that converted them.
 type Prepared any
 
 // Counter is a [Backend] that counts its computations.
@@ -80,22 +80,22 @@ var ErrMemory = errors.New("too little memory on the device")
 type Stats struct {
 	Pairs       int64 // dot products
 	Recomputed  int64 // pairs recomputed by the exact difference formula
-	HeadValues  int64 // values multiplied with a panel: Kernels.Panel multiply-adds each
+	HeadValues  int64 // values multiplied by a panel, with Kernels.Panel multiply-adds each
 	TailMatches int64 // multiply-adds of the tail
 
-	// Counters of neighbour search on the CPU: values below the limit of a list, and insertions
-	// into lists, up to two per value. With several workers both vary between runs.
+	// Values below the limit of a neighbour list on the CPU, and insertions into lists, up to two
+	// per value. With several workers both vary between runs.
 	Found, Entered int64
 
 	Load  time.Duration // scattering documents into panels and finding their posting lists
 	Tail  time.Duration // posting lists
 	Head  time.Duration // panel dot products
-	Close time.Duration // c from dot products, and the exact form for close pairs
-	Map   time.Duration // kernels of c
+	Close time.Duration // converting dot products to c, and recomputing close pairs
+	Map   time.Duration // applying kernels to c
 	Store time.Duration // writing results to the destination
 }
 
-// Add adds counts and times.
+// Add adds the counts and times of o to s.
 func (s *Stats) Add(o Stats) { *s = s.combined(o, 1) }
 
 // Sub returns s - before, for example the counts of a single computation.

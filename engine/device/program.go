@@ -11,14 +11,14 @@ import (
 // pushes its result.
 type Op uint8
 
-// The instructions; v is the number on top of the stack, u the number below it, n the argument.
+// The instructions. v is the number on top of the stack, u the number below it, and n the argument.
 const (
 	OpC       Op = iota // c
 	OpConst             // Consts[n]
 	OpX                 // norm attribute n of the row's document
 	OpY                 // norm attribute n of the column's document
 	OpLocal             // local n
-	OpStore             // local n = v; pops v
+	OpStore             // sets local n to v, and pops v
 	OpAdd               // u + v
 	OpSub               // u - v
 	OpMul               // u v
@@ -41,15 +41,15 @@ const (
 
 // Limits of a program. They are small because a GPU keeps the stack of each thread in registers.
 const (
-	MaxSlots = 12  // locals and stack depth together
+	MaxSlots = 12  // sum of locals and stack depth
 	MaxCode  = 512 // instructions
 )
 
-// MaxPower bounds powers by repeated squaring. Larger powers of nearly all numbers are 0, 1 or
-// beyond float64.
+// MaxPower is the maximum exponent of OpPower. Larger powers of nearly all numbers overflow float64
+// or round to 0 or 1.
 const MaxPower = 1 << 20
 
-// maxTableBits bounds the rows of a table per power of 2, so that indices fit into 32 bits.
+// maxTableBits is the maximum of Table.Bits. It ensures that row indices fit into 32 bits.
 const maxTableBits = 20
 
 // Code is an instruction with its argument.
@@ -58,29 +58,29 @@ type Code struct {
 	N  int
 }
 
-// Table is a function of c in [0, 2] in the form of asm.Kernels.Piecewise. If it holds logarithms,
-// its value is exponentiated.
+// Table is a function of c in [0, 2], as a piecewise polynomial for asm.Kernels.Piecewise. If Log
+// is set, it holds the logarithm of the function.
 type Table struct {
 	Rows [][8]float32
 	Bits uint
 	Log  bool
 }
 
-// Program is a kernel as instructions, a function of c and of the norms of two documents. Functions
-// of a single norm are computed once per document, as [Program.Norms]. A Program is immutable and
-// may be used concurrently.
+// Program computes a kernel by instructions, from c and the norms of two documents. Functions of a
+// single norm (Norms) are computed once per document. A Program is immutable and may be used
+// concurrently.
 type Program struct {
 	Code   []Code
 	Consts []float64
 	Tables []Table
-	Norms  []func(x float64) float64 // attributes of a document with norm x; NaN if the program can't be applied to it
+	Norms  []func(x float64) float64 // attributes of a document with norm x; NaN if the program can't be applied to the document
 	Locals int
 
 	// PlainOnly restricts the program to c <= 1, that is to documents without negative values.
 	PlainOnly bool
 }
 
-// effects are the numbers of operands and results of each instruction.
+// effects holds the number of operands and the number of results of each instruction.
 var effects = [numOps][2]int{
 	OpC: {0, 1}, OpConst: {0, 1}, OpX: {0, 1}, OpY: {0, 1}, OpLocal: {0, 1}, OpStore: {1, 0},
 	OpAdd: {2, 1}, OpSub: {2, 1}, OpMul: {2, 1}, OpDiv: {2, 1}, OpNeg: {1, 1},
@@ -88,8 +88,8 @@ var effects = [numOps][2]int{
 	OpDeficit: {1, 1}, OpTable: {1, 1}, OpClamp: {1, 1}, OpSelect: {3, 1},
 }
 
-// Validate returns an error if the program reads an unset operand, doesn't leave exactly one
-// number, or exceeds the limits.
+// Validate returns an error if the program reads a missing operand, doesn't leave exactly one
+// number on the stack, or exceeds the limits.
 func (p *Program) Validate() error {
 	if len(p.Code) > MaxCode {
 		return fmt.Errorf("device: program has %d instructions; the maximum is %d", len(p.Code), MaxCode)
@@ -158,8 +158,8 @@ func (p *Program) Validate() error {
 	return nil
 }
 
-// Holds reports whether the program can be applied to x: all attributes of the norms must be
-// numbers, and with PlainOnly all values must be nonnegative.
+// Holds reports whether the program can be applied to x. No attribute may be NaN, and with
+// PlainOnly all values must be nonnegative.
 func (p *Program) Holds(x *sparse.Embedded) bool {
 	if p.PlainOnly {
 		for _, v := range x.Values {
@@ -179,7 +179,7 @@ func (p *Program) Holds(x *sparse.Embedded) bool {
 }
 
 // Eval returns the program's value for c in [0, 2] and norms x and y. Results of back ends differ
-// from it by a few float64 ulp per instruction. The program must be valid.
+// from this value by a few float64 ulp per instruction. The program must be valid.
 func (p *Program) Eval(c float32, x, y float64) float64 {
 	var stack [MaxSlots]float64
 	var locals [MaxSlots]float64

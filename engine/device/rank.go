@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Order returns the columns by decreasing document frequency, ties broken by index.
+// Order returns the columns in descending order of document frequency, with ties broken by index.
 func Order(df []int32) []uint32 {
 	order := make([]uint32, len(df))
 	for j := range order {
@@ -30,15 +30,16 @@ func Ranks(order []uint32) []uint32 {
 // stopValues is the number of values between two checks for cancellation.
 const stopValues = 1 << 20
 
-// minWorkerValues is the minimum number of values per worker in a transposition. Each worker also
-// needs a value per column, because its column counts take time and memory.
+// minWorkerValues is the minimum number of values per worker in a transposition. A worker also
+// needs at least one value per column, because its column counts take time and memory.
 const minWorkerValues = 1 << 16
 
-// ByRank returns the transpose of m with rows in the order of ranks: row r has the documents with
-// the column of rank r, ascending, and their values. It reuses the memory of t, which may be nil
-// and must not share memory with m. rank is a permutation of the columns. It fails if ctx is done.
+// ByRank returns the transpose of m with rows in the order of ranks. Row r holds the documents that
+// have the column of rank r, in ascending order, and their values. ByRank reuses the memory of t,
+// which may be nil and must not share memory with m. rank is a permutation of the columns. It fails
+// if ctx is done.
 //
-// Each worker counts and then places the values of its own range of rows.
+// Each worker counts the values of a range of rows, and then stores them.
 func ByRank(ctx context.Context, t, m *sparse.CSR, rank []uint32, workers int) (*sparse.CSR, error) {
 	if t == nil {
 		t = &sparse.CSR{}
@@ -56,8 +57,8 @@ func ByRank(ctx context.Context, t, m *sparse.CSR, rank []uint32, workers int) (
 		}
 	}
 	bounds[workers] = n
-	// next has, per worker and row of the transpose, first the number of values, then the index of
-	// the next value. In the end, the last worker's indices are the ends of the rows.
+	// next holds, per worker and row of the transpose, first the number of values, then the index
+	// of the next value. At the end, the last worker's indices are the ends of the rows.
 	next := make([][]int64, workers)
 	for w := range workers - 1 {
 		next[w] = make([]int64, m.Cols)

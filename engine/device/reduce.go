@@ -6,8 +6,8 @@ import (
 )
 
 // Reducer is a [Backend] that reduces rows on the device, so that less data is copied to the host.
-// It ignores Workers. The result of a row doesn't depend on other rows. It returns ErrMemory if the
-// results don't fit in the device's memory.
+// The result of a row doesn't depend on other rows. Methods ignore Request.Workers, and return
+// ErrMemory if the results don't fit in the device's memory.
 type Reducer interface {
 	Backend
 

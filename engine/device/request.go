@@ -2,7 +2,7 @@ package device
 
 import "github.com/gramengine/gram/sparse"
 
-// Columns is the granularity of column ranges: each range begins at a multiple of Columns.
+// Columns is the granularity of column ranges. Each range begins at a multiple of Columns.
 const Columns = sparse.Block
 
 // Request selects rows of a matrix of c = 1 - cosine, or of a kernel of c. The columns are the
@@ -18,25 +18,25 @@ type Request struct {
 	// Prepared is From as converted by a [Preparer]; nil if not converted.
 	Prepared Prepared
 
-	// Docs are the document numbers of the rows, in any order.
+	// Docs are the document indices of the rows, in any order.
 	Docs []int
 
-	// Lo and Hi bound the columns, Lo <= j < Hi; Lo is a multiple of Columns.
+	// Columns are documents Lo <= j < Hi. Lo is a multiple of Columns.
 	Lo, Hi int
 
-	// Half requests only columns from the diagonal on: tiles may omit columns before their first
+	// Half requests only columns from the diagonal on. Tiles may omit columns before their first
 	// row. Docs must then be documents of the columns, in ascending order, and Lo must be 0.
 	Half bool
 
-	// LastFirst requests the last rows first. In a neighbour search the lists then fill early,
-	// which makes later rows faster.
+	// LastFirst requests the last rows first. Neighbour lists then fill early, which makes later
+	// rows faster.
 	LastFirst bool
 
 	// Workers is the number of goroutines that may compute and call visit; 0 means 1.
 	Workers int
 }
 
-// Tile is a block of the result of a [Request], stored by rows or by columns: one of the strides is
+// Tile is a block of the result of a [Request], stored by rows or by columns. One of the strides is
 // 1. It is valid only during the call of the function that receives it.
 type Tile struct {
 	First, Rows int  // rows are Docs[First], Docs[First+1], …
@@ -47,7 +47,7 @@ type Tile struct {
 	Value                []float32
 	RowStride, ColStride int
 
-	// Filled reports, for a RowStride of 1, that padding between columns also holds numbers from 0
+	// Filled reports that, with a RowStride of 1, padding between columns also holds numbers from 0
 	// to 2. A kernel may then be applied to the whole slice.
 	Filled bool
 }

@@ -2,7 +2,7 @@ package device
 
 import "math"
 
-// Constants of the rows of a [Table], as documented in package asm.
+// Row layout of a [Table]: see asm.PiecewiseOctaves and asm.PiecewiseFold.
 const (
 	tableOctaves = 152 + 24
 	tableFold    = 25

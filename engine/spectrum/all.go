@@ -18,9 +18,10 @@ import (
 // GOMAXPROCS. The error is a small multiple of n·2⁻⁵³ times the largest absolute eigenvalue. The
 // bits are the same for any number of workers.
 //
-// It takes AllBytes of memory and time proportional to n³, because blocks of reflections reduce the
-// matrix to tridiagonal form. It stops when ctx is done. A single goroutine reads the values on and
-// below the diagonal once. All returns an error if a value isn't finite or a method of a panics.
+// All reduces a copy of the matrix to tridiagonal form by blocks of reflections. It takes AllBytes
+// of memory, and time proportional to n³. A single goroutine reads the values on and below the
+// diagonal once. All returns an error if ctx is done, if a value isn't finite, or if a method of a
+// panics.
 func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -54,7 +55,8 @@ func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	return values, nil
 }
 
-// least is far below the rounding error of a matrix whose largest value is near 1.
+// least is the threshold below which values are set to 0. It is far below the rounding error of a
+// matrix whose largest value is near 1.
 const least = 0x1p-200
 
 // pack copies the values on and below the diagonal, and checks that they are finite.
@@ -78,14 +80,14 @@ func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
 	return p, nil
 }
 
-// AllBytes returns the memory in bytes that All takes for n rows, without the matrix: a copy of
-// half of it in float64, and vectors.
+// AllBytes returns the memory that All takes for n rows in bytes, excluding the matrix. It consists
+// of a float64 copy of half of the matrix, and vectors.
 func AllBytes(n int) int64 {
 	return 4*int64(n)*int64(n+1) + vectors*8*int64(n)
 }
 
 // Rounding returns n·2⁻²⁴·largest, where largest is the largest absolute eigenvalue. The sign of an
-// eigenvalue of a float32 matrix below this bound may be due to rounding. A relative error of 2⁻²⁴
-// in each value changes no eigenvalue by more than Frobenius(…)·2⁻²⁴ <= √n·2⁻²⁴·largest (Weyl). The
-// remaining factor √n covers errors of the values other than rounding to float32.
+// eigenvalue of a float32 matrix below this bound may be due to rounding. By Weyl's inequality, a
+// relative error of 2⁻²⁴ in each value changes no eigenvalue by more than Frobenius(…)·2⁻²⁴ <=
+// √n·2⁻²⁴·largest. The remaining factor √n covers other errors of the values.
 func Rounding(n int, largest float64) float64 { return float64(n) * 0x1p-24 * largest }

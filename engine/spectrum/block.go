@@ -19,11 +19,11 @@ type blockSpace struct {
 
 	basis      *mat.Dense // most × n; the first count rows are the basis
 	count      int
-	multiplied int          // number of basis vectors that have been multiplied by A; the others form the last block
-	t          []*mat.Dense // Qᵀ A Q: the columns of each block, up to its diagonal block
+	multiplied int          // number of basis vectors already multiplied by A; the other vectors form the last block
+	t          []*mat.Dense // columns of Qᵀ A Q for each block, up to its diagonal block
 	rest       *mat.Dense   // component of the last product that is orthogonal to the basis, as rows
 	beyond     *mat.SymDense
-	scale      float64 // lower bound of the matrix norm
+	scale      float64 // lower bound on the matrix norm
 }
 
 // fresh adds a block of random directions at the start, and when the space is exhausted.
@@ -42,7 +42,7 @@ func (s *blockSpace) fresh(width int) error {
 	return s.add(w, 0)
 }
 
-// rows returns vectors of the basis as rows.
+// rows returns vectors from <= i < to of the basis as rows.
 func (s *blockSpace) rows(from, to int) *mat.Dense {
 	return s.basis.Slice(from, to, 0, s.n).(*mat.Dense)
 }
@@ -105,7 +105,7 @@ func (s *blockSpace) project(w *mat.Dense) (*mat.Dense, error) {
 	return products, nil
 }
 
-// extend adds s.rest as a new block. It ignores directions that are shorter than rounding errors.
+// extend adds s.rest as a new block. It ignores directions shorter than rounding errors.
 func (s *blockSpace) extend() error {
 	w := s.rest
 	s.rest = nil
@@ -113,10 +113,10 @@ func (s *blockSpace) extend() error {
 }
 
 // add orthogonalises the rows of w against the basis and each other, and adds them to the last
-// block. It omits directions of length least or less, and the shortest ones if the basis is full.
-// The Gram matrix of w resolves directions down to 10⁻⁷ of the longest; further rounds add shorter
-// directions. Each direction is orthogonalised until it hardly changes; twice is enough (Giraud,
-// Langou and Rozložník, Numerische Mathematik 101 (2005)).
+// block. It omits directions of length least or less, and the shortest directions if the basis is
+// full. The Gram matrix of w resolves directions down to 10⁻⁷ of the longest. Further rounds add
+// shorter directions. Each direction is orthogonalised until it hardly changes. Twice is enough
+// (Giraud, Langou and Rozložník, Numerische Mathematik 101 (2005)).
 func (s *blockSpace) add(w *mat.Dense, least float64) error {
 	for w != nil && s.count < s.most {
 		strong, weak, _ := split(w, least, s.most-s.count)
@@ -141,9 +141,9 @@ func (s *blockSpace) add(w *mat.Dense, least float64) error {
 	return nil
 }
 
-// split returns up to most orthonormal directions spanned by the rows of w and longer than least,
-// the longest first. Directions below 10⁻⁶ of the longest are inaccurate; weak returns them
-// unscaled. shortest is the square of the smallest length before scaling.
+// split returns up to most orthonormal directions spanned by the rows of w. They are longer than
+// least, with the longest first. Directions below 10⁻⁶ of the longest are inaccurate. weak returns
+// them unscaled. shortest is the square of the smallest length before scaling.
 func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
 	rows, n := w.Dims()
 	var e mat.EigenSym
@@ -177,11 +177,12 @@ func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shor
 	return strong, weak, shortest
 }
 
-// ritz are eigenpairs of T: values in ascending order, vectors in the coordinates of the basis.
+// ritz holds the eigenpairs of T. Values are in ascending order, and vectors in the coordinates of
+// the basis.
 type ritz struct {
 	values    []float64
 	vectors   mat.Dense
-	columns   []int     // columns of the wanted values, the K largest first
+	columns   []int     // indices of the wanted values, with the K largest first
 	residuals []float64 // residuals of the wanted values
 }
 
@@ -243,7 +244,7 @@ func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
 	return found, worst, nil
 }
 
-// unit returns the scale of a relative residual.
+// unit returns the divisor of a relative residual.
 func (r *ritz) unit(column int, opt Options) float64 {
 	if opt.Smallest {
 		return max(math.Abs(r.values[0]), math.Abs(r.values[len(r.values)-1]))
@@ -287,7 +288,7 @@ func (s *blockSpace) result(found *ritz, opt Options) (*Pairs, error) {
 	return out, nil
 }
 
-// greatest returns the value with the largest absolute value, ties broken by index.
+// greatest returns the value with the largest absolute value, with ties broken by index.
 func greatest(v []float64) (most float64) {
 	for _, x := range v {
 		if math.Abs(x) > math.Abs(most) {

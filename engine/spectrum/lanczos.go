@@ -27,22 +27,22 @@ type Options struct {
 	K        int  // number of largest eigenvalues, with eigenvectors; default 6
 	Smallest bool // also find the K smallest eigenvalues, without eigenvectors
 	Block    int  // vectors per product; default K/3, from 8 to 128, or 1 with Smallest
-	// Vectors is the maximum size of the basis, which bounds products and memory; default 200 + 5 K
-	// + 10 Block, or 600 with Smallest.
+	// Vectors is the maximum size of the basis, which limits the number of products and the memory.
+	// Default: 200 + 5 K + 10 Block, or 600 with Smallest.
 	Vectors int
-	// Tolerance is the maximum residual of a converged value: relative to the eigenvalue, default
-	// 10⁻⁴, or with Smallest relative to the largest absolute value, default 2⁻²⁴. Errors are about
-	// Tolerance² for eigenvalues, and Tolerance / relative gap to the next eigenvalue for
-	// eigenvectors.
+	// Tolerance is the maximum relative residual of a converged value. It is relative to the
+	// eigenvalue (default 10⁻⁴), or with Smallest to the largest absolute value (default 2⁻²⁴). The
+	// error of an eigenvalue is about Tolerance². The error of an eigenvector is about Tolerance
+	// divided by the relative gap to the next eigenvalue.
 	Tolerance float64
 	Seed      uint64 // seed of the first block
 
-	// Progress, if not nil, is called after each product with the size of the basis, its maximum,
-	// and the largest relative residual, NaN if unknown.
+	// Progress, if not nil, is called after each product with the size of the basis, the maximum
+	// size, and the largest relative residual (NaN if unknown).
 	Progress func(vectors, most int, worst float64)
 }
 
-// Value is an approximate eigenvalue: the matrix has an eigenvalue within Residual of Value.
+// Value is an approximate eigenvalue. The matrix has an eigenvalue within Residual of Value.
 // Residual includes rounding errors of the products.
 type Value struct {
 	Value, Residual float64
@@ -86,8 +86,8 @@ func (o Options) wanted() int {
 	return o.K
 }
 
-// LanczosBytes returns the memory in bytes that Lanczos takes for n rows: the basis, its products
-// and the blocks of a product. If the result exceeds int64, it is the largest int64.
+// LanczosBytes returns the memory that Lanczos takes for n rows in bytes, or the largest int64 on
+// overflow. It consists of the basis, its products and the blocks of a product.
 func LanczosBytes(n int, opt Options) int64 {
 	opt, _ = opt.resolve(n)
 	vectors := int64(opt.Vectors)
@@ -97,7 +97,7 @@ func LanczosBytes(n int, opt Options) int64 {
 	return 8*int64(n)*(vectors+2*int64(opt.K)+6*int64(opt.Block)) + 24*vectors*vectors
 }
 
-// Pairs are eigenvalues of a matrix, and the eigenvectors of the largest ones.
+// Pairs holds eigenvalues of a matrix, and the eigenvectors of the largest eigenvalues.
 type Pairs struct {
 	Largest  []Value    // in descending order
 	Smallest []Value    // in ascending order; nil unless Options.Smallest is set
@@ -105,16 +105,16 @@ type Pairs struct {
 	Basis    int        // size of the basis
 }
 
-// Lanczos returns the largest and smallest eigenvalues of a by the block Lanczos method: it builds
-// an orthonormal basis Q of the Krylov space that b random vectors span with A, A², …, and returns
-// eigenpairs of T = Qᵀ A Q, each with its residual ‖A y - θ y‖. Each new block is orthogonalised
+// Lanczos returns the largest and smallest eigenvalues of a by the block Lanczos method. It builds
+// an orthonormal basis Q of the Krylov space that Block random vectors span with A, A², …, and
+// returns eigenpairs of T = Qᵀ A Q, with residuals ‖A y - θ y‖. Each new block is orthogonalised
 // twice against all previous blocks. Lanczos ends when all residuals are within the tolerance, or
 // when the dimension of the space reaches Vectors or the matrix dimension.
 //
 // If Apply returns the same bits, results have the same bits for any number of CPUs. Vectors are
-// orthogonal to 10⁻¹³. The i-th largest value is at most the i-th largest eigenvalue, the i-th
+// orthogonal to 10⁻¹³. The i-th largest value is at most the i-th largest eigenvalue, and the i-th
 // smallest value at least the i-th smallest eigenvalue. An eigenvalue of multiplicity above Block
-// may be found fewer times. Lanczos allocates LanczosBytes. It fails if Apply fails, if ctx is
+// may be returned fewer times. Lanczos allocates LanczosBytes. It fails if Apply fails, if ctx is
 // done, if a product isn't finite, or if a number in opt is negative.
 //
 // With Block 1 and a gap g in a spectrum of width w, about √(w/g) products reduce the error by e⁴.

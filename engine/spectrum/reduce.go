@@ -26,12 +26,12 @@ const (
 	panelRows    = 32   // number of rows that are reduced before the remaining matrix is updated
 	productParts = 16   // partial sums of a product of the matrix and a vector
 	wholeProduct = 256  // maximum rows of a product with one part
-	columnBlock  = 1024 // number of columns of a product that are processed together
-	rankBlock    = 256  // the same for an update of rank 2·panelRows; its vectors stay in the cache
-	updateRows   = 32   // number of rows per task of such an update
+	columnBlock  = 1024 // number of columns of a product per pass
+	rankBlock    = 256  // number of columns per pass of an update of rank 2·panelRows; its vectors stay in the cache
+	updateRows   = 32   // number of rows per task of an update
 )
 
-// vectors is the number of values per row that a reduction takes in addition to the matrix.
+// vectors is the number of values per row that a reduction stores in addition to the matrix.
 const vectors = 2*panelRows + productParts + 2
 
 // tridiagonalise reduces a to a tridiagonal matrix with the same eigenvalues, by reflections from
@@ -42,8 +42,8 @@ const vectors = 2*panelRows + productParts + 2
 //
 //	A - vwᵀ - wvᵀ,   w = τAv - ½τ²(vᵀAv)v
 //
-// A panel of rows is reduced while v and w are stored; then one pass subtracts all of them from the
-// rows above. Source: Dongarra, Sorensen and Hammarling, J. Comput. Appl. Math. 27 (1989); LAPACK's
+// The vectors v and w of a panel of rows are stored. Then one pass updates the rows above with all
+// of them. Source: Dongarra, Sorensen and Hammarling, J. Comput. Appl. Math. 27 (1989); LAPACK's
 // dsytrd with the upper triangle by columns, which is the lower triangle by rows.
 func tridiagonalise(ctx context.Context, a *packed, workers int) (d, e []float64, err error) {
 	n := a.n
@@ -109,7 +109,7 @@ func reflect(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]
 	rest := floats.Dot(x[:last], x[:last])
-	if rest < minSquare { // practically 0, and too inaccurate for a reflection
+	if rest < minSquare { // too small for an accurate reflection, so treated as 0
 		return alpha, 0
 	}
 	beta = -math.Copysign(math.Sqrt(alpha*alpha+rest), alpha)

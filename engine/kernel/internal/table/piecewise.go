@@ -39,9 +39,9 @@ type Piecewise struct {
 }
 
 const (
-	nodes     = 6 // number of interpolation nodes, and of coefficients
-	rowError  = 6 // index of the error bound in a row
-	minBits   = 3 // at least 2³ intervals per power of 2
+	nodes     = 6         // number of interpolation nodes, and of coefficients
+	rowError  = 6         // index of the error bound in a row
+	minBits   = 3         // at least 2³ intervals per power of 2
 	maxBits   = 8         // at most 2⁸ intervals per power of 2
 	logBits   = 6         // if more bits are needed, log g is tried
 	roughness = 64 * Unit // maximum error relative to size, or to the largest |g| of the interval
