@@ -2,26 +2,27 @@ package arccosine
 
 import "math"
 
-// Min and Max bound the degree. Near -½ the diagonal tends to infinity, and 1 - cosine in the
-// feature space loses digits. Above Max the diagonal at norm 1, (2n-1)!!, overflows float32.
+// Min and Max are the smallest and largest degree. Near -½ the diagonal tends to infinity, and 1 -
+// cosine in the feature space loses digits. Above Max the diagonal at norm 1, (2n-1)!!, overflows
+// float32.
 const (
 	Min = -0.499
 	Max = 28
 )
 
-// Degree is J_n for one n, with precomputed values that don't depend on the angle. It is immutable
-// and may be used concurrently.
+// Degree computes J_n for a fixed n, with precomputed values that don't depend on the angle. It is
+// immutable and may be used concurrently.
 type Degree struct {
 	n        float64
 	diagonal float64 // J_n(0)
-	factor   float64 // factor of (1)
+	factor   float64 // factor before F in (1)
 
-	base    *series // (4) for the degree in (-½, 1) at which recursion (3) starts; nil for integer n
+	base    *series // series (4) for the degree in (-½, 1) at which recursion (3) starts; nil for integer n
 	baseN   float64
-	deficit *series // (4) for n itself
+	deficit *series // series (4) for degree n
 }
 
-// New returns the degree n, from [Min] to [Max].
+// New returns the Degree for n, from [Min] to [Max].
 func New(n float64) *Degree {
 	d := &Degree{
 		n:        n,

@@ -1,6 +1,6 @@
-// Package arccosine computes the arc-cosine kernels in float64: every degree above -½, and degree 0
-// with biased thresholds. Package engine/kernel defines kernels with tables and maps from these
-// functions.
+// Package arccosine computes arc-cosine kernels in float64, for every degree above -½, and for
+// degree 0 with biased thresholds. Package engine/kernel defines kernels with tables and maps from
+// these functions.
 //
 // # Every degree
 //
@@ -12,8 +12,8 @@
 //
 //	J_n = Γ(n+1) ∫₀^φ (cos ψ - cos φ)ⁿ dψ
 //
-// which is Mehler's integral of a Legendre function. As a hypergeometric function it is, with z = 1
-// - c/2,
+// which is Mehler's integral of a Legendre function. As a hypergeometric function, with z = 1 -
+// c/2,
 //
 //	J_n = √(π/2) Γ(n+1)²/Γ(n+3/2) (2-c)^(n+½) F(½, ½; n+3/2; z)                    (1)
 //

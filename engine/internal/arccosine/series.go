@@ -2,7 +2,7 @@ package arccosine
 
 import "math"
 
-// series evaluates (4) for one degree. With n = m + ½ - ε and an integer m >= 0, the terms from
+// series evaluates (4) for a fixed degree. With n = m + ½ - ε and an integer m >= 0, terms from
 // x^(m+1) on are combined in pairs,
 //
 //	J_n/J_n(0) = 1 + Σ a_k x^k + x^(m+1) Σ x^j (u_j - v_j x^(-ε))/ε,   1 <= k <= m,  j >= 0
@@ -28,8 +28,8 @@ type series struct {
 // terms is the number of terms for x <= ½. The remaining terms are below 2⁻⁵⁶ of the sum.
 const terms = 60
 
-// nearPole is the largest |ε| for which pairs use logarithms. For larger |ε| the difference loses
-// less than 3 bits.
+// nearPole is the largest |ε| for which pairs use logarithms. For larger |ε| direct subtraction
+// loses less than 3 bits.
 const nearPole = 0.25
 
 func newSeries(n float64) *series {
@@ -103,7 +103,7 @@ func gammas(e float64) float64 {
 	return sum
 }
 
-// zeta returns Riemann's ζ(k) for k >= 2: the sum of nineteen terms, and the Euler-Maclaurin
+// zeta returns Riemann's ζ(k) for k >= 2. It sums nineteen terms, and uses the Euler-Maclaurin
 // formula for the rest. The error is below 10⁻¹⁷.
 func zeta(k int) float64 {
 	const n = 20

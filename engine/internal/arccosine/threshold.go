@@ -21,8 +21,8 @@ import (
 // where ξ, η and θ are angles of the triangle 0, x, y. For b < 0, the complements give k^b = k^(-b)
 // + erf(|h|/√2) + erf(|k|/√2). b = 0 gives degree 0. The error is below 10⁻¹³ √(k(x,x) k(y,y)).
 //
-// Source: Cho, PhD thesis, UCSD 2012, ch. 3, eq. 3.3-3.5, with I(r, ξ) there for r = 1/h; Owen,
-// Ann. Math. Statist. 27 (1956), for the same as T(h, a).
+// Source: Cho, PhD thesis, UCSD 2012, ch. 3, eq. 3.3-3.5, where I(r, ξ) has r = 1/h; Owen, Ann.
+// Math. Statist. 27 (1956), whose T(h, a) is the same function.
 func Biased(c, x, y, b float64) float64 {
 	h, k := math.Abs(b)/x, math.Abs(b)/y
 	if b == 0 {
@@ -60,8 +60,8 @@ func Cotangents(c, x, y float64) (atX, atY float64) {
 	return atX, atY
 }
 
-// legendre holds nodes x and weights w of Gauss-Legendre quadrature on [-1, 1], and e = e^v at the
-// nodes v of [0, 1], for [sector].
+// legendre returns the nodes x and weights w of Gauss-Legendre quadrature on [-1, 1], and e = e^v
+// at the nodes v on [0, 1], for [sector].
 var legendre = sync.OnceValue(func() (g struct{ x, w, e [20]float64 }) {
 	quad.Legendre{}.FixedLocations(g.x[:], g.w[:], -1, 1)
 	for i, x := range g.x {
@@ -101,7 +101,7 @@ func head(h, a float64) float64 {
 // middle returns I(h, π/2) - I(h, ξ) for a = cot ξ, an odd function of a.
 func middle(h, a float64) float64 {
 	switch v := math.Abs(a); {
-	case h > 40 || v == 0: // a is 0 if x and y are equal
+	case h > 40 || v == 0: // a is 0 if x = y
 		return 0
 	case v <= 1:
 		return math.Copysign(math.Exp(-h*h/2)*head(h, v), a)

@@ -1,5 +1,5 @@
 // Package cache stores tiles of c in bounded memory, for use by all kernels on the same documents.
-// If c of all pairs fits, it is stored whole. Otherwise parts of rows are stored, and the least
+// If c of all pairs fits, all of it is stored. Otherwise parts of rows are stored, and the least
 // recently used parts are evicted. The kernel is applied when a row is read.
 package cache
 
@@ -17,7 +17,7 @@ import (
 type Cache struct {
 	*compute.Computer
 	limit int64
-	width int // columns of a block
+	width int // columns per tile
 
 	whole *whole   // all of c; nil if it doesn't fit
 	part  *partial // tiles of c; nil if all of c fits
@@ -27,14 +27,14 @@ type Cache struct {
 
 // Stats holds counters since the cache was made.
 type Stats struct {
-	tiles.CacheStats       // counts of tiles or, if Whole, of rows read and panels computed
+	tiles.CacheStats       // counts of tiles; if Whole, of rows read and panels computed
 	Whole            bool  // c of all pairs fits into the limit
 	Served           int64 // number of kernel values served
 	Computed         int64 // number of pairs whose c was computed
 }
 
-// BlockCols is the default number of columns per tile. Larger tiles compute more unneeded values,
-// smaller tiles spend more time on lookups. The CPU's posting lists have blocks of the same size: a
+// BlockCols is the default number of columns per tile. Larger tiles compute more unneeded values.
+// Smaller tiles need more lookups. The CPU's posting lists have blocks of the same size, because a
 // tile that begins within a block requires a search in each list.
 const BlockCols = 4096
 
@@ -60,7 +60,7 @@ func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 // Width returns the number of columns of a tile.
 func (c *Cache) Width() int { return c.width }
 
-// Whole reports whether all of c fits into the bound.
+// Whole reports whether c of all pairs fits.
 func (c *Cache) Whole() bool { return c.whole != nil }
 
 // Counts returns the current counters.
@@ -77,8 +77,8 @@ func (c *Cache) Counts() Stats {
 	return s
 }
 
-// Rows writes rows of the matrix of k, restricted to ranges of columns, which are consecutive in
-// dst[r]. Missing values are computed in panels.
+// Rows writes values of the matrix of k in the given rows and ranges of columns. dst[r] receives
+// the values of rows[r], range after range. Missing values are computed in panels.
 func (c *Cache) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	q, err := c.request(k, rows, columns, dst)
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 )
 
 // partial stores tiles of c in bounded memory. A tile is part of a single row, because the rows
-// that a solver needs are scattered. A panel may compute any set of rows.
+// that a solver reads are scattered. A panel can compute any set of rows.
 type partial struct {
 	cache *tiles.Cache
-	// transposed blocks, one per panel that may be in use; nil until first needed
+	// transposed blocks for concurrent panels; nil until first needed
 	scratch      chan []float32
 	scratchBytes int64
 }
 
-// scratchStride is the distance between documents of a transposed block. A power of two would use
-// few cache sets.
+// scratchStride is the stride between documents of a transposed block. A power of two would use few
+// cache sets.
 const scratchStride = compute.BlockDocs + 16
 
 // blockBytes returns the size of a transposed block in bytes, rounded up to the runtime's 8 KiB
 // pages.
 func blockBytes(panel int) int64 { return (4*int64(panel)*scratchStride + 8191) / 8192 * 8192 }
 
-// ScratchBytes returns the memory of the transposed blocks of a number of workers.
+// ScratchBytes returns the memory of the workers' transposed blocks in bytes.
 func ScratchBytes(workers, panel int) int64 { return int64(workers) * blockBytes(panel) }
 
 // newPartial divides limit bytes into scratch space and tiles. If memory is too small for all
@@ -48,7 +48,7 @@ func newPartial(of *compute.Computer, width int, limit int64) (*partial, error) 
 	return p, nil
 }
 
-// need is a tile that a request needs: row rows[r] in a block.
+// need is a tile of row rows[r] that a request needs.
 type need struct {
 	r    int
 	span span
@@ -95,7 +95,7 @@ func (q *request) fetch(ctx context.Context, missing []need) error {
 }
 
 // compute computes tiles, grouped into panels per block, and serves them. After an error it
-// abandons the other tiles.
+// abandons the remaining tiles.
 func (q *request) compute(ctx context.Context, mine []need) error {
 	c := q.c
 	defer q.abandon(mine)
@@ -116,7 +116,7 @@ func (q *request) compute(ctx context.Context, mine []need) error {
 	})
 }
 
-// abandon abandons claimed tiles that weren't completed.
+// abandon releases claimed tiles that weren't completed.
 func (q *request) abandon(mine []need) {
 	for i := range mine {
 		if m := &mine[i]; m.tile != nil && !m.done {
@@ -126,8 +126,8 @@ func (q *request) abandon(mine []need) {
 }
 
 // shareOut divides tiles, sorted by block and row, into tasks. A task is a list of groups with the
-// same rows in consecutive blocks. A group has at most a panel of tiles, so each panel is loaded
-// once.
+// same rows in consecutive blocks. A group has at most panel tiles, so each panel is loaded once
+// per task.
 func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
 	var chains [][][]need
 	groups := 0
@@ -194,8 +194,8 @@ func (c *Cache) blockRange(block int) (base, end int) {
 	return block * c.width, min((block+1)*c.width, c.Len())
 }
 
-// keep stores part of a row of c, from column lo on, in its tile, or in the result if there is no
-// tile. The last part completes and serves the tile.
+// keep copies part of a row of c, from column lo on, to its tile. If there is no tile, it writes
+// kernel values to the result. The last part completes and serves the tile.
 func (q *request) keep(m *need, lo int, row []float32, last bool) error {
 	c := q.c
 	c.computed.Add(int64(len(row)))

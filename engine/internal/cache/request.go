@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// request is a call of Rows.
+// request is the state of a call of Rows.
 type request struct {
 	c      *Cache
 	k      kernel.Kernel
@@ -23,7 +23,7 @@ type request struct {
 }
 
 // piece is a range of columns lo <= j < hi within a block. Its values are written to a row of the
-// result from index at on. A span is the range of pieces in one block.
+// result from index at on. A span is the range of pieces in a block.
 type (
 	piece struct{ lo, hi, at int }
 	span  struct {
@@ -82,7 +82,8 @@ func (c *Cache) request(k kernel.Kernel, rows []int, columns [][2]int, dst [][]f
 	return q, nil
 }
 
-// apply maps values of c of row rows[r], from column base on, to the pieces of a span.
+// apply maps values of c in row rows[r], from column base on, to kernel values for the pieces of a
+// span.
 func (q *request) apply(r int, s span, values []float32, base int) error {
 	for _, p := range q.pieces[s.first:s.last] {
 		lo, hi := max(p.lo, base), min(p.hi, base+len(values))

@@ -11,14 +11,14 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// whole stores c of all pairs. It is computed in panels of rows of the symmetric half. The columns
+// whole stores c of all pairs. Panels of rows of the upper triangle are computed, and the columns
 // of a panel begin at its first document.
 type whole struct {
 	n    int
 	c    []float32 // n×n; nil until first needed
 	have []bool    // computed panels
 
-	building     chan struct{} // one token, held by the caller that builds
+	building     chan struct{} // holds a token, which a caller takes while it builds
 	complete     atomic.Bool
 	bytes        atomic.Int64 // memory of c, and of a matrix that Ready made instead of c
 	hits, misses atomic.Int64
@@ -92,7 +92,7 @@ func (c *Cache) panelRange(p int) (first, end int) {
 	return p * width, min((p+1)*width, c.whole.n)
 }
 
-// panelPairs returns the number of pairs of the half in a panel.
+// panelPairs returns the number of pairs of the upper triangle in a panel.
 func (c *Cache) panelPairs(p int) int64 {
 	first, end := c.panelRange(p)
 	return int64(end-first)*int64(c.whole.n-end) + compute.PairsOf(end-first)
@@ -121,11 +121,12 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	})
 }
 
-// Free reports whether a matrix may take the memory of c: all of c fits and isn't computed yet.
+// Free reports whether a matrix may take the memory of c, because all of c fits and isn't computed
+// yet.
 func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() }
 
-// Lend reserves the memory of c for a matrix, until [Cache.GiveBack]. Free must be true. It returns
-// false if the memory is already reserved, and waits for a running Build.
+// Lend reserves the memory of c for a matrix until [Cache.GiveBack] is called. Free must be true.
+// Lend waits for a running Build, and returns false if the memory is already reserved.
 func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
 	w := c.whole
 	if err := w.enter(ctx); err != nil {
@@ -145,5 +146,5 @@ func (c *Cache) Made() {
 	c.whole.misses.Add(int64(len(c.whole.have)))
 }
 
-// GiveBack releases memory from Lend.
+// GiveBack releases memory that Lend reserved.
 func (c *Cache) GiveBack(bytes int64) { c.whole.bytes.Add(-bytes) }

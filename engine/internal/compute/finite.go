@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// Infinite returns the index of the first value that is NaN or infinite (beyond float32), or -1.
-// Engines check all returned values with it.
+// Infinite returns the index of the first value that is NaN or infinite because of overflow, or -1.
+// Engines check all returned values with Infinite.
 func Infinite(v []float32) int {
 	if allFinite(v) {
 		return -1
@@ -20,7 +20,7 @@ func Infinite(v []float32) int {
 	return slices.IndexFunc(v, func(v float32) bool { return v-v != 0 })
 }
 
-// allFinite checks two values at a time, which takes 0.2 ns per value: adding 1 to an exponent of
+// allFinite checks two values at a time, which takes 0.2 ns per value. Adding 1 to an exponent of
 // all ones carries into the sign bit.
 func allFinite(v []float32) bool {
 	const exponent, one, sign = 0x7f800000_7f800000, 0x00800000_00800000, 0x80000000_80000000

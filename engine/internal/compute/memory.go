@@ -23,14 +23,14 @@ func Allowed(what string, need, limit int64) error {
 	return nil
 }
 
-// Available is run.Available; tests replace it.
+// Available is run.Available. Tests replace it.
 var Available = run.Available
 
 // smallBytes is the size up to which free memory isn't checked, because the system call takes time.
 const smallBytes = 64 << 20
 
-// Affordable returns a MemoryError if the computer has less than bytes free. Garbage is included in
-// the free memory.
+// Affordable returns a MemoryError if the computer's free memory is less than bytes. Free memory
+// includes garbage of the Go heap.
 func Affordable(what string, bytes int64) error {
 	if bytes > math.MaxInt {
 		return &run.MemoryError{What: "engine: " + what, Need: bytes, Limit: math.MaxInt, Machine: true}

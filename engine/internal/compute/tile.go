@@ -6,7 +6,8 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// Pairs returns the number of requested pairs with rows first <= i < end and columns lo <= j < hi.
+// Pairs returns the number of pairs that r requests in rows first <= i < end and columns lo <= j <
+// hi.
 func Pairs(r *device.Request, first, end, lo, hi int) (pairs int64) {
 	if !r.Half {
 		return int64(end-first) * int64(hi-lo)
@@ -26,8 +27,8 @@ func Lines(t *device.Tile) (lines, length, stride int) {
 	return t.Cols(), t.Rows, t.ColStride
 }
 
-// Part returns the part of a tile with rows first <= r < end and columns lo <= j < hi, in the
-// tile's numbering. The ranges must be within the tile.
+// Part returns rows first <= r < end and columns lo <= j < hi of a tile, with the indices of the
+// request. The ranges must be within the tile.
 func Part(t *device.Tile, first, end, lo, hi int) device.Tile {
 	part := *t
 	part.First, part.Rows, part.Lo, part.Hi = first, end-first, lo, hi

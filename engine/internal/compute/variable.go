@@ -9,14 +9,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Norms rounded to float32 are too inaccurate for kernels of vectors: distances far from the origin
-// are differences of large norms. So the variable of such a kernel, ⟨x, y⟩ or ‖x-y‖², is computed
-// in float64, and the kernel is applied with norms of 1. The inner product of integer counts is an
-// integer. If the error of c is small enough, rounding makes it exact, and so ‖x-y‖² = ‖x‖² + ‖y‖²
-// - 2⟨x, y⟩. The product of the norms may be up to 1.9·10⁵, or more for small c.
+// Norms rounded to float32 are too inaccurate for kernels of vectors, because distances far from
+// the origin are differences of large norms. So the variable of such a kernel, ⟨x, y⟩ or ‖x-y‖², is
+// computed in float64, and the kernel is applied with norms of 1. The inner product of integer
+// counts is an integer. If the error of c is small enough, rounding makes this integer exact, and
+// then ‖x-y‖² = ‖x‖² + ‖y‖² - 2⟨x, y⟩ is exact, too. For this the product of the norms may be up to
+// 1.9·10⁵, or more for small c.
 
-// variableOf returns the variable of a kernel. It is OfAll if embedded vectors have norm 1, and for
-// inner products of fractional values.
+// variableOf returns the variable that is computed in float64. It is OfAll if embedded vectors have
+// norm 1, and for inner products of fractional values.
 func (c *Computer) variableOf(k kernel.Kernel) kernel.Variable {
 	of := kernel.VariableOf(k)
 	e := c.X.Embedder.Embedding
@@ -42,8 +43,8 @@ func (c *Computer) whole() bool {
 }
 
 // wholeRow reports whether document i has integer raw counts and a norm whose square is finite in
-// float64. unseen allows a fractional value in the last column of an open embedder, √Σv² of unknown
-// columns.
+// float64. unseen allows a fractional value in the last column of an open embedder, which holds
+// √Σv² of unknown columns.
 func wholeRow(x *sparse.Embedded, i int, unseen bool) bool {
 	f := x.Embedder
 	if f.Embedding != (sparse.Embedding{}) || f.Weights != nil || f.Views != nil || !(x.Norms[i] < 1<<25) {
@@ -114,8 +115,8 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 // Adding and then subtracting magic rounds a number below 2⁵¹ to an integer, half to even.
 const magic = 0x1.8p52
 
-// substitute writes the variable for documents with norm x and norms y, in the form that
-// [kernel.Apply] expects with norms of 1. dst and c may be the same slice.
+// substitute writes the variable for a document with norm x and documents with norms y, in the form
+// that [kernel.Apply] expects with norms of 1. dst and c may be the same slice.
 func substitute(of kernel.Variable, dst, c []float32, x float64, y []float64, whole bool) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	switch {

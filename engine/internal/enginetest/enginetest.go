@@ -60,7 +60,7 @@ func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	return m
 }
 
-// Fit fits an embedding. Labels alternate between two classes; the first document has both.
+// Fit fits an embedding. Labels alternate between two classes. The first document has both.
 func Fit(e sparse.Embedding, m *sparse.CSR) *sparse.Embedder {
 	var labels sparse.Labels
 	for i := range m.Rows() {
@@ -138,7 +138,7 @@ func SameBits(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
 }
 
-// Kernels are kernels with typical and extreme parameters for text.
+// Kernels lists kernels with typical and extreme parameters for text.
 var Kernels = []string{
 	"c", "bhattacharyya",
 	"diffusion:t=0.03", "diffusion:t=0.5", "diffusion:t=8",
@@ -189,8 +189,9 @@ var Kernels = []string{
 	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1):layers=4", "compose(rbf:gamma=0.1,ngd)",
 }
 
-// ISAs returns the instruction sets to test: all supported by the CPU, or with -short only the
-// fastest. With the race detector the generic kernels are twenty times as slow as the assembly.
+// ISAs returns the instruction sets to test. These are all sets that the CPU supports, or with
+// -short only the fastest. With the race detector the generic kernels are twenty times as slow as
+// the assembly.
 func ISAs() []asm.ISA {
 	all := asm.Available()
 	if testing.Short() {

@@ -8,7 +8,7 @@ import "math"
 //
 // It is immutable and may be used concurrently.
 type Kernel struct {
-	Sphere    *Sphere // the functions ψ; nil replaces their sum by 1
+	Sphere    *Sphere // functions ψ; nil replaces their sum by 1
 	T         float64 // time in squared units of d; must be positive
 	Form      Form
 	Cutoff    float64 // radius of the cut-off in units of d, 0 for none; see [LogCutoff]
@@ -19,8 +19,7 @@ type Kernel struct {
 // -1, 0 or 1. The logarithm of 0 is -Inf. Beyond the cut-off the kernel is 0, even if ψ₀ is
 // infinite.
 //
-// Accuracy: the errors of [Sphere.LogSum] and [LogCutoff], and a few float64 ulp of each
-// logarithm.
+// Accuracy: the errors of [Sphere.LogSum] and [LogCutoff], and a few float64 ulp of each logarithm.
 func (k *Kernel) Log(c float64) (logarithm, sign float64) {
 	x, _, _ := places(c)
 	cut := LogCutoff(k.Cutoff, 2*x)
@@ -57,8 +56,8 @@ func (k *Kernel) LogRatio(c float64) float64 {
 	if k.Sphere == nil {
 		return logarithm
 	}
-	// diagonal is Σ ψ_k/ψ₀ t^k at c = 0, and change the increase of this sum at c. Both are in
-	// units of the largest power of t.
+	// diagonal is Σ ψ_k/ψ₀ t^k at c = 0, and change is the increase of this sum from 0 to c. Both
+	// are in units of the largest power of t.
 	var change, diagonal float64
 	s := k.Sphere
 	unit := max(1, s.a*s.a*k.T/4)

@@ -7,7 +7,7 @@ import (
 
 // The functions w_k are even in x. Their only singularities are poles at x² = (πj)², j = 1, 2, …,
 // of order k, or (n-3)/2 for odd n if that is smaller. (There the parametrix is the asymptotic
-// series of a Bessel function, which ends for half-integer orders.) So
+// series of a Bessel function, which is finite for half-integer orders.) So
 //
 //	w_k(x) = v_k(y) / (1-y)^p,   y = x²/π²,   p = poleOrder(n, k)
 //
@@ -15,8 +15,8 @@ import (
 // each term is at most about a quarter of the previous one. Power series are integrated exactly:
 // with z = x², L w = 4z w_zz + 2n w_z + Q w, and a term z^j of L w becomes z^j/(2j+k).
 //
-// Coefficients are computed with extra digits, because multiplications by (1-y)^k and derivatives
-// lose some digits. The float64 results are correctly rounded.
+// Coefficients are computed with extra digits, because multiplication by (1-y)^k and
+// differentiation lose some digits. The float64 results are correctly rounded.
 const (
 	seriesTerms = 48  // 4⁻⁴⁸ is below float64 precision, even with a factor of 48⁷ from poles of order 8
 	seriesBits  = 384 // divisions for the cotangent and powers of 1-y lose about 100 bits
@@ -132,7 +132,7 @@ var logSineSeries = func() []float64 {
 	return s
 }()
 
-// zeta returns Riemann's ζ(s) for integer s >= 2: the sum of its first terms, smallest first, and
+// zeta returns Riemann's ζ(s) for integer s >= 2. It sums the first terms, smallest first, and uses
 // the Euler-Maclaurin formula for the rest. The truncation error is below 10⁻¹⁸.
 func zeta(s int) float64 {
 	const direct = 32

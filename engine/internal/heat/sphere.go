@@ -27,7 +27,7 @@ const (
 type Sphere struct {
 	n, order int
 	a        float64     // (n-1)/2
-	ratio    [][]float64 // v_k as power series in y, see ratios
+	ratio    [][]float64 // coefficients of v_k in y; see ratios
 }
 
 // NewSphere computes ψ₀ … ψ_order of the n-sphere, for 1 <= n <= [MaxDimension] and 0 <= order <=

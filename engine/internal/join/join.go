@@ -2,9 +2,9 @@
 // pairs.
 //
 // Identical documents are compared once. Columns are ranked from the rarest to the most frequent.
-// Let u be a document's unit vector, and N(t) the squared length of u from column t on. If t is the
-// first column that documents x and y share, their cosine is at most √(Nₓ(t) N_y(t)) by Cauchy and
-// Schwarz. So a pair with a cosine of at least τ > 0 satisfies
+// Let u be a document's unit vector, and N(t) the squared norm of its values from column t on. If t
+// is the first column that documents x and y share, their cosine is at most √(Nₓ(t) N_y(t)) by the
+// Cauchy-Schwarz inequality. So a pair with a cosine of at least τ > 0 satisfies
 //
 //	Nₓ(t) N_y(t) >= τ²,
 //
@@ -43,18 +43,18 @@ import (
 
 const margin = 0x1p-21
 
-// Join is a search for pairs of documents of two sets, or of one set.
+// Join finds pairs of documents of two sets, or of a single set.
 type Join struct {
-	rows, cols *side // the same for pairs of one set
+	rows, cols *side // the same for a single set
 	tau        float64
 	most       float64 // bound on c
 	workers    int
 	rank       []uint32 // rank of each column, rare columns first
-	frequency  []int32  // per rank: number of distinct column documents with the column
+	frequency  []int32  // per rank: number of distinct column documents that have the column
 	rarest     int32    // minimum frequency of an indexed column: 2, or 1 for Query
 	sampled    uint32   // a column is in sketches if its hash is below sampled
-	stripes    [][2]int // ranges of ranks whose lists are in memory together
-	lists      *lists   // lists of the only stripe
+	stripes    [][2]int // ranges of ranks whose lists are in memory at the same time
+	lists      *lists   // lists of the stripe, if there is only one
 
 	Counts Counts
 }
@@ -63,8 +63,8 @@ type Join struct {
 type Counts struct {
 	Distinct int     // number of distinct documents
 	Values   int64   // number of values of distinct documents
-	Before   int64   // number of these values that are before their document's cut
-	Matches  int64   // number of pairs of list entries whose lengths allow the bound
+	Before   int64   // number of values before their document's cut
+	Matches  int64   // number of pairs of list entries that are a match
 	Sketched float64 // fraction of matches that pass the sketches, estimated from a sample
 	Steps    float64 // mean number of merge steps per match, estimated from a sample
 	Checked  float64 // fraction of matches that must be checked, estimated from a sample
@@ -73,8 +73,8 @@ type Counts struct {
 // ErrFar reports that the bound is too large to skip any column.
 var ErrFar = errors.New("join: the bound is too large to skip any column")
 
-// New prepares the search for pairs of x and y within a bound on c; y is nil for pairs of documents
-// of x. It finds copies and ranks columns. Both sets must be valid and have the same embedder.
+// New returns a Join for pairs of x and y within a bound on c. y is nil for pairs of documents of
+// x. New finds copies and ranks columns. Both sets must be valid and have the same embedder.
 func New(ctx context.Context, x, y *sparse.Embedded, bound float64, workers int) (*Join, error) {
 	j := &Join{tau: 1 - bound, most: bound, workers: max(workers, 1), rarest: 2}
 	if !(j.tau > 0) {
@@ -132,8 +132,8 @@ func (j *Join) sides() []*side {
 func (j *Join) Copies(i int) []uint32   { return j.rows.copies(uint32(i)) }
 func (j *Join) OfColumn(i int) []uint32 { return j.cols.copies(uint32(i)) }
 
-// EachCopied calls visit for each distinct row document that has copies, with the document and its
-// copies.
+// EachCopied calls visit for each distinct row document that has copies, with a list of the
+// document and its copies.
 func (j *Join) EachCopied(visit func(copies []uint32) error) error {
 	for _, d := range j.rows.distinct {
 		if c := j.rows.copies(d); len(c) > 1 {
@@ -145,7 +145,7 @@ func (j *Join) EachCopied(visit func(copies []uint32) error) error {
 	return nil
 }
 
-// ForQueries also indexes columns of a single document. Call it before Build.
+// ForQueries makes Build index columns of a single document, too. It must be called before Build.
 func (j *Join) ForQueries() { j.rarest = 1 }
 
 // sampleDocs is the number of documents in the sample for Estimate.
@@ -176,8 +176,8 @@ func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 	return c, nil
 }
 
-// Bytes bounds the memory of a search, given the number of values before the cut: permanent data,
-// and all lists together.
+// Bytes returns upper bounds on the memory of permanent data and of all lists, in bytes, given the
+// number of values before the cut.
 func (j *Join) Bytes(before int64) (forward, lists int64) {
 	documents, sides := 0, j.sides()
 	for _, s := range sides {
@@ -190,7 +190,7 @@ func (j *Join) Bytes(before int64) (forward, lists int64) {
 	return forward, 8*before + 24*columns*int64(len(sides))
 }
 
-// Build cuts all documents and counts matches. Lists use up to listBytes at a time.
+// Build finds the cut of each document and counts matches. Lists use up to listBytes at a time.
 func (j *Join) Build(ctx context.Context, listBytes int64) error {
 	count := make([]int64, len(j.rank)) // per rank: number of values before the cut
 	for _, s := range j.sides() {
@@ -241,10 +241,10 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 	return err
 }
 
-// Run calls check for all pairs that may be within the bound, each pair once, concurrently from the
-// number of goroutines passed to New; w is the goroutine's index. A document also represents its
-// copies. In one set i differs from j. done is called with the number of matches of each task. Run
-// returns within a second after ctx is done.
+// Run calls check once for each pair that may be within the bound, concurrently from up to workers
+// goroutines. w is the goroutine's index. A document also represents its copies. In a single set i
+// differs from k. done is called with the number of matches of each task. Run returns within a
+// second after ctx is done.
 func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, i, k int) error) error {
 	return j.eachStripe(ctx, func(l *lists) error {
 		l.divide()
@@ -277,7 +277,7 @@ func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, 
 	})
 }
 
-// eachStripe builds the lists of each stripe in turn.
+// eachStripe builds the lists of one stripe after the other, and calls visit for each stripe.
 func (j *Join) eachStripe(ctx context.Context, visit func(l *lists) error) error {
 	for _, s := range j.stripes {
 		l := j.lists

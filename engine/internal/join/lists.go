@@ -13,7 +13,7 @@ import (
 type lists struct {
 	j     *Join
 	first int
-	of    [2]*postings // of rows and columns; the same for one set
+	of    [2]*postings // posting lists of rows and of columns; the same for a single set
 	spans []place      // start of each task, and the end
 }
 
@@ -29,21 +29,21 @@ type postings struct {
 
 func (p *postings) list(r int) []entry { return p.entries[p.offsets[r]:p.offsets[r+1]] }
 
-// entry is N and the document's number, packed so that entries ascend as N descends.
+// entry is N and the document's index, packed so that entries ascend as N descends.
 type entry uint64
 
 func newEntry(length float64, k int) entry {
-	up := float32(length) * (1 + 0x1p-22) // rounded up by at least 2⁻²³: both roundings err by up to 2⁻²⁴
+	up := float32(length) * (1 + 0x1p-22) // rounded up by at least 2⁻²³, because both roundings err by up to 2⁻²⁴
 	return entry(^math.Float32bits(up))<<32 | entry(uint32(k))
 }
 
 func (e entry) length() float32 { return math.Float32frombits(^uint32(e >> 32)) }
 
-// least is the minimum product of the two lengths of a match. It allows for a rounding error of
-// 2⁻²⁴ in itself and in the product. Underflow doesn't matter, because N includes a margin.
+// least returns the minimum product of the two N of a match. It allows for rounding errors of 2⁻²⁴
+// of the minimum and of the product. Underflow doesn't matter, because N includes a margin.
 func (j *Join) least() float32 { return float32(j.tau * j.tau * (1 - 0x1p-23)) }
 
-// limit is the maximum squared difference of a match, 2c <= 2, as computed by sketch.alone. It
+// limit returns the maximum squared difference of a match, 2c <= 2, as computed by sketch.alone. It
 // allows for 3.5 margins: one for squares of values, half for c, and 6 roundings of 2⁻²³ each.
 func (j *Join) limit() float32 { return float32(2*j.most + 4*margin) }
 
@@ -122,7 +122,7 @@ func (l *lists) divide() (matches int64) {
 	return matches
 }
 
-// worker is the scratch space of one goroutine.
+// worker is the scratch space of a goroutine.
 type worker struct {
 	j                          *Join
 	id                         int
@@ -130,7 +130,7 @@ type worker struct {
 	check                      func(w, i, k int) error
 	a, b                       []met
 	matched, sketched, checked int64
-	steps                      int64 // number of merge steps, see Counts.Steps
+	steps                      int64 // number of merge steps; see Counts.Steps
 }
 
 // met is a list entry with its sketch.
@@ -195,9 +195,9 @@ func (w *worker) row(l *lists, r, first, end int) error {
 	return nil
 }
 
-// Query calls visit once for each distinct document that may be within a bound on c of document i
-// of x. Build must have made all lists in one stripe, for pairs of one set. The bound must be at
-// most the bound of New. x must have the same embedder. It may be called concurrently.
+// Query calls visit once for each distinct document whose c to document i of x may be within the
+// bound. Build must have made all lists in one stripe, for a single set. The bound must be at most
+// the bound of New. x must have the same embedder. Query may be called concurrently.
 func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc int)) {
 	one := &side{x: x, distinct: []uint32{uint32(i)}}
 	q := *j
@@ -222,15 +222,15 @@ func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc in
 	}
 }
 
-// may reports whether r is the first rank that two documents share, and whether their terms before
+// may reports whether r is the first rank that two documents share, and whether their values before
 // the first cut allow a pair within the bound. The upper bound on the cosine is the dot product so
-// far plus the product of the remaining norms. It only decreases during the merge.
+// far plus the product of the remaining norms. It decreases during the merge.
 func (w *worker) may(k, m, r uint32) bool {
 	j := w.j
 	ranks, values := j.rows.row(k)
 	others, theirs := j.cols.row(m)
 	theirs, values = theirs[:len(others)], values[:len(ranks)]
-	missing := j.tau - margin         // upper bound on the cosine still needed
+	missing := j.tau - margin         // cosine still needed
 	left, right := 1+margin, 1+margin // N of the remaining values
 	met := false
 	p, q := 0, 0

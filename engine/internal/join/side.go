@@ -14,7 +14,7 @@ import (
 type side struct {
 	x        *sparse.Embedded
 	distinct []uint32 // documents that aren't copies of earlier documents
-	class    []uint32 // class of each document: index in distinct
+	class    []uint32 // class of each document, as an index into distinct
 	start    []uint32 // documents of class k are members[start[k]:start[k+1]]
 	members  []uint32
 	parts    []part // values before the cut
@@ -26,10 +26,10 @@ func (s *side) copies(doc uint32) []uint32 {
 	return s.members[s.start[k]:s.start[k+1]]
 }
 
-// partDocs is the number of documents whose prefixes are stored in one part.
+// partDocs is the number of documents per part.
 const partDocs = 1 << 10
 
-// part holds the prefixes of partDocs documents: their values before the cut, sorted by rank.
+// part holds the values of partDocs documents before the cut, sorted by rank.
 type part struct {
 	offsets []uint32
 	ranks   []uint32
@@ -45,7 +45,7 @@ func (p *part) row(d int) ([]uint32, []float32) {
 
 func (s *side) row(k uint32) ([]uint32, []float32) { return s.parts[k/partDocs].row(int(k % partDocs)) }
 
-// newSide finds identical documents.
+// newSide returns a side with classes of identical documents.
 func newSide(ctx context.Context, x *sparse.Embedded, workers int) (*side, error) {
 	n := x.Rows()
 	s := &side{x: x, class: make([]uint32, n)}
@@ -65,7 +65,7 @@ func newSide(ctx context.Context, x *sparse.Embedded, workers int) (*side, error
 		return nil, err
 	}
 	mask := uint64(1)<<bits.Len(uint(2*n+1)) - 1
-	table := make([]uint32, mask+1) // index in distinct plus 1; 0 if empty
+	table := make([]uint32, mask+1) // index into distinct plus 1; 0 if empty
 	for i := range n {
 		at := hash[i] & mask
 		for ; ; at = (at + 1) & mask {
@@ -103,8 +103,8 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// same reports whether rows i and k have the same terms and raw values, so that all results for
-// them are equal bit for bit.
+// same reports whether rows i and k have the same terms and raw values, so that all their results
+// are equal bit for bit.
 func same(x *sparse.Embedded, i, k int) bool {
 	s, _ := x.Row(i)
 	t, _ := x.Row(k)
@@ -129,7 +129,7 @@ func (j *Join) cutAll(ctx context.Context, s *side) error {
 	})
 }
 
-// cutter is the scratch space for one document.
+// cutter is the scratch space for a document.
 type cutter struct {
 	heap   []uint64 // rank and index of values, smallest rank on top
 	ranks  []uint32
@@ -179,14 +179,14 @@ const (
 	sketchBits  = 64 * sketchWords
 )
 
-// sketch holds two bit sets of a document's sampled columns (columns with a small hash): all for
-// all values, and heavy for values whose squares are at least share.
+// sketch holds two bit sets of a document's sampled columns, which are columns with a small hash.
+// all has a bit per value, and heavy a bit per value whose square is at least share.
 type sketch struct {
 	all, heavy [sketchWords]uint64
 	share      float32
 }
 
-// alone reports whether the squares of values in only one of x and y exceed a limit.
+// alone reports whether the sum of squares of values in only one of x and y exceeds a limit.
 func (x *sketch) alone(y *sketch, limit float32) bool {
 	sum := float32(bits.OnesCount64(x.heavy[0]&^y.all[0]))*x.share +
 		float32(bits.OnesCount64(y.heavy[0]&^x.all[0]))*y.share
@@ -198,11 +198,11 @@ func (x *sketch) alone(y *sketch, limit float32) bool {
 	return sum > limit
 }
 
-// sketch chooses the heavy values so that their number times their smallest square is nearly
-// maximal.
+// sketch returns the sketch of document k. Heavy values are chosen so that their number times their
+// smallest square is nearly maximal.
 func (w *cutter) sketch(j *Join, s *side, k int) (out sketch) {
 	terms, values := s.x.Row(int(s.distinct[k]))
-	const half = 22 // half of the significant bits of a float32: two steps per power of 2
+	const half = 22 // number of bits dropped from a float32, which leaves two steps per power of 2
 	var steps [128]uint16
 	square := func(v float32) float32 {
 		if s.x.Embedder.Pairing == sparse.Dot {

@@ -1,7 +1,7 @@
-// Package nearest selects small values from tiles: the nearest neighbours of each document
-// ([Lists]), or all values below a limit ([Search]). A kernel of package asm compares all values of
-// a part of a tile with the limits of its rows and columns. Values are keys: c, or negated kernel
-// values.
+// Package nearest selects small values from tiles. [Lists] holds the nearest neighbours of each
+// document. [Search] selects all values within a limit. A kernel of package asm compares the values
+// of a part of a tile with the limits of its rows and columns. Values are keys, which are c or
+// negated kernel values.
 package nearest
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Neighbour is a document with its value.
+// Neighbour is the index of a document, and its key or value.
 type Neighbour struct {
 	Document uint32
 	Value    float32
 }
 
-// An entry sorts by key, then by document: the high bits are the order-preserving bits of the key.
-// Entries of a list are distinct, so the order of insertion doesn't matter.
+// entry packs a key and a document, so that entries sort by key, then by document. Entries of a
+// list are distinct, so the order of insertion doesn't matter.
 type entry uint64
 
 const signBit = 1 << 31
@@ -40,10 +40,10 @@ func (e entry) key() float32 {
 // lockDocs is the number of documents whose lists share a lock.
 const lockDocs = 64
 
-// Lists holds, for each of n documents, up to k neighbours with the smallest keys offered.
+// Lists holds the up to k neighbours with the smallest offered keys, for each of n documents.
 type Lists struct {
 	k       int
-	none    entry   // fills unused entries; larger than any valid entry
+	none    entry   // value of unused entries, larger than any valid entry
 	entries []entry // k entries per document
 	count   []int32 // number of neighbours per document, set by Sort
 	limit   []float32
@@ -118,7 +118,7 @@ func (l *Lists) enter(i int, key float32, j int) {
 	l.limit[i] = min(l.limit[i], list[worst].key())
 }
 
-// sink replaces the last entry, the top of the heap, by e.
+// sink replaces the top of the heap by e.
 func sink(heap []entry, e entry) {
 	at := 0
 	for {
@@ -138,7 +138,7 @@ func sink(heap []entry, e entry) {
 	heap[at] = e
 }
 
-// sortKeys is the number of keys that are converted to values together.
+// sortKeys is the number of keys that are converted to values at a time.
 const sortKeys = 4096
 
 // Sort sorts all lists by key in ascending order. If values isn't nil, it then replaces keys by
@@ -189,7 +189,7 @@ func (l *Lists) Sort(
 	})
 }
 
-// valued replaces the keys of neighbours by values, a buffer at a time.
+// valued converts the keys of neighbours to values, len(buffer) at a time.
 func valued(buffer []float32, list []Neighbour, values func(keys []float32) error) error {
 	for part := range slices.Chunk(list, len(buffer)) {
 		keys := buffer[:len(part)]

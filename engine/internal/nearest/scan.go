@@ -13,7 +13,7 @@ import (
 // Search selects values from tiles. It may be used concurrently.
 type Search struct {
 	Kernels *asm.Kernels
-	Half    bool // tiles are from the symmetric half; rows and columns are the same documents
+	Half    bool // rows and columns are the same documents, and tiles are from the upper triangle
 	Falling bool // keys are negated values; tiles are negated in place
 
 	// Wanted reports whether a pair may enter a list, given its row, column and key. If nil, every
@@ -33,7 +33,7 @@ type scratch struct {
 	turned       []float32 // transposed tile
 }
 
-// partRows is the number of rows that are scanned with one copy of the column limits.
+// partRows is the number of rows that are scanned with a copy of the column limits.
 const partRows = 64
 
 // never is a limit that excludes all keys.
@@ -63,7 +63,7 @@ func (s *Search) begin(t *device.Tile) *scratch {
 	return w
 }
 
-// part is a part of a tile that is scanned in one call.
+// part is a part of a tile that is scanned at a time.
 type part struct {
 	values    []float32
 	stride    int
@@ -91,8 +91,8 @@ func (p *part) pair(at uint32) (row, column int, key float32) {
 	return p.first + row, p.lo + column, key
 }
 
-// parts divides the columns of a tile at lock boundaries and, in the symmetric half, after the
-// tile's own rows. square is set for columns that are also rows of the tile.
+// parts divides the columns of a tile at lock boundaries and, if Half is set, after the tile's own
+// rows. square is set for columns that are also rows of the tile.
 func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error) error {
 	for lo := t.Lo; lo < t.Hi; {
 		hi := min(lo/lockDocs*lockDocs+lockDocs, t.Hi)
@@ -108,8 +108,8 @@ func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error
 	return nil
 }
 
-// Enter inserts the pairs of a tile into the lists l of its rows and the lists m of its columns,
-// unless m is nil. Tiles of a row must not be entered concurrently.
+// Enter inserts the pairs of a tile into the lists l of its rows and, unless m is nil, into the
+// lists m of its columns. Tiles of the same row must not be entered concurrently.
 func (s *Search) Enter(l, m *Lists, t *device.Tile) {
 	w := s.begin(t)
 	defer s.spare.Put(w)
@@ -186,8 +186,8 @@ func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 }
 
 // Pairs calls visit with the pairs of a tile whose keys are at most a limit, one part of the tile
-// at a time. visit may overwrite rows, columns and keys. In the symmetric half it passes only pairs
-// with row < column.
+// at a time. visit may overwrite rows, columns and keys. If Half is set, only pairs with row <
+// column are passed.
 func (s *Search) Pairs(most float32, t *device.Tile, visit func(rows, columns []int32, keys []float32) error) error {
 	w := s.begin(t)
 	defer s.spare.Put(w)

@@ -1,11 +1,11 @@
-// Package panel is the CPU back end: it computes c = 1 - cosine.
+// Package panel is the CPU back end, which computes c = 1 - cosine.
 //
-// Terms are divided by frequency; see head.go. Values of the frequent terms (the head) stream past
-// a dense panel of documents. Values of the rare terms (the tail) are matched through posting
-// lists. c follows from the sums, and c of close pairs is recomputed in float64. The loops, from
-// the outside in, are: panels over workers ([Backend.Rows]); 4,096 documents of the tail, and tiles
-// of 512 documents (panel.run); segments of the head (panel.head); a panel's documents in registers
-// (package asm).
+// Terms are divided by document frequency (see head.go). Values of frequent terms (the head) are
+// multiplied by a dense panel of documents. Values of rare terms (the tail) are multiplied through
+// posting lists. c follows from the sums, and c of close pairs is recomputed in float64. From the
+// outside in, the loops are: panels, divided among workers ([Backend.Rows]); blocks of 4,096
+// documents for the tail, and tiles of 512 documents (panel.run); segments of the head
+// (panel.head); documents of the panel, in registers (package asm).
 //
 // Package engine applies kernels and stores results.
 package panel
@@ -25,9 +25,9 @@ import (
 type Options struct {
 	Kernels   *asm.Kernels
 	Workers   int   // number of goroutines
-	KeptBytes int64 // max. bytes of the dense copy of the columns, which speeds up repeated requests for few documents
+	KeptBytes int64 // memory limit of the dense copy of the columns, which speeds up repeated requests for few documents
 	HeadTerms int   // number of terms in the dense head; negative for none, 0 for the cost model's choice
-	Roles     Roles // which documents are dense; DenseColumns is used only if possible
+	Roles     Roles // documents that are dense; DenseColumns is used only if possible
 }
 
 // Backend computes c by panels. It implements [device.Backend], [device.Preparer] and
@@ -41,9 +41,9 @@ type Backend struct {
 	postings *postings // posting lists of the column documents' tail
 	heads    []Head    // heads that the cost model compared
 
-	denseColumns bool // see rowDots
+	denseColumns bool // columns are dense; see rowDots
 
-	panelMax int64 // largest memory of a panel, in bytes
+	panelMax int64 // maximum memory of a panel in bytes
 	kept     kept
 
 	mu    sync.Mutex
@@ -52,18 +52,18 @@ type Backend struct {
 	free  []*foreign // memory of row documents, for reuse
 }
 
-// foreign holds row documents that aren't also the column documents.
+// foreign holds row documents that aren't column documents.
 type foreign struct {
 	byRank sparse.CSR
 	side   side
 }
 
-// maxLent bounds the memory that is reused for the next batch of documents.
+// maxLent is the maximum memory that is kept for the next batch of documents, in bytes.
 const maxLent = 8 << 20
 
-// longTail is the largest number of tail terms that two documents may share if c follows from
-// posting lists alone. Each product is rounded to an integer, so longTail products have an error of
-// at most longTail/(2·TailOne) = 4.8·10⁻⁷. If two documents share more terms, c is recomputed.
+// longTail is the maximum number of shared tail terms for which tail sums are accurate enough. Each
+// product is rounded to an integer, so longTail products have an error of at most
+// longTail/(2·TailOne) = 4.8·10⁻⁷. If two documents share more tail terms, c is recomputed.
 const longTail = 2048
 
 // New makes a back end with the documents x as columns. x must be valid and must not change.
@@ -112,7 +112,7 @@ func (b *Backend) Stats() device.Stats {
 // Close does nothing.
 func (b *Backend) Close() error { return nil }
 
-// borrow returns scratch space for one worker; giveBack releases it for reuse.
+// borrow returns scratch space for a worker. giveBack releases it for reuse.
 func (b *Backend) borrow() *panel {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,7 +134,7 @@ func (b *Backend) giveBack(p *panel) {
 	}
 }
 
-// lend returns memory for row documents; takeBack releases the memory after the last panel.
+// lend returns memory for row documents. takeBack releases it after the last panel.
 func (b *Backend) lend() *foreign {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,7 +155,7 @@ func (b *Backend) takeBack(f *foreign) {
 	}
 }
 
-// split divides documents into head and tail, in memory of f.
+// split divides documents into head and tail, using memory of f.
 func (b *Backend) split(ctx context.Context, f *foreign, s *side, x *sparse.Embedded, workers int) error {
 	if _, err := device.ByRank(ctx, &f.byRank, &x.CSR, b.layout.rank, workers); err != nil {
 		return err
@@ -218,8 +218,8 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 	})
 }
 
-// panels divides the rows of a request: panel k has rows starts[k] to starts[k+1]-1. In the
-// symmetric half these are consecutive documents of one block of the posting lists.
+// panels divides the rows of a request into panels. Panel k has rows starts[k] to starts[k+1]-1. If
+// Half is set, these are consecutive documents within a block of the posting lists.
 func (b *Backend) panels(r *device.Request) (starts []int) {
 	starts = append(starts, 0)
 	for first := 0; first < len(r.Docs); {
@@ -235,9 +235,9 @@ func (b *Backend) panels(r *device.Request) (starts []int) {
 	return starts
 }
 
-// inOrder returns the order of n panels on a number of workers: ascending or, if lastFirst is set,
-// descending. The last panels of the symmetric half are the smallest, so some of these are computed
-// last, to keep all workers busy while one worker computes the largest.
+// inOrder returns the order of n panels, which is ascending or, if lastFirst is set, descending.
+// The last panels of the upper triangle are the smallest. Some of these are computed last, to keep
+// all workers busy while one worker computes the largest.
 func inOrder(n, workers int, lastFirst bool) func(task int) int {
 	if !lastFirst {
 		return func(task int) int { return task }

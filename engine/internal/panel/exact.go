@@ -2,12 +2,12 @@ package panel
 
 import "github.com/gramengine/gram/sparse"
 
-// exactC returns c = 1 - cosine of two unit rows, given their columns (ascending) and float64
-// values, by the difference form
+// exactC returns c = 1 - cosine of two unit rows, given their ascending columns and float64 values,
+// by the difference formula
 //
 //	c = ½ Σ (aᵢ - bᵢ)²,
 //
-// which has full relative accuracy for small c: the n terms are nonnegative, so the relative error
+// which has full relative accuracy for small c. The n terms are nonnegative, so the relative error
 // is below (n+3)·2⁻⁵³ if a and b are exact. c is exactly 0 for equal rows, and symmetric bit for
 // bit.
 func exactC(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {

@@ -13,8 +13,8 @@ import (
 )
 
 // A panel with a single document, such as a text to predict, would be nearly empty, and all columns
-// would stream past it. So for single documents the roles are swapped: the columns are the dense
-// panels, stored from the second such request on, and the document streams past them. Only the
+// would be multiplied by it. So for single documents the roles are swapped. The columns are dense
+// panels, stored from the second such request on, and the document is multiplied by them. Only the
 // panel rows of its terms are read. Sums have the same terms in the same order, so they are
 // bit-identical to panel.run.
 
@@ -30,7 +30,7 @@ type kept struct {
 	spare  sync.Pool                   // *single
 }
 
-// single is one document of a request, and scratch space for its row.
+// single holds a document of a request, and scratch space for its row.
 type single struct {
 	side   side
 	order  []uint64  // rank and index of its values, by descending rank
@@ -45,8 +45,8 @@ func (k *kept) bytes() int64 {
 	return 0
 }
 
-// keep returns the columns as dense panels. It returns nil if the request has many documents or is
-// the first request, or if the panels don't fit.
+// keep returns the columns as dense panels. It returns nil if the request has more than fewest
+// documents, if it is the first request, or if the panels don't fit.
 func (b *Backend) keep(r *device.Request) [][]float32 {
 	own := b.own.x
 	if r.From == nil || r.From == own || len(r.Docs) > fewest || r.Lo != 0 || r.Hi != own.Rows() || r.Hi == 0 {
@@ -65,8 +65,8 @@ func (b *Backend) keptBytes() int64 {
 	return 4 * int64((b.own.x.Rows()+width-1)/width) * int64(b.layout.head()*width)
 }
 
-// Keep makes the dense panels if they are within Options.KeptBytes and fits returns true. Otherwise
-// they are never made.
+// Keep makes the dense panels if their size is within Options.KeptBytes and fits returns true.
+// Otherwise they are never made.
 func (b *Backend) Keep(fits func(bytes int64) bool) {
 	if bytes := b.keptBytes(); !b.denseColumns && (bytes > b.kept.limit || !fits(bytes)) {
 		b.kept.limit = -1
@@ -94,7 +94,7 @@ func (b *Backend) makeKept() {
 	})
 }
 
-// few computes the rows of a request separately.
+// few computes the rows of a request one by one.
 func (b *Backend) few(
 	ctx context.Context, r *device.Request, panels [][]float32, visit func(t *device.Tile) error,
 ) error {
@@ -153,8 +153,7 @@ func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
 	}
 }
 
-// row computes c between document i of x, stored in s, and all columns. It calls visit for each
-// block.
+// row computes c for document i of x, stored in s, and all columns. It calls visit for each block.
 func (p *panel) row(
 	ctx context.Context, s *single, x *sparse.Embedded, i int, panels [][]float32,
 	visit func(lo, hi int, c []float32) error,

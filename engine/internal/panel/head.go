@@ -14,9 +14,10 @@ import (
 
 // Each segment of the head costs an addition to memory per document, but long segments accumulate
 // more rounding errors. Let a_j·b_j be the products of the common terms of two documents, and m_j
-// the number of sums that product j enters: later sums of its segment, and one per later segment.
-// Products of the tail, which comes first, enter one sum per segment. With u = 2⁻²⁴ a sum s is
-// rounded by at most u·|s|, so by the Cauchy-Schwarz inequality the total error is at most
+// the number of rounded sums that contain product j. These are the later sums of its segment, and
+// one sum per later segment. Products of the tail, which comes first, are in one sum per segment.
+// With u = 2⁻²⁴ a sum s is rounded by at most u·|s|, so by the Cauchy-Schwarz inequality the total
+// error is at most
 //
 //	u·Σ |a_j b_j| m_j  <=  u·√(Σ a_j² m_j)·√(Σ b_j² m_j)  <=  u·E
 //
@@ -25,7 +26,7 @@ import (
 // rounded in the same direction, and smaller sums are exact. A head has the fewest segments that
 // keep E within pairing.roundings.
 //
-// Other errors add at most 16u: 2u·s for the rounded values, u in 1-s, and in the tail 3u·s for
+// Other errors add at most 16u: 2u·s for rounded values, u for 1-s, and in the tail 3u·s for
 // scaling and products, 2u·s for conversion to float32, and 8u for longTail integers. Without fused
 // multiply-adds, products of the head add u·s. For histograms m_j weighs a_j, because √(a_j b_j)
 // bounds a term; their terms add 4u for χ² and 8u for Jensen-Shannon. The total is below
@@ -40,16 +41,16 @@ const (
 // assumes.
 const usuallyInSegment = 20
 
-// Head describes the terms in dense panels, with the predicted time.
+// Head describes the terms in dense panels, and the predicted time.
 type Head struct {
 	Roles     Roles         // DenseRows or DenseColumns
-	Terms     int           // number of terms, the most frequent ones
+	Terms     int           // number of terms, which are the most frequent terms
 	Segments  int           // expected number of segments
-	Predicted time.Duration // time for all dot products of the symmetric half on one core
+	Predicted time.Duration // time for the dot products of half of the Gram matrix on one core
 }
 
-// planHead predicts the time of dot products for heads of 16 terms, 20 terms, and so on in steps of
-// a factor 1.25, with segments of the usual size.
+// planHead predicts the time of dot products for heads of 16 terms, 20 terms, and so on by factors
+// of 1.25, with segments of the usual size.
 //
 // With n documents, panels of R, and document frequencies f in descending order, of which the first
 // H are in the head,
@@ -57,13 +58,14 @@ type Head struct {
 //	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadFar + n·segments · HeadDocument + n · TailDocument)
 //	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/TailDocs · TailList
 //
-// A rank r is far if it lies outside the part of its segment that fits in half of the L1 cache. If
+// A rank r is far if it is outside the part of its segment that fits in half of the L1 cache. If
 // the dense panel exceeds the L2 cache, it is read from L3 once per block of documents. If the
 // columns are dense, with one segment,
 //
 //	head = n/R · (Σ_{r<H} f_r · HeadValue + n · RowDocument + 4 n·H · L3Byte)
 //
-// The symmetric half takes half of this time. If most is positive, it limits the number of terms.
+// Half of the Gram matrix takes half of this time. If most is positive, it limits the number of
+// terms.
 func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles Roles) (heads []Head) {
 	n, width := float64(byRank.Cols), float64(k.Panel)
 	caches := asm.UsedCaches()
@@ -120,9 +122,9 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 	return heads
 }
 
-// cut divides the head, the first ranks up to terms, into the fewest segments that keep rounding
-// errors within pairing.roundings. If that is impossible, it minimises the rounding errors. The
-// last bound is the end of the head.
+// cut divides the head, the first terms ranks, into the fewest segments that keep rounding errors
+// within pairing.roundings. If that is impossible, it minimises the rounding errors. The last bound
+// is the end of the head.
 func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
 	least := math.Inf(1)
 	try := func(limit float64) (sums float64) {
@@ -142,12 +144,11 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 	return bounds
 }
 
-// minLimit is the smallest limit that the search tries. It matters for documents with thousands of
-// values.
+// minLimit is the smallest limit that cut tries. It matters for documents with thousands of values.
 const minLimit = 0x1p-8
 
-// segments starts a new segment if a document's sum over the segment would exceed the limit, or if
-// the segment has most terms.
+// segments returns the bounds of segments. A new segment starts if a document's sum over the
+// segment would exceed limit, or if the segment has most terms.
 func (pair pairing) segments(byRank *sparse.CSR, terms int, limit float64, most int) []int {
 	bounds := []int{0}
 	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
@@ -178,8 +179,8 @@ func (pair pairing) square(v float32) float64 {
 	return float64(v)
 }
 
-// sums returns the largest E of all documents. The tail's sum passes through the additions of all
-// segments or groups.
+// sums returns the largest E of all documents. The tail's sum enters the additions of all segments
+// or groups.
 func (pair pairing) sums(byRank *sparse.CSR, bounds []int) (most float64) {
 	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
 	segments := len(bounds) - 1
@@ -202,8 +203,7 @@ func (pair pairing) sums(byRank *sparse.CSR, bounds []int) (most float64) {
 	return most
 }
 
-// additions returns the number of additions in panel.head that the sum of segment s of n passes
-// through.
+// additions returns the number of additions in panel.head that the sum of segment s of n enters.
 func additions(s, n int) (count int) {
 	for {
 		size := groupSize(n)
@@ -231,8 +231,8 @@ func best(heads []Head) Head {
 	return slices.MinFunc(heads, func(a, b Head) int { return cmp.Compare(a.Predicted, b.Predicted) })
 }
 
-// layoutFor chooses the head for the columns, by the cost model or with a fixed number of terms;
-// negative means no head.
+// layoutFor chooses the head for the columns by the cost model, or with the given number of terms.
+// A negative number means no head.
 func (b *Backend) layoutFor(
 	ctx context.Context, x *sparse.Embedded, terms int, roles Roles,
 ) (*layout, *sparse.CSR, error) {

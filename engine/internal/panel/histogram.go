@@ -2,8 +2,8 @@ package panel
 
 import "math"
 
-// exactChiSquare returns half the χ² distance of two histograms, given their columns (ascending)
-// and float64 values,
+// exactChiSquare returns half the χ² distance of two histograms, given their ascending columns and
+// float64 values,
 //
 //	c = ½ Σ (aᵢ - bᵢ)² / (aᵢ + bᵢ) = 1 - Σ 2aᵢbᵢ/(aᵢ+bᵢ)
 //
@@ -23,8 +23,8 @@ func exactJensenShannon(aTerms []uint32, a []float64, bTerms []uint32, b []float
 	return MergeShares(aTerms, a, bTerms, b, jensenShannonShare) / 2
 }
 
-// MergeShares sums the contributions to twice c: shared(a, b) for a common term, and the value
-// itself for a term of only one histogram.
+// MergeShares returns twice c as a sum over terms. A common term contributes shared(a, b), and a
+// term of only one histogram its value.
 func MergeShares(
 	aTerms []uint32, a []float64, bTerms []uint32, b []float64, shared func(a, b float64) float64,
 ) float64 {

@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// panelBytes returns the maximum memory of a panel in bytes, for any requests of the columns'
+// panelBytes returns the maximum memory of a panel in bytes, for requests whose rows are column
 // documents. Longer documents of other sets need more. A test compares the result with the fields
 // of a panel.
 func (b *Backend) panelBytes() int64 {
@@ -36,7 +36,7 @@ func (b *Backend) panelBytes() int64 {
 	return bytes + grown*9/8 + 64 // the allocator rounds up by at most an eighth, and to 8 bytes
 }
 
-// maxValues returns the maximum total number of values of a number of rows, given the offsets of
+// maxValues returns the maximum number of values in the given number of rows, given the offsets of
 // all rows.
 func maxValues(offsets []int64, rows int) (sum int64) {
 	var count []int // rows by length

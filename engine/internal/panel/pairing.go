@@ -7,20 +7,21 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// pairing implements a similarity s = 1 - c of two documents: the dot product of unit vectors, or a
-// sum over the common terms of two histograms. All other steps are the same for all pairings.
+// pairing implements a similarity s = 1 - c of two documents. It is the dot product of unit
+// vectors, or a sum over the common terms of two histograms. All other steps are the same for all
+// pairings.
 type pairing struct {
 	cost      asm.Cost
 	roundings float64 // bound on rounding errors; see cut
 
-	scale float32 // factor of the values of the tail
+	scale float32 // factor by which tail values are multiplied
 
 	panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	last  func(
 		index []uint32, first int, limit float32,
 		out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
 	) int // nil if no segment computes c
-	terms func(dst, y []float32, x float32) // nil for the dot product, which has its own kernels for tails
+	terms func(dst, y []float32, x float32) // nil for the dot product, which has its own tail kernels
 
 	// exact returns c of two rows, given their columns and float64 values, by a formula without
 	// negative terms.
@@ -41,7 +42,7 @@ func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
 	return pairing{k.Cost, roundingsDot, float32(math.Sqrt(asm.TailOne)), k.PanelDot, k.PanelDotLast, nil, Exact(p)}
 }
 
-// termsAtOnce is the number of values of a posting list that are computed together.
+// termsAtOnce is the number of values of a posting list that are computed at a time.
 const termsAtOnce = 512
 
 // tailAdd adds the products of the visits in block b of the posting lists to the sums.

@@ -10,29 +10,28 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// blockDocs is the number of documents whose dot products with a panel are computed together. Their
-// tile of c has 512 × 64 values or 128 KiB, and fits in the L2 cache. blockDocs is a multiple of
-// sparse.Block. The tail uses larger blocks, because each posting list costs one or two
-// mispredicted branches per block; see TailDocs.
+// blockDocs is the number of documents in a tile of dot products with a panel. The tile has 512 ×
+// 64 values or 128 KiB, and fits in the L2 cache. blockDocs is a multiple of sparse.Block. The tail
+// uses larger blocks, because each posting list costs one or two mispredicted branches per block
+// (see TailDocs).
 const blockDocs = 4 * sparse.Block
 
-// groupSegments is the number of segments of the head, or of groups of segments, that are summed
-// together. Up to directSegments segments need no groups. Each group costs every document two
-// passes over its row of the tile.
+// groupSegments is the number of segments per group, and of groups per larger group. Up to
+// directSegments segments need no groups. Each group costs two passes over the tile.
 const (
 	groupSegments  = 8
 	directSegments = 2 * groupSegments
 )
 
-// panel is one worker's scratch space: a panel of documents in dense form, past which other
-// documents stream.
+// panel is a worker's scratch space. It holds a panel of dense documents, by which other documents
+// are multiplied.
 type panel struct {
 	b *Backend
 
 	from      *side       // documents of the panel
-	streaming *side       // documents that stream past; for single documents, their own side
+	streaming *side       // documents multiplied by the dense panel; for single documents, their own side
 	docs      []int       // the panel's documents, up to Kernels.Panel
-	long      []int       // indices in docs of documents with a long tail
+	long      []int       // indices into docs of documents with a long tail
 	least     []float32   // smallest tail value of each document in long; see side.minOf
 	dense     []float32   // [Head][Panel], segment by segment
 	visits    []asm.Visit // visits in the current block
@@ -53,8 +52,8 @@ type panel struct {
 	stats device.Stats // counts not yet added to the back end's
 }
 
-// stride returns the number of tail sums per document of the panel: a block and some padding, so
-// that documents use different cache sets.
+// stride returns the number of tail sums per panel document. Padding makes documents use different
+// cache sets.
 func (b *Backend) stride() int { return b.postings.block + sparse.Block/8 }
 
 func (b *Backend) tileValues() int {
@@ -81,7 +80,7 @@ func newPanel(b *Backend) *panel {
 	return p
 }
 
-// load scatters documents into the empty panel, or packs them if the columns are dense.
+// load scatters documents into the empty panel, or packs the documents if the columns are dense.
 func (p *panel) load(from *side, docs []int) {
 	p.start()
 	p.hold(from, docs)
@@ -102,8 +101,7 @@ func (p *panel) hold(from *side, docs []int) {
 	}
 }
 
-// unload clears the panel: all of it, line by line, or only the values that load wrote if they are
-// few.
+// unload clears the panel. If load wrote few values, only these are cleared.
 func (p *panel) unload() {
 	if p.b.denseColumns {
 		return
@@ -148,9 +146,9 @@ func (p *panel) scatter(zero bool) {
 	}
 }
 
-// findVisits lists the parts of the posting lists of block b that the panel's documents need:
-// documents from <= j < to of the block. For the symmetric half it takes documents from the panel's
-// document on, so that a pair within the panel is computed once.
+// findVisits lists the parts of block b's posting lists that the panel's documents need, for
+// documents from <= j < to of the block. If half is set, each panel document is matched only with
+// later documents and itself, so that a pair within the panel is computed once.
 func (p *panel) findVisits(b int, half bool, from, to int) {
 	post, tail := p.b.postings, &p.from.tail
 	first := post.first[b*(post.lists+1):][:post.lists+1]
@@ -162,7 +160,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 	if int64(cap(p.visits)) <= most { // never grow beyond most, which panelBytes assumes
 		p.visits = make([]asm.Visit, most+1)
 	}
-	visits, n := p.visits[:most+1], 0 // one more, because an entry is written before it is known to be needed
+	visits, n := p.visits[:most+1], 0 // one extra, because an entry is written before the length of its list is checked
 	for r, d := range p.docs {
 		lo, hi := tail.Offsets[d], tail.Offsets[d+1]
 		terms, values := tail.Terms[lo:hi], tail.Values[lo:hi]
@@ -171,7 +169,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 		case half && of > b:
 		case half && of == b && to == post.block:
 			place := p.b.own.place[lo:hi][:len(terms)]
-			for k, t := range terms { // lists that contain at least the document itself
+			for k, t := range terms { // each list contains at least the document
 				begin := first[t] + uint32(place[k])
 				visits[n] = asm.Visit{First: begin, Count: first[t+1] - begin, Scale: values[k], Column: uint32(r)}
 				n++
@@ -205,9 +203,9 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 	p.visits = visits[:n]
 }
 
-// firstFrom returns the index of the first of n ascending documents that is at least from. Most
-// terms are evenly distributed, so the search starts at the expected index and doubles its steps.
-// Binary search would cause a cache miss at each step.
+// firstFrom returns the index of the first element of docs that is at least from. docs ascends,
+// with values below n. Most terms are evenly distributed, so the search starts at the expected
+// index and doubles its steps. Binary search would cause a cache miss at each step.
 func firstFrom(docs []uint16, from, n int) int {
 	lo, hi := 0, len(docs)
 	switch {
@@ -238,10 +236,10 @@ func firstFrom(docs []uint16, from, n int) int {
 	return lo + place
 }
 
-// run computes c of the panel's documents with columns j0 <= j < n, and calls visit for each block;
+// run computes c of the panel's documents with columns j0 <= j < n, and calls visit for each tile.
 // visit may overwrite the tile. Row 0 of a tile is the panel's first document. n must be a multiple
-// of sparse.Block or the number of documents. For the symmetric half, j0 is the panel's first
-// document, and the panel holds consecutive columns. run stops if visit fails or ctx is done.
+// of sparse.Block or the number of documents. If half is set, j0 is the panel's first document, and
+// the panel holds consecutive columns. run stops if visit fails or ctx is done.
 func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *device.Tile) error) error {
 	block, dots := p.b.postings.block, p.dots
 	if p.b.denseColumns {
@@ -290,10 +288,10 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 	return nil
 }
 
-// dots fills a tile with c, column by column, and returns the indices of close pairs. The tail of
-// document lo <= t.Lo is column at of p.tail. Then segments of the head are added, from the rarest
-// to the most frequent; the last computes c. own is set if the tile begins with the panel's own
-// documents.
+// dots fills a tile with c, column by column, and returns the indices of close pairs. Tail sums of
+// document lo <= t.Lo are in column at of p.tail. Segments of the head are added, from the rarest
+// terms to the most frequent. The last segment converts sums to c. own is set if the tile begins
+// with the panel's own documents.
 func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 	b, k, segments, hi := p.b, p.b.kernels, len(p.b.own.head), t.Hi
 	tile := p.tile[:(hi-lo)*k.Panel]
@@ -326,10 +324,10 @@ func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 	return p.close[:found]
 }
 
-// longPairs finds pairs of a tile whose tails share more than longTail terms, given the sums of the
-// tail, or nil if unknown. Most pairs needn't be counted: if the smallest values are a and b > 0, m
-// products add at least m·(a·b - 1) to the sum, including rounding. Pairs of histograms are all
-// counted, because values aren't scaled to TailOne.
+// longPairs finds pairs of a tile whose tails share more than longTail terms. sums are the tail
+// sums, or nil if unknown. For most pairs sums show that terms needn't be counted: if the smallest
+// values are a and b > 0, m products add at least m·(a·b - 1) to the sum, including rounding. For
+// histograms all terms are counted, because values aren't scaled to TailOne.
 func (p *panel) longPairs(sums []float32, t *device.Tile) {
 	if p.far = p.far[:0]; len(p.long) == 0 {
 		return
@@ -379,9 +377,9 @@ func (p *panel) mark(terms []uint32) {
 // head adds the dot products over segments first <= s < last of the head to the tile of documents
 // lo <= j < hi, the last segment first.
 //
-// Equal sums of many segments would all be rounded in the same direction. So at most groupSegments
-// sums are added together. More than directSegments segments are summed in groups, each in its own
-// tile, and groups of groups one level deeper.
+// Equal sums of many segments would all be rounded in the same direction. So more than
+// directSegments segments are summed in groups, each in its own tile. Groups of groups are one
+// level deeper.
 func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	k := p.b.kernels
 	size := groupSize(last - first)
@@ -405,7 +403,7 @@ func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	}
 }
 
-// reflect completes a tile that begins with the panel's own documents: it fills in the pairs that
+// reflect completes a tile that begins with the panel's own documents. It fills in the pairs that
 // findVisits omitted, whose column is the earlier document.
 func (p *panel) reflect(t *device.Tile) {
 	for i := range p.docs {
@@ -415,8 +413,8 @@ func (p *panel) reflect(t *device.Tile) {
 	}
 }
 
-// recompute replaces values of a tile by exact values. It checks ctx, because long documents may
-// need all values recomputed.
+// recompute replaces values of a tile by exact values. It checks ctx, because all values of long
+// documents may have to be recomputed.
 func (p *panel) recompute(ctx context.Context, t *device.Tile, places []uint32) error {
 	own, last := p.b.own, -1
 	var terms []uint32

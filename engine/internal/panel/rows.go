@@ -8,18 +8,19 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// For short documents the roles are swapped: the columns are dense, 64 at a time, and a panel's
-// documents stream past them. The tail sums of a document are already in its row, so nothing is
-// transposed. Short documents have a small head, so the dense columns are small. Sums have the same
-// terms in the same order, so they are bit-identical to panel.dots.
+// For short documents the roles are swapped. The columns are dense, 64 at a time, and a panel's
+// documents are multiplied by them. The tail sums of a document are already in its row, so nothing
+// is transposed. Short documents have a small head, so the dense columns are small. Sums have the
+// same terms in the same order, so they are bit-identical to panel.dots.
 
-// Roles selects the documents that are dense; the other documents stream past them.
+// Roles selects the documents that are dense. The other documents are multiplied by the dense
+// documents.
 type Roles int
 
 const (
 	ByCost       Roles = iota // chosen by the cost model
-	DenseRows                 // the rows of a panel are dense; all columns stream past
-	DenseColumns              // all columns are dense; the rows of a panel stream past
+	DenseRows                 // the rows of a panel are dense, and are multiplied by all columns
+	DenseColumns              // all columns are dense, and are multiplied by the rows of a panel
 )
 
 // stream is the head of a panel's documents, sorted by number of values, as [asm.Kernels].PanelDot
@@ -31,11 +32,11 @@ type stream struct {
 	value  []float32
 }
 
-// tileStride is the distance between rows of a tile stored by rows. Its padding makes rows use
-// different cache sets.
+// tileStride is the stride of a tile stored by rows. Its padding makes rows use different cache
+// sets.
 const tileStride = blockDocs + sparse.Block/8
 
-// pack copies the head of documents, which must have one segment.
+// pack copies the head of documents, which must have a single segment.
 func (s *stream) pack(from *side, docs []int) {
 	seg := &from.head[0]
 	count := func(r uint8) int64 {
@@ -58,8 +59,8 @@ func (s *stream) pack(from *side, docs []int) {
 	}
 }
 
-// rowDots fills a tile with c, row by row, and returns the indices of close pairs, like dots. Of
-// the panel's own pairs it computes the pairs whose column isn't the earlier document.
+// rowDots is like dots, but fills the tile row by row. Of pairs within the panel it computes the
+// pairs whose column isn't the earlier document.
 func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	width, s, dense := p.b.kernels.Panel, &p.packed, *p.b.kept.panels.Load()
 	found := 0
@@ -69,7 +70,7 @@ func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 		p.stats.HeadValues += int64(len(s.value))
 	}
 	t.Value, t.RowStride, t.ColStride = p.tile[t.Lo-lo:], tileStride, 1
-	p.longPairs(nil, t) // the sums were overwritten, but short documents have few such pairs
+	p.longPairs(nil, t) // nil, because the tail sums are cleared, but short documents have few long pairs
 	near := p.close[:found]
 	if own {
 		near = slices.DeleteFunc(near, func(at uint32) bool { return lo+int(at%tileStride) < p.docs[at/tileStride] })

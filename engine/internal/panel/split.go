@@ -10,22 +10,22 @@ import (
 )
 
 // layout is the order of the columns and their division into head and tail. Columns are ranked by
-// descending document frequency. The first ranks, the head, are multiplied through dense panels in
-// segments. The others, the tail, are multiplied through posting lists.
+// descending document frequency. The first ranks (the head) are multiplied through dense panels in
+// segments. The other ranks (the tail) are multiplied through posting lists.
 //
 // By Zipf's law nearly all matches between two documents come from the most frequent terms. Sums
 // start at the rarest term, so that small products are added first. A segment has at most
 // 65536/panel ranks, so that an offset into a segment of a panel fits in 16 bits.
 type layout struct {
 	panel  int      // documents per panel
-	bounds []int    // segment s of the head holds the ranks bounds[s] <= rank < bounds[s+1]; bounds[0] is 0
-	rank   []uint32 // rank[column], a permutation
+	bounds []int    // segment s of the head has ranks bounds[s] <= rank < bounds[s+1]; bounds[0] is 0
+	rank   []uint32 // rank of each column, a permutation
 	scale  float32  // factor of the values of the tail
 }
 
 func (l *layout) head() int { return l.bounds[len(l.bounds)-1] }
 
-// side is a set of documents in two forms: float32 head and tail, and embedded rows for exact
+// side is a set of documents in two forms: head and tail in float32, and embedded rows for exact
 // recomputation.
 type side struct {
 	x     *sparse.Embedded
@@ -55,9 +55,9 @@ func (s *segment) of(i int) (lo, hi int64) {
 	return s.start[p], s.start[p+1]
 }
 
-// split converts documents to the layout with a number of goroutines. byRank is their transpose by
-// rank. block is the number of documents per block of posting lists, or 0 without lists. Memory of
-// s is reused.
+// split converts documents to the layout with up to workers goroutines. byRank is the transpose of
+// the documents by rank. block is the number of documents per block of posting lists, or 0 without
+// lists. Memory of s is reused.
 func (l *layout) split(
 	ctx context.Context, s *side, x *sparse.Embedded, byRank *sparse.CSR, workers int, block int,
 ) error {
@@ -82,7 +82,7 @@ func (s *side) minOf(d int) float32 {
 	return slices.Min(s.tail.Values[s.tail.Offsets[d]:s.tail.Offsets[d+1]])
 }
 
-// resized returns a slice of n unspecified values. It reuses s if cap(s) >= n.
+// resized returns a slice of n unspecified values, in the memory of s if it suffices.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -179,7 +179,7 @@ func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 	}
 }
 
-// bytes returns the memory of the documents in this form.
+// bytes returns the memory of the documents in bytes, excluding the embedded rows.
 func (s *side) bytes() int64 {
 	b := s.tail.Bytes() + 2*int64(len(s.place)) + 4*int64(cap(s.long)+cap(s.least))
 	for i := range s.head {
@@ -201,8 +201,8 @@ type postings struct {
 	value []float32
 }
 
-// TailDocs is the minimum number of documents whose tails are summed together. The sums of one
-// document of a panel, 16 KiB, fit in the L1 cache. maxTailDocs is the maximum, because indices in
+// TailDocs is the minimum number of documents per block of posting lists. The 16 KiB of tail sums
+// of a panel document fit in the L1 cache. maxTailDocs is the maximum number, because indices in
 // doc have 16 bits.
 const (
 	TailDocs    = 8 * blockDocs
@@ -219,7 +219,7 @@ func Block(rows, cols int, values int64) int {
 	return block
 }
 
-// newPostings makes scaled posting lists of the ranks from head on.
+// newPostings returns scaled posting lists of the ranks from head on.
 func newPostings(byRank *sparse.CSR, head int, scale float32) *postings {
 	from := byRank.Offsets[head]
 	entries := byRank.NNZ() - from

@@ -2,8 +2,8 @@ package panel
 
 import "github.com/gramengine/gram/sparse"
 
-// noise exceeds the rounding error of c for rows that are equal up to a factor: at most (n·2⁻⁵³)²/2
-// for n values.
+// noise is a bound on c for rows that are equal up to a factor. For n values c is at most
+// (n·2⁻⁵³)²/2.
 const noise = 1e-24
 
 // C returns c of row i of x and row j of y in float64. Both must have the same embedder. A c below
@@ -14,7 +14,7 @@ func C(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
 	return Denoised(Exact(x.Embedder.Pairing)(s, x.Unit64(i, nil), t, y.Unit64(j, nil)))
 }
 
-// Denoised returns c, or 0 if c is below the rounding error.
+// Denoised returns c, or 0 if c is below noise.
 func Denoised(c float64) float64 {
 	if c < noise {
 		return 0
@@ -22,6 +22,6 @@ func Denoised(c float64) float64 {
 	return c
 }
 
-// Bound returns the largest c that is treated as within a bound: bound·(1 + 10⁻⁹), so that 1/10 is
+// Bound returns bound·(1 + 10⁻⁹), the largest c that is treated as within bound, so that 1/10 is
 // within 0.1.
 func Bound(bound float64) float64 { return bound * (1 + 1e-9) }
