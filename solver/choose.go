@@ -9,9 +9,9 @@ import (
 // chooser selects working sets.
 type chooser struct {
 	size   int
-	picked []bool  // true for variables in the new set
+	picked []bool  // true for variables of the new set
 	set    []int32 // selected variables, in order of selection
-	// The working set is stored in slots; -1 is an empty slot. A variable keeps its slot in the
+	// Variables of the working set by slot; -1 is an empty slot. A variable keeps its slot in the
 	// next set.
 	slots  []int32
 	slotOf []int32 // slot of each variable, or -1
@@ -19,26 +19,27 @@ type chooser struct {
 	sides  [4]side
 }
 
-// side selects candidates: violators with the largest scores, or with the smallest scores.
+// side selects candidates, which are violators with the largest scores, or with the smallest
+// scores.
 type side struct {
-	cut   float64       // minimum violation of a candidate as a fraction of the gap, adapted in each round
-	at    []int32       // candidates: variables whose violation exceeds cut·gap
+	cut   float64       // minimum violation of a candidate, as a fraction of the gap; adapted in each round
+	at    []int32       // candidates, whose violation exceeds cut·gap
 	level []uint8       // level of each candidate: 0 near the minimum violation, levels-1 near the gap
-	count [levels]int32 // number of variables by level
+	count [levels]int32 // number of candidates by level
 	room  []int32
 }
 
-// extremes holds two scores of an equality constraint and their variables: the maximum score of
-// variables that may move along their sign, and the minimum score of variables that may move
-// against their sign.
+// extremes holds the maximum score over I_up and the minimum score over I_low for an equality
+// constraint, with their variables. y·α may increase for variables of I_up, and decrease for
+// variables of I_low.
 type extremes struct {
 	hi, lo     float64
 	hiAt, loAt int
 }
 
-// gap returns the violation of the optimality conditions: the largest difference between the
-// extremes of an equality constraint. It appends the extremes of all constraints to each. The gap
-// is negative, or -Inf, at an optimum without free variables.
+// gap returns the violation of the optimality conditions, which is the largest difference between
+// the extremes of an equality constraint. It appends the extremes of all constraints to each. The
+// gap is negative, or -Inf, at an optimum without free variables.
 func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.pairs() {
@@ -94,7 +95,7 @@ func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.place()
 }
 
-// place assigns a slot to each variable of the set: its previous slot, or an empty one.
+// place assigns a slot to each variable of the set, which is its previous slot or an empty slot.
 func (c *chooser) place() {
 	for i, t := range c.slots {
 		if t >= 0 && !c.picked[t] {
@@ -125,8 +126,8 @@ func (c *chooser) pick(t int32) {
 	}
 }
 
-// beyond describes the candidates of one side: variables with bit in their mask. The violation of a
-// variable is way·score - end, at most gap.
+// beyond describes the candidates of a side, which have bit in their mask. The violation of a
+// candidate is way·score - end, at most gap.
 type beyond struct {
 	bit      byte
 	way, end float64
@@ -155,8 +156,8 @@ func (s *side) sort(d *dual, b beyond) {
 	}
 }
 
-// take picks the largest violators of s, at most room. Violators of the same level are picked in
-// row order. take first lowers s.cut until there are at least room candidates, or to 0.
+// take picks up to room of the largest violators of s. Violators of the same level are picked in
+// row order. take first lowers s.cut until there are at least room candidates, or s.cut is 0.
 func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	for s.find(k, d, b); len(s.at) < room && s.cut > 0; s.find(k, d, b) {
 		s.cut = max(1-lookFurther*(1-s.cut), 0)
@@ -187,8 +188,8 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 }
 
 // The next round starts with the cut that would have given lookAhead times as many candidates as
-// this round needed. cutSlack is subtracted because the gap shrinks from round to round. While
-// there are too few candidates, 1 - cut is multiplied by lookFurther.
+// needed. cutSlack is subtracted, because the gap decreases from round to round. While there are
+// too few candidates, 1 - cut is multiplied by lookFurther.
 const (
 	lookAhead   = 2
 	cutSlack    = 0.02

@@ -8,7 +8,7 @@ import (
 
 // Regularization controls the trade-off between training loss and model complexity.
 type Regularization struct {
-	// C is the upper bound of the coefficients. A larger C fits the training data more closely. A
+	// C is the upper bound on the coefficients. A larger C fits the training data more closely. A
 	// suitable C depends on the scale of the kernel. Default: 1.
 	C float64 `json:"c,omitempty"`
 
@@ -26,13 +26,13 @@ type Regularization struct {
 type Parameters struct {
 	Regularization
 
-	// Weights multiplies C for the documents of each class, like LIBSVM's -w. In one-vs-rest of
-	// three or more classes, and for labels, a weight applies only if its class is the positive
+	// Weights multiplies C for the documents of each class, like LIBSVM's -w. With labels, and in
+	// one-vs-rest with three or more classes, a weight applies only if its class is the positive
 	// class, as in LIBLINEAR. Default: 1 each.
 	Weights []float64
 
-	// DocumentWeights holds factors of C by row of the matrix: a document of weight w is equivalent
-	// to w copies. Excluded rows have weights, too. Default: 1 each.
+	// DocumentWeights multiplies C by row of the matrix. A document of weight w is equivalent to w
+	// copies. Excluded rows have weights, too. Default: 1 each.
 	DocumentWeights []float64
 
 	// Probabilities fits a sigmoid for each binary decision function by five-fold cross-validation.
@@ -79,7 +79,7 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	return p, nil
 }
 
-// bound returns C times the weight of a class; class -1 has weight 1.
+// bound returns C times the weight of a class. Class -1 has weight 1.
 func (p *Parameters) bound(class int) float64 {
 	if class >= 0 && class < len(p.Weights) {
 		return p.C * p.Weights[class]
@@ -97,18 +97,18 @@ const (
 
 type problem struct {
 	kind     kind
-	docs     []int     // increasing
+	docs     []int     // rows of the matrix, increasing
 	positive []bool    // labels in classification
 	targets  []float64 // targets in regression
 	par      *Parameters
 	bounds   [2]float64 // upper bounds by sign, for documents of weight 1
 	start    start
 	classes  [2]int // classes of the two signs; the second is -1 for all other classes
-	weighs   int    // class whose weight applies to negative documents; -1 for weight 1
-	place    int    // index of its decision function in the classifier
+	weighs   int    // class whose weight applies to negative documents, or -1 for weight 1
+	place    int    // index of the decision function in the classifier
 }
 
-// In ν-SVC and one-class SVM, bounds are 1.
+// set sets the parameters and the bounds. In ν-SVC and one-class SVM, bounds are 1.
 func (p *problem) set(par *Parameters) {
 	p.par, p.bounds = par, [2]float64{1, 1}
 	switch {
@@ -144,8 +144,8 @@ func sideOf(positive bool) int {
 	return 1
 }
 
-// dual returns the quadratic program, in which held-out documents have upper bound 0. If all other
-// documents are in one class, it returns nil, or an error if out is nil.
+// dual returns the quadratic program. Held-out documents, for which out returns true, have upper
+// bound 0. If all other documents are in one class, dual returns nil, or an error if out is nil.
 func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	copies, n := 1, len(p.docs)
 	if p.kind == regression {
@@ -196,8 +196,8 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	return d, nil
 }
 
-// shareOut sets α so that the sum is each, separately for both signs. In document order, α is the
-// upper bound until the sum is reached.
+// shareOut sets α so that the sum over each sign is each. In document order, α is at the upper
+// bound until the sum is reached.
 func (d *dual) shareOut(each float64) {
 	d.fixed = true
 	left := [2]float64{each, each}

@@ -1,9 +1,8 @@
 // Package solver trains support vector machines on a Gram matrix supplied by the caller.
 //
-// The package reads the matrix only through [Matrix]: the size, the diagonal, and column ranges of
-// several rows at a time. Any type that computes rows can implement [Matrix]. The package doesn't
-// depend on documents, kernel functions or tiles. Here, a document is a row of the matrix, and a
-// class is an integer from 0.
+// The package reads the size, the diagonal, and column ranges of rows only through [Matrix]. Any
+// type that computes rows can implement [Matrix]. The package doesn't depend on documents, kernel
+// functions or tiles. Here, a document is a row of the matrix, and a class is an integer from 0.
 //
 // # Algorithm
 //
@@ -16,9 +15,9 @@
 // alone. The submatrix of the working set fits into the L1 or L2 cache. A pass over the rows of all
 // changed variables then updates the scores. If rows are computed on demand, the step of each
 // working set is over-relaxed, which needs fewer working sets and so fewer rows. Shrinking
-// temporarily leaves out documents whose variables are unlikely to leave their bound (shrink.go).
+// temporarily leaves out documents whose variables are unlikely to leave their bounds (shrink.go).
 // The binary problems of one-vs-rest and of labels share working sets, rows and passes
-// (multi_smo.go). A separate search then finishes each problem.
+// (multi_smo.go). Each problem is then solved to the end separately.
 //
 // On top of this algorithm, the package implements C-SVC and ν-SVC with multi-class schemes,
 // regression and one-class SVMs ([Train]). It also computes decision values, votes and
@@ -27,14 +26,14 @@
 // # Validation
 //
 // Each exported function checks its matrix, labels, folds, parameters and warm starts. Rows of the
-// matrix are checked when they are read. If a caller's function (a method of a [Matrix] or
-// Options.Progress) panics on a worker, the computation returns a [*PanicError].
+// matrix are checked when they are read. If a method of a [Matrix] or Options.Progress panics on a
+// worker, the computation returns a [*PanicError].
 //
 // # Determinism
 //
 // Every run gives the same bits, because the sequence of operations doesn't depend on timing, on
-// the number of workers or (unless it is very small) on the memory for rows. The sequence depends
-// on whether the matrix is whole (see [Matrix]). Rows are float32; sums and comparisons use
+// the number of workers or, unless it is very small, on the memory for rows. The sequence depends
+// on whether the matrix is whole (see [Matrix]). Rows are float32. Sums and comparisons use
 // float64.
 //
 // Sources: Platt (1998); Joachims (1998) for the working set; Keerthi and others (2001); Fan, Chen

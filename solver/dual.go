@@ -11,24 +11,24 @@ import (
 //	minimise    ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[d(s)][d(t)] + Σ_t p[t]α[t]
 //	subject to  0 <= α[t] <= upper[t],  Σ_t y[t]α[t] constant, and for ν-SVC and ν-SVR also Σ_t α[t] constant
 //
-// where y[t] is +1 or -1. The search keeps the score of each variable,
+// where y[t] is +1 or -1. The solver stores the score of each variable,
 //
 //	score[t] = -y[t]·∂f/∂α[t] = offset[t] - Σ_s y[s]α[s]·K[d(s)][d(t)],  offset[t] = -y[t]·p[t],
 //
 // A step that adds y[t]·λ to α[t] changes the scores by -λ·K[d(t)], which doesn't depend on labels.
 //
 // Variable t belongs to document t modulo the number of documents. Each document has one variable,
-// or in regression two: for targets above and below the estimate.
+// or in regression two, for targets above and below the estimate.
 type dual struct {
 	docs []int // rows of the matrix, increasing
 	variables
 	perClass bool // a separate equality constraint for each sign, as in ν-SVC and ν-SVR
 	fixed    bool // the sum of α is fixed (ν-SVC, ν-SVR, one-class SVM), so warm starts aren't used
-	taken    int  // number of steps already taken by a multiSMO
+	taken    int  // number of steps that a multiSMO has taken
 	done     *done
 }
 
-// done tracks the progress of a search. A problem and its shrunk versions share one done.
+// done tracks the progress of a solver run. A problem and its shrunk versions share a done.
 type done struct {
 	documents int
 	first     float64 // initial violation
@@ -36,10 +36,10 @@ type done struct {
 	part      float64 // estimated completed fraction; never decreases
 }
 
-// at adds more to the number of steps and returns the completed fraction, which is below 1 until
-// the search ends. The first quarter grows with the steps, because the violation hardly changes at
-// first. It ends after one step per four documents. The rest follows the logarithm of the
-// violation, which falls approximately as a power of time.
+// at adds more steps and returns the completed fraction, which is below 1 until the run ends. The
+// first quarter is proportional to steps, up to one step per four documents, because the violation
+// hardly changes at first. The rest follows the logarithm of the violation, which decreases
+// approximately as a power of time.
 func (p *done) at(gap, tolerance float64, more int) float64 {
 	const begin = 0.25
 	p.steps += more
@@ -55,7 +55,7 @@ func (p *done) at(gap, tolerance float64, more int) float64 {
 type variables struct {
 	sign                 []int8
 	upper, offset, alpha []float64
-	score                []float64 // score and mask are padded with variables that can't move
+	score                []float64 // score and mask are padded with variables that can't change
 	mask                 []byte
 	diag                 []float32
 }
@@ -68,15 +68,14 @@ func newVariables(n int) variables {
 	}
 }
 
-// set copies variable of[at] to variable t.
+// set copies variable at of another problem to variable t.
 func (v *variables) set(t int, of *variables, at int) {
 	v.sign[t], v.upper[t], v.offset[t], v.alpha[t] = of.sign[at], of.upper[at], of.offset[at], of.alpha[at]
 	v.score[t], v.mask[t], v.diag[t] = of.score[at], of.mask[at], of.diag[at]
 }
 
-// The mask of a variable has bit up if the variable may move along its sign, and bit low if the
-// variable may move against its sign. If each sign has its own equality constraint, negative
-// variables use separate bits.
+// The mask of a variable has bit up if y·α may increase, and bit low if y·α may decrease. If each
+// sign has its own equality constraint, negative variables use separate bits.
 const (
 	up, low                 = 1, 2
 	upNegative, lowNegative = 4, 8
@@ -113,7 +112,7 @@ func newDual(docs []int, copies int, m *source) *dual {
 	return d
 }
 
-// padded rounds n variables up to whole scan blocks. The added variables can't move.
+// padded rounds n up to a multiple of the scan block. Variables in the padding can't change.
 func padded(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
 
 func emptyDual(docs []int, copies int) *dual {
@@ -126,10 +125,10 @@ func (d *dual) refreshMask() {
 	}
 }
 
-// settle moves variables within rounding error of a bound to the bound. After a warm start, the
-// sums of the two signs differ by a rounding error. If all other variables are at a bound, one
-// variable keeps this distance from its bound. Without settle, this variable would be free and
-// determine the bias.
+// settle sets variables within rounding error of a bound to the bound. After a warm start, the sums
+// over the two signs differ by a rounding error. If all other variables are at a bound, a variable
+// keeps this distance from its bound. Without settle, this variable would be free and determine the
+// bias.
 func (d *dual) settle() {
 	const rounding = 1e-12
 	most := 0.0
@@ -158,7 +157,7 @@ func (d *dual) objective() float64 {
 	return f / 2
 }
 
-// level returns the Lagrange multiplier of an equality constraint: the mean score of free
+// level returns the Lagrange multiplier of an equality constraint, which is the mean score of free
 // variables. Without free variables, it is the midpoint of the interval that the optimality
 // conditions allow. For C-SVC it is -rho.
 func (d *dual) level(bits [2]byte) float64 {
@@ -182,7 +181,7 @@ func (d *dual) level(bits [2]byte) float64 {
 		return sum / float64(free)
 	case math.IsInf(hi, 0) && math.IsInf(lo, 0):
 		return 0
-	case math.IsInf(hi, 0): // no variable may move along its sign: one class is at the bound
+	case math.IsInf(hi, 0): // y·α can't increase, because one class is at the bound
 		return lo
 	case math.IsInf(lo, 0):
 		return hi
@@ -208,8 +207,8 @@ func (d *dual) violation(doc int, ends []extremes) float64 {
 	return far
 }
 
-// margin returns the margin of ν-SVC: half the difference of the levels of the two equality
-// constraints, or 0 if the difference may be rounding error.
+// margin returns the margin of ν-SVC, which is half the difference between the levels of the two
+// equality constraints, or 0 if the difference may be rounding error.
 func (d *dual) margin() float64 {
 	margin := (d.level([2]byte{upNegative, lowNegative}) - d.level([2]byte{up, low})) / 2
 	var sum, most float64

@@ -8,11 +8,11 @@ import (
 // Groups divides the decision functions of a training run on n documents into independent groups of
 // indices. The functions of a group are trained together. [Train] with Only set to some groups
 // gives the same bits as a full training run, so groups may be trained on different computers.
-// One-vs-one has a group for each pair of non-empty classes. In other schemes, a group has the
-// problems that share working sets, within a fixed amount of memory. If thresholds are tuned, there
-// is only one group. Consecutive groups share classes, and therefore rows of the matrix. inMemory
-// reports whether the matrix has a method Row (see [Matrix]). Only is ignored. It fails for an
-// invalid Training.
+// One-vs-one has a group for each pair of non-empty classes. In other schemes, a group has problems
+// that share working sets, within a fixed amount of memory. If thresholds are tuned, there is only
+// one group. Consecutive groups share classes, and therefore rows of the matrix. inMemory states
+// whether the matrix has a method Row (see [Matrix]). Only is ignored. Groups fails if the Training
+// is invalid.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	p, err := t.plan(n, inMemory)
 	if err != nil {
@@ -42,10 +42,10 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 }
 
 type plan struct {
-	*Classifier              // has only the constant decision functions so far
+	*Classifier              // contains only constant decision functions
 	groups      [][]*problem // problems to solve
-	together    bool         // true if a multiSMO solves the problems of a group
-	parts       int          // number of folds to tune thresholds on; 0 = none
+	together    bool         // a multiSMO solves the problems of a group
+	parts       int          // number of folds for tuning thresholds; 0 = none
 }
 
 func (t *Training) plan(n int, inMemory bool) (*plan, error) {
@@ -86,7 +86,7 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	}
 	out := &plan{Classifier: c, parts: parts}
 	// Labels have very different numbers of documents, and shrinking soon leaves most documents
-	// out. With rows in memory, separate searches take a third of the time of a multiSMO
+	// out. With rows in memory, separate solver runs take a third of the time of a multiSMO
 	// (Reuters-21578).
 	alone := c.Scheme == Labels && (inMemory || t.IndependentLabels)
 	if out.together = !alone && sharesDocuments(open); out.together {
@@ -97,8 +97,7 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	return out, nil
 }
 
-// only removes the groups whose decision functions aren't in machines. If machines is nil, it keeps
-// all groups.
+// only keeps the groups whose decision functions are in machines, or all groups if machines is nil.
 func (p *plan) only(machines []int) error {
 	if machines == nil {
 		return nil

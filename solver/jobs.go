@@ -10,15 +10,15 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A job is a list of problems with the same two classes, for one worker. documents is the size of
-// the largest problem.
+// A job is a list of problems with the same two classes, for a single worker. documents is the
+// number of documents of the largest problem.
 type job struct {
 	documents int
 	classes   [2]int // classes of the job; the second is -1 for all other classes
 	run       func(ctx context.Context, s *search, bytes int64) error
 }
 
-// runAll runs each job on one worker. If there are fewer jobs than workers, the workers share the
+// runAll runs each job on a worker. If there are fewer jobs than workers, several workers share the
 // updates of a problem.
 //
 // The largest jobs start first, so that workers finish together. If rows are computed on demand,
@@ -26,7 +26,7 @@ type job struct {
 // rows. For every k, an aligned square of 4^k jobs has at most 2·2^k classes, so Z-order suits any
 // cache size.
 //
-// If a job panics, usually in a caller's function, the run ends with a [*PanicError].
+// If a job panics, usually in a caller's function, runAll returns a [*PanicError].
 func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *O
 	})
 }
 
-// zOrder returns the Morton code of two numbers in [-1, 2³¹), which interleaves their bits.
+// zOrder returns the Morton code of two integers in [-1, 2³¹), which interleaves their bits.
 func zOrder(at [2]int) (z uint64) {
 	for bit := range 32 {
 		z |= uint64(at[0]+1)>>bit&1<<(2*bit+1) | uint64(at[1]+1)>>bit&1<<(2*bit)
@@ -60,11 +60,11 @@ func zOrder(at [2]int) (z uint64) {
 
 // A reporter collects the progress of the problems of a run and reports it periodically.
 //
-// The counts have a separate lock that is held briefly, so a slow callback doesn't block other
+// The counts have a separate lock that is held briefly, so that a slow callback doesn't block other
 // workers.
 type reporter struct {
 	report    func(Progress)
-	reporting sync.Mutex // held during a report; other workers then skip theirs
+	reporting sync.Mutex // held during a report; other workers skip reports meanwhile
 
 	mu    sync.Mutex // guards the fields below
 	last  time.Time
@@ -99,7 +99,7 @@ func (t *reporter) moved(d *done, part float64) {
 	t.at.Done = max(t.at.Done, min(float64(t.at.Solved)+t.parts, float64(t.at.Problems)))
 }
 
-// note adds steps and row counts. If a report is due, it reports the state of d; d may be nil.
+// note adds steps and row counts. If a report is due, it reports the state of d, which may be nil.
 func (t *reporter) note(s *search, steps int, d *dual, gap float64) {
 	if t.report == nil || !t.count(s, steps) || !t.reporting.TryLock() {
 		return

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// DecisionFunction is a trained decision function of one problem,
+// DecisionFunction is the trained decision function of a problem,
 //
 //	f(x) = Σ_s Coef[s]·K(x, x_Support[s]) - Rho.
 type DecisionFunction struct {
@@ -16,13 +16,14 @@ type DecisionFunction struct {
 	Objective  float64 // objective of the dual problem, as LIBSVM prints it
 	Iterations int     // number of inner steps
 	Gap        float64 // violation of the optimality conditions at the end; 0 if no variable can move
-	Converged  bool    // true if the tolerance was reached
+	Converged  bool    // the tolerance was reached
 	Bounded    int     // number of coefficients at their bound
 
 	Sigmoid *Sigmoid // maps decision values to probabilities; nil without probabilities
 }
 
-// machine returns the result of a solved problem. Variables of one document share a coefficient.
+// machine returns the decision function of a solved problem. The variables of a document share a
+// coefficient.
 func (d *dual) machine(o outcome) (*DecisionFunction, error) {
 	m := &DecisionFunction{Objective: d.objective(), Iterations: o.iterations, Gap: o.gap, Converged: o.converged}
 	if math.IsInf(m.Gap, -1) {
@@ -46,8 +47,8 @@ func (d *dual) machine(o outcome) (*DecisionFunction, error) {
 	return m, m.finite()
 }
 
-// Validate returns an error unless Support is strictly increasing in [0, n) with one coefficient
-// each, all numbers are finite, and no count is negative.
+// Validate returns an error if Support isn't strictly increasing in [0, n) with one coefficient
+// each, if a number isn't finite, or if a count is negative.
 func (m *DecisionFunction) Validate(n int) error {
 	if len(m.Support) != len(m.Coef) {
 		return errUser("got %d support vectors but %d coefficients", len(m.Support), len(m.Coef))

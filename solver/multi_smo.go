@@ -9,13 +9,13 @@ import (
 )
 
 // A multiSMO (multi-class SMO) jointly solves the problems of several classes over the same
-// documents. In each round, it chooses a working set of documents, and each problem solves its
-// inner problem on that set. All problems share a panel of rows and a pass over it. Separate
-// searches would request nearly the same rows for every class.
+// documents. In each round, it chooses a working set of documents, and solves an inner problem on
+// this set for each class. All problems share a panel of rows and a pass over it. Separate solver
+// runs would request nearly the same rows for every class.
 //
-// A separate search finishes each problem that has not converged.
+// Each problem that has not converged is finished by a separate solver run.
 type multiSMO struct {
-	s       *search // holds the cached rows
+	s       *search // cached rows
 	duals   []*dual
 	workers int
 	size    int // size of a working set
@@ -24,18 +24,18 @@ type multiSMO struct {
 	ends  [][]extremes
 	cuts  [][4]float64 // side.cut by problem, equality constraint and direction
 	side  side         // buffers of take
-	order []int32      // candidates by decreasing level
+	order []int32      // candidates in descending order of level
 	most  []int        // remaining steps of each problem
 
 	docs    []int32 // documents of the working set
-	picked  []bool  // true for documents in the working set
+	picked  []bool  // true for documents of the working set
 	rows    [][]float32
 	columns []int32
 	sub     []float32 // submatrix of the working set
 	moved   [][][]float32
 	by      [][]float64
 	steps   []int
-	inner   []*inner // inner problem of each worker
+	inner   []*inner // inner problem by worker
 	first   int      // first problem that chooses documents in the next round
 }
 
@@ -44,10 +44,10 @@ type multiSMO struct {
 const (
 	teamShare, minTeamSet, maxTeamSet = 32, 256, 512
 
-	teamBlock = 512 // number of scores updated together; their columns of the rows fit in the L2 cache
+	teamBlock = 512 // number of scores updated at a time; their columns of the rows fit in the L2 cache
 )
 
-// problemBytes is the memory of a problem per document, in bytes. teamBytes bounds the memory of
+// problemBytes is the memory of a problem per document in bytes. teamBytes is the maximum memory of
 // the problems of a multiSMO.
 const (
 	problemBytes = 48
@@ -81,8 +81,8 @@ func newMultiSMO(m *source, duals []*dual, opt *Options, report *reporter) *mult
 	return g
 }
 
-// solve processes working sets until most problems have reached the tolerance, or separate searches
-// are faster.
+// solve processes working sets until most problems have converged, or separate solver runs are
+// faster.
 func (g *multiSMO) solve(ctx context.Context) error {
 	opt := g.s.opt
 	for c, d := range g.duals {
@@ -135,10 +135,10 @@ func (g *multiSMO) solve(ctx context.Context) error {
 	}
 }
 
-// A multiSMO ends if at most one in aloneShare of its problems is open. It also ends if the gaps
-// fall too slowly: if the sum after a sweep exceeds sweepGain times the sum before. A sweep has
-// enough rounds to choose each document sweeps times, and at least minSweep rounds. Open problems
-// then converge faster with separate working sets.
+// A multiSMO ends if at most one in aloneShare of its problems is open. It also ends if the sum of
+// gaps after a sweep exceeds sweepGain times the sum before. A sweep has enough rounds to choose
+// each document sweeps times, and at least minSweep rounds. Open problems then converge faster with
+// separate working sets.
 const (
 	aloneShare = 5
 	sweeps     = 2
@@ -180,9 +180,9 @@ func (g *multiSMO) begin(ctx context.Context) error {
 	return nil
 }
 
-// choose selects the documents of the next working set: for each open problem, equal numbers of the
-// violators with the largest and the smallest scores. Documents that another problem has already
-// selected are skipped, so the set is full if there are enough violators.
+// choose selects the documents of the next working set. For each open problem, it selects equal
+// numbers of violators with the largest and the smallest scores. Documents that another problem has
+// already selected are skipped, so the set is full if there are enough violators.
 func (g *multiSMO) choose() {
 	g.docs = g.docs[:0]
 	ends := 0
@@ -220,8 +220,8 @@ func (g *multiSMO) choose() {
 	slices.Sort(g.docs)
 }
 
-// take selects the largest violators of problem c in one direction. ends is the number of
-// selections still to make, which share the remaining slots equally.
+// take selects the largest violators of problem c in one direction. ends is the number of remaining
+// calls of take, which share the free slots equally.
 func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	room := (g.size - len(g.docs) + ends - 1) / ends
 	if room <= 0 {
@@ -248,7 +248,7 @@ func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	l := levels - 1
 	for ; l >= 0 && room > 0; l-- {
 		equal := g.order[from[l]:to[l]]
-		for i := range equal { // equal violators are spread over all documents, which are sorted by class
+		for i := range equal { // spread equal violators over all documents, which are sorted by class
 			t := equal[i]
 			if len(equal)%spread != 0 {
 				t = equal[(i*spread+c)%len(equal)]
@@ -273,11 +273,11 @@ func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	g.cuts[c][end] = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// spread is the distance between selected documents among equal violators. It is prime, so that its
+// spread is the step between selected documents among equal violators. It is prime, so that its
 // multiples reach all documents.
 const spread = 1009
 
-// round solves the problems of one working set and updates all scores. It returns the number of
+// round solves the problems of a working set and updates all scores. It returns the number of
 // steps, or 0 if no variable changed.
 func (g *multiSMO) round(ctx context.Context) (steps int, err error) {
 	s, n := g.s, len(g.docs)
@@ -322,7 +322,7 @@ func (g *multiSMO) round(ctx context.Context) (steps int, err error) {
 	return steps, g.update(ctx)
 }
 
-// solveInner solves the inner problem of problem c and copies the solution to problem c.
+// solveInner solves the inner problem of problem c and copies the solution to c.
 func (g *multiSMO) solveInner(in *inner, c, wide int) {
 	d := g.duals[c]
 	in.n, in.rows, in.perClass, in.pairs = wide, g.sub, d.perClass, d.pairs()
@@ -345,7 +345,7 @@ func (g *multiSMO) solveInner(in *inner, c, wide int) {
 }
 
 // update adds multiples of the rows of the working set to the scores of each problem. A block of
-// the rows stays in the cache while all problems are updated.
+// columns stays in the cache while all problems are updated.
 func (g *multiSMO) update(ctx context.Context) error {
 	n, add := len(g.duals[0].docs), g.s.opt.Kernels.AddRows
 	pieces := g.s.store.pieces()
@@ -362,8 +362,8 @@ func (g *multiSMO) update(ctx context.Context) error {
 	})
 }
 
-// trainTogether trains the decision functions of problems over the same documents: first with
-// shared rows, then each with a separate search.
+// trainTogether trains the decision functions of problems over the same documents, first with
+// shared rows, then with a separate solver run for each problem.
 func trainTogether(
 	ctx context.Context, m *source, groups [][]*problem, opt *Options, report *reporter, machines []*DecisionFunction,
 ) error {

@@ -14,9 +14,9 @@ import (
 type Scheme int
 
 const (
-	// OneVsOne trains a decision function for each pair of classes a < b, positive for a, in the
-	// order of [Pairs]. The class with the most votes wins. Ties are broken by the sum of decision
-	// values; LIBSVM takes the first of the tied classes.
+	// OneVsOne trains a decision function for each pair of classes a < b, in the order of [Pairs].
+	// Class a is positive. The class with the most votes wins. Ties are broken by the sum of
+	// decision values, whereas LIBSVM takes the first of the tied classes.
 	OneVsOne Scheme = iota
 
 	// OneVsRest trains a decision function for each class against all others. The class with the
@@ -62,20 +62,19 @@ type Classifier struct {
 	// function of a class is constant if no document, or every document, has that class.
 	Functions []*DecisionFunction
 
-	AtLeastOne bool // for Labels: objects without positive values get the label of the largest value
+	AtLeastOne bool // for Labels: objects without positive values get the label with the largest value
 
-	// Thresholds are the thresholds that [Train] has tuned and applied to Functions and AtLeastOne;
-	// nil without thresholds.
+	// Thresholds that [Train] has tuned and applied to Functions and AtLeastOne; nil without
+	// thresholds.
 	Thresholds *Thresholds
 
-	// Temperature scales the probabilities in schemes with one class per object; nil for no
-	// scaling.
+	// Temperature scales probabilities in schemes with one class per object; nil for no scaling.
 	Temperature *Temperature `json:",omitempty"`
 
 	Rejection *Rejection `json:",omitempty"` // threshold for low probabilities; nil for no rejection
 }
 
-// Rejection rejects objects whose largest probability is below MinProbability: they get no class.
+// Rejection assigns no class to objects whose largest probability is below MinProbability.
 type Rejection struct {
 	MinProbability float64 `json:"below"`
 
@@ -85,7 +84,8 @@ type Rejection struct {
 	Error    float64 `json:"error"`
 }
 
-// Training describes the data to train on. Exactly one of Labels, Sets and Targets must be set.
+// Training describes the training data and the problem. Exactly one of Labels, Sets and Targets
+// must be set.
 type Training struct {
 	Labels  []int     // class by document, 0 … Classes-1; -1 excludes the document
 	Sets    [][]int   // labels by document; nil excludes the document, and an empty set has no labels
@@ -94,25 +94,25 @@ type Training struct {
 	// OneClass trains a one-class SVM on all labelled documents and ignores the labels' values.
 	OneClass bool
 
-	Classes int    // number of classes or labels; 1 for regression and one class
-	Scheme  Scheme // scheme for Labels; Sets use the scheme [Labels], and regression and one class [OneVsRest]
+	Classes int    // number of classes or labels; 1 for regression and one-class SVM
+	Scheme  Scheme // scheme for Labels; Sets use the scheme [Labels], regression and one-class SVM [OneVsRest]
 	Parameters
 
-	// Folds, if not nil, requests thresholds for Sets, see [TuneThresholds]. It holds the fold of
+	// Folds, if not nil, requests thresholds for Sets (see [TuneThresholds]). It holds the fold of
 	// each document, from 0, or -1 for a document without a set.
 	Folds []int
 
 	// Start, if not nil, is the classifier from which training is warm-started. It may have been
 	// trained with another C, another kernel width or other documents. Nil functions start at 0.
-	// ν-SVC, ν-SVR and one-class SVM ignore Start. Default: all start at 0.
+	// ν-SVC, ν-SVR and one-class SVM ignore Start. Default: all functions start at 0.
 	Start *Classifier
 
-	// Only, if not nil, lists the decision functions to train, as whole groups (see
+	// Only, if not nil, lists the decision functions to train. They must form whole groups (see
 	// [Training.Groups]). Other functions are nil. Default: all.
 	Only []int
 
-	// IndependentLabels trains each label as a separate problem even if rows are not in memory, so
-	// that results don't depend on memory. Other schemes ignore it.
+	// IndependentLabels trains each label separately even if rows are not in memory, so that
+	// results don't depend on memory. Other schemes ignore it.
 	IndependentLabels bool
 }
 
@@ -120,7 +120,7 @@ type Training struct {
 //
 //	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
 //
-// where y is +1 for documents of the first class and -1 for others, and C[t] is C times the class
+// where y is +1 for positive documents and -1 for negative documents, and C[t] is C times the class
 // weight and the document weight. ν-SVC has no linear term, and the constraints are 0 <= α[t] <=
 // w[t] and Σ_t α[t] = ν·Σ_t w[t] for document weights w. The solution is divided by its margin
 // (Schölkopf and others, Neural Computation 12, 2000). A margin of 0, as for two equal classes, is
@@ -182,8 +182,8 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	return p.Classifier, nil
 }
 
-// startsFor checks that c has the scheme and the number of problems of a training run on n
-// documents; nil is valid.
+// startsFor checks that c fits a training run on n documents with the given scheme and number of
+// problems. A nil c is valid.
 func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 	if c == nil {
 		return nil
@@ -203,7 +203,7 @@ func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 	return nil
 }
 
-// maxMachines bounds the number of decision functions of a classifier: one-vs-one reaches it at
+// maxMachines is the maximum number of decision functions of a classifier. One-vs-one reaches it at
 // 11,586 classes.
 const maxMachines = 1 << 26
 
@@ -226,7 +226,7 @@ func (s Scheme) machines(classes int) (int, error) {
 }
 
 // Validate returns an error if a decision function is missing, or if the temperature or the
-// rejection is out of range. In one-vs-one, all functions of a class may be nil.
+// rejection is out of range. In one-vs-one, all functions of a class may be missing.
 func (c *Classifier) Validate() error {
 	want, err := c.Scheme.machines(c.Classes)
 	if err != nil {
@@ -272,8 +272,8 @@ func (c *Classifier) Present() []bool {
 	return present
 }
 
-// problems returns the problems of a training on n documents, and sets the scheme and the classes
-// of c. A problem is nil if one of its classes is empty.
+// problems returns the problems of a training run on n documents, and sets the scheme and the
+// number of classes of c. A problem is nil if one of its classes is empty.
 func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	c.Scheme, c.Classes = t.Scheme, t.Classes
 	switch single := t.OneClass || t.Targets != nil; {
@@ -341,13 +341,13 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 		return onePairs(members), nil
 	}
 	problems := oneRest(members, docs)
-	if t.Sets == nil && c.Classes == 2 { // negative documents have the other class
+	if t.Sets == nil && c.Classes == 2 { // negative documents belong to the other class
 		problems[0].weighs, problems[1].weighs = 1, 0
 	}
 	return problems, nil
 }
 
-// single returns the only problem of a regression or one-class training.
+// single returns the only problem of a regression or one-class SVM.
 func (t *Training) single(p *problem) ([]*problem, error) {
 	switch {
 	case len(p.docs) == 0:
@@ -385,7 +385,7 @@ func onePairs(members [][]int) []*problem {
 }
 
 func oneRest(members [][]int, docs []int) []*problem {
-	none := make([]bool, len(docs)) // shared by all empty classes
+	none := make([]bool, len(docs)) // labels of all empty classes
 	problems := make([]*problem, len(members))
 	for c, of := range members {
 		problems[c] = &problem{docs: docs, positive: none, classes: [2]int{c, -1}, weighs: -1}

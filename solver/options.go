@@ -11,49 +11,49 @@ import (
 
 // Options controls how a problem is solved. The zero value works.
 type Options struct {
-	// Tolerance is the maximum violation of the optimality conditions at the end: the maximum of
-	// -y∇f over I_up minus the minimum over I_low. It is LIBSVM's -e. Default: 10⁻³.
+	// Tolerance is the maximum violation of the optimality conditions at the end. The violation is
+	// the maximum of -y∇f over I_up minus the minimum over I_low. Tolerance is LIBSVM's -e.
+	// Default: 10⁻³.
 	Tolerance float64
 
-	// Workers is the number of goroutines. They solve separate problems or share a large one.
+	// Workers is the number of goroutines. They solve separate problems or share a large problem.
 	// Results don't depend on Workers. Default: GOMAXPROCS.
 	Workers int
 
-	// RowBytes bounds the memory of all workers for cached rows of the matrix, and for the scores
-	// of problems that are solved together. If too few rows fit, the working set is smaller;
-	// otherwise RowBytes doesn't change results. Rows that a matrix has in memory are used in place
-	// if a problem's documents consist of few ranges of the matrix. For a large problem, give
-	// memory to RowBytes rather than to a cache of the matrix, because shrinking shortens cached
-	// rows. Default: 512 MiB.
+	// RowBytes is the maximum memory of all workers for cached rows of the matrix, and for the
+	// scores of problems that share working sets. If too few rows fit, the working set is smaller.
+	// Otherwise RowBytes doesn't change results. Rows that a matrix has in memory are used in place
+	// if a problem's documents consist of few ranges of rows. For a large problem, prefer a large
+	// RowBytes to a cache of the matrix, because shrinking shortens cached rows. Default: 512 MiB.
 	RowBytes int64
 
 	// KeepAll disables shrinking. Default: shrinking is enabled.
 	KeepAll bool
 
-	// MaxIterations bounds the steps of each problem. If it is reached, Converged is false in the
-	// result. Default: the larger of 10 million and 100 times the number of variables, as in
-	// LIBSVM.
+	// MaxIterations is the maximum number of steps for each problem. If it is reached, Converged is
+	// false in the result. Default: the larger of 10 million and 100 times the number of variables,
+	// as in LIBSVM.
 	MaxIterations int
 
-	// Kernels are the innermost loops. All instruction sets give the same bits. Default:
-	// asm.Best().
+	// Kernels is the kernel table of an instruction set. All instruction sets give the same bits.
+	// Default: asm.Best().
 	Kernels *asm.Kernels
 
 	// Progress is called from one goroutine at a time, one to ten times per second, with the state
-	// of the work. Meanwhile the other workers continue and skip their own reports. If Progress
-	// panics, the computation ends with a [*PanicError]. Default: none.
+	// of the training run. Meanwhile other workers continue without reports. If Progress panics,
+	// the computation ends with a [*PanicError]. Default: none.
 	Progress func(Progress)
 
-	workingSet int // size of the inner level's working set, even; 0 = chosen from the problem's size
+	workingSet int // size of the working set, an even number; 0 = chosen from the problem's size
 }
 
-// PanicError reports that a caller's function panicked. What names the function, Value is the
-// panic's value, and Stack is the stack trace. Unwrap returns Value if it is an error.
+// PanicError reports a panic in a function that the caller passed. What names the function. Value
+// is the panic value, and Stack the stack trace. Unwrap returns Value if it is an error.
 type PanicError = run.PanicError
 
 // Progress is the state of a training run.
 type Progress struct {
-	Problems, Solved int     // number of problems, and of solved problems
+	Problems, Solved int     // total number of problems, and number of solved problems
 	Done             float64 // Solved plus the estimated fractions of unfinished problems; never decreases
 	Iterations       int64   // total number of inner steps
 	Rows             int64   // number of requested rows of the matrix
@@ -72,7 +72,7 @@ const (
 // reportEvery is the minimum time between two reports of a run. Tests change it.
 var reportEvery = 200 * time.Millisecond
 
-// resolve checks the options and fills in the defaults.
+// resolve checks the options and sets the defaults.
 func (o Options) resolve() (Options, error) {
 	switch {
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 0):
@@ -94,5 +94,5 @@ func (o Options) resolve() (Options, error) {
 	return o, nil
 }
 
-// errUser returns an error about the caller's data.
+// errUser returns an error for invalid data of the caller.
 func errUser(format string, args ...any) error { return fmt.Errorf("solver: "+format, args...) }

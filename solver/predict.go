@@ -12,7 +12,7 @@ import (
 )
 
 // Support returns the rows of the matrix that are support vectors of any decision function, in
-// increasing order. Predictions need the kernel values between the object and these rows.
+// increasing order. Predictions need the kernel values of the object and these rows.
 func (c *Classifier) Support() []int {
 	var all []int
 	for _, m := range c.Functions {
@@ -24,8 +24,8 @@ func (c *Classifier) Support() []int {
 	return slices.Compact(all)
 }
 
-// Predictor computes all decision values of a classifier together. It may be used concurrently. It
-// retains the classifier, which must not change.
+// Predictor computes the decision values of all decision functions of a classifier. It may be used
+// concurrently. It retains the classifier, which must not change.
 type Predictor struct {
 	c       *Classifier
 	k       *asm.Kernels
@@ -35,20 +35,20 @@ type Predictor struct {
 	entries int       // total number of coefficients
 
 	once     sync.Once
-	byColumn columnwise // computed when first needed for a single object
+	byColumn columnwise // computed before the first prediction of a single object
 }
 
-// columnwise holds the coefficients of all decision functions by column. For one object, successive
-// additions go to different sums, so they don't wait for each other.
+// columnwise holds the coefficients of all decision functions by column. For a single object,
+// successive additions are to different sums, so they don't wait for each other.
 type columnwise struct {
-	from    []int // start of each column's entries, and the end of the last
+	from    []int // start of each column's entries, and total number of entries
 	machine []int32
 	coef    []float64
 }
 
-// NewPredictor returns a predictor for kernel values in columns; columns[s] is the row of the
-// matrix for column s. Columns must be strictly increasing and include [Classifier.Support]. If k
-// is nil, it uses asm.Best(); all kernels give the same bits.
+// NewPredictor returns a predictor. columns[s] is the row of the matrix to which column s of the
+// kernel values belongs. columns must be strictly increasing and include [Classifier.Support]. If k
+// is nil, asm.Best() is used. All kernel tables give the same bits.
 func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
 	if k == nil {
 		k = asm.Best()
@@ -78,7 +78,7 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 func (p *Predictor) columnwise() *columnwise {
 	p.once.Do(func() {
 		b := columnwise{make([]int, p.columns+1), make([]int32, p.entries), make([]float64, p.entries)}
-		next := b.from[1:] // start of each column's entries, later their end
+		next := b.from[1:] // start of each column's entries, and after the loop their end
 		for _, at := range p.at {
 			for _, s := range at {
 				next[s]++
@@ -99,15 +99,14 @@ func (p *Predictor) columnwise() *columnwise {
 	return &p.byColumn
 }
 
-// Bytes returns the maximum memory of the predictor in bytes, without Sums (see
+// Bytes returns the maximum memory of the predictor in bytes, excluding Sums (see
 // [Predictor.SumsBytes]).
 func (p *Predictor) Bytes() int64 {
 	return int64(p.entries)*(4+4+8) + 8*int64(p.columns+1+len(p.starts))
 }
 
-// predictRows calls each for every document of docs, with the document's row and its decision
-// values. The callback must not retain the values. Up to opt.Workers goroutines call it
-// concurrently.
+// predictRows calls each with the row and the decision values of every document of docs. each must
+// not retain the values. Up to opt.Workers goroutines call each concurrently.
 func (c *Classifier) predictRows(
 	ctx context.Context, m *source, docs []int, opt *Options, each func(i int, decisions []float64),
 ) error {
@@ -156,7 +155,7 @@ func (c *Classifier) predictRows(
 	})
 }
 
-// Sums accumulates the decision values of some objects while their kernel values arrive, so that
+// Sums accumulates the decision values of objects while their kernel values are computed, so that
 // kernel values needn't be stored. It must not be used concurrently.
 type Sums struct {
 	p      *Predictor
@@ -167,7 +166,7 @@ type Sums struct {
 	turned []float32 // [column][object], for AddRows
 }
 
-// NewSums returns a Sums for width objects; width must be positive.
+// NewSums returns a Sums for width objects. width must be positive.
 func (p *Predictor) NewSums(width int) *Sums {
 	s := &Sums{p: p, width: width, sums: make([]float64, len(p.at)*width), done: make([]int, len(p.at))}
 	s.Start()
@@ -193,9 +192,9 @@ func (s *Sums) Start() {
 
 func (s *Sums) of(machine int) []float64 { return s.sums[machine*s.width : (machine+1)*s.width] }
 
-// Add adds the next columns: values[c*width+r] is K(x_r, column first+c), where first is the column
-// after the last added column, 0 after [Sums.Start]. It panics if first differs or there are too
-// many columns.
+// Add adds the next columns. values[c*width+r] is K(x_r, column first+c), where first is the column
+// after the last added column, or 0 after [Sums.Start]. Add panics if first differs or there are
+// too many columns.
 func (s *Sums) Add(first int, values []float32) {
 	columns := len(values) / s.width
 	if first != s.next || columns > s.p.columns-first {
@@ -219,8 +218,8 @@ func (s *Sums) Add(first int, values []float32) {
 	}
 }
 
-// addOne implements Add for one object. It adds the products of each decision function in column
-// order, so its sums agree with Add bit for bit.
+// addOne implements Add for a single object. It adds the products of each decision function in
+// column order, so its sums are the same as from Add bit for bit.
 func (s *Sums) addOne(first int, values []float32) {
 	b, sums := s.p.columnwise(), s.sums
 	for c, v := range values {
@@ -237,8 +236,8 @@ func (s *Sums) addOne(first int, values []float32) {
 // cache.
 const turnColumns = 64
 
-// AddRows adds all columns of the first objects: values[r*columns+c] is K(x_r, column c), where
-// columns is the number of columns in [Classifier.NewPredictor]. It is called once after
+// AddRows adds all columns of the first objects. values[r*columns+c] is K(x_r, column c), where
+// columns is the number of columns in [Classifier.NewPredictor]. Call AddRows once after
 // [Sums.Start], instead of [Sums.Add].
 func (s *Sums) AddRows(values []float32, objects int) {
 	columns := s.p.columns
@@ -254,8 +253,8 @@ func (s *Sums) AddRows(values []float32, objects int) {
 
 // Result sets dst[i] to the decision value Σ Coef·K - Rho of function i for object r. All columns
 // must have been added. Sums are in float64 in the order of the support vectors, and each operation
-// is rounded separately. A nil function has the value 0. Results depend neither on other objects
-// nor on the division of columns among calls of Add.
+// is rounded separately. A nil function has the value 0. The result depends neither on other
+// objects nor on the division of columns among calls of Add.
 func (s *Sums) Result(r int, dst []float64) {
 	for i := range dst {
 		dst[i] = s.sums[i*s.width+r]
@@ -266,10 +265,10 @@ func (s *Sums) Result(r int, dst []float64) {
 //
 // In one-vs-one, the class with the most votes wins. A decision function votes for its first class
 // if its value is positive, and for the other class otherwise. Ties are broken by the sum of
-// decision values, negated if the class is the second of the pair, then by the class index. So the
-// class doesn't depend on the order of documents, as it does in LIBSVM. In one-vs-rest, the class
-// with the largest value wins. For separate labels, see [Classifier.LabelsOf]. NaN is treated as
-// not positive and is never the largest value.
+// decision values, negated if the class is the second of the pair, then by the class index. So,
+// unlike in LIBSVM, the class doesn't depend on the order of documents. In one-vs-rest, the class
+// with the largest value wins. For labels, see [Classifier.LabelsOf]. NaN is treated as not
+// positive and is never the largest value.
 func (c *Classifier) Decide(decisions []float64) int {
 	best := 0
 	if c.Scheme != OneVsOne {

@@ -20,10 +20,10 @@ func (s Sigmoid) Probability(f float64) float64 {
 	return 1 / (1 + math.Exp(x))
 }
 
-// FitSigmoid fits the sigmoid by maximum likelihood to decision values of objects with known signs.
-// The targets are slightly inside (0, 1), following Bayes' rule with a uniform prior. The problem
-// is convex and is solved by Newton's method with a line search. Source: Platt (1999) in the form
-// of Lin, Lin and Weng, Machine Learning 68 (2007).
+// FitSigmoid fits a sigmoid to decision values of objects with known signs, by maximum likelihood.
+// By Bayes' rule with a uniform prior, the targets are slightly inside (0, 1). The problem is
+// convex and is solved by Newton's method with a line search. Source: Platt (1999) in the form of
+// Lin, Lin and Weng, Machine Learning 68 (2007).
 //
 // It fails if a decision value is NaN or above 10¹⁴⁰ in absolute value, because sums of squares
 // would overflow.
@@ -37,7 +37,7 @@ func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 	return fitSigmoid(decisions, positive), nil
 }
 
-// maxDecision bounds decision values so that no sum of their squares overflows.
+// maxDecision is the largest absolute decision value for which no sum of squares overflows.
 const maxDecision = 1e140
 
 // fitSigmoid is FitSigmoid for checked decision values. Without values, it returns the constant
@@ -93,7 +93,7 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 		}
 		det := h11*h22 - h12*h12
 		da, db := -(h22*g1-h12*g2)/det, -(h11*g2-h12*g1)/det
-		if !(det > 0) { // for many equal values, the curvature in A is lost to rounding: update only B
+		if !(det > 0) { // update only B, because for many equal values the curvature in A is lost to rounding
 			da, db = 0, -g2/h22
 		}
 		slope := g1*da + g2*db
@@ -116,7 +116,7 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 const sigmoidFolds = 5
 
 // sigmoid fits the sigmoid of a problem to decision values of held-out documents. A held-out
-// document stays in the problem with the upper bound 0, so the search also computes its score, from
+// document stays in the problem with the upper bound 0. So the solver also computes its score, from
 // which its decision value follows. In ν-SVC, decision values are 0 if the margin is 0.
 func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid, error) {
 	signs := make([]int, len(p.docs))
@@ -133,8 +133,8 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 	return &fit, err
 }
 
-// heldOut returns out-of-fold decision values. from is the warm start of each search; nil starts at
-// 0.
+// heldOut returns out-of-fold decision values. from is the warm start of each fold. A nil from
+// starts at 0.
 func (p *problem) heldOut(
 	ctx context.Context, s *search, fold []int, folds int, from start, bytes int64,
 ) ([]float64, error) {
@@ -144,7 +144,7 @@ func (p *problem) heldOut(
 		if err != nil {
 			return nil, err
 		}
-		if d == nil { // one class is left: predict its sign
+		if d == nil { // only one class is left, so predict its sign
 			left := 0.0
 			for t := range fold {
 				if fold[t] != f {
@@ -178,17 +178,18 @@ func (p *problem) heldOut(
 // LIBSVM uses the same value.
 const minProbability = 1e-7
 
-// Probabilities sets dst[c] to the probability of class c from the decision values of one object.
-// In one-vs-one, it couples the pairwise probabilities, which may be inconsistent: p minimises
+// Probabilities sets dst[c] to the probability of class c, given the decision values of an object.
+// In one-vs-one, pairwise probabilities may be inconsistent. They are coupled by the p that
+// minimises
 //
 //	Σ_a Σ_{b≠a} (r[b][a]·p[a] - r[a][b]·p[b])²  subject to Σ p = 1,  r[a][b] = P(a | a or b),
 //
 // over the classes that have documents (Wu, Lin and Weng, JMLR 5 (2004), second method). In
-// one-vs-rest, it divides the probabilities by their sum; if the sum is 0, all are equal. The
-// probabilities of separate labels aren't normalised. If there is a Temperature, it is applied to
-// the result.
+// one-vs-rest, probabilities are divided by their sum. If the sum is 0, all are equal. The
+// probabilities of labels aren't normalised. If there is a Temperature, it is applied to the
+// result.
 //
-// It fails if a decision function has no sigmoid, or if a decision value has no probability (NaN).
+// It fails if a decision function has no sigmoid, or if a decision value is NaN.
 func (c *Classifier) Probabilities(dst, decisions []float64) error {
 	if err := c.probable(decisions); err != nil {
 		return err
@@ -271,9 +272,9 @@ func (c *Classifier) couple(dst, decisions []float64) {
 
 // couple computes the class probabilities p for n >= 2 classes. r[a*n+b] = P(a | a or b) must not
 // be 0 for a ≠ b. The optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and
-// Q[a][b] = -r[a][b]·r[b][a]. Each step of the iteration satisfies the condition of one class. The
-// iteration converges, and ends when no probability changes by more than 1e-9 in a round, which
-// gives six correct digits.
+// Q[a][b] = -r[a][b]·r[b][a]. Each step satisfies the condition of a class. The iteration
+// converges. It ends when no probability changes by more than 1e-9 in a round, which gives six
+// correct digits.
 func couple(r []float64, n int) []float64 {
 	q, p, qp := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	for a := range n {

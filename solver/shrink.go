@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Shrinking is tried every shrinkEvery steps, as in LIBSVM. It is done if at most the fraction
-// shrinkShare of the documents remains. shrinkOnDemand replaces shrinkShare if rows are computed on
-// demand, because the rows of all changed documents are computed once more at the end.
+// Shrinking is tried every shrinkEvery steps, as in LIBSVM. A problem is shrunk if at most a
+// fraction shrinkShare of its documents remains. shrinkOnDemand replaces shrinkShare if rows are
+// computed on demand, because the rows of all changed documents are recomputed at the end.
 const (
 	shrinkEvery    = 1000
 	shrinkShare    = 0.7
@@ -33,11 +33,11 @@ func (s *search) worthKeeping(d *dual) []int32 {
 }
 
 // leaveOut solves the problem of the documents in keep with all other variables fixed, and shrinks
-// it repeatedly. At the end, it updates the scores of all documents, which is the cost of
-// shrinking.
+// this problem repeatedly. At the end, it updates the scores of all documents. This update is the
+// cost of shrinking.
 func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *outcome) error {
 	choose, store, before := s.choose, s.store, slices.Clone(whole.alpha)
-	in := make([]int32, len(whole.docs)) // index in whole of each document of d
+	in := make([]int32, len(whole.docs)) // for each document of d, its index in whole
 	for t := range in {
 		in[t] = int32(t)
 	}

@@ -2,8 +2,8 @@ package solver
 
 import "math"
 
-// A start is the initial solution of a search: a linear combination of decision functions of
-// similar problems. Documents that aren't support vectors of a function have coefficient 0.
+// A start is a warm start, which is a linear combination of decision functions of similar problems.
+// Documents that aren't support vectors of a function have coefficient 0.
 type start []multiple
 
 type multiple struct {
@@ -11,7 +11,7 @@ type multiple struct {
 	by      float64
 }
 
-// startFrom returns the start from one decision function, or nil if m is nil.
+// startFrom returns the start from a single decision function, or nil if m is nil.
 func startFrom(m *DecisionFunction) start {
 	if m == nil {
 		return nil
@@ -20,8 +20,8 @@ func startFrom(m *DecisionFunction) start {
 }
 
 // begin sets the variables to a start, clamped to their bounds, and reports whether the start was
-// used. It scales down the variables of the sign with the larger sum, so that Σ yα = 0. With keep,
-// only free variables are scaled if that suffices. keep is for solutions of nearly the same
+// used. It scales down the variables of the sign with the larger sum, so that Σ yα = 0. If keep is
+// set, only free variables are scaled if that suffices. keep suits solutions for nearly the same
 // documents.
 func (d *dual) begin(from start, keep bool) (started bool) {
 	if from == nil || d.fixed {
@@ -56,7 +56,8 @@ func (d *dual) begin(from start, keep bool) (started bool) {
 	return true
 }
 
-// place sets the variables to a start, clamped to their bounds, and returns their sums by sign.
+// place sets the variables to a start, clamped to their bounds, and returns the sums over the two
+// signs.
 func (d *dual) place(from start) (plus, minus float64) {
 	near := make([]float64, len(d.docs))
 	for _, f := range from {
@@ -96,8 +97,8 @@ func (d *dual) shrink(plus, minus float64) {
 	}
 }
 
-// stretch multiplies all variables by the factor that minimises the objective. least is a lower
-// bound of the factor. The factor is limited so that no variable exceeds its bound.
+// stretch multiplies all variables by the factor that minimises the objective. least is the minimum
+// factor. The maximum factor is determined by the upper bounds of variables.
 func (d *dual) stretch(least float64) {
 	var square, linear float64
 	most := math.Inf(1)

@@ -18,14 +18,14 @@ type Temperature struct {
 	Odds bool    `json:"odds,omitempty"`
 }
 
-// sharpest bounds 1/T, which is in [1/sharpest, sharpest].
+// sharpest is the maximum of 1/T, and 1/sharpest the minimum.
 const sharpest = 1e3
 
-// FitTemperature fits the temperature by maximum likelihood to decision values of objects with
-// known classes, using the classifier's sigmoids. An object is excluded if its decision values are
+// FitTemperature fits the temperature to decision values of objects with known classes by maximum
+// likelihood, using the classifier's sigmoids. An object is excluded if its decision values are
 // nil, or if its class has no decision function. As for [FitSigmoid], targets are slightly inside
-// (0, 1): (n+1)/(n+k) and 1/(n+k) for n objects of k classes. The negative log-likelihood is convex
-// in 1/T. The relative accuracy of 1/T is 10⁻⁹.
+// (0, 1). They are (n+1)/(n+k) and 1/(n+k) for n objects of k classes. The negative log-likelihood
+// is convex in 1/T. The relative accuracy of 1/T is 10⁻⁹.
 //
 // It fails in the same cases as [Classifier.Probabilities].
 func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int) (*Temperature, error) {
@@ -103,7 +103,8 @@ func (f *temperatureFit) derivatives(b float64) (slope, curve float64) {
 	return slope - f.targets*float64(k-1)/float64(len(f.scores)+k), curve
 }
 
-// scores sets dst to the scores of a [Temperature], -Inf for a class without a decision function.
+// scores sets dst to the z[c] of [Temperature], which is -Inf for a class without a decision
+// function.
 func (c *Classifier) scores(dst, decisions []float64, odds bool) {
 	switch {
 	case !odds && c.Scheme == OneVsOne:

@@ -9,17 +9,17 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Thresholds are decision thresholds for labels: an object gets the labels whose decision values
+// Thresholds holds decision thresholds for labels. An object gets the labels whose decision values
 // are above their thresholds.
 type Thresholds struct {
 	Above []float64 // threshold by label, from -1 to 1
 
-	// AtLeastOne assigns a label to each object without a value above its threshold: the label
-	// whose value is closest to its threshold.
+	// AtLeastOne assigns the label whose value is closest to its threshold to each object without a
+	// value above its threshold.
 	AtLeastOne bool
 
-	// F1 is the cross-validated micro F1 with thresholds, and Sign the micro F1 with all thresholds
-	// 0.
+	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the micro F1 with
+	// thresholds of 0.
 	F1, Sign float64
 }
 
@@ -27,17 +27,18 @@ type Thresholds struct {
 // decisions[i][l] is the value of label l for document i; nil excludes the document. sets[i] lists
 // the labels of document i, and parts[i] is the fold, from 0.
 //
-// It compares three rules: thresholds of 0, one threshold for all labels, and one threshold per
-// label. Each rule is tried with and without AtLeastOne. For each fold, thresholds are tuned on the
-// other folds and applied to the fold. Rules whose micro F1 is below the best by more than the
-// standard error of the difference are excluded. Of the remaining rules, the rule with the largest
-// macro F1 is chosen. labels holds the cross-validated predictions of this rule by document, nil if
-// excluded. These predictions are unbiased except for the choice of the rule.
+// It compares three rules, which are thresholds of 0, a common threshold for all labels, and a
+// threshold per label. Each rule is tried with and without AtLeastOne. For each fold, thresholds
+// are tuned on the other folds and applied to the fold. Rules whose micro F1 is below the best by
+// more than the standard error of the difference are excluded. Of the remaining rules, the rule
+// with the largest macro F1 is chosen. labels holds the cross-validated predictions of this rule by
+// document, or nil for an excluded document. These predictions are unbiased except for the choice
+// of the rule.
 //
 // Let right, given and of be the numbers of correct, predicted and true labels. Thresholds that
 // maximise Σ (2·right - F·given) can be chosen separately for each label. F is the maximum micro F1
-// if this maximum is F·Σ of (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). Time: O(d
-// log d) per fold for d values above -1.
+// if this maximum is F·Σ of (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). The time is
+// O(d log d) per fold for d values above -1.
 //
 // It fails if there are no documents, or if a decision value is NaN.
 func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresholds, labels [][]int, err error) {
@@ -91,7 +92,7 @@ func (c counts) f1() float64 { return 2 * float64(c.right) / float64(max(c.both,
 // error of their difference. The derivative of F = 2·Σ right/Σ both with respect to the weight of
 // document i is (2·rightᵢ - F·bothᵢ)/Σ both. So the variance of a difference is the sum of squared
 // differences of the derivatives (the delta method). The standard error over three folds would be
-// unreliable: its own relative error would be one half.
+// unreliable, with a relative error of one half.
 func (r rule) clearlyWorse(than rule) bool {
 	var sums [2]counts
 	for i := range r.byDocument {
@@ -117,7 +118,7 @@ type tuning struct {
 	of        []int // fold of each document
 	labels    int
 	parts     int
-	near      [][]valued // values of each label in (-1, 1], decreasing
+	near      [][]valued // decision values in (-1, 1] of each label, decreasing
 	sure      [][]valued // decision values above 1 of each label
 }
 
@@ -163,7 +164,7 @@ func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error
 
 func (k *tuning) sign(int) []float64 { return make([]float64, k.labels) }
 
-// common tunes one threshold for all labels on the documents outside a fold.
+// common tunes a common threshold for all labels on the documents outside a fold.
 func (k *tuning) common(part int) []float64 {
 	all := slices.Concat(k.near...)
 	slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.value, a.value) })
@@ -174,7 +175,7 @@ func (k *tuning) common(part int) []float64 {
 // each tunes a threshold for each label on the documents outside a fold.
 func (k *tuning) each(part int) []float64 { return k.cuts(k.near, k.sure, part) }
 
-// cuts jointly tunes the thresholds of lists of values on the documents outside a fold.
+// cuts jointly tunes a threshold for each list of values on the documents outside a fold.
 func (k *tuning) cuts(near, sure [][]valued, part int) []float64 {
 	of := 0 // number of true labels
 	for i, own := range k.decisions {
@@ -289,7 +290,8 @@ func (k *tuning) score(labels [][]int) (micro, macro float64, byDocument []count
 	return all.f1(), macro / float64(max(known, 1)), byDocument
 }
 
-// labelsOf appends the labels whose values are above their thresholds; nil thresholds are 0.
+// labelsOf appends the labels whose values are above their thresholds. If above is nil, thresholds
+// are 0.
 func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 	best, most, had := -1, math.Inf(-1), len(dst)
 	for i, v := range values {
@@ -309,9 +311,9 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 	return dst
 }
 
-// Apply applies the thresholds to a classifier of separate labels. It adds each threshold to the
-// Rho of its decision function, so that labels are predicted by the sign. Probabilities don't
-// change. It fails unless the scheme is [Labels] with one threshold per decision function.
+// Apply applies the thresholds to a classifier of labels. It adds each threshold to the Rho of its
+// decision function, so that labels are predicted by the sign. Probabilities don't change. Apply
+// fails unless the scheme is [Labels] with one threshold per decision function.
 func (t *Thresholds) Apply(c *Classifier) error {
 	if c.Scheme != Labels || len(t.Above) != len(c.Functions) {
 		return errUser("got %d thresholds for %d decision functions (%s); set one for each, with scheme %s", len(t.Above),
@@ -329,7 +331,7 @@ func (t *Thresholds) Apply(c *Classifier) error {
 	return nil
 }
 
-// parts returns the number of folds to tune thresholds on, 0 for none.
+// parts returns the number of folds for tuning thresholds, or 0 if thresholds aren't tuned.
 func (t *Training) parts(n int) (int, error) {
 	if t.Folds == nil {
 		return 0, nil
@@ -341,7 +343,7 @@ func (t *Training) parts(n int) (int, error) {
 	return slices.Max(t.Folds) + 1, nil
 }
 
-// tune tunes the thresholds of trained labels, and applies them to the classifier. The searches for
+// tune tunes the thresholds of trained labels, and applies them to the classifier. Solver runs for
 // a fold are warm-started from the solution for all documents.
 func (t *Training) tune(
 	ctx context.Context, m *source, open []*problem, c *Classifier, parts int, report *reporter, opt *Options,

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Folds divides documents into k stratified folds of nearly equal size: the documents of each class
+// Folds divides documents into k stratified folds of nearly equal size. The documents of each class
 // are shuffled and dealt out in turn. It returns the fold of each document, 0 … k-1, or -1 for
 // documents with a negative class. If there are fewer documents than folds, the last folds are
 // empty. The result is the same on all platforms. Folds panics if k is below 1.
@@ -22,7 +22,7 @@ func Folds(labels []int, k int, seed uint64) []int {
 		panic(fmt.Sprintf("solver: Folds: k must be positive, got %d", k))
 	}
 	fold := make([]int, len(labels))
-	var docs []int // sorted by class, because class numbers may be large
+	var docs []int // sorted by class, because class indices may be large
 	for i, c := range labels {
 		if fold[i] = -1; c >= 0 {
 			docs = append(docs, i)
@@ -47,8 +47,8 @@ func Folds(labels []int, k int, seed uint64) []int {
 	return fold
 }
 
-// Trial describes a cross-validation: documents with labels or targets, divided into folds. Exactly
-// one of Labels, Sets and Targets must be set, as in [Training].
+// Trial describes a cross-validation of documents with labels or targets. Exactly one of Labels,
+// Sets and Targets must be set, as in [Training].
 type Trial struct {
 	Labels  []int     // class by document, 0 … Classes-1; -1 excludes the document
 	Sets    [][]int   // labels by document; nil excludes the document
@@ -58,18 +58,18 @@ type Trial struct {
 	Scheme  Scheme // scheme for Labels
 	Folds   []int  // fold by document; -1 excludes the document
 
-	Decisions  bool // keep decision values
+	Decisions  bool // store decision values
 	Thresholds bool // tune thresholds for Sets, and predict each fold with thresholds tuned on the other folds
 
-	// Only, if not nil, lists the folds to validate. The results of these folds don't change. Other
-	// folds have no predictions, and their classifiers in Fits are nil. Thresholds need all folds.
-	// Default: all.
+	// Only, if not nil, lists the folds to validate. Other folds have no predictions, and their
+	// classifiers in Fits are nil. The results of a fold don't depend on Only. Thresholds need all
+	// folds. Default: all.
 	Only []int
 }
 
-// Validation is the result of a cross-validation with one set of parameters.
+// Validation is the result of a cross-validation with a set of parameters.
 type Validation struct {
-	// Out-of-fold predictions; one of the three is set.
+	// Out-of-fold predictions. One of the three fields is set.
 	Predicted []int     // class by document; -1 if excluded
 	Sets      [][]int   // labels by document, increasing; nil if excluded
 	Values    []float64 // estimate by document; NaN if excluded
@@ -81,7 +81,7 @@ type Validation struct {
 	Thresholds *Thresholds // tuned thresholds; nil unless Trial.Thresholds is set
 }
 
-// WarmStart is a multiple of the solutions of another validation.
+// WarmStart is a multiple of the decision functions of another validation.
 type WarmStart struct {
 	Of *Validation
 	By float64
@@ -91,9 +91,10 @@ type WarmStart struct {
 // other folds, and predicts the documents of the fold. Results are in the order of pars.
 //
 // For each problem and fold, the binary classifiers are trained on the same cached rows in order of
-// increasing ν, ε and C. Without Nu, each is warm-started from the previous solution. The first is
-// warm-started from near, a linear combination of solutions of the same trial with another kernel;
-// nil starts at 0. Predictions agree with [Train] up to the tolerance.
+// increasing ν, ε and C. Without Nu, each classifier is warm-started from the previous solution.
+// The first is warm-started from near, a linear combination of solutions of the same trial with
+// another kernel. If near is nil, it starts at 0. Predictions agree with [Train] up to the
+// tolerance.
 func (t *Trial) Validate(
 	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
 ) ([]*Validation, error) {
@@ -194,8 +195,8 @@ func (t *Trial) Validate(
 	return out, nil
 }
 
-// Check returns an error if n documents can't be validated: if folds or labels are out of range, or
-// if the documents outside a fold have only one class.
+// Check returns an error if n documents can't be validated, because folds or labels are out of
+// range, or because the documents outside a fold have only one class.
 func (t *Trial) Check(n int) error {
 	parts, _, err := t.parts(n)
 	if err == nil {
@@ -204,8 +205,8 @@ func (t *Trial) Check(n int) error {
 	return err
 }
 
-// predict predicts the documents of a fold with the classifiers of all parameters, which share the
-// kernel values.
+// predict predicts the documents of a fold with the classifiers of all sets of parameters, which
+// share kernel values.
 func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int, opt *Options) error {
 	var held []int
 	for i, part := range t.Folds {
@@ -237,7 +238,7 @@ func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int
 	})
 }
 
-// fits checks that a warm start has the same scheme and numbers of folds and problems.
+// fits checks that a warm start has the given scheme, number of folds and number of problems.
 func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) error {
 	if s.Of == nil || len(s.Of.Fits) != parts {
 		return errUser("the warm start is from a trial with other folds; this trial has %d", parts)
@@ -254,7 +255,7 @@ func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) 
 	return nil
 }
 
-// problems returns the problems over all documents that have a fold.
+// problems returns the problems on all documents that have a fold.
 func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 	training := Training{
 		Labels: slices.Clone(t.Labels), Sets: slices.Clone(t.Sets), Targets: slices.Clone(t.Targets), Classes: t.Classes,
@@ -342,8 +343,8 @@ type validating struct {
 	busy  []atomic.Int64 // nanoseconds per element of pars
 }
 
-// sweep trains the binary classifiers of a problem for all parameters, each warm-started from the
-// previous classifier, and passes each to keep.
+// sweep trains the binary classifiers of a problem for all sets of parameters, and passes each to
+// keep. Each classifier is warm-started from the previous classifier.
 func (v *validating) sweep(
 	ctx context.Context, s *search, p *problem, bytes int64, keep func(par int, m *DecisionFunction),
 ) error {
