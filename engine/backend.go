@@ -22,8 +22,8 @@ type (
 // only.
 type Head = panel.Head
 
-// With DenseRows, each panel of rows is dense, and all columns stream past it. With DenseColumns,
-// all columns are dense, and rows stream past them.
+// With DenseRows, each panel of rows is dense, and is multiplied by all columns. With DenseColumns,
+// all columns are dense, and are multiplied by each row.
 const (
 	DenseRows    Roles = panel.DenseRows
 	DenseColumns Roles = panel.DenseColumns
