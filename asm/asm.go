@@ -25,7 +25,7 @@ const CurvatureFloor = coeff.CurvatureFloor
 // document the equations, preconditions and accuracy.
 //
 // The kernels of [For] and [Best] check lengths, counts and strides, and panic before any memory
-// access. They don't check indices stored in slices; these are the caller's responsibility.
+// access. Indices stored in slices are the caller's responsibility.
 type Kernels struct {
 	ISA   ISA
 	Panel int  // R, the number of documents in a panel
@@ -49,7 +49,7 @@ type Kernels struct {
 		panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
 	) int
 
-	ChiSquare, JensenShannon Pairing // histogram similarities, computed instead of dot products
+	ChiSquare, JensenShannon Pairing // kernels for histogram similarities, used instead of PanelDot
 
 	Add        func(dst, a, b []float32)
 	Exp        func(dst, x []float32)
@@ -86,7 +86,8 @@ type Kernels struct {
 	MultiplyWide func(
 		sum []float64, apart int, c []float64, stride, lines, width int, by []float64, byStride, vectors int)
 
-	// Peak and Read measure the processor. Other kernels are compared with them.
+	// Peak and Read measure the limits of the processor. Other kernels are compared with these
+	// limits.
 	Peak func(sum []float32, x, y float32, rounds int)
 	Read func(src []float32) uint32
 }
@@ -113,7 +114,7 @@ type Cost struct {
 // github.com/gramengine/gram/asm.highest=avx2".
 var highest string
 
-// tables holds the tables that this processor can run, best last.
+// tables holds the tables of the instruction sets that this processor supports, best last.
 var tables = func() (list []*Kernels) {
 	for _, k := range append([]*Kernels{&generic}, native()...) {
 		list = append(list, checked(k))
@@ -157,7 +158,7 @@ func For(isa ISA) (*Kernels, error) {
 	return nil, fmt.Errorf("asm: instruction set %q is not available; available are %s", isa, strings.Join(have, ", "))
 }
 
-// Best returns the kernels of the best instruction set available.
+// Best returns the kernels of the best available instruction set.
 func Best() *Kernels {
 	return tables[len(tables)-1]
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// Caches are the sizes in bytes of a core's L1 data cache and L2 cache. They determine which terms
-// are dense, and therefore the order of summation. Computers with the same instruction set give the
-// same bits if they use the same cache sizes.
+// Caches are the sizes in bytes of a core's L1 data cache and L2 cache. The sizes determine which
+// terms are dense, and therefore the order of summation. Computers with the same instruction set
+// give the same bits if they use the same cache sizes.
 type Caches struct {
 	L1 int `json:"l1"`
 	L2 int `json:"l2"`
@@ -28,8 +28,8 @@ func MachineCaches() Caches {
 
 var used atomic.Pointer[Caches]
 
-// UseCaches sets the cache sizes for engines created from now on, for example to reproduce the bits
-// of another computer. A size of 0 or less means this computer's size. It may be called
+// UseCaches sets the cache sizes for engines created after the call, for example to reproduce the
+// bits of another computer. A size of 0 or less means this computer's size. It may be called
 // concurrently, and applies to the whole process.
 func UseCaches(c Caches) {
 	own := MachineCaches()

@@ -7,8 +7,8 @@ import (
 )
 
 // checked returns a table whose kernels check the lengths of their arguments in constant time,
-// before any memory access. If a slice or a stride is too small or a count is negative, the kernel
-// panics with its name and the name of the argument. Kernels in assembly check nothing.
+// before any memory access. If a slice or a stride is too small, or if a count is negative, the
+// kernel panics with its own name and the name of the argument. Kernels in assembly check nothing.
 //
 // The package documentation states what isn't checked.
 func checked(k *Kernels) *Kernels {

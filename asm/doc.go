@@ -46,17 +46,17 @@
 //     reaches 53% with two, and R = 64 reaches 58% with one. R = 64 is kept.
 //   - Sorting the documents of a block by length, so that consecutive loops have similar counts, is
 //     as fast as documents of equal length (58%). Kept.
-//   - 16-bit offsets, and one load for four offsets or four values, need 8.5 loads per value instead
-//     of 10. Loads are the bottleneck, so the head is 8% faster and reaches 60%. Kept.
+//   - 16-bit offsets, and one load for four offsets or four values, need 8.5 loads per value
+//     instead of 10. Loads are the bottleneck, so the head is 8% faster and reaches 60%. Kept.
 //   - Segments of at most 48 values instead of 192, summed in groups of 8, are 10% slower, but the
 //     error of c stays below 10⁻⁶. Kept.
 //   - Prefetching the panel's rows four values ahead makes the head 10% slower, because each
 //     prefetch takes a load. Dropped.
 //   - A separate buffer for the tail, with a column per panel document, blocks of 4,096 documents
-//     instead of 512, and lists prefetched 12 ahead, makes the tail 45% faster. Kept.
-//     (Blocks of 8,192 are another 6% faster, but take 4 MiB per core.)
-//   - Without this buffer for short documents (at most 32 values in the tail), documents of 10 words
-//     reach 2.3 instead of 1.2 billion pairs/s. Kept.
+//     instead of 512, and lists prefetched 12 ahead, makes the tail 45% faster. Kept. (Blocks of
+//     8,192 are another 6% faster, but take 4 MiB per core.)
+//   - Without this buffer for short documents (at most 32 values in the tail), documents of 10
+//     words reach 2.3 instead of 1.2 billion pairs/s. Kept.
 //   - Converting sums to c and finding close pairs in one pass instead of two takes 25% less time.
 //     Kept.
 //   - 16-bit values are too inaccurate. The error of half precision is 2⁻¹², 100 times the bound on

@@ -7,11 +7,10 @@ import (
 )
 
 // The following holds for every map. The inputs are at least as long as dst. dst may be the same
-// slice as an input; any other overlap is forbidden. Elements are independent: the bits of an
-// element depend neither on its index nor on the length. c = 1 - cosine must be in [0, 2], as
-// [Kernels.Finish] ensures, or results are unspecified. NaN gives NaN. Calls may run concurrently
-// if no destination overlaps memory that another call accesses. An ulp is the spacing of float32
-// numbers at the exact result.
+// slice as an input. Any other overlap is forbidden. The bits of an element depend neither on its
+// index nor on the length. c = 1 - cosine must be in [0, 2], as [Kernels.Finish] ensures, or
+// results are unspecified. NaN gives NaN. Calls may run concurrently if no destination overlaps
+// memory that another call accesses. An ulp is the spacing of float32 numbers at the exact result.
 
 // addGeneric adds two slices,
 //
@@ -58,9 +57,9 @@ func expGeneric(dst, x []float32) {
 //	dst[j] = exp(-invT·arccos²(1-c[j])),  0 <= j < len(dst)
 //
 // with invT = 1/t >= 0 in inverse squared radians, finite. The absolute error of the exponent
-// becomes the relative error of the result: below 4 ulp times (1 + invT·arccos²(1-c[j])). This
-// bound follows from the bounds of arccos² and exp for c <= 1, and is measured by tests for c > 1.
-// The result is exactly 1 at c = 0. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.1.
+// becomes the relative error of the result, which is below 4 ulp times (1 + invT·arccos²(1-c[j])).
+// This bound follows from the bounds of arccos² and exp for c <= 1, and is measured by tests for c
+// > 1. The result is exactly 1 at c = 0. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.1.
 func diffusionGeneric(dst, c []float32, invT float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -72,7 +71,7 @@ func diffusionGeneric(dst, c []float32, invT float32) {
 //
 //	dst[j] = shift - 2 arccos(1-c[j]),  0 <= j < len(dst)
 //
-// in radians. shift is 0 or π. With π the values are at least 0 for nonnegative vectors, such as
+// in radians. shift is 0 or π. With π the values are nonnegative for nonnegative vectors, such as
 // text. The absolute error is at most 4 ulp of 2 arccos(1-c[j]) plus half an ulp of the result.
 // Source: Zhang, Chen and Lee, SIGIR 2005, §3.
 func ngdGeneric(dst, c []float32, shift float32) {
@@ -100,10 +99,10 @@ func ngdExpGeneric(dst, c []float32, invT float32) {
 //
 //	dst[j] = exp(-gamma·((x-y[j])² + 2·x·y[j]·c[j])),  0 <= j < len(dst)
 //
-// This is exp(-gamma‖a-b‖²) without the cancellation of ‖a‖² + ‖b‖² - 2⟨a, b⟩: neither term is
-// negative. x, y[j] >= 0 have finite squares; gamma >= 0 is finite. The relative error is 5·2^-24
-// for the exponent, hence 5 ulp times (1 + exponent) for the result. The result is exactly 1 if x =
-// y[j] and c[j] = 0.
+// This is exp(-gamma‖a-b‖²) without the cancellation of ‖a‖² + ‖b‖² - 2⟨a, b⟩, because neither term
+// is negative. x, y[j] >= 0 have finite squares; gamma >= 0 is finite. The relative error is
+// 5·2^-24 for the exponent, hence 5 ulp times (1 + exponent) for the result. The result is exactly
+// 1 if x = y[j] and c[j] = 0.
 func gaussianGeneric(dst, c, y []float32, x, gamma float32) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -158,8 +157,8 @@ func arcCosine2Generic(dst, c, y []float32, x float32) {
 }
 
 // The functions below map a single float32 value. Each product in a sum is wrapped in float32(...),
-// which prevents fusing, so the bits are the same on every platform. The assembly does the same
-// operations in the same order, but fused, so its last bits differ.
+// which prevents fusing, so the bits are the same on every platform. The assembly fuses these
+// operations in the same order, so its last bits differ.
 //
 // In the derivations, u = 2^-24 is the maximum relative error of one rounding; a float32 ulp is
 // between u and 2u of its value.
@@ -201,7 +200,8 @@ func arcCos32(c float32) float32 {
 
 // arcCosSq32 is arccos²(1-c) for c in [0, 2], within 4 ulp, also for tiny c. For c <= 1 it is a
 // polynomial in c without a square root. For c > 1 it is (hi + lo)²: the error is 2·1.9u from φ and
-// 2u from the product and the sum, in total 5.8u. Measured on every third float32, it is 2.5 ulp.
+// 2u from the product and the sum, in total 5.8u. Measured on every third float32, the error is 2.5
+// ulp.
 func arcCosSq32(c float32) float32 {
 	if c > 1 {
 		hi, lo := supplement32(sqrt32(arcSq32(2 - c)))

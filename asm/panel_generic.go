@@ -17,10 +17,10 @@ import (
 // start[len(doc)] elements. It isn't checked that start ascends, (doc[p]+1)*R <= len(out) and
 // offset[k]+R <= len(panel).
 //
-// Every sum starts from zero and is added to out at the end, so a call is a block of a blocked
-// summation. Terms missing from the panel's document add an exact zero. So if k ascends with the
-// term, the result for two documents depends only on their common terms, and has the same bits
-// whichever of them is in the panel.
+// Every sum starts at 0 and is added to out at the end, so a call computes a block of a blocked
+// summation. Terms missing from the panel's document add an exact zero. So if values are in
+// ascending order of terms, the result for two documents depends only on their common terms, and
+// has the same bits whichever document is in the panel.
 //
 // Accuracy: each of n common terms has the rounding errors of a product and of a sum, or a single
 // rounding error if the instruction set fuses them: |error| <= 2n·2⁻²⁴·Σ|value·panel|, and about
@@ -39,8 +39,8 @@ func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []
 	}
 }
 
-// panelDotLastGeneric is panelDotGeneric for the last segment of a tile. It converts sums to c, as
-// finishGeneric does:
+// panelDotLastGeneric is panelDotGeneric for the last segment of a tile. Like finishGeneric, it
+// converts sums to c:
 //
 //	out[doc[p]*R+r] = min(max(1 - (out[doc[p]*R+r] + s[r]), 0), 2)
 //
@@ -70,9 +70,9 @@ func panelDotLastGeneric(
 //	out[doc[p]*outStride+r] = min(max(1 - (sums[doc[p]*stride+r]/TailOne + s[r]), 0), 2)
 //	sums[doc[p]*stride+r] = 0,  0 <= r < R
 //
-// It gives the same bits as tailStoreGeneric and panelDotLastGeneric, and has their preconditions.
-// doc is a permutation of the integers from 0 to len(doc)-1, and outStride and stride are at least
-// R.
+// It gives the same bits as tailStoreGeneric followed by panelDotLastGeneric, and has their
+// preconditions. doc is a permutation of the integers from 0 to len(doc)-1, and outStride and
+// stride are at least R.
 func panelDotRowsGeneric(
 	index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int,
 	panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
@@ -126,7 +126,7 @@ func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32
 type Pairing struct {
 	Cost Cost
 
-	// Panel adds similarities of documents with the documents of a dense panel to out. Its
+	// Panel adds the similarities of documents to the documents of a dense panel to out. Its
 	// arguments and preconditions are the same as for Kernels.PanelDot. panel and value hold
 	// histograms.
 	Panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)

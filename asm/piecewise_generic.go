@@ -39,8 +39,8 @@ func PiecewiseRows(bits uint) int {
 	return PiecewiseOctaves<<bits + 1
 }
 
-// PiecewiseRow returns the row index of c and the variable t of its polynomial. NaN and c outside
-// [0, 2] have the last row. It panics if bits is above 12.
+// PiecewiseRow returns the row index of c and the variable t of its polynomial. NaN and values
+// outside [0, 2] have the last row. It panics if bits is above 12.
 func PiecewiseRow(c float32, bits uint) (row int, t float32) {
 	checkBits("PiecewiseRow", bits)
 	var fold uint32
@@ -54,7 +54,6 @@ func PiecewiseRow(c float32, bits uint) (row int, t float32) {
 	return row, piecewiseT(b, bits)
 }
 
-// piecewiseT returns t for the bits of u.
 func piecewiseT(b uint32, bits uint) float32 {
 	const one = 127 << 23
 	mantissa := b&(1<<23-1) | one
@@ -66,8 +65,8 @@ func piecewiseT(b uint32, bits uint) float32 {
 //
 //	dst[j] = Σ_k rows[row(c[j])][k] t(c[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //
-// rows has PiecewiseRows(bits) elements, and bits is at most 12. NaN and c outside [0, 2] use the
-// last row.
+// rows has PiecewiseRows(bits) elements, and bits is at most 12. NaN and values outside [0, 2] use
+// the last row.
 //
 // Accuracy: Horner's rule in float32 has a rounding error of at most 2k·2⁻²⁴ times the term in tᵏ,
 // in addition to the rounding of the result.

@@ -6,9 +6,9 @@ package asm
 //	c[i*stride+j] <= max(lines[i], places[j]),  0 <= i < len(lines), 0 <= j < len(places)
 //
 // It writes i<<16 | j for each value to index, ordered by i, then j, and returns the number of
-// values. stride >= len(places). There are at most 65,536 lines and 65,536 places, and index has
-// room for all values of the tile. NaN is never selected, and no limit may be NaN. The limit -Inf
-// selects no finite value.
+// values. stride >= len(places). There are at most 65,536 lines and 65,536 places, and index has at
+// least as many elements as the tile. NaN is never selected, and no limit may be NaN. The limit
+// -Inf selects no finite value.
 func selectGeneric(index []uint32, c []float32, stride int, lines, places []float32) int {
 	n := 0
 	for i, most := range lines {

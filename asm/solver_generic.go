@@ -9,7 +9,7 @@ import (
 
 // The solver's kernels for scores and rows of the matrix. Rows are float32; sums and comparisons
 // are float64. Each function documents its rounding. Generic and assembly versions give the same
-// bits, so training is the same on every processor that computes the same matrix.
+// bits, so training gives the same result on every processor if the matrix is the same.
 //
 // In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is
 // s[t] = -y[t]·∇f(α)[t]. I_up is the set of variables for which y[t]·α[t] may increase, and I_low
@@ -104,8 +104,8 @@ func argGainGeneric(
 	return at, gain, low
 }
 
-// beyondGeneric writes the indices of scores beyond a bound to index[:n], in ascending order: the
-// indices t with
+// beyondGeneric writes the indices of scores beyond a bound to index[:n], in ascending order. These
+// are the t with
 //
 //	mask[t] & bit != 0 and way·g[t] > above,  0 <= t < len(g)
 //

@@ -15,14 +15,15 @@ type Visit struct {
 
 var _ = Visit(layout.Visit{}) // the assembly reads these fields
 
-// TailOne represents a tail sum of 1. It is below 2³¹ by a margin, so that rounding errors don't
+// TailOne represents a tail sum of 1. The margin below 2³¹ ensures that rounding errors don't
 // overflow int32. By the Cauchy-Schwarz inequality exact sums are at most 1.
 const TailOne = layout.TailOne
 
 // TailSlack is the number of readable entries required behind the last entry of a visit.
 const TailSlack = layout.TailSlack
 
-// tailAddGeneric adds posting lists to the dot products of a panel with a block of documents:
+// tailAddGeneric adds products from posting lists to the dot products of a panel and a block of
+// documents:
 //
 //	sums[column*stride+doc[k]] += round(scale·value[k]),  first <= k < first+count
 //

@@ -7,13 +7,13 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// The maps of this file compute in float64, because maps of their results amplify relative errors.
-// Results in float32 are rounded once. The general properties in maps_generic.go hold. Exchanging x
-// and y[j] gives the same bits.
+// The maps of this file compute in float64, because subsequent maps amplify relative errors of
+// their results. Results in float32 are rounded once. The general properties in maps_generic.go
+// hold. Exchanging x and y[j] gives the same bits.
 
 // A half-line table approximates a function of v >= 0 by a piecewise polynomial: each power of two
 // from 2^HalfLineLow to 2^HalfLineHigh is divided into HalfLineIntervals intervals of equal length.
-// For v = m·2^e, 1 <= m < 2, the first 4 bits of m select the row among the rows of e.
+// For v = m·2^e, 1 <= m < 2, the first 4 bits of m after the leading 1 select one of the rows of e.
 //
 // A row holds six coefficients, lowest first, and two numbers that the kernel ignores. The variable
 // of the polynomial is t = m - mid, where mid is the center of the interval: |t| <= 2⁻⁵, without
@@ -127,7 +127,7 @@ func affineGeneric(dst []float64, c, y []float32, x, gamma, r float64) {
 	}
 }
 
-// add64Generic, sub64Generic, mul64Generic and div64Generic are elementwise arithmetic in float64,
+// add64Generic, sub64Generic, mul64Generic and div64Generic are elementwise float64 operations,
 //
 //	dst[j] = a[j] + b[j],   a[j] - b[j],   a[j] b[j],   a[j] / b[j],   0 <= j < len(dst)
 func add64Generic(dst, a, b []float64) {

@@ -12,14 +12,14 @@ import (
 // Aliases for types of package device and of the CPU back end.
 type (
 	Device = device.Backend // back end that computes c instead of the CPU
-	Stats  = device.Stats   // counters of computations since the engine was made
-	Roles  = panel.Roles    // choice of dense rows or dense columns
+	Stats  = device.Stats   // counts of computations since the engine was made
+	Roles  = panel.Roles    // selection of dense rows or dense columns
 )
 
 // Head describes the dense terms. Terms is the number of dense terms, which are the most frequent
-// terms. They are divided into Segments segments. Roles determines whether rows or columns are
-// dense. Predicted is the estimated time of half of the Gram matrix on one core, for dot products
-// only.
+// terms. Segments is the number of segments of the head. Roles determines whether rows or columns
+// are dense. Predicted is the estimated time of half of the Gram matrix on one core, for dot
+// products only.
 type Head = panel.Head
 
 // With DenseRows, each panel of rows is dense, and is multiplied by all columns. With DenseColumns,
@@ -46,7 +46,7 @@ type Info struct {
 	BatchRows, Batches, BatchWorkers int
 }
 
-// Info returns a description of the engine. Bytes may grow with later computations.
+// Info returns the properties of the engine. Later computations may increase Bytes.
 func (e *Engine) Info() Info {
 	c := e.c
 	i := Info{Documents: c.X, Backend: c.Backend.Name(), Kernels: c.Kernels, Workers: c.Workers, Bytes: c.Bytes()}
@@ -76,7 +76,6 @@ func (e *Engine) Close() error {
 	return e.c.Backend.Close()
 }
 
-// open returns an error if the engine is closed.
 func (e *Engine) open() error {
 	if e.closed.Load() {
 		return errors.New("engine: the engine is closed")

@@ -20,7 +20,7 @@ type Options struct {
 	Workers     int            // number of goroutines; default runtime.GOMAXPROCS(0)
 	MemoryBytes int64          // memory limit, including documents and results; default none
 	HeadTerms   int            // number of terms in the dense head, negative for none; default from a cost model
-	KeptBytes   int64          // memory limit of a dense copy that speeds up requests with one test document; default no copy
+	KeptBytes   int64          // memory limit of a dense copy for requests with one test document; default no copy
 	Progress    func(Progress) // called every 100 ms and at the end, by one goroutine at a time; default none
 
 	// Device makes the back end that computes c, with the documents x as columns. Engine.Close
@@ -32,7 +32,7 @@ type Options struct {
 	joins  *atomic.Int64 // number of joins that ran; nil except in tests
 }
 
-// Engine computes kernels on one set of documents in float32.
+// Engine computes kernel values of a set of documents in float32.
 //
 // The error of c is at most [device.SlackC], and c of identical documents is 0. With a given
 // instruction set, values are the same bit for bit with any number of workers, by join or by tiles,
@@ -46,7 +46,6 @@ type Engine struct {
 	closed   atomic.Bool
 }
 
-// resolve returns the kernels of the instruction set and the number of workers.
 func (o Options) resolve() (*asm.Kernels, int, error) {
 	kernels := asm.Best()
 	if o.ISA != "" {
@@ -83,7 +82,7 @@ const SeamDocuments = panel.TailDocs
 
 // New makes an engine for the documents x, which must stay unchanged. It copies the documents into
 // head and tail, which takes about as much memory as x. It fails if an option is invalid, if
-// x.Validate or Options.Device fails, or with a [MemoryError].
+// x.Validate or Options.Device fails, or if memory is too small (with a [MemoryError]).
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	return NewContext(context.Background(), x, opt)
 }
@@ -135,8 +134,8 @@ func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, err
 	return e, nil
 }
 
-// allowed returns an error if an engine would exceed the memory limit. It is called before the
-// documents are copied.
+// allowed returns an error if an engine would exceed the memory limit. The documents are copied
+// afterwards.
 func (e *Engine) allowed() error {
 	return compute.Allowed(what, NewBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memory)
 }

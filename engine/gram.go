@@ -71,7 +71,7 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense
 	return to, e.rows(ctx, k, e.strip(&q, 0), to, report)
 }
 
-// rows writes the rows of a request to a matrix. The request must not have Half set.
+// rows computes a request without Half, and writes the rows to a matrix.
 func (e *Engine) rows(ctx context.Context, k kernel.Kernel, r *device.Request, to *Dense, report *run.Reporter) error {
 	return e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
 		e.c.Store(to.Data[t.First*to.Cols+t.Lo-r.Lo:], to.Cols, t, false)

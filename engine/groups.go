@@ -10,7 +10,7 @@ import (
 // used concurrently.
 type NonDuplicates struct {
 	first []int32    // the first copy of each document
-	by    []int32    // per document: first selected document known to be near, or the document itself
+	by    []int32    // per document: first near document known to be selected, or the document itself
 	pairs [][2]int32 // pairs of documents whose selection is undecided
 
 	// Maximum number of stored pairs. If more pairs are added, full is set, and all pairs must be
@@ -59,8 +59,8 @@ func (k *NonDuplicates) drop(pair [2]int32) {
 	}
 }
 
-// settle clears the pairs if some didn't fit. It selects all documents that aren't blocked, so each
-// call decides at least the first undecided document.
+// settle clears the stored pairs if some pairs didn't fit. It selects all documents that aren't
+// blocked, so each call decides at least the first undecided document.
 func (k *NonDuplicates) settle() {
 	if !k.full {
 		return
@@ -81,7 +81,7 @@ func (k *NonDuplicates) Groups() [][]int32 {
 		k.pairs[at] = [2]int32{min(i, j), max(i, j)}
 	}
 	slices.SortFunc(k.pairs, func(a, b [2]int32) int { return int(a[0]) - int(b[0]) })
-	for _, p := range k.pairs { // in this order, all pairs that could drop p[0] precede p
+	for _, p := range k.pairs { // in this order, pairs that could drop p[0] come before p
 		if p[0] != p[1] && k.by[p[0]] == p[0] {
 			k.drop(p)
 		}

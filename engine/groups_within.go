@@ -64,8 +64,8 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 // EachNear calls copies with each class of identical documents, in ascending order. It calls near
 // for all other pairs whose c is at most a bound, as in [CrossWithin]. The order of calls is
 // unspecified, and calls aren't concurrent. The first document of a class represents the class:
-// pairs is the number of represented pairs, and same reports c = 0. Pairs are found by a join or by
-// tiles, whichever is faster. With tiles, copies isn't called.
+// pairs is the number of represented pairs, and same is set if c = 0. Pairs are found by a join or
+// by tiles, whichever is faster. With tiles, copies isn't called.
 func EachNear(
 	ctx context.Context, x *sparse.Embedded, c float64, opt Options, copies func(list []uint32) error,
 	near func(i, j int, pairs int64, same bool) error,
@@ -100,10 +100,10 @@ func EachNear(
 	return plan, name, err
 }
 
-// CrossWithin calls visit for all pairs of a document i of rows and a document j of x with c <=
-// bound·(1 + 10⁻⁹), with c in float64. A c below 10⁻²⁴ is a rounding error and becomes 0. rows and
-// x must have the same embedder. Calls of visit aren't concurrent, and their order is unspecified.
-// If visit returns an error, CrossWithin stops.
+// CrossWithin calls visit for each document i of rows and document j of x whose c, computed in
+// float64, is at most the bound times 1 + 10⁻⁹. A c below 10⁻²⁴ is a rounding error and becomes 0.
+// rows and x must have the same embedder. Calls of visit aren't concurrent, and their order is
+// unspecified. If visit returns an error, CrossWithin stops.
 func CrossWithin(
 	ctx context.Context, rows, x *sparse.Embedded, c float64, opt Options, visit func(i, j int, c float64) error,
 ) (_ *JoinPlan, err error) {
@@ -187,7 +187,7 @@ func (s *search) tiled(
 	})
 }
 
-// GroupsBytes returns the minimum memory of a join in [GroupsWithin], in bytes, without the
+// GroupsBytes returns the minimum memory of a join in [GroupsWithin] in bytes, excluding the
 // embedded documents.
 func GroupsBytes(rows, cols int) int64 {
 	return (210+8*pairsPerRow)*int64(rows) + 24*int64(cols)

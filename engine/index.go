@@ -27,15 +27,16 @@ type Index struct {
 	spare sync.Pool // *[]float32, rows of c
 }
 
-// Match is a document and its c with the query. C is computed in float64 from the difference of the
-// vectors, then rounded to float32. A c below 10⁻²⁴ is a rounding error and becomes 0.
+// Match is the index of a document, and c of the document and the query. C is computed in float64
+// from the difference of the vectors, then rounded to float32. A c below 10⁻²⁴ is a rounding error
+// and becomes 0.
 type Match struct {
 	Document int
 	C        float32
 }
 
-// NewIndex makes an index of x, which must stay unchanged. It stores panels if memory allows, up to
-// opt.KeptBytes. It fails if opt.Device is set, or if [New] fails.
+// NewIndex makes an index of x, which must stay unchanged. It stores up to opt.KeptBytes of panels
+// if memory allows. It fails if opt.Device is set, or if [New] fails.
 func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, error) {
 	if opt.Device != nil {
 		return nil, errors.New("engine: an index supports only the CPU, but Device is set")
@@ -55,7 +56,6 @@ func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, err
 	return out, nil
 }
 
-// build makes the posting lists and the stored panels.
 func (x *Index) build(ctx context.Context) (err error) {
 	e := x.e
 	if err := e.fits(ctx, "an index", GroupsBytes(e.Len(), e.c.X.Cols)); err != nil {
@@ -130,7 +130,7 @@ func (x *Index) Nearest(
 	}
 	full()
 	var out []Match
-	apart := 0 // number of documents with c = 1, which have no common terms with the query
+	apart := 0 // number of documents with c = 1, which share no term with the query
 	for j, c := range *row {
 		if !(float64(c) <= float64(limit)+rounding) || c == 1 && apart == k || allowed != nil && !allowed(j) {
 			continue
@@ -192,7 +192,6 @@ func (x *Index) Within(
 	return out, nil
 }
 
-// check returns an error if document i of q is invalid for a query.
 func (x *Index) check(ctx context.Context, q *sparse.Embedded, i int) error {
 	switch {
 	case ctx.Err() != nil:

@@ -25,7 +25,6 @@ func NewDense(rows, cols int) *Dense {
 	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}
 }
 
-// hasShape returns an error if d isn't a rows×cols matrix.
 func (d *Dense) hasShape(rows, cols int) error {
 	if d == nil {
 		return fmt.Errorf("engine: destination is nil instead of a %d×%d matrix", rows, cols)
@@ -56,7 +55,6 @@ type Symmetric struct {
 	Data []float32 // N*N values; the values at (i, j) and (j, i) are bit-identical
 }
 
-// newSymmetric returns a matrix of zeros, or the error of ctx.
 func newSymmetric(ctx context.Context, n int) (*Symmetric, error) {
 	data, err := tiles.MakeContext(ctx, n*n)
 	return &Symmetric{N: n, Data: data}, err

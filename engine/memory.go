@@ -11,9 +11,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// MemoryError reports that a computation needs more memory than is allowed or free. It is returned
-// before the computation starts. Its fields What, Need, Limit, By, Machine, Enough and Source are
-// described at [corpus.MemoryError].
+// MemoryError reports that a computation needs more memory than is allowed or free. The computation
+// hasn't started. Its fields What, Need, Limit, By, Machine, Enough and Source are described at
+// [corpus.MemoryError].
 type MemoryError = run.MemoryError
 
 // ErrNotFinite is wrapped by errors for kernel values that are NaN or overflow float32.
@@ -38,7 +38,8 @@ func ScratchBytes(rows, cols int, values int64, longest int) int64 {
 	return 3<<18 + 4*panel*(block+int64(min(cols, 1<<14))) + 27*panel*min(int64(longest), 1<<40)
 }
 
-// HeldBytes estimates the memory of an engine on text, including its workers, in bytes.
+// HeldBytes estimates the memory of an engine for text, including the workers' scratch space, in
+// bytes.
 func HeldBytes(rows, cols int, values int64, longest, workers int) int64 {
 	scratch := (9<<18 + ScratchBytes(rows, cols, values, longest)) / 4 // on text, workers need far less than the bound
 	return 24*values + 40*int64(rows) + 8*int64(cols) + int64(workers)*scratch

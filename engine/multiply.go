@@ -225,8 +225,8 @@ func add(sum, by []float64) {
 	}
 }
 
-// transposed writes vectors of length n to the columns of dst, from row first on. Vectors begin
-// apart elements after each other.
+// transposed writes vectors of length n to the columns of dst, from row first on. apart is the
+// offset from a vector to the next vector.
 func transposed(dst blas64.General, first int, vectors []float64, apart, n int) {
 	for i := range n {
 		row := dst.Data[(first+i)*dst.Stride:][:dst.Cols]

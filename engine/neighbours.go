@@ -29,8 +29,8 @@ type NeighbourOptions struct {
 	Test *sparse.Embedded
 
 	// Min is the minimum value of a neighbour; default none. Near the minimum the kernel is
-	// evaluated in float64, with both c and c / (1 + 10⁻⁹), so that a cosine of 9/10 passes a
-	// minimum of 0.9 although its Value may be smaller.
+	// evaluated in float64, with both c and c / (1 + 10⁻⁹), so that a cosine of 9/10 is accepted
+	// with a minimum of 0.9, although Value may be smaller.
 	Min *float64
 
 	// Groups assigns a group to each document. Documents of the same group can't be neighbours. For
@@ -90,7 +90,7 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 }
 
 // NeighboursBytes returns the memory of Neighbours in bytes, for count neighbours per document.
-// With Test, add NewBytes for the test documents.
+// With Test, NewBytes for the test documents must be added.
 func NeighboursBytes(documents, count int) int64 { return nearest.Bytes(documents, count) }
 
 // neighbours finds up to count neighbours of each document of r for a bound kernel.
@@ -102,7 +102,7 @@ func (e *Engine) neighbours(
 		return nil, err
 	}
 	rows := r.From
-	if rows == nil && !r.Half { // the engine's own documents are test documents
+	if rows == nil && !r.Half { // the test documents are the engine's own documents
 		rows = e.c.X
 	}
 	if rows != nil {
@@ -145,7 +145,6 @@ func (e *Engine) neighbours(
 	return &Neighbours{lists, plan}, nil
 }
 
-// listed fills the lists from tiles.
 func (s *search) listed(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, grouped bool, pairs int64,
 ) (err error) {
@@ -169,7 +168,6 @@ func (s *search) listed(
 	return err
 }
 
-// searchFor checks the options and returns a search.
 func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Count < 1 {
 		return nil, fmt.Errorf("engine: number of neighbours must be positive, got %d", opt.Count)
@@ -262,7 +260,6 @@ func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keep
 	})
 }
 
-// valuesOf converts keys to values in place.
 func (s *search) valuesOf(keys []float32) error {
 	if s.byC {
 		return kernel.Apply(s.of, s.e.c.Kernels, keys, keys, nil, nil)

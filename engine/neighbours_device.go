@@ -18,8 +18,8 @@ const (
 )
 
 // onDevice fills the lists with up to count neighbours per document, which the device selects. done
-// reports whether the device supports this. The device computes each pair twice, because that is
-// faster than copying half of the matrix.
+// reports whether the device supports the request. The device computes each pair twice, because
+// that is faster than copying half of the matrix.
 func (s *search) onDevice(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, report *run.Reporter,
 ) (done bool, err error) {

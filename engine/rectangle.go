@@ -42,7 +42,7 @@ type readyRows struct {
 // order of blocks.
 const rectangleRows = 512
 
-// sumsAhead is the number of sums of blocks per worker. With several, workers rarely wait for
+// sumsAhead is the number of sums of blocks per worker. If it is above 1, workers rarely wait for
 // earlier blocks.
 const sumsAhead = 4
 

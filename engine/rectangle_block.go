@@ -31,7 +31,6 @@ type rectangleBlock struct {
 	turned  []float32
 }
 
-// begin prepares the worker for a block.
 func (b *rectangleBlock) begin(
 	r *Rectangle, block int, by blas64.General, turn func(first int, w *mat.Dense) error, sum []float64,
 ) {

@@ -15,7 +15,7 @@ import (
 // [kernel.Kernel].Eval. It is slow and simple. Tests compare all faster implementations with a
 // Reference.
 //
-// a and b are unit rows in float64, as returned by sparse.Embedded.Unit64. Their
+// Let a and b be unit rows in float64, as returned by sparse.Embedded.Unit64. The sum
 //
 //	c = ½ Σ (aᵢ - bᵢ)²
 //
@@ -165,7 +165,7 @@ func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 	return nil
 }
 
-// Below these values of c the difference of sums has lost too many digits.
+// Below these values of c, cancellation makes the difference of sums too inaccurate.
 const (
 	cancelled          = 0x1p-30
 	cancelledHistogram = 0x1p-10

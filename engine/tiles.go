@@ -143,7 +143,6 @@ func (e *Engine) strip(q *Request, first int) *device.Request {
 	return r
 }
 
-// pairs returns the number of values that a request computes.
 func (e *Engine) pairs(q *Request, all bool) (pairs int64) {
 	if all {
 		return compute.PairsOf(e.Len())
@@ -157,7 +156,7 @@ func (e *Engine) pairs(q *Request, all bool) (pairs int64) {
 }
 
 // either returns a function that passes tiles of a Half request to visit. Tiles with contiguous
-// columns are transposed. Row 0 of the request is document at.
+// columns are transposed. at is the document of the request's row 0.
 func (e *Engine) either(at int, visit func(t *Tile) error) func(t *device.Tile) error {
 	columns := e.columns(at, visit)
 	return func(t *device.Tile) error {
@@ -169,8 +168,8 @@ func (e *Engine) either(at int, visit func(t *Tile) error) func(t *device.Tile) 
 	}
 }
 
-// columns returns a function that passes transposed tiles to visit. Row 0 of the request becomes
-// column at.
+// columns returns a function that passes transposed tiles to visit. at is the tile column of the
+// request's row 0.
 func (e *Engine) columns(at int, visit func(t *Tile) error) func(t *device.Tile) error {
 	width := e.c.Kernels.Panel
 	var spare sync.Pool

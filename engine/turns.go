@@ -39,8 +39,8 @@ func (t *turns) begin(ctx context.Context, task, n int) ([]float64, error) {
 	return *own, nil
 }
 
-// end schedules take, which adds a task's sum, after the take functions of all earlier tasks. take
-// may run in another goroutine.
+// end calls take, which adds a task's sum, after the take functions of all earlier tasks. The call
+// may be in another goroutine.
 func (t *turns) end(task int, take func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -51,7 +51,6 @@ func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	return worst, each
 }
 
-// newChooser returns a chooser of working sets of the given size for n variables.
 func newChooser(size, n int) *chooser {
 	c := &chooser{size: size, picked: make([]bool, n), slotOf: make([]int32, n), slots: make([]int32, size)}
 	for i := range c.slots {
@@ -64,8 +63,8 @@ func newChooser(size, n int) *chooser {
 }
 
 // choose selects the next working set, which includes the most violating pair. Up to half of the
-// set are free variables of the previous set, because their rows are cached. The rest are the
-// largest violators, half with large and half with small scores.
+// set are free variables of the previous set, because their rows are cached. The rest of the set
+// are the largest violators, half with large and half with small scores.
 func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0

@@ -42,11 +42,10 @@ type Parameters struct {
 	// Seed is the random seed of the folds for the sigmoids.
 	Seed uint64
 
-	// ClassNames are the class names in error messages. Default: the class indices.
+	// ClassNames are the names of the classes in error messages. Default: the class indices.
 	ClassNames []string
 }
 
-// resolve checks the parameters and sets defaults.
 func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	if p.C == 0 {
 		p.C = 1
@@ -136,7 +135,6 @@ func (p *problem) side(v int) int {
 
 func (p *problem) bound(v int) float64 { return p.bounds[p.side(v)] * p.weight(v%len(p.docs)) }
 
-// sideOf returns 0 for positive documents and 1 for others.
 func sideOf(positive bool) int {
 	if positive {
 		return 0

@@ -85,8 +85,8 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 		open = append(open, p)
 	}
 	out := &plan{Classifier: c, parts: parts}
-	// Labels have very different numbers of documents, and shrinking soon leaves most documents
-	// out. With rows in memory, separate solver runs take a third of the time of a multiSMO
+	// Labels have very different numbers of documents, and shrinking soon leaves out most
+	// documents. With rows in memory, separate solver runs take a third of the time of a multiSMO
 	// (Reuters-21578).
 	alone := c.Scheme == Labels && (inMemory || t.IndependentLabels)
 	if out.together = !alone && sharesDocuments(open); out.together {

@@ -21,10 +21,10 @@ type job struct {
 // runAll runs each job on a worker. If there are fewer jobs than workers, several workers share the
 // updates of a problem.
 //
-// The largest jobs start first, so that workers finish together. If rows are computed on demand,
-// jobs start in Z-order of their two classes, so that consecutive jobs share classes and therefore
-// rows. For every k, an aligned square of 4^k jobs has at most 2·2^k classes, so Z-order suits any
-// cache size.
+// The largest jobs start first, so that workers finish at about the same time. If rows are computed
+// on demand, jobs start in Z-order of their two classes, so that consecutive jobs share classes and
+// therefore rows. For every k, an aligned square of 4^k jobs has at most 2·2^k classes, so Z-order
+// suits any cache size.
 //
 // If a job panics, usually in a caller's function, runAll returns a [*PanicError].
 func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *Options) error {

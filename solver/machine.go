@@ -15,7 +15,7 @@ type DecisionFunction struct {
 
 	Objective  float64 // objective of the dual problem, as LIBSVM prints it
 	Iterations int     // number of inner steps
-	Gap        float64 // violation of the optimality conditions at the end; 0 if no variable can move
+	Gap        float64 // violation of the optimality conditions at the end; 0 if no variable can change
 	Converged  bool    // the tolerance was reached
 	Bounded    int     // number of coefficients at their bound
 

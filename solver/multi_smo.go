@@ -39,7 +39,7 @@ type multiSMO struct {
 	first   int      // first problem that chooses documents in the next round
 }
 
-// The working set of a multiSMO has n/teamShare of n documents, clamped to [minTeamSet,
+// The working set of a multiSMO has n/teamShare documents for n documents, clamped to [minTeamSet,
 // maxTeamSet]. It is larger than for a single problem because all problems share it.
 const (
 	teamShare, minTeamSet, maxTeamSet = 32, 256, 512
@@ -65,7 +65,7 @@ func batches(problems []*problem) [][]*problem {
 func newMultiSMO(m *source, duals []*dual, opt *Options, report *reporter) *multiSMO {
 	n := len(duals[0].docs)
 	size := min(opt.setOf(n, teamShare, minTeamSet, maxTeamSet), n)
-	own := int64(len(duals)) * int64(n) * problemBytes // subtracted from the memory for rows
+	own := int64(len(duals)) * int64(n) * problemBytes // memory of the problems, subtracted from the memory for rows
 	g := &multiSMO{
 		duals: duals, workers: opt.Workers, size: size,
 		gaps: make([]float64, len(duals)), ends: make([][]extremes, len(duals)), cuts: make([][4]float64, len(duals)),
@@ -322,7 +322,6 @@ func (g *multiSMO) round(ctx context.Context) (steps int, err error) {
 	return steps, g.update(ctx)
 }
 
-// solveInner solves the inner problem of problem c and copies the solution to c.
 func (g *multiSMO) solveInner(in *inner, c, wide int) {
 	d := g.duals[c]
 	in.n, in.rows, in.perClass, in.pairs = wide, g.sub, d.perClass, d.pairs()

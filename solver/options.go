@@ -72,7 +72,6 @@ const (
 // reportEvery is the minimum time between two reports of a run. Tests change it.
 var reportEvery = 200 * time.Millisecond
 
-// resolve checks the options and sets the defaults.
 func (o Options) resolve() (Options, error) {
 	switch {
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 0):
@@ -94,5 +93,4 @@ func (o Options) resolve() (Options, error) {
 	return o, nil
 }
 
-// errUser returns an error for invalid data of the caller.
 func errUser(format string, args ...any) error { return fmt.Errorf("solver: "+format, args...) }

@@ -300,8 +300,8 @@ func (c *Classifier) Decide(decisions []float64) int {
 	return best
 }
 
-// LabelsOf appends the labels with positive decision values to dst, in increasing order. With
-// AtLeastOne, it appends the label of the largest value if none is positive.
+// LabelsOf appends the labels with positive decision values to dst, in increasing order. If no
+// value is positive and AtLeastOne is set, it appends the label with the largest value.
 func (c *Classifier) LabelsOf(dst []int, decisions []float64) []int {
 	return labelsOf(dst, decisions, nil, c.AtLeastOne)
 }

@@ -15,8 +15,8 @@ const (
 	shrinkLeast    = 256 // minimum number of documents for shrinking
 )
 
-// worthKeeping returns the indices of the documents to keep, or nil to keep all. s.ends must hold
-// the extremes of d.
+// worthKeeping returns the indices of the documents to keep, or nil if shrinking isn't worthwhile.
+// s.ends must hold the extremes of d.
 func (s *search) worthKeeping(d *dual) []int32 {
 	if s.opt.KeepAll || len(d.docs) < shrinkLeast {
 		return nil

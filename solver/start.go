@@ -2,8 +2,8 @@ package solver
 
 import "math"
 
-// A start is a warm start, which is a linear combination of decision functions of similar problems.
-// Documents that aren't support vectors of a function have coefficient 0.
+// A start is the initial solution of a solver run. It is a linear combination of decision functions
+// of similar problems. Documents that aren't support vectors of a function have coefficient 0.
 type start []multiple
 
 type multiple struct {
@@ -11,7 +11,6 @@ type multiple struct {
 	by      float64
 }
 
-// startFrom returns the start from a single decision function, or nil if m is nil.
 func startFrom(m *DecisionFunction) start {
 	if m == nil {
 		return nil
@@ -82,7 +81,7 @@ func (d *dual) place(from start) (plus, minus float64) {
 	return plus, minus
 }
 
-// shrink scales down the variables of the sign with the larger sum, so that both sums agree.
+// shrink scales down the variables of the sign with the larger sum, so that both sums are equal.
 func (d *dual) shrink(plus, minus float64) {
 	common := min(plus, minus)
 	for t, s := range d.sign {

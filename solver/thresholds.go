@@ -32,8 +32,8 @@ type Thresholds struct {
 // are tuned on the other folds and applied to the fold. Rules whose micro F1 is below the best by
 // more than the standard error of the difference are excluded. Of the remaining rules, the rule
 // with the largest macro F1 is chosen. labels holds the cross-validated predictions of this rule by
-// document, or nil for an excluded document. These predictions are unbiased except for the choice
-// of the rule.
+// document, or nil for an excluded document. These predictions are unbiased, except that the rule
+// was chosen on the same documents.
 //
 // Let right, given and of be the numbers of correct, predicted and true labels. Thresholds that
 // maximise Σ (2·right - F·given) can be chosen separately for each label. F is the maximum micro F1
@@ -73,8 +73,8 @@ func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresh
 	}, chosen.labels, nil
 }
 
-// rule is a method of tuning thresholds, with its results. fit tunes on all folds except part, or
-// on all folds if part is -1.
+// rule is a way to tune thresholds, with the results. fit tunes on all folds except part, or on all
+// folds if part is -1.
 type rule struct {
 	fit          func(part int) []float64
 	atLeastOne   bool
@@ -202,8 +202,8 @@ func (k *tuning) cuts(near, sure [][]valued, part int) []float64 {
 	return above
 }
 
-// cut returns the threshold of a list that maximises 2·right - f·given. Ties are broken by the
-// smallest absolute value. It adds the counts at this threshold to right and given.
+// cut returns the threshold of a list that maximises 2·right - f·given. Ties are broken in favour
+// of the smallest absolute value. It adds the counts at this threshold to right and given.
 func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int) float64 {
 	r, g := 0, 0
 	for _, v := range sure {

@@ -255,7 +255,7 @@ func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) 
 	return nil
 }
 
-// problems returns the problems on all documents that have a fold.
+// problems returns the problems over all documents that have a fold.
 func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 	training := Training{
 		Labels: slices.Clone(t.Labels), Sets: slices.Clone(t.Sets), Targets: slices.Clone(t.Targets), Classes: t.Classes,
@@ -293,7 +293,6 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 	return problems, nil
 }
 
-// without returns p without the documents of fold f.
 func (p *problem) without(parts []int, f int) *problem {
 	own := &problem{kind: p.kind, classes: p.classes, weighs: p.weighs}
 	for t, d := range p.docs {
@@ -344,7 +343,7 @@ type validating struct {
 }
 
 // sweep trains the binary classifiers of a problem for all sets of parameters, and passes each to
-// keep. Each classifier is warm-started from the previous classifier.
+// keep. Each classifier is warm-started from the classifier before it.
 func (v *validating) sweep(
 	ctx context.Context, s *search, p *problem, bytes int64, keep func(par int, m *DecisionFunction),
 ) error {

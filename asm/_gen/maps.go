@@ -25,7 +25,7 @@ type mapKernel struct {
 	limit func(a args) VecVirtual
 }
 
-// args are the arguments of a map's body: one vec per input and one register per scalar. If fast is
+// args holds the arguments of a map's body, a vec per input and a register per scalar. If fast is
 // set, the body may use fewer operations that give the same bits.
 type args struct {
 	*gen

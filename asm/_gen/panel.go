@@ -89,7 +89,6 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		g.SUBQ(first, s.n)
 		g.MOVQ(last, first)
 	}
-	// advance moves the pointers offset and value forward by n values.
 	advance := func(n Register) {
 		g.LEAQ(element(offset, n, 2), offset)
 		g.LEAQ(element(value, n, 4), value)
@@ -101,17 +100,17 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 			term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
 		}
 	}
-	// add adds the terms of a value to the sums of document d. at is the value's index, counted
-	// from the end of the stream.
+	// add adds the terms of a value to the sums of document d. at is the value's index relative to
+	// the end of the stream.
 	add := func(d int, s stream, at Register) {
 		o := g.GP64()
 		g.MOVWQZX(element(s.offset, at, 2), o)
 		g.VBROADCASTSS(element(s.value, at, 4), broadcast[d])
 		addTerms(d, o)
 	}
-	// addFour adds the terms of the four values before index at. Loads are the bottleneck, two per
-	// cycle, and each multiply-add needs a load. So four values share a load, and so do four
-	// offsets; shuffles and shifts spread them.
+	// addFour adds the terms of the four values before index at. Loads are the bottleneck, because
+	// a core does two per cycle, and each multiply-add needs one. So four values share a load, and
+	// four offsets share a load. Shuffles and shifts extract them.
 	addFour := func(d int, s stream, at Register) {
 		offsets := g.GP64()
 		g.MOVQ(element(s.offset, at, 2).Offset(-2*4), offsets)
@@ -324,7 +323,8 @@ func (g *gen) lanesWhere(predicate U8, a, b VecVirtual, bits GPVirtual) {
 	g.VMOVMSKPS(m, bits)
 }
 
-// eachBit runs do for the index of each set bit, in ascending order, and clears the bits.
+// eachBit generates a loop that runs do for the index of each set bit, in ascending order, and
+// clears the bits.
 func (g *gen) eachBit(bits GPVirtual, do func(place GPVirtual)) {
 	top, through := g.label("bit"), g.label("through")
 	g.Label(top)

@@ -10,7 +10,7 @@ import (
 // looking up rows takes most of the time, and wider registers don't make that faster.
 func piecewise(f file) { f.gen(isas[0]).piecewise() }
 
-// lookup holds the registers and addresses of piecewise during the loop.
+// lookup holds registers and addresses that piecewise uses in its loop.
 type lookup struct {
 	rows                           Register
 	shift                          Register // 23 - bits
@@ -55,7 +55,7 @@ func (g *gen) piecewise() {
 	g.end()
 }
 
-// evaluate evaluates the polynomials of one register of c.
+// evaluate returns the values of the polynomials for one register of c.
 func (g *gen) evaluate(l *lookup, c VecVirtual) VecVirtual {
 	above, u, row := g.reg(), g.reg(), g.reg()
 	g.VCMPPS(greater, l.one, c, above)

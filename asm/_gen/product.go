@@ -63,8 +63,8 @@ type multiplication struct {
 	c, at, stride, lines, by, byStride, sum, apart GPVirtual
 }
 
-// product adds all lines to the sums for count vectors and wide registers of columns. It then moves
-// sum to the next vector.
+// product adds the products of all lines to the sums of count vectors, for wide registers of
+// columns. It then advances sum to the next vector.
 func (g *gen) product(some some, wide, count int, m multiplication) {
 	first := g.GP64()
 	g.MOVQ(m.sum, first)

@@ -17,7 +17,6 @@ func rows(f file) {
 	g.gather()
 }
 
-// cacheLine is the size of a cache line in bytes.
 const cacheLine = 64
 
 // prefetch generates the prefetch kernel. It loads rows into the L2 cache, because the L1 cache is
@@ -52,9 +51,9 @@ func (g *gen) prefetch() {
 }
 
 // addRows generates the assembly of addRowsGeneric. Sums stay in registers during the pass over the
-// rows. A block of columns uses all spare registers. The remaining columns are processed in blocks
-// of half the size each, and the last columns with a mask. An element takes one widening load and
-// one multiply-add.
+// rows. A block of columns uses all spare registers. For the remaining columns the block size is
+// halved repeatedly, and the last columns use a mask. An element takes one widening load and one
+// multiply-add.
 func (g *gen) addRows() {
 	g.begin("addRows", "func(sum []float64, rows [][]float32, from int, by []float64)", "is addRowsGeneric.")
 	sum := g.base("sum")

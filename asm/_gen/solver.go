@@ -9,8 +9,8 @@ import (
 )
 
 // These kernels process a multiple of sixteen elements, two registers at a time. Each lane keeps
-// its best value and the index of that value. The lanes are combined at the end. Indices are
-// float64, exact up to 2⁵³, because AVX2 has a minimum for float64 but not for 64-bit integers.
+// its best value and the index of that value. The lanes are combined at the end. Indices are stored
+// as float64 (exact up to 2⁵³), because AVX2 has a minimum for float64 but not for 64-bit integers.
 
 func solver(f file) {
 	for _, set := range isas {
@@ -105,7 +105,8 @@ func (g *gen) newBest(none float64, predicate U8) best {
 	return b
 }
 
-// offer updates the best values and their indices by the elements of register i in mask.
+// offer replaces best values and their indices by better elements of register i, in the lanes of
+// mask.
 func (g *gen) offer(s scan, b best, i int, mask Register, v VecVirtual) {
 	better := g.where(mask, b.predicate, v, b.value[i])
 	g.take(better, v, b.value[i])
@@ -131,7 +132,7 @@ func (g *gen) least(a, b, to VecVirtual)    { g.VMINPD(a, b, to) }
 func (g *gen) greatest(a, b, to VecVirtual) { g.VMAXPD(a, b, to) }
 
 // finish stores the best value of all lanes and its first index in the results named value and at.
-// Without a best value, the index is -1.
+// The index is -1 if no value was offered.
 func (g *gen) finish(b best, at, value string) {
 	op := g.greatest
 	if b.predicate == lessD {

@@ -146,7 +146,7 @@ func (g *gen) transpose(name, signature string, sums bool) {
 	rows := g.param("rows")
 	cols := g.param("cols")
 
-	// Rows of src and dst are addressed as base + {0, 1, 2, 3}·stride, from two bases each.
+	// Eight rows of src and dst are addressed as base + {0, 1, 2, 3}·stride, with two bases each.
 	scale := func(stride Register) (three Register) {
 		g.SHLQ(U8(2), stride)
 		t := g.GP64()
@@ -169,8 +169,8 @@ func (g *gen) transpose(name, signature string, sums bool) {
 		return m
 	}
 
-	// The inner loop runs along the panel's documents, the short side, so that each line of the
-	// long side is used once.
+	// The inner loop runs over the panel's documents, which are the short side, so that each cache
+	// line of the long side is loaded once.
 	type side struct {
 		left      Register
 		next, end LabelRef

@@ -12,7 +12,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// An isa is an instruction set: the suffix of function names and the number of float32 in a
+// An isa is an instruction set, with the suffix of function names and the number of float32 per
 // register.
 type isa struct {
 	suffix string
@@ -21,12 +21,12 @@ type isa struct {
 
 var isas = []isa{{"AVX2", 8}, {"AVX512", 16}}
 
-// A vec is a group of vector registers: each operation is issued for all of them in turn, so that
+// A vec is a group of vector registers. Each operation is issued for all registers in turn, so that
 // independent chains interleave.
 type vec []VecVirtual
 
-// A mask holds, for each register of a vec, the lanes in which a comparison is true: as vector
-// registers of ones and zeros, or as mask registers.
+// A mask holds the lanes in which a comparison is true, for each register of a vec. AVX2 uses
+// vector registers of ones and zeros, AVX-512 mask registers.
 type mask []Register
 
 // A file is an assembly file in progress. data holds the constants in its data section by name.
@@ -69,7 +69,6 @@ func (g *gen) memBits(bits uint32) Mem {
 	return static(g, fmt.Sprintf("%s%08x", constantPrefix, bits), slices.Repeat([]U32{U32(bits)}, 8)...)
 }
 
-// label returns a unique label.
 func (g *gen) label(name string) LabelRef {
 	g.n++
 	return LabelRef(fmt.Sprintf("%s%d", name, g.n))
@@ -125,7 +124,7 @@ func (g *gen) regs(n int) vec {
 	return v
 }
 
-// hold loads constants into registers once.
+// hold loads constants into registers, where they stay for the whole function.
 func (g *gen) hold(list ...float32) {
 	for _, x := range list {
 		r := g.reg()
@@ -144,8 +143,8 @@ func (g *gen) constant(x float32) VecVirtual {
 	return r
 }
 
-// operand returns x as the first operand of an instruction: the register that holds x, or else an
-// address.
+// operand returns x as the first operand of an instruction, which is the register that holds x, or
+// an address.
 func (g *gen) operand(x float32) Op {
 	if r, ok := g.held[x]; ok {
 		return r
@@ -160,7 +159,7 @@ func (g *gen) all(x float32, n int) vec {
 	return v
 }
 
-// each returns a vec of n new registers, after f has written each register.
+// each returns a vec of n new registers. f writes the value of each register.
 func (g *gen) each(n int, f func(i int, dst VecVirtual)) vec {
 	v := g.regs(n)
 	for i := range v {

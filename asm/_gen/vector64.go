@@ -102,7 +102,7 @@ func (g *gen) float64(x float64) Mem { return g.mem64(math.Float64bits(x)) }
 // some selects the float64 lanes to load and store. If both fields are nil, it selects all lanes.
 type some struct{ lanes, narrow Register }
 
-// someFirst selects the first n lanes, 0 < n < doubles.
+// someFirst returns a selection of the first n lanes, 0 < n < doubles.
 func (g *gen) someFirst(n GPVirtual) some {
 	if g.lanes == 16 {
 		word, k := g.GP32(), g.K()
@@ -178,7 +178,8 @@ func (g *gen) store32(v VecVirtual, m Mem, s some) {
 	}
 }
 
-// elements runs body for each full register of n elements, and once more for the rest.
+// elements generates a loop that runs body for each full register of n elements, and once more for
+// the remaining elements.
 func (g *gen) elements(n GPVirtual, body func(at GPVirtual, s some)) {
 	g.blocks(n, 1, func(at GPVirtual, s some, _ int) { body(at, s) })
 }

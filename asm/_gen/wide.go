@@ -29,7 +29,6 @@ func wideMaps(f file) {
 	}
 }
 
-// deficitHeld holds the constants of deficit64 in registers.
 type deficitHeld struct{ one, round, low, last VecVirtual }
 
 func (g *gen) holdDeficit() deficitHeld {

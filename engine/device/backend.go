@@ -40,8 +40,8 @@ const (
 // 2⁻¹⁵⁰ for underflow.
 func SlackC(c float64) float64 { return min(ErrorC, ErrorC/CloseC*c) + 0x1p-150 }
 
-// Accelerator is a [Backend] with its own processor and memory. It may run programs, and needs
-// large requests for full speed.
+// Accelerator is a [Backend] with its own processor and memory. It may run programs. Only large
+// requests reach full speed.
 type Accelerator interface {
 	Backend
 
@@ -83,11 +83,11 @@ type Stats struct {
 	HeadValues  int64 // values multiplied by a panel, with Kernels.Panel multiply-adds each
 	TailMatches int64 // multiply-adds of the tail
 
-	// Values below the limit of a neighbour list on the CPU, and insertions into lists, up to two
-	// per value. With several workers both vary between runs.
+	// Number of values below the limit of a neighbour list on the CPU, and number of insertions
+	// into lists, up to two per value. With several workers both vary between runs.
 	Found, Entered int64
 
-	Load  time.Duration // scattering documents into panels and finding their posting lists
+	Load  time.Duration // scattering documents into panels, and finding their posting lists
 	Tail  time.Duration // posting lists
 	Head  time.Duration // panel dot products
 	Close time.Duration // converting dot products to c, and recomputing close pairs

@@ -39,7 +39,7 @@ const (
 	numOps
 )
 
-// Limits of a program. They are small because a GPU keeps the stack of each thread in registers.
+// Limits of a program. They are small, because a GPU keeps the stack of each thread in registers.
 const (
 	MaxSlots = 12  // sum of locals and stack depth
 	MaxCode  = 512 // instructions
@@ -73,7 +73,7 @@ type Program struct {
 	Code   []Code
 	Consts []float64
 	Tables []Table
-	Norms  []func(x float64) float64 // attributes of a document with norm x; NaN if the program can't be applied to the document
+	Norms  []func(x float64) float64 // attributes of a document with norm x; NaN if the program isn't applicable
 	Locals int
 
 	// PlainOnly restricts the program to c <= 1, that is to documents without negative values.

@@ -18,7 +18,7 @@ type Request struct {
 	// Prepared is From as converted by a [Preparer]; nil if not converted.
 	Prepared Prepared
 
-	// Docs are the document indices of the rows, in any order.
+	// Docs holds the document indices of the rows, in any order.
 	Docs []int
 
 	// Columns are documents Lo <= j < Hi. Lo is a multiple of Columns.

@@ -61,8 +61,9 @@ func init() {
 
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
-// product is the product of kernels, an inner product of tensor products. Cosines are multiplied: 1
-// - (1-a)(1-b) = a + (1-a) b. It is positive definite by Schur's theorem. Source: Cho, ch. 4.
+// product is the product of kernels, which is an inner product of tensor products. Cosines are
+// multiplied: 1 - (1-a)(1-b) = a + (1-a) b. It is positive definite by Schur's theorem. Source:
+// Cho, ch. 4.
 func product(k *kernel) formula {
 	known := ofParts(k.parts)
 	known.NonPositive = known.NonPositive && len(k.parts)%2 == 1
@@ -264,7 +265,7 @@ func centred(k *kernel) formula {
 		}
 		n := k.image(a.norm)
 		c2 := a.div(a.sub(half, a.scaled(0.5, a.apart(n))), a.both(n))
-		return a.positive(a.both(n), a.fn(clamped, c2), a.c) // if the image is the origin
+		return a.positive(a.both(n), a.fn(clamped, c2), a.c) // c if an image is the origin
 	}
 	return formula{value: value, deficit: deficit, known: known}
 }

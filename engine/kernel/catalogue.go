@@ -45,8 +45,8 @@ func Catalogue() (all []Info) {
 	return all
 }
 
-// family defines the kernels with one name. The catalogue, the parser and device programs support
-// all registered families. The first fields are described at [Info].
+// family defines all kernels of the same name. The catalogue, the parser and device programs
+// support all registered families. [Info] documents the first fields.
 type family struct {
 	Name, Summary, What, Parts, Source string
 	Examples                           []string
@@ -80,7 +80,6 @@ type param struct {
 	hidden   bool     // omitted from specifications at its default value
 }
 
-// families are the registered kernels, in order of place.
 var families []*family
 
 // register adds a family. The file of each family calls it when the package is initialised.
@@ -158,7 +157,7 @@ func word(key, summary string, words ...string) param {
 	return param{Param: about, words: words}
 }
 
-// or adds a word that means the default value.
+// or adds a word that stands for the default value.
 func (q param) or(absent string, initial float64) param {
 	q.absent, q.initial, q.Default, q.hidden = absent, initial, absent, true
 	q.Allowed = absent + ", or " + q.Allowed

@@ -20,8 +20,8 @@ type Custom struct {
 
 	// Eval returns the value in float64 for c = 1 - cosine in [0, 2] and the norms x and y of two
 	// documents. It must be symmetric in x and y, bit for bit, and safe for concurrent use. A
-	// function of c alone is tabulated. The table may miss a jump, or a peak narrower than 1/64 of
-	// its distance from c = 0, 1 and 2.
+	// function of c alone is tabulated. The table may miss a discontinuity, or a peak narrower than
+	// 1/64 of its distance from c = 0, 1 and 2.
 	Eval func(c, x, y float64) float64
 
 	// Properties are the known properties of the kernel. If UsesNorms is false, Eval must not

@@ -67,7 +67,7 @@ func (e *expr) add(n node) ref {
 	return r
 }
 
-// norm is a function of the norm of one document, such as its norm in a feature space.
+// norm is a function of the norm of a document, such as the norm in a feature space.
 type norm struct {
 	text         string // identifies the function
 	f            func(x float64) float64
@@ -78,12 +78,10 @@ type norm struct {
 
 var documentNorm = norm{text: "x", f: func(x float64) float64 { return x }, scale: 1, power: 1, monomial: true}
 
-// fixed returns the constant norm v.
 func fixed(v float64) norm {
 	return norm{f: func(float64) float64 { return v }, scale: v, monomial: true}
 }
 
-// inMaps returns the function that maps use.
 func (n norm) inMaps() func(x float64) float64 {
 	if n.fast != nil {
 		return n.fast
@@ -131,8 +129,8 @@ func realPower(v, p float64) float64 {
 	return math.Pow(v, p)
 }
 
-// at is the input of a kernel in an expression: 1 - cosine and a norm, either of the documents or
-// of their images in a feature space.
+// at is the input of a kernel in an expression. It consists of 1 - cosine and the norm, of the
+// documents or of their images in a feature space.
 type at struct {
 	e    *expr
 	c    ref
@@ -322,7 +320,7 @@ func (e *expr) simple() bool {
 }
 
 // precision bounds the relative difference between a value and its reference that one float64
-// operation adds. Norms in feature spaces are the same in both.
+// operation adds. Norms in feature spaces are the same for the value and the reference.
 const precision = 0x1p-51
 
 // error returns a bound on the error of the value. If narrow is set, functions round their results

@@ -46,7 +46,7 @@ type kernel struct {
 	embedding sparse.Embedding
 	values    []float64 // parameters
 	parts     []*kernel
-	weights   []float64 // weights of the parts of a sum
+	weights   []float64 // weights of the parts, for a sum
 
 	text      string // the specification
 	own       bool   // contains a user-defined kernel
@@ -81,7 +81,6 @@ func combined(f *family, parts []*kernel, weights, values []float64) *kernel {
 	return k.ready()
 }
 
-// in sets the embedding of a new kernel.
 func (k *kernel) in(e sparse.Embedding) *kernel {
 	if k.embedding != e {
 		k.embedding, k.text = e, k.spec(e)
@@ -122,7 +121,6 @@ func tableOf(e func() *expr, log func(c float64) float64) *function {
 	return f
 }
 
-// at writes the value of the kernel.
 func (k *kernel) at(a at) ref {
 	if a.e.exact || !k.tabled {
 		return k.value(a)
@@ -242,8 +240,8 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	return nil
 }
 
-// PanicError reports that a function of a user-defined kernel panicked. What names the function,
-// Value is the panic's value, and Stack is the stack of its goroutine. Unwrap returns Value if it
+// PanicError reports that a function of a user-defined kernel panicked. What names the function.
+// Value is the panic value, and Stack the stack trace of the goroutine. Unwrap returns Value if it
 // is an error. Computations, [New] and [Apply] return a PanicError because callers can't recover
 // from a panic in a worker goroutine. The engine and the kernel remain usable. Kernel.Eval and
 // Kernel.Error panic in the caller's goroutine. Fatal errors of the Go runtime, such as concurrent

@@ -20,7 +20,7 @@ type function struct {
 
 	noise func(v float64) float64 // absolute error of f in float64; default: a few roundings
 
-	rounds bool        // maps round the argument to float32
+	rounds bool        // maps round the argument v to float32
 	own    float64     // relative error of row, in float32 units
 	ops    []device.Op // instructions of a program; nil: none
 	n      int         // argument of an instruction in ops

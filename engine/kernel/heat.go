@@ -165,9 +165,9 @@ func parametrix(v []float64) formula {
 		known.Condition += fmt.Sprintf("; 0 in float32, with values of e^%.4g on the diagonal: constant=none raises "+
 			"them", diagonal)
 	}
-	// c2 = 1 - k(c)/k(0), from a logarithm that is accurate for small c. If t is large relative to
-	// n, ψ₀ grows faster than the exponential falls, and there is no feature space. Documents with
-	// values above the diagonal are treated as identical.
+	// c2 = 1 - k(c)/k(0) is computed from a logarithm that is accurate for small c. If t is large
+	// relative to n, ψ₀ grows faster than the exponential falls, and there is no feature space.
+	// Documents with values above the diagonal are treated as identical.
 	f := ofCosine(k.Eval, func(c float64) float64 {
 		if ratio := k.LogRatio(c); ratio == ratio {
 			return max(-math.Expm1(ratio), 0)

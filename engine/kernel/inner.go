@@ -91,7 +91,6 @@ func linear() formula {
 	}
 }
 
-// byRow calls f for each row of a tile.
 func byRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 	n := len(y)
 	for i, xi := range x {

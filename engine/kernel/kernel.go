@@ -8,7 +8,7 @@
 // # Expressions
 //
 // A kernel is an expression of c, constants, and functions of the norm of a single document. A
-// family, or a combination such as a sum, writes two expressions: the value, and 1 - cosine in its
+// family or combination (such as a sum) has two expressions: the value, and 1 - cosine in the
 // feature space. With k(x, y) = ⟨φ(x), φ(y)⟩ the second is
 //
 //	c₂ = 1 - k(x, y)/√(k(x, x) k(y, y))

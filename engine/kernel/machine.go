@@ -68,7 +68,7 @@ func (n *node) operands() []ref {
 	return []ref{n.a, n.b}
 }
 
-// machine evaluates an expression for up to chunk columns of a row, or several whole rows.
+// machine evaluates an expression for up to chunk columns of a row, or for several whole rows.
 type machine struct {
 	k         *asm.Kernels
 	registers [][chunk]float64

@@ -85,7 +85,6 @@ type parser struct {
 	follow    string            // text that may follow the last kernel, for messages
 }
 
-// part is a kernel and its position in the specification.
 type part struct {
 	*kernel
 	pos, end int
@@ -120,8 +119,8 @@ func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (k Kernel, err 
 	return p.embed(of.kernel, e), nil
 }
 
-// embed sets the embedding of the kernel to the named embedding, else to e, or to the first part's
-// if e is nil.
+// embed sets the embedding of the kernel: the named embedding if there is one, else e if it isn't
+// nil, else the first part's embedding.
 func (p *parser) embed(k *kernel, e *sparse.Embedding) *kernel {
 	first := p.leaves[0]
 	to := first.embedding
@@ -190,7 +189,8 @@ func (p *parser) weight() float64 {
 	return v
 }
 
-// list reads the rest of a parenthesis: the parts of a combination, or one sum if f is nil.
+// list reads the text after an opening parenthesis, which contains the parts of a combination, or a
+// single sum if f is nil.
 func (p *parser) list(f *family) (parts []part) {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(p.pos-1, "another parenthesis", fmt.Sprintf("at most %d nested parentheses", maxDepth))
@@ -207,7 +207,6 @@ func (p *parser) list(f *family) (parts []part) {
 	return parts
 }
 
-// call reads the name of a kernel, its parts and its keys.
 func (p *parser) call() part {
 	t := part{pos: p.pos}
 	name := p.take(isWord)

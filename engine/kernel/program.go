@@ -127,7 +127,7 @@ func (b *programBuilder) push(r ref) {
 	}
 }
 
-// function writes the instructions that replace the number on the stack by its function value.
+// function writes the instructions that replace the number v on top of the stack by f(v).
 func (b *programBuilder) function(f *function) {
 	b.ok = b.ok && f.ops != nil
 	for _, op := range f.ops {

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Definiteness is the proven definiteness of the matrices of a kernel.
+// Definiteness is the proven definiteness of a kernel's matrices.
 type Definiteness uint8
 
 // Positive means that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all documents and weights w. ConditionallyPositive
@@ -26,7 +26,7 @@ func (d Definiteness) String() string {
 // Properties are the known properties of a kernel with its parameters.
 type Properties struct {
 	Definite  Definiteness // in exact arithmetic; rounding adds eigenvalues of about ±10⁻⁷ times the largest
-	Unrefuted bool         // not proven, but no matrix with a negative eigenvalue beyond rounding is known
+	Unrefuted bool         // not proven, but no matrix with a negative eigenvalue (beyond rounding errors) is known
 	Condition string       // condition under which Definite holds, or a remark; may be empty
 	Source    string       // source of the proof
 
@@ -39,8 +39,9 @@ type Properties struct {
 	divisible bool // all positive powers are positive definite, if the kernel is
 }
 
-// Doubtful returns, for a warning, why matrices of the kernel may have negative eigenvalues beyond
-// rounding. It is empty if the kernel is positive definite, or if no such matrix is known.
+// Doubtful returns the text of a warning that matrices of the kernel may have negative eigenvalues,
+// beyond rounding errors. It is empty if the kernel is positive definite, or if no such matrix is
+// known.
 func (p Properties) Doubtful() string {
 	switch {
 	case p.Definite == Positive || p.Unrefuted:

@@ -22,8 +22,8 @@ func lengthened(a at, sigma float64) at {
 func smoothNorm(x, sigma float64) float64 { return math.Sqrt(float64(x*x) + sigma*sigma) }
 
 // smoothed is the arc-cosine kernel of degree 0 with a normal distribution function of standard
-// deviation σ instead of the step function. It equals the kernel with step functions on lengthened
-// documents. Source: Cho's thesis, ch. 3, eq. 3.16.
+// deviation σ instead of the step function. It is the same as the kernel with step functions on
+// lengthened documents. Source: Cho's thesis, ch. 3, eq. 3.16.
 func smoothed(sigma float64) formula {
 	value := onUnit(func(c float64) float64 { return coangle(c) / math.Pi })
 	opposite := onUnit(func(c float64) float64 { return angle(c) / math.Pi })

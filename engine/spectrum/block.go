@@ -26,7 +26,8 @@ type blockSpace struct {
 	scale      float64 // lower bound on the matrix norm
 }
 
-// fresh adds a block of random directions at the start, and when the space is exhausted.
+// fresh adds a block of random directions. It is called at the start and when the Krylov space is
+// exhausted.
 func (s *blockSpace) fresh(width int) error {
 	width = min(width, s.most-s.count)
 	w := mat.NewDense(width, s.n, nil)
@@ -42,7 +43,6 @@ func (s *blockSpace) fresh(width int) error {
 	return s.add(w, 0)
 }
 
-// rows returns vectors from <= i < to of the basis as rows.
 func (s *blockSpace) rows(from, to int) *mat.Dense {
 	return s.basis.Slice(from, to, 0, s.n).(*mat.Dense)
 }

@@ -15,13 +15,13 @@ type packed struct {
 	data []float64
 }
 
-// row returns row i up to the diagonal.
 func (p *packed) row(i int) []float64 {
 	from := i * (i + 1) / 2
 	return p.data[from : from+i+1 : from+i+1]
 }
 
-// Block sizes of the reduction. The bits of the result depend on them, but not on the workers.
+// Block sizes of the reduction. The bits of the result depend on block sizes, but not on the number
+// of workers.
 const (
 	panelRows    = 32   // number of rows that are reduced before the remaining matrix is updated
 	productParts = 16   // partial sums of a product of the matrix and a vector

@@ -1,5 +1,5 @@
-// Package devicetest contains a minimal back end. It shows the required methods of a back end, and
-// serves tests of packages that use back ends.
+// Package devicetest contains a minimal back end. It shows the required methods, and is used by
+// tests of packages that use back ends.
 package devicetest
 
 import (

@@ -3,7 +3,7 @@ package arccosine
 import "math"
 
 // Min and Max are the smallest and largest degree. Near -½ the diagonal tends to infinity, and 1 -
-// cosine in the feature space loses digits. Above Max the diagonal at norm 1, (2n-1)!!, overflows
+// cosine in the feature space is inaccurate. Above Max the diagonal at norm 1, (2n-1)!!, overflows
 // float32.
 const (
 	Min = -0.499

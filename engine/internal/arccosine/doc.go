@@ -1,6 +1,6 @@
 // Package arccosine computes arc-cosine kernels in float64, for every degree above -½, and for
-// degree 0 with biased thresholds. Package engine/kernel defines kernels with tables and maps from
-// these functions.
+// degree 0 with biased thresholds. Package engine/kernel uses these functions to define kernels
+// with tables and maps.
 //
 // # Every degree
 //

@@ -25,7 +25,7 @@ type series struct {
 	vw  [terms]float64
 }
 
-// terms is the number of terms for x <= ½. The remaining terms are below 2⁻⁵⁶ of the sum.
+// terms is the number of terms for x <= ½. The sum of further terms is below 2⁻⁵⁶ of the result.
 const terms = 60
 
 // nearPole is the largest |ε| for which pairs use logarithms. For larger |ε| direct subtraction

@@ -85,7 +85,7 @@ func integrate(f func(t float64) float64, lo, hi float64, panels int) float64 {
 	return sum * half
 }
 
-// half returns I(h, π/2) = (π/2) erfc(h/√2).
+// half returns I(h, π/2).
 func half(h float64) float64 { return math.Pi / 2 * math.Erfc(h/math.Sqrt2) }
 
 // head returns e^(h²/2) (I(h, π/2) - I(h, ξ)) for a = cot ξ in [0, 1],

@@ -25,10 +25,10 @@ type Cache struct {
 	served, computed atomic.Int64
 }
 
-// Stats holds counters since the cache was made.
+// Stats holds counts since the cache was made.
 type Stats struct {
 	tiles.CacheStats       // counts of tiles; if Whole, of rows read and panels computed
-	Whole            bool  // c of all pairs fits into the limit
+	Whole            bool  // c of all pairs fits within the limit
 	Served           int64 // number of kernel values served
 	Computed         int64 // number of pairs whose c was computed
 }
@@ -39,7 +39,7 @@ type Stats struct {
 const BlockCols = 4096
 
 // New returns a cache of up to limit bytes. If c of all pairs doesn't fit, tiles have about columns
-// columns; 0 means [BlockCols]. New fails if limit is too small for one worker.
+// columns. 0 means [BlockCols]. New fails if limit is too small for one worker.
 func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 	n := of.Len()
 	c := &Cache{Computer: of, limit: limit}

@@ -48,7 +48,7 @@ func newPartial(of *compute.Computer, width int, limit int64) (*partial, error) 
 	return p, nil
 }
 
-// need is a tile of row rows[r] that a request needs.
+// need is a missing tile of row rows[r] of a request.
 type need struct {
 	r    int
 	span span

@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// request is the state of a call of Rows.
 type request struct {
 	c      *Cache
 	k      kernel.Kernel

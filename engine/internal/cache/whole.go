@@ -11,14 +11,14 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// whole stores c of all pairs. Panels of rows of the upper triangle are computed, and the columns
-// of a panel begin at its first document.
+// whole stores c of all pairs. It is computed panel by panel, and the columns of a panel begin at
+// its first document.
 type whole struct {
 	n    int
 	c    []float32 // n×n; nil until first needed
 	have []bool    // computed panels
 
-	building     chan struct{} // holds a token, which a caller takes while it builds
+	building     chan struct{} // holds a token that a caller takes while it builds
 	complete     atomic.Bool
 	bytes        atomic.Int64 // memory of c, and of a matrix that Ready made instead of c
 	hits, misses atomic.Int64
@@ -34,7 +34,7 @@ func newWhole(of *compute.Computer) *whole {
 	return w
 }
 
-// enter waits for the token; leave returns it.
+// enter waits for the token. leave returns the token.
 func (w *whole) enter(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

@@ -26,7 +26,7 @@ func Allowed(what string, need, limit int64) error {
 // Available is run.Available. Tests replace it.
 var Available = run.Available
 
-// smallBytes is the size up to which free memory isn't checked, because the system call takes time.
+// smallBytes is the size below which free memory isn't checked, because the system call takes time.
 const smallBytes = 64 << 20
 
 // Affordable returns a MemoryError if the computer's free memory is less than bytes. Free memory

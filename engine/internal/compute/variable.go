@@ -13,8 +13,8 @@ import (
 // the origin are differences of large norms. So the variable of such a kernel, ⟨x, y⟩ or ‖x-y‖², is
 // computed in float64, and the kernel is applied with norms of 1. The inner product of integer
 // counts is an integer. If the error of c is small enough, rounding makes this integer exact, and
-// then ‖x-y‖² = ‖x‖² + ‖y‖² - 2⟨x, y⟩ is exact, too. For this the product of the norms may be up to
-// 1.9·10⁵, or more for small c.
+// then ‖x-y‖² = ‖x‖² + ‖y‖² - 2⟨x, y⟩ is exact, too. The error is small enough if the product of
+// the norms is at most 1.9·10⁵, or more for small c.
 
 // variableOf returns the variable that is computed in float64. It is OfAll if embedded vectors have
 // norm 1, and for inner products of fractional values.

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Zipf makes documents whose terms follow Zipf's law. It adds edge cases: exact and near
+// Zipf returns documents whose terms follow Zipf's law. It adds edge cases: exact and near
 // duplicates, proportional documents, empty documents, and documents with thousands of terms.
 func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	r := rand.New(rand.NewPCG(seed, 1))

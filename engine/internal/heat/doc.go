@@ -1,20 +1,21 @@
 // Package heat computes the parametrix of the heat kernel on the sphere, which defines the
-// multinomial diffusion kernel, with the functions ψ₀ … ψ_m, the cut-off and the constant factor.
+// multinomial diffusion kernel. The parametrix consists of the functions ψ₀ … ψ_m, a cut-off and a
+// constant factor.
 //
 // The simplex with the Fisher metric is part of the n-sphere of radius 2, where n is the number of
-// outcomes minus 1. Two points whose square roots have the cosine 1-c have the geodesic distance d
-// = 2 arccos(1-c). The heat kernel is approximated as
+// outcomes minus 1. If the square roots of two points have the cosine 1-c, their geodesic distance
+// is d = 2 arccos(1-c). The heat kernel is approximated as
 //
 //	K(t, d) = (4πt)^(-n/2) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m)
 //
 // Functions are computed in float64 and sampled once for a table. They return logarithms, because
 // values span thousands of orders of magnitude for a vocabulary of 10⁵ words. Package engine/kernel
-// defines kernels with tables and maps.
+// uses them to define kernels with tables and maps.
 //
 // # Derivation
 //
 // Let x = d/2 be the angle and τ = t/4 the time on the sphere of radius 1. Then ∂K/∂τ = ΔK with the
-// radial Laplacian Δ = ∂²/∂x² + (n-1) cot x ∂/∂x. Its terms of order τ⁻¹ give
+// radial Laplacian Δ = ∂²/∂x² + (n-1) cot x ∂/∂x. The terms of order τ⁻¹ give
 //
 //	ψ₀ = (sin x / x)^(-a),   a = (n-1)/2
 //

@@ -8,10 +8,10 @@
 //
 //	Nₓ(t) N_y(t) >= τ²,
 //
-// and N(t) >= τ² in both documents. The values with N(t) >= τ² are before the document's cut. Only
-// these values are indexed. The list of a column holds the documents with this column before the
-// cut, in descending order of N. Two entries whose product is at least τ² are a match. A match is
-// rejected if one of these tests fails:
+// and N(t) >= τ² in both documents. The values with N(t) >= τ² are said to be before the document's
+// cut. Only these values are indexed. The list of a column holds the documents with this column
+// before the cut, in descending order of N. Two entries whose product is at least τ² are a match. A
+// match is rejected if one of these tests fails:
 //
 //   - Difference: ‖x - y‖² = 2c is at least the sum of squares of values in only one of x and y.
 //     Sketches, with a bit per sampled column, give a lower bound of this sum.
@@ -51,7 +51,7 @@ type Join struct {
 	workers    int
 	rank       []uint32 // rank of each column, rare columns first
 	frequency  []int32  // per rank: number of distinct column documents that have the column
-	rarest     int32    // minimum frequency of an indexed column: 2, or 1 for Query
+	rarest     int32    // minimum frequency of an indexed column, which is 2, or 1 for Query
 	sampled    uint32   // a column is in sketches if its hash is below sampled
 	stripes    [][2]int // ranges of ranks whose lists are in memory at the same time
 	lists      *lists   // lists of the stripe, if there is only one
@@ -59,7 +59,7 @@ type Join struct {
 	Counts Counts
 }
 
-// Counts holds the amount of work.
+// Counts describes the work of a join.
 type Counts struct {
 	Distinct int     // number of distinct documents
 	Values   int64   // number of values of distinct documents
@@ -148,10 +148,9 @@ func (j *Join) EachCopied(visit func(copies []uint32) error) error {
 // ForQueries makes Build index columns of a single document, too. It must be called before Build.
 func (j *Join) ForQueries() { j.rarest = 1 }
 
-// sampleDocs is the number of documents in the sample for Estimate.
 const sampleDocs = 500
 
-// Estimate estimates the counts of Build from the pairs of a sample of documents.
+// Estimate estimates the Counts that Build would find, from the pairs of a sample of documents.
 func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 	part, scale := *j, [2]float64{1, 1}
 	of := func(s *side, at int) *side {

@@ -33,7 +33,7 @@ func (p *postings) list(r int) []entry { return p.entries[p.offsets[r]:p.offsets
 type entry uint64
 
 func newEntry(length float64, k int) entry {
-	up := float32(length) * (1 + 0x1p-22) // rounded up by at least 2⁻²³, because both roundings err by up to 2⁻²⁴
+	up := float32(length) * (1 + 0x1p-22) // rounded up by at least 2⁻²³, because of two roundings of up to 2⁻²⁴
 	return entry(^math.Float32bits(up))<<32 | entry(uint32(k))
 }
 
@@ -122,7 +122,6 @@ func (l *lists) divide() (matches int64) {
 	return matches
 }
 
-// worker is the scratch space of a goroutine.
 type worker struct {
 	j                          *Join
 	id                         int

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// side is a set of documents: the rows or the columns of a join.
+// side is a set of documents, which are the rows or the columns of a join.
 type side struct {
 	x        *sparse.Embedded
 	distinct []uint32 // documents that aren't copies of earlier documents
@@ -129,14 +129,13 @@ func (j *Join) cutAll(ctx context.Context, s *side) error {
 	})
 }
 
-// cutter is the scratch space for a document.
 type cutter struct {
 	heap   []uint64 // rank and index of values, smallest rank on top
 	ranks  []uint32
 	values []float32
 }
 
-// cut stores the ranks and values before a document's cut.
+// cut stores the ranks and values of document k before the cut.
 func (w *cutter) cut(j *Join, s *side, k int) {
 	terms, values := s.x.Row(int(s.distinct[k]))
 	w.heap, w.ranks, w.values = w.heap[:0], w.ranks[:0], w.values[:0]

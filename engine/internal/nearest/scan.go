@@ -16,8 +16,8 @@ type Search struct {
 	Half    bool // rows and columns are the same documents, and tiles are from the upper triangle
 	Falling bool // keys are negated values; tiles are negated in place
 
-	// Wanted reports whether a pair may enter a list, given its row, column and key. If nil, every
-	// pair may enter. It must be safe for concurrent use.
+	// Wanted reports whether a pair may enter a list, given the pair's row, column and key. If nil,
+	// every pair may enter. It must be safe for concurrent use.
 	Wanted func(i, j int, key float32) bool
 
 	Found, Entered atomic.Int64 // see device.Stats
@@ -25,7 +25,6 @@ type Search struct {
 	spare sync.Pool // *scratch
 }
 
-// scratch is the scratch space for a part of a tile.
 type scratch struct {
 	index        [partRows * lockDocs]uint32
 	none, limits [lockDocs]float32
@@ -36,7 +35,6 @@ type scratch struct {
 // partRows is the number of rows that are scanned with a copy of the column limits.
 const partRows = 64
 
-// never is a limit that excludes all keys.
 var never = float32(math.Inf(-1))
 
 // begin borrows scratch space, and converts the values of a tile to keys.
@@ -63,7 +61,7 @@ func (s *Search) begin(t *device.Tile) *scratch {
 	return w
 }
 
-// part is a part of a tile that is scanned at a time.
+// part is a part of a tile that is scanned by one call of the selection kernel.
 type part struct {
 	values    []float32
 	stride    int
@@ -72,7 +70,7 @@ type part struct {
 }
 
 // find selects keys that are at most the limit of their row or column, and returns their positions
-// in the part. rows holds a limit per row from first on, columns a limit per column from lo on.
+// within the part. rows holds a limit per row from first on, columns a limit per column from lo on.
 func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns []float32) ([]uint32, part) {
 	p := part{t.Value[(first-t.First)*t.RowStride+(lo-t.Lo)*t.ColStride:], t.RowStride, t.RowStride == 1, first, lo}
 	if p.byColumns {
@@ -81,7 +79,6 @@ func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns [
 	return w.index[:s.Kernels.Select(w.index[:], p.values, p.stride, rows, columns)], p
 }
 
-// pair returns the row, column and key at a position.
 func (p *part) pair(at uint32) (row, column int, key float32) {
 	row, column = int(at>>16), int(at&0xffff)
 	key = p.values[row*p.stride+column]
@@ -177,7 +174,7 @@ func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 		s.Kernels.Transpose(c, stride, t.Value, t.RowStride, t.Rows, lines)
 		w.turned = c
 	}
-	// The smallest third of three times as many values are nearly the smallest of all.
+	// The smallest third of 3·levels group minima is close to the levels smallest values.
 	s.Kernels.Min(least, levels, c, stride, lines, t.Rows, max(lines/(3*levels), 1))
 	for r, most := range least[(levels-1)*t.Rows:] {
 		l.limit[t.First+r] = min(l.limit[t.First+r], most)

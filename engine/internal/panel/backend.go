@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Kernels   *asm.Kernels
 	Workers   int   // number of goroutines
-	KeptBytes int64 // memory limit of the dense copy of the columns, which speeds up repeated requests for few documents
+	KeptBytes int64 // memory limit of the dense copy of the columns, for repeated requests for few documents
 	HeadTerms int   // number of terms in the dense head; negative for none, 0 for the cost model's choice
 	Roles     Roles // documents that are dense; DenseColumns is used only if possible
 }
@@ -236,8 +236,8 @@ func (b *Backend) panels(r *device.Request) (starts []int) {
 }
 
 // inOrder returns the order of n panels, which is ascending or, if lastFirst is set, descending.
-// The last panels of the upper triangle are the smallest. Some of these are computed last, to keep
-// all workers busy while one worker computes the largest.
+// The last panels of the upper triangle are the smallest. Some small panels are computed last, to
+// keep all workers busy while one worker computes the largest panel.
 func inOrder(n, workers int, lastFirst bool) func(task int) int {
 	if !lastFirst {
 		return func(task int) int { return task }

@@ -15,10 +15,10 @@ import (
 // A panel with a single document, such as a text to predict, would be nearly empty, and all columns
 // would be multiplied by it. So for single documents the roles are swapped. The columns are dense
 // panels, stored from the second such request on, and the document is multiplied by them. Only the
-// panel rows of its terms are read. Sums have the same terms in the same order, so they are
-// bit-identical to panel.run.
+// panel rows for terms of the document are read. Sums have the same terms in the same order, so
+// they are bit-identical to panel.run.
 
-// fewest is the maximum number of documents in a request that is computed document by document.
+// fewest is the maximum number of documents for which a request is computed document by document.
 const fewest = 4
 
 // kept stores the columns as dense panels.
@@ -94,7 +94,6 @@ func (b *Backend) makeKept() {
 	})
 }
 
-// few computes the rows of a request one by one.
 func (b *Backend) few(
 	ctx context.Context, r *device.Request, panels [][]float32, visit func(t *device.Tile) error,
 ) error {

@@ -14,7 +14,7 @@ import (
 
 // Each segment of the head costs an addition to memory per document, but long segments accumulate
 // more rounding errors. Let a_j·b_j be the products of the common terms of two documents, and m_j
-// the number of rounded sums that contain product j. These are the later sums of its segment, and
+// the number of rounded sums that contain product j. These are the later sums of the segment, and
 // one sum per later segment. Products of the tail, which comes first, are in one sum per segment.
 // With u = 2⁻²⁴ a sum s is rounded by at most u·|s|, so by the Cauchy-Schwarz inequality the total
 // error is at most
@@ -28,16 +28,16 @@ import (
 //
 // Other errors add at most 16u: 2u·s for rounded values, u for 1-s, and in the tail 3u·s for
 // scaling and products, 2u·s for conversion to float32, and 8u for longTail integers. Without fused
-// multiply-adds, products of the head add u·s. For histograms m_j weighs a_j, because √(a_j b_j)
-// bounds a term; their terms add 4u for χ² and 8u for Jensen-Shannon. The total is below
-// device.ErrorC, 44u.
+// multiply-adds, products of the head add u·s. For histograms m_j is multiplied by a_j, because
+// √(a_j b_j) bounds a term. Rounding of terms adds 4u for χ² and 8u for Jensen-Shannon. The total
+// is below device.ErrorC, 44u.
 const (
 	roundingsDot           = 28
 	roundingsChiSquare     = 20
 	roundingsJensenShannon = 12
 )
 
-// usuallyInSegment is the mean number of a document's values per segment that the cost model
+// usuallyInSegment is the mean number of values per document and segment that the cost model
 // assumes.
 const usuallyInSegment = 20
 

@@ -49,7 +49,7 @@ type panel struct {
 	terms   []float32 // products of a posting list; see pairing
 
 	last  time.Time    // start of the current stage
-	stats device.Stats // counts not yet added to the back end's
+	stats device.Stats // counts not yet added to the counts of the back end
 }
 
 // stride returns the number of tail sums per panel document. Padding makes documents use different
@@ -123,7 +123,6 @@ func (p *panel) unload() {
 	p.lap(&p.stats.Load)
 }
 
-// segment returns the part of the dense panel for segment s of the head.
 func (p *panel) segment(s int) []float32 {
 	l := p.b.layout
 	return p.dense[l.bounds[s]*l.panel : l.bounds[s+1]*l.panel]
@@ -364,10 +363,9 @@ func (p *panel) longPairs(sums []float32, t *device.Tile) {
 	slices.Sort(p.far)
 }
 
-// maxFar returns the maximum number of pairs that longPairs finds.
 func (b *Backend) maxFar() int { return max(blockDocs*b.kernels.Panel, len(b.own.long)) }
 
-// mark flips the bits of terms of the tail.
+// mark flips the bits of the given tail terms in p.marks.
 func (p *panel) mark(terms []uint32) {
 	for _, t := range terms {
 		p.marks[t/64] ^= 1 << (t % 64)
@@ -448,7 +446,7 @@ func (p *panel) recompute(ctx context.Context, t *device.Tile, places []uint32) 
 
 func (p *panel) start() { p.last = time.Now() }
 
-// lap adds the time since the last call of lap or start to a stage.
+// lap adds the time since the last call of lap or start to the time of a stage.
 func (p *panel) lap(stage *time.Duration) {
 	now := time.Now()
 	*stage += now.Sub(p.last)

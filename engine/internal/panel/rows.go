@@ -59,8 +59,8 @@ func (s *stream) pack(from *side, docs []int) {
 	}
 }
 
-// rowDots is like dots, but fills the tile row by row. Of pairs within the panel it computes the
-// pairs whose column isn't the earlier document.
+// rowDots is like dots, but fills the tile row by row. For two documents of the panel, it returns
+// only the pair whose column isn't the earlier document.
 func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	width, s, dense := p.b.kernels.Panel, &p.packed, *p.b.kept.panels.Load()
 	found := 0
@@ -70,7 +70,7 @@ func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 		p.stats.HeadValues += int64(len(s.value))
 	}
 	t.Value, t.RowStride, t.ColStride = p.tile[t.Lo-lo:], tileStride, 1
-	p.longPairs(nil, t) // nil, because the tail sums are cleared, but short documents have few long pairs
+	p.longPairs(nil, t) // nil, because the tail sums were cleared
 	near := p.close[:found]
 	if own {
 		near = slices.DeleteFunc(near, func(at uint32) bool { return lo+int(at%tileStride) < p.docs[at/tileStride] })

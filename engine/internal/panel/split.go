@@ -13,14 +13,14 @@ import (
 // descending document frequency. The first ranks (the head) are multiplied through dense panels in
 // segments. The other ranks (the tail) are multiplied through posting lists.
 //
-// By Zipf's law nearly all matches between two documents come from the most frequent terms. Sums
+// By Zipf's law nearly all common terms of two documents are among the most frequent terms. Sums
 // start at the rarest term, so that small products are added first. A segment has at most
 // 65536/panel ranks, so that an offset into a segment of a panel fits in 16 bits.
 type layout struct {
 	panel  int      // documents per panel
 	bounds []int    // segment s of the head has ranks bounds[s] <= rank < bounds[s+1]; bounds[0] is 0
 	rank   []uint32 // rank of each column, a permutation
-	scale  float32  // factor of the values of the tail
+	scale  float32  // factor by which tail values are multiplied
 }
 
 func (l *layout) head() int { return l.bounds[len(l.bounds)-1] }
@@ -144,7 +144,6 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, scale
 	return nil
 }
 
-// fill fills the segment with ranks lo <= r < hi.
 func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 	n := byRank.Cols
 	from, to := byRank.Offsets[lo], byRank.Offsets[hi]

@@ -98,7 +98,8 @@ func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecew
 	return nil
 }
 
-// fill computes the rows for t.Bits. With strict it returns false at the first inaccurate row.
+// fill computes the rows for t.Bits. If strict is set, fill returns false at the first inaccurate
+// row.
 func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	t.Rows, t.far = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
 	t.Rows[len(t.Rows)-1] = noValue
@@ -185,7 +186,7 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 		t.far = true
 	}
 	// Elsewhere the remainder is at most a quarter larger. In Horner's rule in float32, the term of
-	// tᵏ passes through k products and k+1 sums, the last coefficient through one sum less.
+	// tᵏ is rounded in k products and k+1 sums, or k sums for the last coefficient.
 	bound := 1.25*stored + Underflow*4
 	size := 1.0
 	for k := range p {
