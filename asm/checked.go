@@ -348,7 +348,7 @@ func atLeast(kernel, arg string, have, least int) {
 	}
 }
 
-// selectMax bounds the lines and places of Select, whose indices have 16 bits.
+// selectMax is the maximum number of lines, and of places, of Select, because indices have 16 bits.
 const selectMax = 1 << 16
 
 func atMost(kernel, arg string, have, most int) {

@@ -42,8 +42,8 @@ type readyRows struct {
 // order of blocks.
 const rectangleRows = 512
 
-// sumsAhead is the number of sums of blocks per worker. If it is above 1, workers rarely wait for
-// earlier blocks.
+// sumsAhead is the number of block sums in memory per worker. If it is above 1, workers rarely wait
+// for earlier blocks.
 const sumsAhead = 4
 
 // Rectangle returns the kernel matrix of test documents and the engine's documents. Its first

@@ -166,8 +166,8 @@ func parametrix(v []float64) formula {
 			"them", diagonal)
 	}
 	// c2 = 1 - k(c)/k(0) is computed from a logarithm that is accurate for small c. If t is large
-	// relative to n, ψ₀ grows faster than the exponential falls, and there is no feature space.
-	// Documents with values above the diagonal are treated as identical.
+	// relative to n, ψ₀ increases faster than the exponential decreases, and there is no feature
+	// space. Documents with values above the diagonal are treated as identical.
 	f := ofCosine(k.Eval, func(c float64) float64 {
 		if ratio := k.LogRatio(c); ratio == ratio {
 			return max(-math.Expm1(ratio), 0)

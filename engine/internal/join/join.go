@@ -45,7 +45,7 @@ const margin = 0x1p-21
 
 // Join finds pairs of documents of two sets, or of a single set.
 type Join struct {
-	rows, cols *side // the same for a single set
+	rows, cols *side // sets of rows and columns; the same side for a single set
 	tau        float64
 	most       float64 // bound on c
 	workers    int
