@@ -14,7 +14,7 @@ type part struct {
 }
 
 // Part describes an array of n elements, each of the given size in bytes. Parts are written and
-// read in the order of the calls. Errors for a truncated file contain the name.
+// read in the order of the calls. Errors for a truncated file contain name.
 func (f *File) Part(name string, each, n int64, write func(*Writer), take func([]byte) error) {
 	if f.err == nil && (n < 0 || n > MaxBytes/each || n*each > MaxBytes-f.total) {
 		f.fail("%s: %d elements of %d bytes exceed the limit of %d bytes in total", name, n, each, int64(MaxBytes))
@@ -25,7 +25,8 @@ func (f *File) Part(name string, each, n int64, write func(*Writer), take func([
 	}
 }
 
-// product returns the number of elements, or -1 if it is negative or overflows int64.
+// product returns the product of the dimensions, or -1 if a dimension is negative or the product
+// overflows int64.
 func product(shape []int) int64 {
 	n := int64(1)
 	for _, d := range shape {
@@ -49,8 +50,8 @@ func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 	})
 }
 
-// Table describes n consecutive arrays of the same length. When reading, it calls row(i) to get the
-// destination of array i, after the preceding parts have been read.
+// Table describes n consecutive arrays of the same length. row(i) returns a pointer to array i.
+// When reading, row is called after the preceding parts have been read.
 func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) {
 	f.Part(name, int64(unsafe.Sizeof(*new(T))), product([]int{n, length}), func(w *Writer) {
 		for i := range n {
@@ -65,9 +66,9 @@ func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) 
 	})
 }
 
-// Offsets describes the offsets of n rows: row i occupies offsets[i] to offsets[i+1], and
-// offsets[n] = total. The file stores the row lengths as int64. When writing, nil offsets mean that
-// all rows are empty.
+// Offsets describes the offsets of n rows in arrays of total values: the values of row i start at
+// offsets[i] and end before offsets[i+1]. The file stores the row lengths as int64. When writing,
+// nil offsets mean that all rows are empty.
 func (f *File) Offsets(name string, offsets *[]int64, n int, total int64) {
 	from := *offsets
 	f.Part(name, 8, int64(n), func(w *Writer) {

@@ -1,8 +1,8 @@
 // Package archive reads and writes model files. A file consists of
 //
 //	gram linear 1                    the name of the format and its version
-//	{"loss":"hinge",…}               the header, a JSON object in one line
-//	arrays                           without gaps, little-endian
+//	{"loss":"hinge",…}               the header, a JSON object on one line
+//	arrays                           little-endian, without gaps
 //	32 bytes                         the SHA-256 of all preceding bytes
 //
 // A learner describes its file once, for both reading and writing. The Describe function of a
@@ -21,11 +21,11 @@
 //
 //	func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 //
-// [Array] and [Table] describe arrays, [File.Part] any other data. When reading, a key's value is
-// set when the call for the key returns. Arrays are set after Describe has returned and the
-// checksum has been verified; only functions passed to [Table] or [File.Part] can use the preceding
-// arrays. Reading a file never allocates more memory than the size of the file, whatever sizes its
-// header claims.
+// [Array] and [Table] describe arrays, [File.Part] any other data. When reading, a call for a key
+// sets the value before it returns. Arrays are set after Describe has returned and the checksum has
+// been verified; only functions passed to [Table] or [File.Part] can use the preceding arrays.
+// Reading a file never allocates more memory than the size of the file, whatever sizes its header
+// claims.
 //
-// Package archivetest tests and fuzzes such a format.
+// Package archivetest tests and fuzzes a format.
 package archive

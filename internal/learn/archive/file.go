@@ -14,11 +14,11 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// File is passed to a Describe function. Its methods write or read a file, see [File.Writing].
-// After an error, further calls have no effect.
+// File is a model file that is written or read, see [File.Writing]. A Describe function calls its
+// methods in file order. After an error, further calls have no effect.
 type File struct {
 	writing bool
-	written []string                   // "key":value of each key
+	written []string                   // encoded keys, as "key":value
 	keys    map[string]json.RawMessage // keys that haven't been read yet
 
 	parts []part
@@ -41,8 +41,8 @@ func (f *File) Check(err error) {
 
 func (f *File) fail(format string, args ...any) { f.Check(fmt.Errorf(format, args...)) }
 
-// Key describes a key of the header and a pointer to its value, which is encoded by encoding/json.
-// When reading, a missing key sets the value to zero.
+// Key describes a key of the header. value is a pointer to the key's value, which is encoded by
+// encoding/json. When reading, a missing key sets the value to zero.
 func (f *File) Key(key string, value any) {
 	if f.err != nil {
 		return
@@ -73,7 +73,7 @@ func (f *File) Optional(key string, value any) {
 	}
 }
 
-// Object describes a key whose value is an object; describe describes the keys of that object.
+// Object describes a key whose value is a JSON object. describe describes the keys of this object.
 func (f *File) Object(key string, describe func()) {
 	written, keys := f.written, f.keys
 	f.written, f.keys = nil, nil
@@ -113,7 +113,8 @@ func Count[T int | int64](f *File, key string, n *T, most int64) {
 	}
 }
 
-// Named describes a key whose value is an element of all. The file stores the element's name.
+// Named describes a key whose value is an element of all. The file stores the result of the
+// element's String method.
 func Named[T interface {
 	comparable
 	fmt.Stringer

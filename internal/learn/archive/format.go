@@ -16,8 +16,8 @@ const Version = "1"
 
 // Format is a file format for models of type M.
 type Format[M any] struct {
-	Package string // prefix of errors
-	Name    string // the first line is Name + Version
+	Package string // prefix of error messages
+	Name    string // prefix of the first line, which ends with Version
 
 	// Describe describes keys and arrays in file order. Its model is a copy of the model to write,
 	// or a zero model to read into.
@@ -43,9 +43,9 @@ func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 	return nil
 }
 
-// Read reads a model that [Format.Write] wrote, bit for bit. It checks the checksum, calls
-// Validate, and reads r to its end. Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or
-// [ErrDamaged], or are errors of r. It fails within a second after ctx is done.
+// Read reads a model that was written by [Format.Write]. It verifies the checksum, calls Validate,
+// and reads r to its end. Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged], or
+// are errors of r. It fails within a second after ctx is done.
 func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 	m, err := f.ReadSized(ctx, r, -1, nil)
 	if err != nil {
@@ -54,9 +54,9 @@ func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 	return m, nil
 }
 
-// ReadSized is like [Format.Read] for a reader of size bytes; size is -1 if unknown. It calls
-// early, if not nil, as soon as the tokenizer is known, even if reading fails later. The tokenizer
-// is zero if the model has none. Errors lack the package prefix.
+// ReadSized is like [Format.Read] for a file of size bytes, or of unknown size if size is -1. It
+// calls early, if not nil, as soon as the tokenizer is known, even if reading fails later. The
+// tokenizer is zero if the model has none. Errors lack the package prefix.
 func (f *Format[M]) ReadSized(
 	ctx context.Context, r io.Reader, size int64, early func(corpus.Tokenizer, corpus.Form),
 ) (*M, error) {
@@ -91,7 +91,7 @@ func (f *Format[M]) ReadSized(
 	return m, nil
 }
 
-// describe returns the model of a header, without arrays.
+// describe returns a model with the values of the header, but without arrays.
 func (f *Format[M]) describe(line []byte) (*M, *File, error) {
 	m, file := new(M), &File{}
 	if err := json.Unmarshal(line, &file.keys); err != nil {

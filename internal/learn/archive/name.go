@@ -40,7 +40,7 @@ func Names(texts []string) []Name {
 	return out
 }
 
-// Strings converts names to strings; it returns nil if there are none.
+// Strings converts names to strings. It returns nil for an empty list.
 func Strings(names []Name) (out []string) {
 	for _, n := range names {
 		out = append(out, string(n))

@@ -17,7 +17,7 @@ import (
 
 // Readers return errors that wrap these errors.
 var (
-	// ErrFormat reports that the file has another format.
+	// ErrFormat reports that the file has a different format.
 	ErrFormat = errors.New("wrong file format")
 	// ErrVersion reports that another version of the program wrote the file.
 	ErrVersion = errors.New("file was written by a different version of this program")
@@ -33,7 +33,8 @@ const (
 	MaxBytes  = 1 << 49   // maximum size of all arrays in bytes
 )
 
-// readArrays reads the parts and the checksum, which follow the first two lines.
+// readArrays reads the arrays and verifies the checksum. first and line are the first two lines,
+// which the checksum includes.
 func readArrays(
 	ctx context.Context, in io.Reader, size int64, parts []part, first, line []byte,
 ) ([][]byte, error) {
@@ -108,7 +109,8 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// BoundReader fails once Ctx is done. It reads at most 1 MiB at a time, to check Ctx often.
+// BoundReader is a reader that fails once Ctx is done. It reads at most 1 MiB at a time, to check
+// Ctx often.
 type BoundReader struct {
 	Ctx context.Context
 	R   io.Reader
@@ -143,7 +145,8 @@ func firstLine(in *bufio.Reader, name string) ([]byte, error) {
 	return line, nil
 }
 
-// readLine reads a line and its newline. most is the maximum length in bytes.
+// readLine reads a line and its newline. most is the maximum length in bytes of a line that doesn't
+// fit into in's buffer.
 func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 	for {
 		piece, err := in.ReadSlice('\n')
@@ -161,8 +164,8 @@ func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 	}
 }
 
-// Values decodes little-endian numbers. It returns a view of b if b is aligned and the CPU is
-// little-endian.
+// Values decodes little-endian numbers. The result shares the memory of b if b is aligned and the
+// CPU is little-endian.
 func Values[T Number](b []byte) []T {
 	var zero T
 	n := len(b) / int(unsafe.Sizeof(zero))

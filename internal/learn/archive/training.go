@@ -12,12 +12,12 @@ import (
 
 // Origin describes the training corpus of a model.
 type Origin struct {
-	Source    string   // name of the corpus, as passed by the user
+	Source    string   // name of the corpus
 	Digest    [32]byte // digest of the corpus; 0 if unknown
 	Documents int      // number of documents; 0 if unknown
 
 	Classes    []string // names of the classes
-	Vocabulary []string // terms indexed by column; nil for vectors
+	Vocabulary []string // term of each column; nil for vectors
 	Tokenizer  corpus.Tokenizer
 	Form       corpus.Form // format of the documents
 }
@@ -27,7 +27,7 @@ func OriginOf(c *corpus.Corpus, digest [32]byte) Origin {
 	return Origin{c.Source, digest, c.Documents.Rows(), slices.Clone(c.Classes), c.Vocabulary, c.Tokenizer, c.Form}
 }
 
-// Origin describes a model's training corpus.
+// Origin describes the keys and arrays of a model's Origin.
 func (f *File) Origin(o *Origin) {
 	f.Corpus(&o.Source, &o.Digest)
 	Count(f, "documents", &o.Documents, math.MaxInt)
@@ -44,8 +44,8 @@ func (o *Origin) Validate(e *sparse.Embedder) error {
 	return Validate(o.Vocabulary, o.Tokenizer, e)
 }
 
-// ValidateWeights checks a linear model. The embedding e must be compared by dot products, and
-// weights must be finite. It also calls Validate.
+// ValidateWeights checks a linear model. It calls Validate, and checks that e is an embedding for
+// dot products, that there is a class, and that weights are finite.
 func (o *Origin) ValidateWeights(e *sparse.Embedder, weights ...[]float64) error {
 	if err := o.Validate(e); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (f *File) Parameters(of any) {
 	f.Check(params.SetAll(of, all))
 }
 
-// Values describes an object of string lists. Strings needn't be UTF-8.
+// Values describes a key whose value is an object of string lists. Strings needn't be UTF-8.
 func (f *File) Values(key string, all *map[string][]string) {
 	names := map[string][]Name{}
 	for name, values := range *all {
@@ -232,7 +232,7 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	return terms
 }
 
-// Then runs do after the preceding parts have been read.
+// Then calls do when reading, after the preceding parts have been read.
 func (f *File) Then(name string, do func() error) {
 	f.Part(name, 1, 0, func(*Writer) {}, func([]byte) error { return do() })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Writer writes a file in pieces of 256 KiB. It remembers the first error, which close returns.
+// Writer writes a file in pieces of 256 KiB. It stores the first error, which close returns.
 type Writer struct {
 	*bufio.Writer
 	w    io.Writer
@@ -27,7 +27,7 @@ func newWriter(ctx context.Context, w io.Writer, first, header string) *Writer {
 	return out
 }
 
-// close writes buffered data and the checksum. It returns the first error of the writer.
+// close writes buffered data and the checksum. It returns the writer's first error.
 func (w *Writer) close() error {
 	err := w.Flush() // returns any earlier error, too
 	if err == nil {
@@ -58,7 +58,7 @@ type Number interface {
 	uint8 | uint32 | int32 | int64 | float32 | float64
 }
 
-// Numbers writes values in little-endian order. The writer remembers any error.
+// Numbers writes values in little-endian order. Errors are stored in the writer.
 func Numbers[T Number](w *Writer, values []T) {
 	for piece := range slices.Chunk(values, 2048) {
 		b, _ := binary.Append(w.AvailableBuffer(), binary.LittleEndian, piece) // can't fail for these types

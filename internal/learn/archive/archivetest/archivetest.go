@@ -25,9 +25,9 @@ func Bytes[M any](t testing.TB, form archive.Format[M], m *M) []byte {
 	return b.Bytes()
 }
 
-// Check writes each model and reads it back. The model must be equal, its file bit-identical, and
-// the tokenizer reported early. Files with a flipped bit, missing bytes or trailing bytes must be
-// rejected.
+// Check writes each model and reads it back. The model that is read must be equal, and must be
+// written as the same bytes. Reading must call early. Files with a flipped bit, missing bytes or
+// trailing bytes must be rejected.
 func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 	t.Helper()
 	for i, m := range models {
@@ -52,7 +52,7 @@ func damage[M any](t *testing.T, form archive.Format[M], data []byte) {
 	t.Helper()
 	check := func(what string, at int, bad []byte) {
 		t.Helper()
-		for _, size := range []int64{-1, int64(len(bad))} { // size unknown, as for a pipe, and known, as for a file
+		for _, size := range []int64{-1, int64(len(bad))} { // -1: size unknown, as for a pipe
 			m, err := form.ReadSized(t.Context(), bytes.NewReader(bad), size, nil)
 			first := at <= len(form.Name+archive.Version) &&
 				(errors.Is(err, archive.ErrFormat) || errors.Is(err, archive.ErrVersion))
@@ -70,9 +70,9 @@ func damage[M any](t *testing.T, form archive.Format[M], data []byte) {
 	check("a byte after byte", len(data), append(bytes.Clone(data), 0))
 }
 
-// Fuzz reads files with arbitrary headers and arrays and a correct checksum. Arrays are truncated
-// or padded to the length in the header. Reading must not panic, errors must wrap ErrDamaged, and a
-// model that was read must be usable and unchanged after writing and reading.
+// Fuzz checks that reading files with arbitrary headers and arrays and a correct checksum doesn't
+// panic. Arrays are truncated or padded to the length in the header. Errors must wrap ErrDamaged. A
+// model that is read must be usable, and must keep its bytes when it is written and read again.
 func Fuzz[M any](f *testing.F, form archive.Format[M], use func(*testing.T, *M), models ...*M) {
 	for _, m := range models {
 		lines := bytes.SplitN(Bytes(f, form, m), []byte("\n"), 3)
