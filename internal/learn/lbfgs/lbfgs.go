@@ -7,10 +7,10 @@ import (
 	"math"
 )
 
-// Function returns the value of a function at w and sets g to its gradient.
+// Function returns the value of a function at w, and sets g to the gradient.
 type Function func(ctx context.Context, w, g []float64) (float64, error)
 
-// Minimum is the result of a search.
+// Minimum is the result of a minimisation.
 type Minimum struct {
 	W           []float64
 	Value       float64
@@ -20,25 +20,25 @@ type Minimum struct {
 	Converged   bool // a criterion of Stopping was met, or no step decreases the value
 }
 
-// Stopping holds the stopping criteria of a search.
+// Stopping holds the stopping criteria of a minimisation.
 type Stopping struct {
 	Gradient   float64 // maximum gradient norm
 	Gained     float64 // minimum relative decrease of the value in lookBack steps
 	Iterations int     // maximum number of iterations
 	OnStep     func()  // called before each step; nil for none
 
-	// Settled, if not nil, must also return true for a search to end by Gradient or Gained.
+	// Settled, if not nil, must return true before Gradient or Gained stops the minimisation.
 	Settled func(*Minimum) bool
 
-	values [lookBack]float64 // values before the last lookBack steps
+	values [lookBack]float64 // circular buffer of values before the last lookBack steps
 	n      int
 }
 
-// lookBack is the number of steps for Gained, a criterion for functions with kinks, where the
-// gradient norm may stay large.
+// lookBack is the number of steps over which Gained is measured. Gained is for functions with
+// kinks, whose gradient norm may stay large near the minimum.
 const lookBack = 10
 
-// At is called before each step. It reports whether the search must end.
+// At calls OnStep, and reports whether the minimisation must stop before the next step.
 func (s *Stopping) At(m *Minimum) bool {
 	if s.OnStep != nil {
 		s.OnStep()
@@ -57,20 +57,17 @@ const Memory = 7
 // These constants control the line search.
 const (
 	gain    = 1e-4
-	Halving = 30 // maximum number of step lengths tried
+	Halving = 30 // maximum number of step lengths per line search
 
-	// maxFailed is the maximum number of restarts after a failed line search. Some functions, such
-	// as the margins of package sphere, aren't continuous.
+	// maxFailed is the maximum number of restarts after a failed line search. A line search may
+	// fail because f isn't continuous, as the margins of package sphere.
 	maxFailed = 3
 )
 
-// Minimise minimises f from w by L-BFGS. It changes w. Step lengths are halved, or shortened to the
-// minimum of a parabola, until the value decreases enough. Steps with too little curvature aren't
-// stored, so that every direction is a descent direction, even if f isn't convex.
-//
-// For functions on the sphere, w represents û = w/‖w‖ and θ = ‖w‖. Gradients with respect to w are
-// in the tangent space at û, except for the component along û. Scaling û + v to length 1 is the
-// retraction, so that steps need no transport.
+// Minimise minimises f by L-BFGS, starting from w, which it overwrites. The line search shortens a
+// step to the minimum of a parabola, but to between 0.1 and 0.5 times its length, until the value
+// decreases enough. Steps with too little curvature aren't stored, so that every direction is a
+// descent direction, even if f isn't convex.
 //
 // Source: Nocedal and Wright, Numerical Optimization, 2006, algorithms 7.4 and 7.5.
 func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Minimum, error) {
@@ -106,7 +103,7 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 		}
 		slope := -Product(g, d)
 		if !(slope < 0) {
-			s, y, rho = nil, nil, nil // rounding errors spoilt the direction, so restart
+			s, y, rho = nil, nil, nil // restart, because d isn't a descent direction after rounding errors
 			copy(d, g)
 			Scale(d, 1/m.Gradient)
 			slope = -m.Gradient
