@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Square is an N×N matrix, either symmetric or a triangular factor T with upper[k][i] = T[k][i] for
-// i >= k. A factor also stores its transpose below the diagonal, so that both can be read by rows.
+// Square is an N×N matrix, either symmetric or an upper triangular factor T. A factor also stores
+// its transpose below the diagonal, so that columns of T can be read as rows.
 type Square struct {
 	N      int
 	stride int
@@ -40,24 +40,22 @@ func (s *Square) Row(i int) []float64 { return s.data[i*s.stride:][:s.N:s.N] }
 // from returns the values from row i, column j on.
 func (s *Square) from(i, j int) []float64 { return s.data[i*s.stride+j:] }
 
-// Do sets the kernels and the number of workers. Results don't depend on Workers.
+// Do holds the kernels and the number of workers of a computation. Results don't depend on Workers.
 type Do struct {
 	Kernels *asm.Kernels
 	Workers int
 }
 
-// Block sizes in rows: Cholesky factorises block rows at a time, and within a block eliminates
-// strip rows at a time. Products have tasks of bar rows.
 const (
 	block = 128
 	strip = 8
 	bar   = 64
 )
 
-// Cholesky replaces a symmetric matrix A by its factor T, A = TᵀT with T upper triangular, and
-// returns the indices of the remaining rows. It drops row and column i, such as a duplicate, if
-// eliminating the previous rows reduces A[i][i] below least times its initial value. It reads only
-// the upper triangle, and takes N³/6 multiply-adds.
+// Cholesky replaces a symmetric matrix A by its upper triangular factor T, A = TᵀT, and returns the
+// indices of the rows that it keeps. It drops row and column i if eliminating the previous rows
+// reduces A[i][i] to at most least times its initial value, as for duplicates. It reads only the
+// upper triangle, and takes N³/6 multiply-adds.
 func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {
@@ -108,7 +106,8 @@ func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int
 }
 
 // eliminate computes rows b0 <= k < b1 of the factor in columns lo to hi. The first call is for the
-// diagonal block, and least holds the smallest allowed pivots. A dropped row becomes 0.
+// diagonal block. In this call least holds the bounds that pivots must exceed, and rows with
+// smaller pivots are dropped, that is, set to 0. In later calls least is nil.
 func (s *Square) eliminate(do Do, b0, b1, lo, hi int, least []float64) {
 	var by [block * strip]float64
 	for s0 := b0; s0 < b1; s0 += strip {
@@ -132,9 +131,9 @@ func (s *Square) eliminate(do Do, b0, b1, lo, hi int, least []float64) {
 				}
 			}
 			first, scale := lo, 0.0
-			if least != nil {
-				first = k + 1
-			}
+			if least != nil { // rows that Cholesky factorises at a time
+				first = k + 1 // rows that are eliminated at a time within a block
+			} // rows per task of a product
 			if row[k] > 0 {
 				scale = 1 / row[k]
 			}
@@ -189,8 +188,8 @@ func (s *Square) Ridge(ctx context.Context, do Do, gamma float64) (*Square, erro
 	err := run.Tasks(ctx, do.Workers, len(pieces), func(_ context.Context, _, task int) error {
 		v0, i0 := pieces[task].v, pieces[task].i
 		v1, i1 := min(v0+bar, s.N), min(i0+block, s.N)
-		// Row k of the lower triangle holds T[i][k] for i <= k, so the first rows end at the
-		// diagonal.
+		// in the first block the lower triangle ends at the diagonal, so corner pads its rows with
+		// zeros
 		corner, by := make([]float64, block*block), make([]float64, block*bar)
 		for k0 := i0; k0 < s.N; k0 += block {
 			k1 := min(k0+block, s.N)
@@ -283,7 +282,7 @@ func (s *Square) Times(ctx context.Context, do Do, x []float64, transposed bool)
 	})
 }
 
-// solve splits the vectors between workers.
+// solve splits the vectors between workers, which call some concurrently.
 func (s *Square) solve(ctx context.Context, do Do, b []float64, some func(b []float64, count int)) error {
 	if s.N == 0 {
 		return nil
