@@ -29,12 +29,13 @@ type Settings struct {
 	Kernel string `param:"kernel" default:"bhattacharyya" flag:""` // specification for kernel.Parse
 
 	// Uniform gives each neighbour one vote instead of its kernel value. Kernels such as ngd need
-	// Uniform, because their values are negative or 0, and only positive values are used as votes.
+	// Uniform, because their values are negative or 0, and only positive values are counted as
+	// votes.
 	Uniform bool `param:"uniform" help:"equal weights for all neighbours"`
 
 	// Scheme is solver.Labels for independent labels: a document gets all labels with more than
-	// half of the votes. Otherwise it gets the class with the most votes; ties go to the nearest
-	// neighbour's class.
+	// half of the votes. Otherwise it gets the class with the most votes. Ties are broken by the
+	// nearest neighbour.
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 }
 
@@ -57,8 +58,8 @@ func nobody(k kernel.Kernel, where string) error {
 		"or equal weights (Uniform)", k, where)
 }
 
-// votes reports whether kernel values may be positive for some documents. A kernel that decreases
-// with c has its maximum at c = 0.
+// votes reports whether k can have positive values. A kernel that decreases with c has its maximum
+// at c = 0, so only this value is computed.
 func votes(k kernel.Kernel) bool {
 	switch p := kernel.PropertiesOf(k); {
 	case p.NonPositive:
@@ -81,20 +82,20 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// Options are the options of package task.
+// Options are the options of predictions, see package task.
 type Options = task.Options
 
 // Model is a trained model. It is immutable and may be used concurrently.
 type Model struct {
 	archive.Origin
 	Settings  Settings
-	Documents *sparse.CSR   // all documents if labels are independent, else the documents with a class
+	Documents *sparse.CSR   // training documents: with independent labels all documents, else those with a class
 	Labels    sparse.Labels // classes of Documents
 }
 
 // Train makes a model from a corpus. The model shares the documents, which must not be changed.
 // Documents without a class are left out, unless labels are independent. Train fails if the
-// settings are invalid, if the embedding refuses a value, if there are no documents, or if a
+// settings are invalid, if the embedding rejects a value, if there are no documents, or if a
 // document has several classes but labels aren't independent.
 func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	s, k, err := s.resolve()
@@ -119,7 +120,7 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 
 // takes checks that the kernel's embedding accepts all values, and that k(x, x) is finite for all
 // documents. If the kernel is largest at x = y, some k(x, x) must be positive, because otherwise no
-// document would vote. It embeds a few thousand documents at a time.
+// neighbour has a vote. It embeds 4,096 documents at a time to save memory.
 func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 	const some = 4096
 	fitted := k.Embedding().Fit(docs)

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vote counts the votes of document i's neighbours and sets its classes. fallback is the class if
-// there are no votes.
+// vote sets the classes of document i by the votes of its neighbours, which are in list. fallback
+// is the class if there are no votes.
 func vote(
 	p *model.Prediction, i int, s *Settings, list []engine.Neighbour, labels sparse.Labels, classes, fallback int,
 ) {
@@ -61,7 +61,7 @@ func vote(
 
 // Predict classifies documents by their neighbours' votes. Decisions are the fractions of the votes
 // for each class. Unless labels are independent, Probabilities are the same fractions.
-// [kernel.Opened] defines the effect of unknown terms. See package task.
+// [kernel.Opened] defines the effect of unknown terms. For errors, see package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	s, k, _ := m.Settings.resolve()
 	fitted := kernel.Opened(k, k.Embedding().Fit(m.Documents), m.Vocabulary)
