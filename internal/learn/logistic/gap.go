@@ -7,18 +7,19 @@ import (
 	"github.com/gramengine/gram/internal/learn/lbfgs"
 )
 
-// bound raises dual, a lower bound on F, to the value of a dual point near the coefficients cᵢ =
-// -sᵢyᵢpᵢ of the last pass, where pᵢ = 1/(1 + e^(yᵢf(xᵢ))) and sᵢ are the losses' weights. It takes
-// half a pass and overwrites the coefficients.
+// bound raises dual, a lower bound on F, to the dual objective at a point near the last pass, if
+// that is larger. The pass has stored the coefficients cᵢ = -sᵢyᵢpᵢ, where pᵢ = 1/(1 + e^(yᵢf(xᵢ)))
+// and sᵢ is the weight of document i's loss. bound takes half a pass and overwrites the
+// coefficients.
 //
 // For all p in [0, 1] and all margins m, log(1 + e^-m) ≥ H(p) - pm with the entropy H(p) = -p log p
 // - (1-p) log(1-p). Summing over documents and minimising the right side over w,
 //
 //	F(w, b) ≥ D(p) - b Σᵢ sᵢyᵢpᵢ,  D(p) = Σᵢ sᵢH(pᵢ) - C/2 ‖Σᵢ sᵢyᵢpᵢxᵢ‖².
 //
-// So D(p) is a lower bound if there is no b or Σᵢ sᵢyᵢpᵢ = 0. Newton's step for b, pᵢ ∓ δpᵢ(1-pᵢ),
-// makes this sum 0, and keeps pᵢ in [0, 1] if |δ| ≤ 1. Otherwise dual stays unchanged. It is never
-// below D(0) = 0. At the optimum F = D. Without b the gap F - D is C/2 ‖∇F‖².
+// So D(p) is a lower bound if there is no b or Σᵢ sᵢyᵢpᵢ = 0. A Newton step δ for b, pᵢ ∓
+// δpᵢ(1-pᵢ), makes this sum 0, and keeps pᵢ in [0, 1] if |δ| ≤ 1. Otherwise dual stays unchanged.
+// dual is at least D(0) = 0. At the optimum F = D. Without b the gap F - D is C/2 ‖∇F‖².
 func (o *objective) bound(ctx context.Context) error {
 	if !o.s.NoBias {
 		off, bend := 0.0, 0.0

@@ -14,7 +14,7 @@ type Losses struct {
 	Coef []float64 // derivatives of the losses with respect to f
 }
 
-// NewLosses returns the losses of a class. A class weight of 0 means 1.
+// NewLosses returns the losses for class k. If both class weights are 0, they are set to 1.
 func NewLosses(p *task.Points, k task.Class) *Losses {
 	if k.Weights == [2]float64{} {
 		k.Weights = [2]float64{1, 1}
@@ -31,7 +31,7 @@ func (o *Losses) Price(i int) float64 {
 	return s * o.Weight(i)
 }
 
-// Sides returns the total weights of negative and of positive documents.
+// Sides returns the sum of the document weights of negative documents and of positive documents.
 func (o *Losses) Sides() (sum [2]float64) {
 	for i, is := range o.Positive {
 		if is {
@@ -53,7 +53,7 @@ func loss(m float64) (value, derivative float64) {
 	return math.Log1p(e) - m, -1 / (1 + e)
 }
 
-// Of returns the loss of document i and its derivative with respect to f.
+// Of returns the loss of document i with decision value f, and the derivative with respect to f.
 func (o *Losses) Of(i int, f float64) (value, derivative float64) {
 	s := o.Price(i)
 	if o.Positive[i] {
@@ -83,8 +83,9 @@ func (o *Losses) Reference(ctx context.Context) (float64, error) {
 	return math.Sqrt(length), err
 }
 
-// Bias returns the bias of a classifier if all documents are positive or all are negative, by
-// Laplace's rule of succession: P(correct answer) = (n+1)/(n+2). Otherwise ok is false.
+// Bias returns the bias of a constant classifier, for documents that are all positive or all
+// negative. By Laplace's rule of succession, P(correct answer) = (n+1)/(n+2). For other documents
+// ok is false.
 func Bias(positive []bool) (bias float64, ok bool) {
 	count := 0
 	for _, is := range positive {

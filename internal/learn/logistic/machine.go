@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// DecisionFunction is the binary classifier of a class; P(class | x) is 1/(1 + e^-f(x)).
+// DecisionFunction is the binary classifier of a class. P(class | x) is 1/(1 + e^-f(x)).
 type DecisionFunction struct {
 	Weights     []float64 `json:"-"`             // w, indexed by column of the embedding
 	Value       float64   `json:"objective"`     // value of the objective
@@ -21,9 +21,9 @@ type DecisionFunction struct {
 	Bias        float64   `json:"bias"`        // b
 }
 
-// train trains the binary classifier of a class for each C in cValues, in ascending order, with
-// warm starts. columns is the number of columns of the embedding. If no or every document has the
-// class, the weights are 0, see [Bias].
+// train trains the binary classifier of class k for each C in cValues, in ascending order, with
+// warm starts. columns is the number of columns of the embedding. If all documents are positive or
+// all are negative, the weights are 0, see [Bias].
 func train(
 	ctx context.Context, p *task.Points, columns int, k task.Class, cValues []float64, s Settings,
 ) (out []*DecisionFunction, err error) {
@@ -57,7 +57,8 @@ func train(
 	return out, nil
 }
 
-// search runs L-BFGS from w. If C is finite, the gap must be within the tolerance, too.
+// search runs L-BFGS from w, which it overwrites. If C is finite, convergence also requires that
+// the duality gap is within the tolerance, unless Loose is set.
 func (o *objective) search(
 	ctx context.Context, w []float64, stop lbfgs.Stopping, columns int,
 ) (*DecisionFunction, error) {
@@ -80,10 +81,10 @@ func (o *objective) search(
 	return machine, err
 }
 
-// gainedPart times Tolerance is the relative decrease below which a search may end.
+// gainedPart times Tolerance is Gained of [lbfgs.Stopping].
 const gainedPart = 1e-3
 
-// machine converts the result of a search.
+// machine converts the result of L-BFGS to a binary classifier.
 func (o *objective) machine(m lbfgs.Minimum, columns int) *DecisionFunction {
 	out := &DecisionFunction{
 		Weights: make([]float64, columns), Value: m.Value, Gradient: m.Gradient, Iterations: m.Iterations,
@@ -98,7 +99,7 @@ func (o *objective) machine(m lbfgs.Minimum, columns int) *DecisionFunction {
 	return out
 }
 
-// decide returns f for row i.
+// decide returns the decision value of row i.
 func (m *DecisionFunction) decide(x *sparse.Embedded, i int) float64 {
 	terms, values := x.Row(i)
 	return task.Dot(terms, values, m.Weights)*x.Norms[i] + m.Bias

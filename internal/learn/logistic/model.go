@@ -30,7 +30,8 @@ func (m *Model) Validate() error {
 	return m.Origin.ValidateWeights(m.Embedder, weights...)
 }
 
-// Predict predicts documents, see package task. Unknown terms are ignored.
+// Predict returns classes, decision values and probabilities of documents. Unknown terms are
+// ignored. For errors, see package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	s, _ := m.Settings.resolve()
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)

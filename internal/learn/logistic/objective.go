@@ -7,13 +7,13 @@ import (
 	"github.com/gramengine/gram/internal/learn/task"
 )
 
-// objective is the function that training minimises, see the package documentation. A point
-// consists of w and then b.
+// objective is the function that training minimises, see the package documentation. A point is w,
+// followed by b unless b is fixed at 0.
 type objective struct {
 	*Losses
 	s      *Settings
-	losses []float64 // sum of the losses of each block of documents
-	biases []float64 // sum of the coefficients of each block
+	losses []float64 // sum of the losses per block of documents
+	biases []float64 // sum of the coefficients per block
 	dual   float64   // lower bound on the minimum, see bound
 }
 

@@ -13,22 +13,22 @@ type Settings struct {
 	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularization
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights maps class names to factors of the losses of the class's documents in its binary
-	// classifier. With two classes, both weights apply. Balanced weights other classes as in
-	// linear.Settings. Models don't store weights. Default: 1.
+	// Weights maps class names to factors of the losses of a class's documents in its binary
+	// classifier. With two classes, both weights apply. Balanced weights the classes that Weights
+	// doesn't name, as in linear.Settings. The default weight is 1. Models don't store weights.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
 	// NoBias sets b = 0.
 	NoBias bool `param:"origin" help:"fit no intercept"`
 
-	// Tolerance stops the search when the gradient norm falls below Tolerance times its norm at w =
-	// 0 and, if C is finite, the duality gap is at most Tolerance times the objective.
+	// Tolerance stops training when the gradient norm is at most Tolerance times the norm at w = 0
+	// and, if C is finite, the duality gap is at most Tolerance times the objective.
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 
 	Iterations int `param:"iterations" default:"1000" min:"1" help:"maximum number of L-BFGS iterations"`
 
-	Loose bool // searches don't compute a duality gap or report convergence; for comparing models
+	Loose bool // no duality gap is computed or required to be small; for comparing settings
 }
 
 func (s Settings) resolve() (Settings, error) {
@@ -39,5 +39,5 @@ func (s Settings) resolve() (Settings, error) {
 	return s, err
 }
 
-// Options are the options of package task.
+// Options are the options of training and predictions, see package task.
 type Options = task.Options

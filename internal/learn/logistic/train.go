@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Train trains a model, see package task.
+// Train trains a model. For errors, see package task.
 func Train(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options,
 ) (*Model, error) {
@@ -72,9 +72,9 @@ func TrainPath(
 	return out, nil
 }
 
-// TrainBytes bounds the memory that training needs in addition to the corpus, in bytes: embedded
-// documents, their copies by rows and by columns, a binary classifier per class and C, and the
-// vectors of concurrent searches.
+// TrainBytes returns an upper bound in bytes on the memory that training needs in addition to the
+// corpus: embedded documents, their copies by rows and by columns, a binary classifier per class
+// and C, and the vectors of concurrent L-BFGS runs.
 func TrainBytes(s corpus.Size, numC, workers int) int64 {
 	const vectors = 2*lbfgs.Memory + 8
 	rows, n := int64(s.Documents), int64(s.Terms+1)
@@ -82,7 +82,7 @@ func TrainBytes(s corpus.Size, numC, workers int) int64 {
 		8*n*int64(s.Classes*numC) + 8*(vectors*n+8*rows)*int64(min(run.Workers(workers), s.Classes))
 }
 
-// mirrored returns the classifier of the other of two classes.
+// mirrored returns the classifier of the second of two classes: the negated decision function.
 func (m *DecisionFunction) mirrored() *DecisionFunction {
 	out := *m
 	out.Bias = -m.Bias
