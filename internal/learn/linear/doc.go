@@ -3,9 +3,9 @@
 //
 // # The problem
 //
-// A binary classifier separates a class from all others by f(x) = ⟨w,x⟩ + b. The bias is b = B·v
-// for a term with value B in all documents (Settings.Intercept), so it is regularised. Training
-// minimises
+// A binary classifier separates a class from all others by f(x) = ⟨w,x⟩ + b. The bias is b = B·v,
+// where v is the weight of an additional term with value B in all documents (Settings.Intercept).
+// So the bias is regularised. Training minimises
 //
 //	P = (‖w‖² + v²)/2 + Σᵢ Cᵢ ℓ(yᵢf(xᵢ)), yᵢ = ±1,
 //
@@ -22,13 +22,13 @@
 //
 // A step optimises one αᵢ and updates w, in time proportional to the document's number of values.
 // Documents are visited in random order (dual.go). Documents whose α stays at a bound are skipped
-// until the others have converged. Training ends when P - D, recomputed from α, is at most
-// Settings.Tolerance times P. P minus its minimum is at most P - D; the squared distance from the
+// until the other documents have converged. Training ends when P - D, recomputed from α, is at most
+// Settings.Tolerance times P. P minus its minimum is at most P - D. The squared distance from the
 // optimal (w, v) is at most 2(P - D).
 //
-// Classes are trained concurrently. For ascending C, each search is warm-started from the previous
-// solution. The order of documents depends only on the seed and the class, so that results are
-// bit-identical for any number of workers.
+// Classes are trained concurrently. For each class, Cs are trained in ascending order, warm-started
+// from the previous solution. The order of documents depends only on the seed and the class, so
+// that results are bit-identical for any number of workers.
 //
 // Source: Hsieh, Chang, Lin, Keerthi and Sundararajan, A Dual Coordinate Descent Method for
 // Large-scale Linear SVM, ICML 2008. Their algorithm stops at a fixed range of projected gradients;

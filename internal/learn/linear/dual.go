@@ -8,24 +8,24 @@ import (
 	"github.com/gramengine/gram/internal/learn/task"
 )
 
-// DecisionFunction is a binary classifier's training result, except the weights.
+// DecisionFunction is the result of training a binary classifier, without the weights.
 type DecisionFunction struct {
 	Value     float64 `json:"objective"`       // P, the objective
 	Gap       float64 `json:"gap"`             // upper bound P - D on P minus its minimum
-	Passes    int     `json:"passes"`          // number of passes over the documents that aren't skipped
+	Passes    int     `json:"passes"`          // number of passes over the documents
 	Support   int     `json:"support_vectors"` // number of documents with α > 0
 	Converged bool    `json:"converged"`       // whether the gap is within the tolerance
 	Bias      float64 `json:"bias"`
 }
 
-// dual is a search for one binary classifier.
+// dual is the solver for one binary classifier.
 type dual struct {
 	p        *problem
 	positive []bool
-	weights  [2]float64 // factors of C: for negative documents, for positive documents
-	own      []float64  // factor of C for each document; nil for 1 each
+	weights  [2]float64 // factors of C for negative and for positive documents
+	own      []float64  // factor of C per document; nil for 1 each
 	hinge    bool
-	b        float64 // B
+	b        float64 // B, see package documentation
 	limit    int     // maximum number of passes
 	told     func()  // called after each pass
 	r        *rand.Rand
@@ -34,11 +34,11 @@ type dual struct {
 	alpha []float64
 	w     []float64 // weight of each column of the problem
 	v     float64
-	order []uint32 // indices of documents; a pass visits the first active of them
+	order []uint32 // document indices, active documents first
 	wait  patience
 }
 
-// newDual returns a search from α = 0. own holds the document weights, or is nil.
+// newDual returns a solver with α = 0. own holds the document weights, or is nil.
 func newDual(ctx context.Context, p *problem, s Settings, k task.Class, own []float64) *dual {
 	d := &dual{
 		p: p, positive: k.Positive, hinge: s.Loss == Hinge, b: s.Intercept, limit: s.Iterations, told: k.Step,
@@ -52,8 +52,9 @@ func newDual(ctx context.Context, p *problem, s Settings, k task.Class, own []fl
 	return d
 }
 
-// bounds returns the maximum α (hinge) and 1/2C, the diagonal term (squared hinge), for documents
-// of weight 1. A document of weight s has s·C instead of C.
+// bounds returns the maximum α and the diagonal term of the dual problem for documents of weight 1:
+// C and 0 for the hinge, infinity and 1/2C for the squared hinge. For a document of weight s, s·C
+// replaces C.
 func (d *dual) bounds() (most, diagonal float64) {
 	if d.hinge {
 		return d.c, 0
@@ -61,7 +62,7 @@ func (d *dual) bounds() (most, diagonal float64) {
 	return math.Inf(1), 1 / (2 * d.c)
 }
 
-// weight returns the factor of C of document i.
+// weight returns the factor of C for document i.
 func (d *dual) weight(i int) float64 {
 	s := d.weights[0]
 	if d.positive[i] {
@@ -81,9 +82,9 @@ func (d *dual) sign(i uint32) float64 {
 	return -1
 }
 
-// A search ends when projected gradients span at most firstRange and the gap is small enough. Each
-// time the gap is too large, the maximum range is multiplied by finerRange. Gradients up to settled
-// are ignored, so that every range above 2·settled is reached.
+// The solver stops when the range of projected gradients is at most firstRange and the duality gap
+// is small enough. Each time the gap is too large, the maximum range is multiplied by finerRange.
+// Gradients up to settled are ignored, so that every range above 2·settled is reached.
 const (
 	firstRange = 0.1
 	finerRange = 0.3
@@ -91,8 +92,8 @@ const (
 	minRange   = 3 * settled / finerRange
 )
 
-// search continues from the current α until P - D is at most tolerance times P, or until the range
-// or the passes are exhausted.
+// search optimises α for C = c, starting from the current α, until P - D is at most tolerance times
+// P. It gives up after limit passes, or when the maximum range is below minRange.
 func (d *dual) search(c, tolerance float64) (m DecisionFunction, err error) {
 	if err := d.begin(c); err != nil {
 		return m, err
@@ -134,8 +135,7 @@ func (d *dual) search(c, tolerance float64) (m DecisionFunction, err error) {
 	return m, err
 }
 
-// begin sets C, and scales the α of the previous search within their bounds by the factor that
-// maximises D.
+// begin sets C. It multiplies α by the factor that maximises D while α stays within bounds.
 func (d *dual) begin(c float64) error {
 	d.c = c
 	sum, square, largest := 0.0, 0.0, 0.0
@@ -155,8 +155,8 @@ func (d *dual) begin(c float64) error {
 	return d.rebuild()
 }
 
-// pass takes a step for each of the first active documents in random order. It returns the number
-// of documents that stay active, and the range of their projected gradients.
+// pass visits the first active elements of order in random order, and takes a step for each. It
+// returns the number of documents that stay active, and the range of their projected gradients.
 func (d *dual) pass(active int, above, below float64) (left int, most, least float64, err error) {
 	most, least = math.Inf(-1), math.Inf(1)
 	most1, diagonal1 := d.bounds()

@@ -21,5 +21,5 @@ func describe(f *archive.File, m *Model) {
 	archive.Array(f, "weights", &m.Weights, k, terms+1)
 }
 
-// Write writes the model, with the same bytes on every platform.
+// Write writes the model. The bytes are the same on every platform.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

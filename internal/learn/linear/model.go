@@ -23,7 +23,8 @@ type Model struct {
 // numbers are finite.
 func (m *Model) Validate() error { return m.Origin.ValidateWeights(m.Embedder, m.Weights) }
 
-// Predict predicts documents, see package task. Unknown terms are ignored.
+// Predict returns classes and decision values of documents. Unknown terms are ignored. For errors,
+// see package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), m.Settings.Scheme)
 	pass := task.Pass{Options: opt, Name: "linear", Embedder: m.Embedder, Bytes: int64(16*k + 56)}

@@ -15,8 +15,8 @@ type entry struct {
 	value  float32
 }
 
-// problem holds the training documents. Columns are sorted by decreasing frequency, so that the
-// most used weights are adjacent.
+// problem holds the training documents. Columns are sorted by decreasing document frequency, so
+// that the most used weights are adjacent.
 type problem struct {
 	entries []entry
 	begin   []int64   // index of each document's first entry
@@ -33,7 +33,8 @@ func bytesOf(rows int, values int64, cols int) int64 {
 	return 8*(values+int64(rows)) + 20*int64(rows) + 8*int64(cols)
 }
 
-// newProblem embeds the documents rows. It needs memory for the result and for a chunk per worker.
+// newProblem embeds the documents with the given row indices. In addition to the result, it needs
+// memory for a chunk of embedded documents per worker.
 func newProblem(ctx context.Context, docs *sparse.CSR, rows []int, f *sparse.Embedder, workers int) (*problem, error) {
 	n := len(rows)
 	p := &problem{
@@ -50,7 +51,7 @@ func newProblem(ctx context.Context, docs *sparse.CSR, rows []int, f *sparse.Emb
 	values := int64(0)
 	for at, i := range rows {
 		p.begin[at] = values
-		values += max(docs.Offsets[i+1]-docs.Offsets[i], 1) + int64(f.Filled()) // empty documents take 1
+		values += max(docs.Offsets[i+1]-docs.Offsets[i], 1) + int64(f.Filled()) // at least 1 entry
 	}
 	p.entries = make([]entry, values)
 	return p, run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, _, part int) error {

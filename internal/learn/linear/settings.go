@@ -30,22 +30,23 @@ type Settings struct {
 	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // the maximum keeps sums finite
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights maps class names to factors of C, like LIBLINEAR's -wi, for the class's documents in
-	// its binary classifier. With two classes, both weights apply. Balanced weights other classes
-	// by n / (classes · nₖ) for nₖ of n documents, like scikit-learn's class_weight='balanced', or
-	// by (n - nₖ) / nₖ with independent labels. Models don't store weights. Default: 1.
+	// Weights maps class names to factors of C for a class's documents in its binary classifier,
+	// like LIBLINEAR's -wi. With two classes, both weights apply. Balanced weights the classes that
+	// Weights doesn't name by n / (classes · nₖ) for nₖ of n documents, like scikit-learn's
+	// class_weight='balanced', or by (n - nₖ) / nₖ with independent labels. The default weight is
+	// 1. Models don't store weights.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
-	// Intercept is B, the value of an additional term of every document; b is its weight times B.
-	// Default 1, as with LIBLINEAR -B 1 and in scikit-learn's intercept_scaling.
+	// Intercept is B, the value of an additional term of every document. b is the term's weight
+	// times B. The default is 1, as for LIBLINEAR -B 1 and scikit-learn's intercept_scaling.
 	Intercept float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the bias feature"`
 	NoBias    bool    `param:"origin" help:"fit no intercept"` // as LIBLINEAR -B -1
 
 	// Tolerance stops training when P - D is at most Tolerance times P.
 	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
 	Iterations int     `param:"passes" default:"1000" min:"1" help:"maximum number of passes"`
-	Seed       uint64  // seed of the order of documents
+	Seed       uint64  // seed for the order of documents
 }
 
 func (s Settings) resolve() (Settings, error) {
@@ -72,5 +73,5 @@ func (s Settings) Validate() error {
 // maxC bounds C times a document's weight, so that sums over documents stay finite.
 const maxC = 1e12
 
-// Options are the options of package task.
+// Options are the options of training and predictions, see package task.
 type Options = task.Options

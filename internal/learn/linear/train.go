@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Train trains a model, see package task.
-// It also fails if a squared norm overflows.
+// Train trains a model. It also fails if a document's squared norm is too large. For other errors,
+// see package task.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {
@@ -47,7 +47,7 @@ func TrainPath(
 	s.Weights, s.Balanced = nil, false
 	f := corpus.Fit(e, c)
 	size := c.Size()
-	size.Terms, size.Longest = f.Cols(), size.Longest+f.Filled() // columns that scaling fills
+	size.Terms, size.Longest = f.Cols(), size.Longest+f.Filled() // with values added by scaling
 	size.Values += int64(size.Documents) * int64(f.Filled())
 	err = run.Fits(TrainBytes(size, len(cValues), t.Workers), opt.MemoryBytes,
 		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
@@ -98,7 +98,8 @@ func (p *problem) largest() float64 {
 	return most
 }
 
-// TrainBytes bounds the memory that training needs in addition to the corpus, in bytes.
+// TrainBytes returns an upper bound in bytes on the memory that training needs in addition to the
+// corpus.
 func TrainBytes(s corpus.Size, numC, workers int) int64 {
 	rows, cols := int64(s.Documents), int64(s.Terms+1)
 	embedding := int64(run.Workers(workers)) * sparse.EmbeddedBytes(chunk, chunk*int64(s.Longest))
@@ -106,7 +107,7 @@ func TrainBytes(s corpus.Size, numC, workers int) int64 {
 		8*cols*int64(s.Classes*numC) + (13*rows+8*cols)*int64(min(run.Workers(workers), s.Classes))
 }
 
-// take stores a binary classifier with the weights of a search, times sign.
+// take stores the binary classifier of class k, with the weights of d times sign.
 func (m *Model) take(k int, found DecisionFunction, d *dual, sign float64) {
 	m.Functions[k] = &found
 	classes := len(m.Classes)
