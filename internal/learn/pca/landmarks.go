@@ -17,16 +17,17 @@ import (
 )
 
 const (
-	// independent is the fraction of k(z, z) that must remain after eliminating the previous
-	// landmarks, because kernel values have errors of about 10⁻⁶.
+	// independent is the minimum fraction of k(z, z) that must remain after eliminating the
+	// previous landmarks. It is larger than the errors of kernel values, which are about 10⁻⁶.
 	independent = 1e-5
 
 	passRows = 512 // maximum number of documents per block of a pass
 	bar      = 64  // number of rows of S per task
 )
 
-// atOnce returns the number of vectors that are multiplied by triangular factors of m rows between
-// checks of ctx: 10¹⁰ multiply-adds take half a second on one core.
+// atOnce returns the number of vectors per call that multiplies by triangular factors of m rows. A
+// call takes up to 10¹⁰ multiply-adds, half a second on one core, so that ctx is checked often
+// enough.
 func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), passRows) }
 
 // FitLandmarks finds the leading components of the documents docs, with Nyström's approximation of
@@ -38,15 +39,15 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 // rows' mean φ̄, a document t, in docs or not, has coordinates zᵢ(t) = uᵢᵀ (T⁻ᵀ k(z, t) - φ̄), see
 // [Components.Project].
 //
-// Up to rounding, λᵢ is at most K's eigenvalue, and at least this value minus Residual = Σ_x k(x,
-// x) - k̃(x, x), because P (K - K̃) P is positive semidefinite and its trace is at most Residual.
-// Landmarks that depend linearly on previous landmarks are dropped. If all documents are landmarks,
-// Residual is at most 10⁻⁵ of Σ k(x, x). Total is Σλ + Residual, which exceeds the exact value by
-// at most ‖K - K̃‖.
+// Up to rounding, λᵢ is at most the eigenvalue for K, and at least that eigenvalue minus Residual =
+// Σ_x k(x, x) - k̃(x, x), because P (K - K̃) P is positive semidefinite and its trace is at most
+// Residual. Landmarks that depend linearly on previous landmarks are dropped. If all documents are
+// landmarks, Residual is at most 10⁻⁵ of Σ k(x, x). Total is Σλ + Residual, which exceeds the exact
+// value by at most ‖K - K̃‖.
 //
 // FitLandmarks takes one pass over docs, with m² multiply-adds and m kernel values per document,
 // and LandmarkBytes of memory. Results are bit-identical for any number of workers. docs and z must
-// not be empty. z's embedder embeds docs. It fails if k has another embedding or is only
+// not be empty. z's embedder embeds docs. FitLandmarks fails if k has another embedding or is only
 // conditionally positive definite, if an option is negative, if MemoryBytes is below LandmarkBytes,
 // if the engine fails, and within a second after ctx is done.
 //
@@ -137,7 +138,7 @@ func (s *sketch) factorise(ctx context.Context) error {
 // pass computes S, φ̄ and the residual in a pass over docs.
 func (s *sketch) pass(ctx context.Context) error {
 	m, n := len(s.kept), s.docs.Rows()
-	stride := (m+7)/8*8 + 8 // see package dense
+	stride := (m+7)/8*8 + 8 // avoids powers of 2, see package dense
 	s.s = blas64.General{Rows: m, Cols: m, Stride: stride, Data: make([]float64, m*stride)}
 	s.mean = make([]float64, m)
 	cross := engine.NewDense(min(atOnce(m), n), s.eng.Len())
@@ -184,7 +185,7 @@ func (s *sketch) pass(ctx context.Context) error {
 	return s.centre(ctx)
 }
 
-// centre centres S, of which only the upper triangle is set, and fills both triangles.
+// centre replaces the upper triangle of ΦᵀΦ by both triangles of S = ΦᵀPΦ. It also computes ‖K̃‖.
 func (s *sketch) centre(ctx context.Context) error {
 	m, n := len(s.kept), float64(s.docs.Rows())
 	floats.Scale(1/n, s.mean)

@@ -8,8 +8,8 @@
 //	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
 //
 // because the entries of vᵢ sum to 0. Package spectrum finds eigenpairs from products of K with
-// blocks of vectors, tile by tile: K is stored only if it fits into memory. If these products take
-// too long, [FitLandmarks] approximates K from a subset of the documents.
+// blocks of vectors, tile by tile: K is stored only if it fits into memory. [FitLandmarks] is
+// faster for many documents, because it approximates K from a subset of the documents.
 //
 // Source: Schölkopf, Smola and Müller, Nonlinear component analysis as a kernel eigenvalue problem,
 // Neural Computation 10 (1998).
@@ -35,10 +35,10 @@ type Options struct {
 	Components  int     // number of components, default 2; fewer if the matrix has a smaller rank
 	Tolerance   float64 // tolerance of residuals, relative to each eigenvalue; default as in spectrum.Lanczos
 	MemoryBytes int64   // limit on memory in addition to documents and engine; 0 for none
-	Seed        uint64  // seed of the first block
+	Seed        uint64  // seed of the first block of vectors
 
-	// Progress, if not nil, is called after each product with the number of vectors, its maximum,
-	// and the largest relative residual, or NaN if that is unknown.
+	// Progress, if not nil, is called after each product with the number of basis vectors, its
+	// maximum, and the largest relative residual, or NaN if that is unknown.
 	Progress func(vectors, most int, worst float64)
 
 	// Passed, if not nil, is called by FitLandmarks with the number of documents done and in total.
@@ -65,19 +65,20 @@ type Components struct {
 	Values       []spectrum.Value // λ in descending order, without values that are rounding errors
 	Total        float64          // sum of all eigenvalues: n times the total variance
 	Documents    int
-	Basis        int     // number of vectors that the search used
+	Basis        int     // number of basis vectors that Lanczos used
 	MatrixStored bool    // whether K was stored
 	Landmarks    int     // number of landmarks; 0 for the exact K
 	Residual     float64 // amount of Total that the landmarks don't explain
 
 	kernel  kernel.Kernel
-	vectors *mat.Dense // rows: engine's documents, columns: components; z(t) = (k(t)ᵀ vectors - offset) / lengths
+	vectors *mat.Dense // rows: engine's documents; columns: components; z(t) = (k(t)ᵀ vectors - offset) / lengths
 	offset  []float64
 	lengths []float64 // √λ, or 1
 }
 
-// Bytes returns the memory that Fit needs in addition to documents and engine if it doesn't store
-// the matrix: the minimum, and the amount for the fastest search.
+// Bytes returns the memory in bytes that Fit needs in addition to documents and engine if it
+// doesn't store the matrix: least is the minimum, and most allows the largest Lanczos basis, which
+// is the fastest.
 func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	o, err := opt.leading(eng.Len())
 	if err != nil {
@@ -90,8 +91,8 @@ func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	return run.AddBytes(least, pass), run.AddBytes(most, pass)
 }
 
-// MinBytes returns an upper bound on Bytes' minimum, before the engine exists. Negative numbers are
-// treated as 0.
+// MinBytes returns an upper bound on the first result of Bytes. It doesn't require an engine.
+// Negative numbers are treated as 0.
 func MinBytes(documents, workers int, opt Options) int64 {
 	documents, workers = max(documents, 0), max(workers, 0)
 	o, err := opt.leading(documents)
@@ -100,17 +101,17 @@ func MinBytes(documents, workers int, opt Options) int64 {
 	}
 	o.Vectors = 2 * o.K
 	sums := int64(workers+1) * 8 * int64(documents) * int64(o.Block+1)
-	return run.AddBytes(spectrum.LanczosBytes(documents, o), sums+int64(workers)<<20) // for kernel values of a block
+	return run.AddBytes(spectrum.LanczosBytes(documents, o), sums+int64(workers)<<20) // 1 MiB each for kernel values
 }
 
 // Fit finds the leading components of an engine's documents x. It drops components with eigenvalues
-// up to 2⁻²⁴·‖K‖: rounding each value to float32 may shift an eigenvalue by as much (Weyl). The
-// Frobenius norm is estimated from the first product. The kernel may be conditionally positive
-// definite, because K is centred.
+// up to 2⁻²⁴·‖K‖, because rounding the values of K to float32 may shift eigenvalues by as much
+// (Weyl). ‖K‖ is the Frobenius norm, estimated from the first product. The kernel may be
+// conditionally positive definite, because K is centred.
 //
 // The relative error of an eigenvalue is about Tolerance², see spectrum.Lanczos. Results are
 // bit-identical for any number of workers. If MemoryBytes is at least 4·Len² more than Bytes, Fit
-// stores the matrix, and rounding differs.
+// stores the matrix, and results differ by rounding errors.
 //
 // x must not be empty. Fit fails if k has another embedding, if an option is negative, if
 // MemoryBytes is less than Bytes, if the engine fails, and within a second after ctx is done.
@@ -174,7 +175,8 @@ func (c *Components) take(found *spectrum.Pairs, norm float64) error {
 	return nil
 }
 
-// place decides whether to store the matrix, and bounds the number of vectors.
+// place decides whether to store the matrix, and limits the number of Lanczos vectors by the
+// memory.
 func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spectrum.Options) error {
 	n := a.eng.Len()
 	least, most := Bytes(a.eng, opt)
@@ -204,8 +206,8 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 // keptBytes is the maximum size of a stored matrix if there is no memory limit.
 const keptBytes = 1 << 30
 
-// Coordinates returns the coordinates of the training documents, Documents × len(Values), or nil if
-// there are landmarks: use [Components.Project].
+// Coordinates returns the coordinates of the training documents, Documents × len(Values). It
+// returns nil if there are landmarks. Use [Components.Project] instead.
 func (c *Components) Coordinates() *mat.Dense {
 	if c.Landmarks > 0 {
 		return nil
@@ -221,8 +223,8 @@ func (c *Components) Coordinates() *mat.Dense {
 }
 
 // Project returns the coordinates of other documents, one row each. eng must be the engine of Fit
-// or FitLandmarks, and the same embedder must have embedded test. The coordinates of a document
-// don't depend on other documents. Project may be called concurrently.
+// or FitLandmarks, and test must be embedded by the embedder of its documents. The coordinates of a
+// document don't depend on other documents. Project may be called concurrently.
 func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *sparse.Embedded) (*mat.Dense, error) {
 	z := &mat.Dense{}
 	if test.Rows() == 0 {
@@ -243,7 +245,7 @@ func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *spar
 	return z, nil
 }
 
-// rows returns the number of the engine's documents.
+// rows returns the number of documents of the engine.
 func (c *Components) rows() int {
 	if c.Landmarks > 0 {
 		return c.Landmarks
@@ -251,7 +253,7 @@ func (c *Components) rows() int {
 	return c.Documents
 }
 
-// centred is P K P as an operator.
+// centred implements spectrum.Operator for P K P.
 type centred struct {
 	eng    *engine.Engine
 	kernel kernel.Kernel
@@ -262,8 +264,8 @@ type centred struct {
 
 func (a *centred) Len() int { return a.eng.Len() }
 
-// Apply implements spectrum.Operator. Except in the first block, columns of src have mean 0 up to
-// rounding already, because they are in the range of P K P.
+// Apply implements spectrum.Operator. Except in the first block, columns of src already have mean 0
+// up to rounding, because they are in the range of P K P.
 func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	n, width := src.Dims()
 	extra := 0
@@ -291,7 +293,7 @@ func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	if extra > 0 {
 		a.means = mat.Col(nil, width, to)
 		of := to.Slice(0, n, 0, width)
-		// the norm of K times random orthonormal columns estimates ‖K‖
+		// the norm of the product of K and random orthonormal columns estimates ‖K‖
 		a.norm = math.Hypot(mat.Norm(of, 2)*math.Sqrt(float64(n)/float64(width)),
 			floats.Norm(a.means, 2)*math.Sqrt(float64(n)))
 		dst.Copy(of)
