@@ -7,13 +7,14 @@ import (
 
 // Calibration measures how well probabilities match known classes.
 type Calibration struct {
-	// LogLoss is the mean of -log max(P(true class), 10⁻¹⁵) over documents or, for separate labels,
-	// over decisions. Documents whose class is unknown to the model are only used for ECE.
+	// LogLoss is the mean of -log max(P(true class), 10⁻¹⁵) over documents or, for independent
+	// labels, over decisions. Documents whose class is unknown to the model are only used for ECE.
 	LogLoss float64
 
-	// ECE is the expected calibration error: the mean over documents of the difference between mean
-	// largest probability and accuracy in the document's bin. There are 15 bins of equal width, (0,
-	// 1/15], …, (14/15, 1]. For separate labels, the mean is over all decisions. Source: Guo and
+	// ECE is the expected calibration error. Documents are put into bins by their largest
+	// probability. ECE is the mean over documents of the absolute difference between mean largest
+	// probability and accuracy in the document's bin. There are 15 bins of equal width, (0, 1/15],
+	// …, (14/15, 1]. For independent labels, the mean is over all decisions. Source: Guo and
 	// others, ICML 2017, section 2.
 	ECE float64
 
@@ -22,13 +23,13 @@ type Calibration struct {
 
 // Bin is a bin of [Calibration].
 type Bin struct {
-	Documents  int     `json:"documents"`  // number of documents, or of decisions for separate labels
+	Documents  int     `json:"documents"`  // number of documents, or of decisions for independent labels
 	Confidence float64 `json:"confidence"` // mean of the largest probability
 	Accuracy   float64 `json:"right"`      // fraction of right answers
 }
 
 const (
-	minProbability  = 1e-15 // lower bound, which limits the loss of a document
+	minProbability  = 1e-15 // lower bound on probabilities, which limits the loss of a document
 	calibrationBins = 15
 )
 
@@ -39,7 +40,7 @@ type Reliability struct {
 	bins   [calibrationBins]struct{ documents, confidence, right float64 }
 }
 
-// AddLabels adds a document with the probabilities of separate labels, and its true labels.
+// AddLabels adds a document with the probabilities of independent labels, and its true labels.
 func (r *Reliability) AddLabels(p []float64, own []int) {
 	for k, v := range p {
 		if !slices.Contains(own, k) {
@@ -50,10 +51,10 @@ func (r *Reliability) AddLabels(p []float64, own []int) {
 	}
 }
 
-// Add adds a document with the probabilities of classes, and its true classes. If the most probable
-// class isn't a true class, the log loss is of the first true class. Classes unknown to the model
-// have indices from len(p) on. Add returns the largest probability, and whether that class is
-// right.
+// Add adds a document with its class probabilities and its true classes. The log loss is for the
+// most probable class if it is a true class, else for the first true class. Classes unknown to the
+// model have indices from len(p) on. Add returns the largest probability, and reports whether its
+// class is a true class.
 func (r *Reliability) Add(p []float64, own []int) (confidence float64, right bool) {
 	best := 0
 	for k, v := range p {
@@ -99,9 +100,9 @@ func (r *Reliability) Calibration() *Calibration {
 	return c
 }
 
-// probabilities compares probabilities with labels: p[i][k] is for class k of document i. It skips
-// documents with nil probabilities and, unless labels are separate, unlabelled documents. It
-// returns nil if no document is left.
+// probabilities returns the calibration of probabilities: p[i][k] is for document i and class k. It
+// skips documents with nil probabilities and, unless labels are independent, unlabelled documents.
+// It returns nil if no document is left.
 func (t *tally) probabilities(p [][]float64, separate bool) *Calibration {
 	r, some := &Reliability{}, false
 	for i, own := range p {

@@ -19,8 +19,8 @@ type Regression struct {
 	MAE  Figure `json:"mae"`  // mean absolute error, Σ|v-y| / n
 	RMSE Figure `json:"rmse"` // root mean squared error, √(Σ(v-y)² / n)
 
-	// Mean holds the same figures for a constant estimate, the mean of the training targets; nil if
-	// unknown.
+	// Mean holds the figures of a baseline that estimates the mean of the training targets; nil if
+	// this mean is unknown.
 	Mean *Means `json:"training_mean,omitempty"`
 
 	Worst  []Estimate `json:"-"` // up to 20 estimates with the largest errors, in descending order
@@ -29,7 +29,7 @@ type Regression struct {
 
 // Figure is a value with its 95% confidence interval. The interval follows from Student's t
 // distribution for the mean of the figure's influence function over documents (delta method). For
-// RMSE, it is computed for the mean squared error.
+// RMSE, the interval is computed for the mean squared error.
 type Figure struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -43,7 +43,7 @@ type Means struct {
 	RMSE float64 `json:"rmse"`
 }
 
-// Estimate is an estimate for a document.
+// Estimate is the estimate for a document.
 type Estimate struct {
 	Document      int // index of the document
 	Target, Value float64
@@ -69,9 +69,9 @@ func Targets(truth *corpus.Corpus, n int) ([]float64, error) {
 	return out, nil
 }
 
-// Numbers compares estimates with labels that are numbers. It skips documents without exactly one
-// label. means, unless nil, holds for each document the mean of the targets in its training data.
-// It fails if a label isn't a number.
+// Numbers scores the estimates of a regression against labels, which must be numbers. It skips
+// documents without exactly one label. means, if not nil, holds the mean of the training targets
+// for each document, which differs between folds.
 func Numbers(values, means []float64, truth *corpus.Corpus) (*Score, error) {
 	all, err := Targets(truth, len(values))
 	if err != nil {
@@ -140,8 +140,8 @@ func meanOf(values []float64, f func(v float64) float64) float64 {
 	return sum / float64(len(values))
 }
 
-// interval returns a figure with its confidence interval. influence is the figure's influence
-// function for each of n documents, up to a constant.
+// interval returns a figure with its confidence interval. influence(i) is the figure's influence
+// function at document i, up to an additive constant.
 func interval(value float64, n int, influence func(i int) float64) Figure {
 	all := make([]float64, n)
 	for i := range all {

@@ -20,27 +20,27 @@ type Score struct {
 	// classes of the documents.
 	Classes []ClassScore
 
-	// Confusion[t][p] counts the documents of class t that were predicted as p, a class of the
-	// model; nil for separate labels.
+	// Confusion[t][p] is the number of documents of class t with predicted class p, which is a
+	// class of the model. Confusion is nil for independent labels.
 	Confusion [][]int
 
-	MicroF1 float64 // 2·ΣTruePositives / Σ(Documents + Predicted) over classes; accuracy if documents have one class
+	MicroF1 float64 // 2·ΣTruePositives / Σ(Documents + Predicted) over classes; Accuracy if documents have one class
 	MacroF1 float64 // mean F1 of the classes that occur as a true or predicted class
-	Hamming float64 // for separate labels: fraction of wrong decisions among documents × classes
+	Hamming float64 // fraction of wrong decisions over documents × classes, for independent labels
 
 	// Metrics of a regression: the mean squared error, and the squared correlation coefficient of
 	// estimates and targets, as in svm-predict.
 	MeanSquaredError, Correlation float64
 
-	Regression *Regression `json:",omitempty"` // further metrics of a regression; else nil
+	Regression *Regression `json:",omitempty"` // further metrics of a regression, or nil
 
 	Answers *Answers `json:",omitempty"` // for models with a probability threshold
 
 	Calibration *Calibration `json:",omitempty"` // calibration of probabilities; nil without probabilities
 }
 
-// Answers counts the scored documents that get an answer despite the probability threshold, and the
-// right answers.
+// Answers counts the scored documents with an answer and with the right answer. Documents whose
+// probability is below the model's threshold have no answer.
 type Answers struct{ Answered, Correct int }
 
 // Interval returns Wilson's 95% score interval for the accuracy,
@@ -63,8 +63,8 @@ func (s *Score) Interval() (low, high float64) {
 type ClassScore struct {
 	Name          string `json:"class"`
 	Documents     int    `json:"documents"` // number of documents of the class
-	Predicted     int    `json:"predicted"` // number of documents predicted as the class
-	TruePositives int    `json:"right"`     // number of documents of the class predicted as the class
+	Predicted     int    `json:"predicted"` // number of documents for which the class is predicted
+	TruePositives int    `json:"right"`     // number of documents of the class for which it is predicted
 
 	Precision float64 `json:"precision"` // TruePositives/Predicted, 0 if Predicted is 0
 	Recall    float64 `json:"recall"`    // TruePositives/Documents, 0 if Documents is 0
@@ -72,16 +72,16 @@ type ClassScore struct {
 }
 
 // Of compares predictions with the labels of truth, which has the same documents and may list
-// classes in any order. It scores numbers if p.Value isn't nil, else separate labels if p.Labels
+// classes in any order. It scores numbers if p.Value isn't nil, else independent labels if p.Labels
 // isn't nil, else classes.
 //
 //   - Classes are indices into classes; documents with class -1 or without labels are left out. A
 //     document with several labels is counted under the predicted class if it has that label, else
 //     under its first label.
-//   - Separate labels are increasing indices into classes; documents with nil are left out.
+//   - Independent labels are ascending indices into classes; documents with nil labels are left out.
 //   - Numbers are compared with labels, see [Numbers].
 //
-// It returns the errors of Numbers.
+// Of fails only if Numbers fails.
 func Of(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
 	if p.Value != nil {
 		return Numbers(p.Value, nil, truth)
@@ -115,10 +115,10 @@ type tally struct {
 	s     *Score
 	truth *corpus.Corpus
 	model int   // number of the model's classes
-	class []int // index in s.Classes of each class of truth
-	own   []int // classes of one document
+	class []int // index into s.Classes for each class of truth
+	own   []int // buffer for the classes of a document
 	asked int   // number of calls of [tally.of]
-	met   []int // value of asked when [tally.of] last returned the class, per class
+	met   []int // per class, value of asked when [tally.of] last returned the class
 }
 
 func newTally(classes []string, truth *corpus.Corpus) *tally {
@@ -149,7 +149,7 @@ func newTally(classes []string, truth *corpus.Corpus) *tally {
 func (t *tally) classes(predicted []int) {
 	t.s.Confusion = make([][]int, len(t.s.Classes))
 	for c := range t.s.Confusion {
-		t.s.Confusion[c] = make([]int, t.model) // only the model's classes, because documents may have many other classes
+		t.s.Confusion[c] = make([]int, t.model) // only the model's classes, because documents may have many others
 	}
 	for i, given := range predicted {
 		own := t.of(i)
@@ -179,7 +179,7 @@ func (t *tally) labels(predicted [][]int) {
 }
 
 // add counts a document with its true and predicted classes, and returns the number of classes in
-// only one of these lists.
+// exactly one of these lists.
 func (t *tally) add(own, given []int) (wrong int) {
 	both := 0
 	for _, c := range given {
@@ -199,7 +199,7 @@ func (t *tally) add(own, given []int) (wrong int) {
 	return len(own) + len(given) - 2*both
 }
 
-// of returns the classes of document i, valid until the next call.
+// of returns the classes of document i. They are valid until the next call.
 func (t *tally) of(i int) []int {
 	t.own = t.own[:0]
 	t.asked++
