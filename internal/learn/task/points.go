@@ -10,10 +10,10 @@ import (
 )
 
 // Points are training documents stored by rows and by columns, so that passes by rows and by
-// columns are both gathers. Columns are the terms that occur in the documents, by decreasing
-// frequency, so that the most used weights are adjacent.
+// columns are both gathers. Columns are the terms that occur in the documents, in order of
+// decreasing document frequency, so that the most used weights are adjacent.
 type Points struct {
-	Rows    *sparse.CSR // columns are indices of Terms
+	Rows    *sparse.CSR // columns are indices into Terms
 	Columns *sparse.CSR // transposed: row j lists the documents with Terms[j]
 	Terms   []uint32    // column of the embedding for each column of Rows
 	Weights []float64   // weights of the rows' losses; nil for 1 each

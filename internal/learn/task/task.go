@@ -1,13 +1,13 @@
 // Package task contains code shared by learners with one binary classifier per class: selection of
 // training documents, class weights, the loop over classes, and predictions from decision values.
 //
-// Train and TrainPath of these learners neither change nor keep the corpus. They train on documents
+// Train and TrainPath of these learners don't change or retain the corpus. They train on documents
 // with a class, or on all documents with independent labels. They fail if the corpus has no
-// documents or too few classes, if the embedding refuses a value, if a setting is out of range, if
+// documents or too few classes, if the embedding rejects a value, if a setting is out of range, if
 // they need more memory than allowed, and within a second after ctx is done.
 //
 // Predict takes valid documents whose terms are numbered as in the training corpus. It fails if the
-// embedding refuses a value, if it needs more memory than allowed, and within a second after ctx is
+// embedding rejects a value, if it needs more memory than allowed, and within a second after ctx is
 // done. Models and predictions are bit-identical for any number of workers.
 package task
 
@@ -27,9 +27,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Check returns the training documents: documents with a class, or all documents with independent
-// labels. It fails if there are no such documents, if class names repeat, if there are too few
-// classes, or if the embedding isn't compared by dot products.
+// Check returns the indices of the training documents: documents with a class, or all documents
+// with independent labels. It fails if there are no such documents, if class names repeat, if there
+// are too few classes, or if the embedding isn't for dot products.
 func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
 	if c.Documents.Rows() == 0 {
 		return nil, errors.New("the corpus has no documents")
@@ -123,7 +123,8 @@ func Decide(p *model.Prediction, i int, f []float64) {
 }
 
 // AddProducts adds to each f[k] the inner product of row i, scaled to the given length, and the
-// weights w[column·len(f) + k]. Sums are in float64 in column order, without fused multiply-adds.
+// weights w[column·len(f) + k]. Sums are computed in float64 and column order, without fused
+// multiply-adds.
 func AddProducts(f, w []float64, x *sparse.Embedded, i int, length float64) {
 	terms, unit := x.Row(i)
 	for at, t := range terms {
@@ -157,8 +158,8 @@ type Pass struct {
 // Goroutines returns the number of goroutines that Run uses for n documents.
 func (p *Pass) Goroutines(n int) int { return min(run.Workers(p.Workers), (n+chunk-1)/chunk) }
 
-// Run embeds documents in chunks, and calls each concurrently with chunks x that start at document
-// first. docs must be valid.
+// Run embeds documents in chunks, and calls each once per chunk, concurrently. x holds the chunk,
+// whose first row is document first. docs must be valid.
 func (p *Pass) Run(
 	ctx context.Context, docs *sparse.CSR, each func(worker int, x *sparse.Embedded, first int) error,
 ) (err error) {

@@ -17,13 +17,13 @@ import (
 type Training struct {
 	Options
 	Name    string // package name, for errors
-	Unit    string // plural of the steps that progress counts; "" = no steps
+	Unit    string // plural of the steps in progress reports, such as passes
 	Corpus  *corpus.Corpus
 	Scheme  solver.Scheme
-	CValues []float64 // values of C
+	CValues []float64
 
-	Rows            []int     // training documents
-	DocumentWeights []float64 // one per row; nil = 1 each
+	Rows            []int     // indices of the training documents
+	DocumentWeights []float64 // one per row; nil for 1 each
 	ClassWeights    []float64 // factors of C, see [Weights]
 }
 
@@ -63,7 +63,7 @@ type Class struct {
 	Step     func()     // counts a step for progress reports
 }
 
-// Each calls train for the classes, several at a time.
+// Each calls train once per class, concurrently for several classes.
 func (t *Training) Each(ctx context.Context, train func(ctx context.Context, k Class) error) (err error) {
 	n := len(t.Corpus.Classes)
 	if t.Mirrored() {
