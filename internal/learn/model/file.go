@@ -5,10 +5,10 @@ import (
 	"io"
 )
 
-// Write writes the model in the project's format, with the same bytes on every platform.
+// Write writes the model in the project's format. The bytes are the same on every platform.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 
-// Read reads a model that [Model.Write] wrote, bit for bit. It checks the checksum and calls
+// Read reads a model that was written by [Model.Write]. It verifies the checksum and calls
 // [Model.Validate]. It reads r to its end: trailing bytes are an error.
 //
 // Read allocates about as much memory as the size of the file, and twice as much on big-endian

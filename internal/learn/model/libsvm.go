@@ -24,7 +24,7 @@ func IsLIBSVM(begin []byte) bool {
 
 // SyntaxError reports the line at which a file isn't a valid LIBSVM model.
 type SyntaxError struct {
-	File     string // name of the file, as passed by the user
+	File     string // name of the file
 	Line     int64  // line number, from 1
 	Found    string
 	Expected string
@@ -35,7 +35,6 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("model: %s:%d: found %s, expected %s", e.File, e.Line, e.Found, e.Expected)
 }
 
-// libsvmKernel is one of LIBSVM's kernels.
 type libsvmKernel struct {
 	typ          string // linear, polynomial, rbf, sigmoid, precomputed
 	degree       int
@@ -96,7 +95,7 @@ func parseKernel(spec string) (libsvmKernel, error) {
 	return k, nil
 }
 
-// String returns the specification for package kernel, on raw values.
+// String returns the specification for package kernel, without an embedding.
 func (k libsvmKernel) String() string {
 	gamma, r := formatFloat(k.gamma), formatFloat(k.coef0)
 	switch k.typ {
@@ -110,8 +109,7 @@ func (k libsvmKernel) String() string {
 	return k.typ
 }
 
-// formatFloat formats v with the smallest number of digits that identifies it, as in
-// specifications.
+// formatFloat formats v as in specifications, with the fewest digits that identify v.
 func formatFloat(v float64) string {
 	if v == math.Pi {
 		return "pi"
@@ -119,9 +117,9 @@ func formatFloat(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// Labels returns LIBSVM's integer label of each class: the class names if all are integers,
+// Labels returns LIBSVM's integer label for each class: the class names if all are integers,
 // otherwise 1, 2, … in class order. If all names are numbers, they must be different 32-bit
-// integers, because files of documents have the same labels.
+// integers, because data files contain the same labels.
 func Labels(classes []string) ([]int32, error) {
 	labels := make([]int32, len(classes))
 	all := true

@@ -17,15 +17,15 @@ import (
 )
 
 // ReadLIBSVM reads a model in LIBSVM's text format, as written by svm-train or [Model.WriteLIBSVM].
-// file is the file name in errors. Fields that the format lacks are 0, or -1 if [Model] documents
-// this: settings, corpus, objectives, iterations and convergence.
+// file is the file name in errors. Fields that the format lacks, such as settings and corpus, are
+// 0, or -1 if [Model] documents -1.
 //
-// Class names are LIBSVM's labels. Index i becomes column i-1, or i if a support vector has index
-// 0, see Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support
-// vectors. It is open: other indices only contribute to the norm of a document, as in LIBSVM. With
-// a precomputed kernel, support vectors have no values; SupportDoc has the indices of their
-// documents. Values are rounded to float32, coefficients aren't rounded. prob_density_marks of
-// newer versions are ignored.
+// Class names are LIBSVM's labels. Index i becomes column i-1, or column i if a support vector has
+// index 0, see Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support
+// vectors. It is open: indices that no support vector has only contribute to the norms of
+// documents, as in LIBSVM. With a precomputed kernel, support vectors have no values; SupportDoc
+// has the indices of the support vectors' documents. Values are rounded to float32, but not
+// coefficients. The line prob_density_marks, which newer versions write, is ignored.
 //
 // Memory is proportional to the bytes read. Errors are a *[SyntaxError] for the first invalid line,
 // errors of r, and ctx.Err() within a second after ctx is done.
@@ -57,11 +57,10 @@ func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 	return m, nil
 }
 
-// libsvmReader reads a model.
 type libsvmReader struct {
 	r      *bufio.Reader
 	file   string
-	line   int64               // number of the current line
+	line   int64               // line number of the current line
 	header map[string][]string // values of each keyword
 	lines  map[string]int64    // line number of each keyword
 	err    error               // the first error in a value of the header
@@ -69,7 +68,7 @@ type libsvmReader struct {
 
 	precomputed bool
 	total       int
-	sizes       []int // number of support vectors of each class, or of all if there are no classes
+	sizes       []int // number of support vectors per class; only the total if there are no classes
 }
 
 func (l *libsvmReader) fail(line int64, found, expected string, args ...any) error {
@@ -114,7 +113,7 @@ func (l *libsvmReader) readHeader() error {
 	}
 }
 
-// understand sets up the model described by the header.
+// understand creates the model from the header.
 func (l *libsvmReader) understand() error {
 	typ, k := oneOf(l, "svm_type", Types), libsvmKernel{typ: oneOf(l, "kernel_type", kernelNames)}
 	l.m = &Model{Type: typ}
@@ -154,7 +153,8 @@ func (l *libsvmReader) understand() error {
 	return l.err
 }
 
-// understandClasses reads the class names, and creates the binary classifiers of all pairs.
+// understandClasses reads the class names, and creates a binary classifier for each pair of
+// classes.
 func (l *libsvmReader) understandClasses() error {
 	k := l.int("nr_class", 1, math.MaxInt32)
 	for _, label := range l.ints("label", k, math.MinInt32, math.MaxInt32) {
@@ -186,8 +186,8 @@ func (l *libsvmReader) understandClasses() error {
 	return nil
 }
 
-// values returns the n values of a keyword. Like the functions below, it returns nil after an
-// error, which it stores in l.err.
+// values returns the n values of a keyword. After an error, it stores the error in l.err and
+// returns nil, like the functions below.
 func (l *libsvmReader) values(key string, n int) []string {
 	switch have := len(l.header[key]); {
 	case l.err != nil:
@@ -249,9 +249,9 @@ func sum[T int | float64](values []T) (sum T) {
 	return sum
 }
 
-// vectors reads the lines after SV. A line has the coefficients of a support vector, which are a
-// column of LIBSVM's sv_coef, and its values. For a support vector of class i, row r of sv_coef is
-// for the binary classifier of i and class r, or r+1 if r >= i.
+// vectors reads the lines after SV. A line has the coefficients of a support vector, a column of
+// LIBSVM's sv_coef, followed by the support vector's values. For a support vector of class i, row r
+// of sv_coef is for the binary classifier of i and class r, or r+1 if r >= i.
 func (l *libsvmReader) vectors() error {
 	m := l.m
 	m.Support, m.SupportClass = &sparse.CSR{Offsets: []int64{0}}, []int32{}

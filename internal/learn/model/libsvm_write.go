@@ -19,22 +19,23 @@ import (
 // positive decision values.
 //
 // Column j has index j+1, or j with Form.ZeroBased. The format stores no embedding, so the model's
-// embedding must be tf. For other embeddings, embed the documents before training. Numbers have the
-// smallest number of digits that identifies the float64.
+// embedding must be tf. For other embeddings, embed the documents before training. Numbers are
+// written with the fewest digits that identify the float64.
 //
-// LIBSVM's models are one-vs-one. For one-vs-rest of two classes, it writes the first binary
-// classifier; the second is its negative, up to the tolerance of training. Classes without
-// documents are left out. Sigmoids are written if all binary classifiers have a sigmoid. A
+// LIBSVM's models are one-vs-one. A one-vs-rest model of two classes is written as its first binary
+// classifier, because the second is the negated first, up to the tolerance of training. Classes
+// without documents are left out. Sigmoids are written if all binary classifiers have a sigmoid. A
 // temperature isn't written.
 //
-// If precomputed is set, it writes a model for kernel values from the user, which supports any
-// kernel. A support vector is then written as the number of its training document, from 1.
-// svm-predict expects, for each test document, the kernel values with all training documents in
+// If precomputed is set, it writes a model with LIBSVM's precomputed kernel, which can replace any
+// kernel. A support vector is then written as the number of its training document, counted from 1.
+// For each test document, svm-predict expects the kernel values with all training documents in
 // order.
 //
-// If precomputed is set, it fails if a support vector's document is unknown; otherwise it fails if
-// LIBSVM lacks the kernel or embedding. It also fails for one-vs-rest with more than two classes or
-// independent labels, if class names are numbers but not integers, or if an index is above 2³¹-1.
+// With precomputed, it fails if a support vector's document is unknown. Without precomputed, it
+// fails if LIBSVM lacks the kernel or embedding. It also fails for one-vs-rest with more than two
+// classes or independent labels, if class names are numbers but not integers, or if an index is
+// above 2³¹-1.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) (labels []int32, err error) {
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM format: %w", err) }
 	if labels, err = Labels(m.Classes); err != nil {
@@ -68,7 +69,6 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) 
 	return labels, nil
 }
 
-// libsvmWriter writes a model.
 type libsvmWriter struct {
 	m      *Model
 	kernel libsvmKernel
@@ -76,15 +76,14 @@ type libsvmWriter struct {
 	classes []int                      // classes to write, ascending; types without classes have a single class 0
 	pairs   []*solver.DecisionFunction // binary classifiers of these classes, in LIBSVM's order
 
-	// LIBSVM's sv_coef, transposed: the coefficients of each support vector, with their ascending
-	// rows.
+	// LIBSVM's sv_coef by support vector, without zeros: coefficients with ascending row indices
 	offsets []int
 	rows    []int32
 	coefs   []float64
-	members [][]int // support vectors with coefficients, for each class to write
+	members [][]int // support vectors with coefficients, per element of classes
 
 	w   *bufio.Writer
-	buf []byte // buffer of a line
+	buf []byte // buffer for a line
 }
 
 // choose selects the binary classifiers that LIBSVM's format can represent.
@@ -186,7 +185,7 @@ func (l *libsvmWriter) header(labels []int32) {
 		)
 	}
 	classifies := l.m.Type.Classifies()
-	classes, total := 2, 0 // LIBSVM's value for types without classes
+	classes, total := 2, 0 // LIBSVM writes nr_class 2 for types without classes
 	if classifies {
 		classes = len(l.classes)
 	}
@@ -222,7 +221,7 @@ func (l *libsvmWriter) line(key string, values ...string) {
 	fmt.Fprintln(l.w, strings.Join(append([]string{key}, values...), " "))
 }
 
-// vectors writes the SV line and the support vectors, class by class.
+// vectors writes the support vectors, class by class.
 func (l *libsvmWriter) vectors() error {
 	width := max(len(l.classes)-1, 1)
 	for _, of := range l.members {

@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Type is the problem that a model solves, with LIBSVM's names.
+// Type is the SVM formulation of a model, named as LIBSVM's svm_type.
 type Type string
 
 // These are LIBSVM's types.
@@ -25,7 +25,7 @@ var Types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 // decision function, whose value is the result.
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 
-// Used returns the parameters that the type uses, and 0 for other parameters.
+// Used returns n with the parameters that the type doesn't use set to 0.
 func (t Type) Used(n solver.Regularization) solver.Regularization {
 	switch t {
 	case NuSVC, OneClass:
@@ -54,9 +54,9 @@ type Model struct {
 	TargetMean *float64            // mean of the training targets of a regression; nil if unknown
 	Embedder   *sparse.Embedder    // fitted embedding: terms, document frequencies, weights
 
-	// Classifier holds the binary classifiers; their Support fields are rows of Model.Support.
-	// Types without classes have one classifier, in a OneVsRest scheme of one class. Files don't
-	// store the state for warm starts.
+	// Classifier holds the binary classifiers. Their Support fields are row indices of
+	// Model.Support. Types without classes have one classifier, in a OneVsRest scheme of one class.
+	// Files don't store the state for warm starts.
 	Classifier solver.Classifier
 
 	// Support holds the support vectors as raw values, with terms as in the training corpus. It has

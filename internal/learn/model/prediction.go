@@ -18,7 +18,8 @@ type Prediction struct {
 	// Class should be ignored; nil if there is no threshold.
 	Rejected []bool
 
-	// Nearest is the largest kernel value with a training document, and Rank its rank among these
-	// values for training documents. Both are nil unless requested (learn.Novelty).
+	// Nearest is the largest kernel value with a training document. Rank is the relative rank of
+	// this value among those of training documents, see learn.Novelty. Both are nil unless
+	// requested.
 	Nearest, Rank []float64
 }
