@@ -27,8 +27,9 @@ type Candidates struct {
 	// the targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
 	Unit float64
 
-	// Terms is the number of tokenizers. The corpus is from tokenizer 0. Corpus returns the given
-	// documents (nil = all), in ascending order, from another tokenizer.
+	// Terms is the number of tokenizers. The corpus passed to [Choose] is tokenised by tokenizer 0.
+	// Corpus returns documents tokenised by another tokenizer: the documents with the given
+	// ascending indices, or all if documents is nil.
 	Terms  int
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
 
@@ -38,8 +39,8 @@ type Candidates struct {
 	Alike bool
 	Own   map[int][]kernel.Kernel
 
-	// Values, if not nil, has the approximate number of values per document of each tokenizer,
-	// relative to tokenizer 0. Counted has the number of terms that Corpus counts per document.
+	// Values, if not nil, has the approximate number of values per document for each tokenizer,
+	// relative to tokenizer 0. Counted has the number of terms per document that Corpus counts.
 	Values, Counted []float64
 
 	// Near, if not nil, returns neighbours of a kernel, such as kernels with half and twice its
@@ -47,52 +48,52 @@ type Candidates struct {
 	// neighbour is better.
 	Near func(k kernel.Kernel) []kernel.Kernel
 
-	// Finer, if not nil, returns neighbours of the best kernel that the round of C tries, too.
+	// Finer, if not nil, returns neighbours of the best kernel that the round of C also tries.
 	Finer func(k kernel.Kernel) []kernel.Kernel
 
 	// Supervised lists kernels whose embeddings learn from labels, see
 	// [sparse.Embedding.Supervised]. They are compared last and only with the first C, because each
-	// fold needs separate dot products. If Final is set, they aren't compared. On m of n documents,
-	// a supervised kernel wins only if it is better by √(n/m) standard errors.
+	// fold needs separate dot products. If Final is set, they aren't compared. If a sample has m of
+	// n documents, a supervised kernel wins only if it is better by √(n/m) standard errors.
 	Supervised []kernel.Kernel
 
-	// Final is the number of candidates in a last round, which uses Folds folds of all documents.
-	// It also compares the best settings on each tokenizer. If Final is 0, there is no last round.
+	// Final is the number of candidates in a last round, which uses Folds folds. The last round
+	// also compares the best settings on each tokenizer. If Final is 0, there is no last round.
 	Final, Folds int
 
 	// MinC selects the smallest C that isn't worse than the best by more than the standard error of
-	// the difference, or half the standard error of the score. A round then keeps its first
-	// candidate unless another candidate is better by a quarter of the score's standard error, or
-	// by half of it if tokenizers differ.
+	// the difference or half the standard error of the score, whichever is smaller. A round then
+	// keeps its first candidate unless another candidate is better by a quarter of the score's
+	// standard error, or by half of it if tokenizers differ.
 	MinC bool
 
-	LowMemory bool // keep documents from only one tokenizer at a time
+	LowMemory bool // store the documents of only one tokenizer at a time
 
 	Work float64 // work limit, in multiples of one training run
 	Seed uint64  // seed of samples and folds
 }
 
-// ChoiceFolds is the number of folds of a choice, except its last round.
+// ChoiceFolds is the number of folds in each round except the last round of Final candidates.
 const ChoiceFolds = 3
 
-// These constants bound a choice. With fewer than fewDocuments documents, nothing is compared
-// unless there is a last round. A sample has at least minSample documents, or all, even if that
-// exceeds the work limit, because smaller samples are too noisy. A sample has at most maxSample
-// documents (a matrix of 144 MB), and in the last round at most maxFinal (1.6 GB).
+// These constants are numbers of documents. With fewer than fewDocuments documents, nothing is
+// compared unless there is a last round. A sample has at least minSample documents, or all, even if
+// that exceeds the work limit, because smaller samples are too noisy. A sample has at most
+// maxSample documents (a matrix of 144 MB), and in the last round at most maxFinal (1.6 GB).
 const minSample, maxSample, maxFinal, fewDocuments = 600, 6000, 20000, 100
 
 // Samples evaluates candidates on samples of a corpus, and estimates the work.
 type Samples interface {
 	// Open returns an evaluator for a round, and a function that frees its memory. cut returns the
-	// sample's documents from a tokenizer, and the memory in use by the rest of the process in
-	// bytes. The evaluator reports the progress that stage returns.
+	// sample, tokenised by the given tokenizer, and the size of all stored documents in bytes. The
+	// evaluator reports the progress that stage returns.
 	Open(
 		r *Round, cut func(ctx context.Context, cut int) (*corpus.Corpus, int64, error), stage func() (string, int64, int64),
 	) (Evaluator, func() error)
 
-	Training() Work                       // the work of a training
-	Work(all []Candidate, folds int) Work // the work of a cross-validation
-	Fits(k kernel.Kernel) error           // fails if there is too little memory for the training that follows
+	Training() Work                       // work of one training run
+	Work(all []Candidate, folds int) Work // work of cross-validating the candidates
+	Fits(k kernel.Kernel) error           // error if memory is insufficient for training with k
 	Room(order []int) int                 // maximum n such that the first n documents of order fit into memory
 }
 
@@ -108,7 +109,7 @@ type Round struct {
 // Choice is the result of [Choose].
 type Choice struct {
 	Candidate                // chosen candidate
-	Corpus    *corpus.Corpus // all documents from tokenizer Terms; nil if Terms is 0, or if they aren't tokenised yet
+	Corpus    *corpus.Corpus // all documents, tokenised by tokenizer Terms; nil if Terms is 0 or only samples were tokenised
 	Rounds    []Round        // empty if nothing was compared
 	Sample    []int          // documents of the last round, in ascending order
 	Why       string         // reason why nothing was compared, without a full stop
@@ -129,7 +130,7 @@ type Choice struct {
 // Work is limited by operation counts instead of time. So the choice is the same for any number of
 // workers and in every run with the same instruction set, unless memory limits the samples. With
 // too few documents, or too little memory, the result is the first candidate. After an error, the
-// result has the completed rounds. It fails if all documents are of one class.
+// result has the completed rounds. Choose fails if all documents are of one class.
 func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) (*Choice, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -160,7 +161,7 @@ type choosing struct {
 	order []int // documents, ordered so that each prefix is a sample
 	most  int   // number of documents that fit into memory
 
-	cuts map[int]*corpus.Corpus // tokenised samples (or all documents) by tokenizer index; index 0 is h.c itself
+	cuts map[int]*corpus.Corpus // tokenised documents of samples or the corpus, by tokenizer index above 0
 
 	done, total float64 // work of the completed rounds, and of all rounds
 	now         float64 // work of the current comparison
@@ -178,7 +179,7 @@ func (h *choosing) first() Candidate {
 // sample orders the documents so that each prefix is a sample with the class frequencies of the
 // corpus. It returns a reason if the documents don't suffice for a choice.
 func (h *choosing) sample() (why string) {
-	classes := make([][]int, len(h.c.Classes)+2) // documents of each class, unlabelled documents last
+	classes := make([][]int, len(h.c.Classes)+2) // documents of each class; unlabelled documents are last
 	n := 0
 	for i, class := range Strata(h.c.Labels, h.c.Documents.Rows(), len(h.c.Classes), h.from.Measure == MicroF1) {
 		if class >= 0 { // skip documents without a class
@@ -201,7 +202,7 @@ func (h *choosing) sample() (why string) {
 		return fmt.Sprintf("%d documents, %d of them outside the largest class, are too few", n, n-len(classes[0]))
 	}
 	r := rand.New(rand.NewPCG(h.from.Seed, uint64(n)))
-	at := make(map[int]float64, n) // fraction of all documents in the smallest sample that has this document
+	at := make(map[int]float64, n) // per document: fraction of documents in the smallest sample that contains it
 	for k, class := range classes {
 		r.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
 		first := r.Float64()

@@ -16,7 +16,7 @@ import (
 const DefaultFolds = 5
 
 // Strata returns the first class of each of n documents. A document without a class gets the class
-// after the last if labels are separate, else class -1.
+// after the last if labels are independent, else class -1.
 func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -36,13 +36,13 @@ func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
 type Division struct {
 	Folds int
 	Seed  uint64
-	Runs  bool // each fold is a run of consecutive documents of each class, instead of a random part
+	Runs  bool // folds consist of consecutive documents of each class, instead of random documents
 }
 
 // Divide returns the fold of each of n documents, and the number of folds. c has the labels and
-// groups. Each fold has a part of each class or, in regression, of all documents. A document
-// without a class is in fold -1 unless labels are separate. The documents of a group are in one
-// fold. Runs ignore groups; there are fewer than Folds folds if every class has fewer documents.
+// groups. Folds are stratified by class, except in regression. A document without a class is in
+// fold -1 unless labels are independent. The documents of a group are in one fold. Runs ignore
+// groups. With Runs, there are fewer than Folds folds if every class has fewer documents.
 func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds int, err error) {
 	classes := make([]int, n)
 	if m != MeanSquaredError {
@@ -78,7 +78,8 @@ func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds 
 	return fold, d.Folds, err
 }
 
-// runs divides the documents of each class into runs. No run of the largest class is empty.
+// runs divides the documents of each class into runs of consecutive documents. No run of the
+// largest class is empty.
 func runs(classes []int, folds int) ([]int, int) {
 	count, at, fold := map[int]int{}, map[int]int{}, make([]int, len(classes))
 	most := 1
@@ -98,9 +99,10 @@ func runs(classes []int, folds int) ([]int, int) {
 	return fold, folds
 }
 
-// Grouped is [solver.Folds] with all documents of a group in one fold. It assigns groups by size,
-// largest first; the seed orders groups of equal size. Each group goes to the fold with the
-// smallest fraction of the group's classes. Ties go to the fold with the fewest documents.
+// Grouped is like [solver.Folds], but puts all documents of a group into one fold. It assigns
+// groups in order of decreasing size. The seed orders groups of equal size. Each group goes to the
+// fold that has the smallest fraction of the documents of the group's classes so far. Ties go to
+// the fold with the fewest documents.
 func Grouped(labels []int, groups []int64, k int, seed uint64) []int {
 	if groups == nil {
 		return solver.Folds(labels, k, seed)

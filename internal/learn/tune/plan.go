@@ -8,7 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Work estimates the work on n documents, Square·n² + Linear·n, in units of a kernel value.
+// Work estimates the work on n documents, Square·n² + Linear·n. The unit is the computation of one
+// kernel value.
 type Work struct{ Square, Linear float64 }
 
 // On returns the work on n documents.
@@ -25,11 +26,11 @@ func (w *Work) Add(times float64, of Work, share float64) {
 	w.Linear += times * of.Linear * share
 }
 
-// The scheme round compares keptKernels kernels; later rounds compare keptSchemes candidates.
+// The scheme round compares the best keptKernels kernels. Later rounds compare the best keptSchemes
+// candidates.
 const keptKernels, keptSchemes = 3, 2
 
-// finalRound and weighting are the names of the last round of a search, and of the round of kernels
-// that learn from labels.
+// finalRound and weighting are the names of the last round, and of the round of supervised kernels.
 const finalRound, weighting = "all", "weighting"
 
 func (g *Candidates) rounds() (names []string) {
@@ -79,7 +80,7 @@ func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 		return extended(g.kept(best, keptSchemes), keptSchemes+1, len(g.Epsilon), func(q *Candidate, i int) {
 			q.Epsilon = g.Epsilon[i]
 		})
-	case finalRound: // also tries the best settings on each tokenizer, to show its gain
+	case finalRound: // also tries the best settings on each tokenizer, to show how much tokenizers matter
 		return distinct(append(slices.Clone(best[:min(len(best), g.Final)]), extended(best, 1, g.Terms, cuts)...))
 	}
 	kept := g.kept(best, keptSchemes)
@@ -92,7 +93,7 @@ func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 		own = append(own, extended([]Candidate{q}, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })...)
 	}
 	for cut := range g.Terms {
-		if g.Alike && g.Measure == MeanSquaredError && cut != best[0].Terms { // smoother kernels need a larger C
+		if g.Alike && g.Measure == MeanSquaredError && cut != best[0].Terms { // other terms may need a larger C
 			own = append(own, extended([]Candidate{g.on(best, cut)}, 1, len(g.C), cs)...)
 		}
 	}
@@ -136,8 +137,8 @@ func (g *Candidates) kept(best []Candidate, n int) []Candidate {
 	return kept
 }
 
-// on returns the best candidate, but with tokenizer cut. If its kernel doesn't suit cut, it returns
-// the best candidate that was tried with cut, or else the first kernel of cut.
+// on returns the best candidate, but with tokenizer cut. If one of the two tokenizers has its own
+// kernels, on returns the best candidate that was tried with cut, or else cut's first kernel.
 func (g *Candidates) on(best []Candidate, cut int) Candidate {
 	q := best[0]
 	if g.Own[cut] == nil && g.Own[q.Terms] == nil {
@@ -162,8 +163,8 @@ func extended(all []Candidate, first, values int, set func(q *Candidate, i int))
 	return distinct(out)
 }
 
-// onSecond returns the second best terms, if any, with the kernels of the second family, because
-// terms that help one kernel family may not help another family.
+// onSecond returns candidates with the second-best tokenizer, if any, and the kernels of the second
+// kernel family, because terms that help one kernel family may not help another family.
 func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Terms != best[0].Terms })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
@@ -203,7 +204,8 @@ const maxOver, minWork = 2.5, 24e6
 // minAlike is the minimum if Alike is set.
 const minTraining, minAlike = 6e8, 1.5e8
 
-// mayTake returns the work of a training on n documents, or a minimum if terms are chosen.
+// mayTake returns the work of training on n documents, but at least minAlike or minTraining if
+// tokenizers are compared.
 func (h *choosing) mayTake(n float64) float64 {
 	much := h.on.Training().On(n)
 	switch {
@@ -226,7 +228,7 @@ func (h *choosing) least() int {
 
 // planned returns the candidates that a round compares, and its sample size, which is at least the
 // previous size. If the smallest sample is too much work for all candidates, the round keeps the
-// first candidate, and each further candidate that fits into the work. If Final is set, all
+// first candidate, and each further candidate that fits into the work limit. If Final is set, all
 // candidates are kept.
 func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
@@ -249,7 +251,7 @@ func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([
 	}
 	least = min(max(int(min(documents, n, float64(most))), least), h.most)
 	over := max(maxOver*share, minWork)
-	forced := h.from.Final == 0 && float64(least) > documents // otherwise the sample is small enough for all candidates
+	forced := h.from.Final == 0 && float64(least) > documents // the smallest sample is too large for all candidates
 	if !forced {
 		return some, least
 	}

@@ -20,7 +20,7 @@ import (
 // Measure is the metric by which candidates are compared.
 type Measure string
 
-// The measures are for one class per document, for separate labels, and for regression.
+// The measures are for one class per document, for independent labels, and for regression.
 const (
 	Accuracy         Measure = "accuracy"
 	MicroF1          Measure = "micro_f1"
@@ -57,7 +57,7 @@ func (m Measure) Format(v float64) string {
 	return fmt.Sprintf("%.2f%%", 100*v)
 }
 
-// Of returns the measure's value in a score.
+// Of returns the value of the measure in a score.
 func (m Measure) Of(s *score.Score) float64 {
 	switch m {
 	case MicroF1:
@@ -76,11 +76,12 @@ type Result struct {
 	SE       float64   // standard error of the mean: SD / √folds
 	ToBest   *Difference
 
-	// Score covers all documents. Its Calibration is for probabilities fitted on the other folds.
+	// Score covers all documents. Its Calibration is computed from probabilities fitted on the
+	// other folds.
 	Score  *score.Score
 	ByFold []*score.Score // one score per fold; an evaluator may omit ByFold
 
-	Elapsed time.Duration // time for all folds; on shared tiles, the time of workers that solved its problems
+	Elapsed time.Duration // time for all folds; on shared kernel tiles, total time of workers for its problems
 
 	Unfinished int // number of binary classifiers whose training stopped before it converged
 
@@ -90,9 +91,9 @@ type Result struct {
 	SupportByFold []int
 }
 
-// NewResult scores predictions of documents by models that were trained without the document's
-// fold. c has the documents' labels. fold[i] is the fold of document i, or -1 if the document is
-// left out.
+// NewResult scores predictions from cross-validation: each document is predicted by a model trained
+// without the document's fold. c has the documents' labels. fold[i] is the fold of document i, or
+// -1 if the document is left out.
 func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ *Result, err error) {
 	r := &Result{Measure: Accuracy}
 	switch {
@@ -130,7 +131,8 @@ func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ 
 	return r, nil
 }
 
-// ofNumbers scores estimates, and for comparison the mean target of the other folds.
+// ofNumbers scores the estimates of a regression. For comparison, it also scores the mean target of
+// the other folds.
 func ofNumbers(c *corpus.Corpus, values []float64, fold []int, folds int) (*score.Score, error) {
 	targets, err := score.Targets(c, len(values))
 	if err != nil {

@@ -87,8 +87,9 @@ func (h *choosing) preferOwn(r *Round) {
 // maxSupervised is the maximum number of supervised kernels to compare with the chosen candidate.
 const maxSupervised = 3
 
-// weighted returns the chosen candidate and supervised kernels to compare: the kernel with the
-// chosen t, then the first kernels of the list. It also returns the sample size.
+// weighted returns the chosen candidate and the supervised kernels to compare with it: first the
+// kernel with the chosen kernel's t, then the first kernels of the list. It also returns the sample
+// size.
 func (h *choosing) weighted(rounds int) ([]Candidate, int) {
 	kernels := h.from.Supervised
 	if h.from.Final > 0 || len(kernels) == 0 || h.on.Fits(kernels[0]) != nil {
@@ -132,7 +133,7 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 	return nil
 }
 
-// conclude ends a round with its chosen candidate.
+// conclude adds a completed round to the result, with q as the chosen candidate.
 func (h *choosing) conclude(r *Round, q Candidate) {
 	compare(r.Points, r.Best)
 	h.out.Candidate = q
@@ -183,7 +184,7 @@ const maxWider = 8
 
 // wider returns the neighbours of the best candidate of a round that the round hasn't tried.
 func (h *choosing) wider(r *Round) (more []Candidate) {
-	stuck := h.from.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too large for these targets
+	stuck := h.from.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too large for training to converge
 	if h.from.Near == nil && !stuck {
 		return nil
 	}
@@ -201,7 +202,7 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 			add(q)
 		}
 	case len(h.from.C) > 1 && (r.Compares == "C" || r.Compares == finalRound):
-		steps := []int{-2, 2} // powers of 10
+		steps := []int{-2, 2} // factors 0.1 and 10
 		if r.Compares == finalRound {
 			steps = []int{-1, 1}
 		}
@@ -225,7 +226,7 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 // lowestC and highestC bound values of C outside the list, in units of Candidates.Unit.
 const lowestC, highestC = 1e-3, 1e4
 
-// stepC rounds c to the nearest of 0.1, 0.3, 1, 3, 10, … and returns the value some steps later.
+// stepC rounds c to the sequence 0.1, 0.3, 1, 3, 10, … and returns the element that is steps later.
 func stepC(c float64, steps int) float64 {
 	at := int(math.Round(2*math.Log10(c))) + steps
 	digit := [2]string{"1", "3"}[at&1]
@@ -233,7 +234,7 @@ func stepC(c float64, steps int) float64 {
 	return v
 }
 
-// round compares candidates on a sample, and then their neighbours.
+// round compares candidates on a sample, and then the neighbours of the best candidate.
 func (h *choosing) round(ctx context.Context, r *Round, some []Candidate) (err error) {
 	docs := slices.Clone(h.order[:r.Documents])
 	slices.Sort(docs)
@@ -308,7 +309,7 @@ func (h *choosing) compare(ctx context.Context, r *Round, some []Candidate, e Ev
 	h.total = max(h.total, h.done+h.now) // terms other than the first may cost more
 	points := make([]Point, len(some))
 	err := e.Evaluate(ctx, some, func(i int, p Point) {
-		p.Candidate = some[i] // the corpus, not the sample, resolves gamma
+		p.Candidate = some[i] // without parameters resolved on the sample, such as gamma
 		points[i] = p
 		h.tried.Add(1)
 	})

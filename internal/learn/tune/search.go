@@ -22,7 +22,7 @@ func (q Candidate) SameKernel(o Candidate) bool {
 	return q.Terms == o.Terms && kernel.Equal(q.Kernel, o.Kernel)
 }
 
-// Same reports whether another candidate is the same.
+// Same reports whether the two candidates have the same settings.
 func (q Candidate) Same(o Candidate) bool {
 	return q.SameKernel(o) && q.Scheme == o.Scheme && q.Regularization == o.Regularization
 }
@@ -54,7 +54,7 @@ type Point struct {
 // Evaluator cross-validates candidates.
 type Evaluator interface {
 	// Evaluate calls done with the index and the result of each completed candidate, in any order,
-	// but not concurrently. An evaluator that resolves a kernel parameter sets it in the point.
+	// but not concurrently. An evaluator that resolves a kernel parameter sets the parameter in p.
 	Evaluate(ctx context.Context, all []Candidate, done func(i int, p Point)) error
 }
 
@@ -72,10 +72,10 @@ func (f *Found) Fits() (n int) {
 	return n
 }
 
-// Search compares candidates. With minC, Best is the point with the smallest C that differs from
-// the best point only in C and is worse by at most the standard error of their differences over
-// folds. If ctx is done, or after another error, the result has the completed points. each, if not
-// nil, is called with each completed point.
+// Search compares candidates. With minC, Best is the point with the smallest C among the points
+// that differ from the best point only in C and are worse by at most the standard error of the
+// differences over folds. If ctx is done, or after another error, the result has the completed
+// points. each, if not nil, is called with each completed point.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, minC bool, each func(Point),
 ) (*Found, error) {
@@ -111,10 +111,10 @@ func compare(points []Point, best int) {
 	}
 }
 
-// smallestC returns the index of the point with the smallest C that differs from best only in C and
-// is worse by at most the standard error of their differences over folds. The difference is also
-// limited to most, because few folds estimate the standard error badly. best is the index of the
-// best point.
+// smallestC returns the index of the point with the smallest C among the points that differ from
+// the best point only in C and are worse by at most the standard error of the differences over
+// folds. The difference is also limited to most, because few folds estimate the standard error
+// badly. best is the index of the best point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
