@@ -24,5 +24,5 @@ func describe(f *archive.File, m *Model) {
 	archive.Table(f, "coefficients", k, n, func(i int) *[]float64 { return &m.Functions[i].Coefficients })
 }
 
-// Write writes the model, with the same bytes on every platform.
+// Write writes the model. The bytes are the same on every platform.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -8,14 +8,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// settle bounds the duality gap of each column from above, without a pass over Kₙₘ. A column has
-// converged if the bound is at most Tolerance times its objective P. For every a,
+// settle computes an upper bound on the duality gap of each column, without a pass over Kₙₘ. A
+// column has converged if the bound is at most Tolerance times its objective P. For every a,
 //
 //	min P ≥ D(a) = -½‖Φᵀa‖² - C Σᵢ ℓ*(-aᵢ/C),  Φ = KₙₘT⁻¹,
 //
 // where ℓ* is the conjugate of ℓ in f, and C is multiplied by the document's weight. If aᵢ =
-// -Cℓ'(fᵢ), then P - D = ½‖g‖² for the gradient g in u. The rows of Φ at landmarks are the rows of
-// Tᵀ, so adding b to a at the landmarks gives
+// -Cℓ'(fᵢ), then P - D = ½‖g‖² for the gradient g with respect to u. The rows of Φ at landmarks are
+// the rows of Tᵀ, so adding b to a at the landmarks gives
 //
 //	P - D(a + b) = ½‖g - Tb‖² + C Σⱼ (ℓ(fⱼ) + ℓ*(qⱼ) - qⱼfⱼ),  qⱼ = ℓ'(fⱼ) - bⱼ/C.
 //

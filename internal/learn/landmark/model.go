@@ -87,8 +87,9 @@ func (m *Model) Bytes() int64 {
 // chunk is the number of documents that are embedded at a time.
 const chunk = 8192
 
-// Predict predicts documents, see package task. Unknown terms only affect kernels of the distance,
-// see [kernel.Opened].
+// Predict returns classes, decision values and, for the logistic loss, probabilities of documents.
+// Unknown terms only affect kernels of the distance, see [kernel.Opened]. For errors, see package
+// task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	do, err := opt.do()
 	if err != nil {
@@ -148,7 +149,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 }
 
 // probabilities returns 1/(1 + e^-f) for each class. If together is set, each document has one
-// class, and the probabilities are scaled to a sum of 1. If all are 0, they become equal.
+// class, and the probabilities are scaled to sum to 1. If all are 0, they become equal.
 func probabilities(f []float64, together bool) []float64 {
 	p, sum := make([]float64, len(f)), 0.0
 	for c, v := range f {

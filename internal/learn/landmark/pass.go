@@ -10,9 +10,9 @@ import (
 )
 
 // pass computes T⁻ᵀ(Kₙₘ+1)ᵀR in one pass over the documents, where f replaces each row of W =
-// (Kₙₘ+1)T⁻¹u by a row of R. f also adds to figures, and pass returns the sums of the figures,
-// added in row order. If Options.Pass is set, Options.Pass computes the same sums from q, and f
-// isn't called.
+// (Kₙₘ+1)T⁻¹u by a row of R. f also adds to figures, an array of the given length, whose sums over
+// all rows pass returns. Rows are added in order. If Options.Pass is set, it computes the same sums
+// from q, and f isn't called.
 func (t *training) pass(
 	ctx context.Context, u [][]float64, q *Request, figures int, f func(row int, w, figures []float64),
 ) (g [][]float64, sums []float64, err error) {
@@ -52,7 +52,8 @@ func (t *training) pass(
 	return g, sums[p:], nil
 }
 
-// over makes a pass over the rows of a matrix, for the vectors in the columns of v.
+// over multiplies the rows of matrix by the columns of v in one pass, and calls f as in
+// [training.pass].
 func (t *training) over(
 	ctx context.Context, matrix *engine.Rectangle, v *mat.Dense, figures int, f func(row int, w, figures []float64),
 ) (*Sums, error) {

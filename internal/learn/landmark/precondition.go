@@ -9,15 +9,15 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// preconditioner holds the factor of I + C w n/m TTᵀ for each C, which is the Hessian in u if
-// KₙₘᵀDKₙₘ = w n/m Kₘₘ².
+// preconditioner holds, for each C, the Cholesky factor A of I + C w n/m TTᵀ. This matrix is the
+// Hessian with respect to u if KₙₘᵀDKₙₘ = w n/m Kₘₘ².
 type preconditioner struct {
 	t       *training
 	factors []*dense.Square
-	weights []float64 // mean weights w of the factors
+	weights []float64 // w of each factor
 }
 
-// stale is the ratio of mean weights below which a factor is recomputed.
+// stale is the ratio of w to the factor's w below which a factor is recomputed.
 const stale = 0.25
 
 // suit computes the missing and stale factors for columns.
@@ -47,8 +47,8 @@ func (p *preconditioner) suit(ctx context.Context, columns []*column) error {
 	return nil
 }
 
-// each calls f for the factor of each C, with the concatenated vectors of its columns. It returns
-// the vectors after f has changed them.
+// each calls f for the factor of each C, with the concatenated vectors of the columns with this C.
+// It returns the vectors after f has changed them.
 func (p *preconditioner) each(
 	ctx context.Context, columns []*column, r [][]float64, f func(a *dense.Square, b []float64) error,
 ) (out [][]float64, err error) {
@@ -77,7 +77,7 @@ func (p *preconditioner) each(
 	return out, nil
 }
 
-// solve returns (AᵀA)⁻¹r for the vectors of columns.
+// solve returns (AᵀA)⁻¹r for each column's r.
 func (p *preconditioner) solve(ctx context.Context, columns []*column, r [][]float64) ([][]float64, error) {
 	return p.each(ctx, columns, r, func(a *dense.Square, b []float64) error {
 		if err := a.Forward(ctx, p.t.do, b); err != nil {
@@ -87,7 +87,7 @@ func (p *preconditioner) solve(ctx context.Context, columns []*column, r [][]flo
 	})
 }
 
-// lengths returns √(rᵀ(AᵀA)⁻¹r).
+// lengths returns √(rᵀ(AᵀA)⁻¹r) for each column's r.
 func (p *preconditioner) lengths(ctx context.Context, columns []*column, r [][]float64) ([]float64, error) {
 	b, err := p.each(ctx, columns, r, func(a *dense.Square, b []float64) error { return a.Forward(ctx, p.t.do, b) })
 	out := make([]float64, len(columns))
@@ -97,8 +97,9 @@ func (p *preconditioner) lengths(ctx context.Context, columns []*column, r [][]f
 	return out, err
 }
 
-// firsts computes the gradient norms at f = 0, where columns start unless they are warm-started
-// from a smaller C.
+// firsts computes the preconditioned gradient norm at f = 0 for each new column. The first gradient
+// of a column is at f = 0, unless the column is warm-started from a smaller C. Then the gradient at
+// f = 0 is known up to the factor C.
 func (p *preconditioner) firsts(ctx context.Context, columns []*column, gradients [][]float64) error {
 	var r [][]float64
 	for i, c := range columns {

@@ -22,9 +22,9 @@ import (
 const PassRows = 512
 
 // Request describes the sums of a pass over the documents that another process computes. K is the
-// n×m matrix of kernel values between documents and landmarks, plus 1. A gradient needs Kᵀℓ'(K At),
-// a step Kᵀ(ℓ”(K At) ∘ K Step), with ℓ” = 1 if At is empty. Losses are multiplied by the documents'
-// weights.
+// n×m matrix of kernel values between documents and landmarks, plus 1. A gradient needs Kᵀℓ'(K At).
+// A step needs Kᵀ(ℓ”(K At) ∘ K Step), with ℓ” replaced by 1 if At is empty. Losses are multiplied
+// by the documents' weights.
 type Request struct {
 	Rows      int       `json:"rows"`              // number of training documents
 	Landmarks []int     `json:"landmarks"`         // indices of documents
@@ -121,9 +121,9 @@ type Passing struct {
 	q *Request
 }
 
-// NewPassing prepares documents. c and s must be the corpus and settings of the training run.
-// opt.ISA affects rounding. It fails if the request doesn't match the corpus, or if [Train] would
-// fail.
+// NewPassing prepares the computation of the sums of q. c and s must be the corpus and settings of
+// the training run. opt.ISA affects rounding. It fails if the request doesn't match the corpus, or
+// if [Train] would fail.
 func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*Passing, error) {
 	s, k, err := s.resolve()
 	if err != nil {
@@ -215,7 +215,7 @@ func (s *Sums) from(row int) *Sums {
 	return s
 }
 
-// columnsOf returns the concatenated vectors v as the columns of a matrix with m rows.
+// columnsOf returns a matrix of m rows. Its columns are the vectors that are concatenated in v.
 func columnsOf(v []float64, m int) *mat.Dense {
 	p := len(v) / m
 	d := mat.NewDense(m, p, nil)
@@ -225,7 +225,7 @@ func columnsOf(v []float64, m int) *mat.Dense {
 	return d
 }
 
-// request completes a request with the landmarks and the vectors.
+// request sets the landmarks and the vectors of q.
 func (t *training) request(q *Request, alpha []float64) *Request {
 	q.Rows = len(t.rows)
 	for _, at := range t.chosen {

@@ -40,11 +40,11 @@ type Settings struct {
 	C         float64       `param:"c" default:"1" above:"0" flag:""`          // regularization parameter
 	Scheme    solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Tolerance stops the search when the duality gap is at most Tolerance times the objective and
-	// the gradient norm at most Tolerance times its value at f = 0.
+	// Tolerance stops training when the duality gap is at most Tolerance times the objective and
+	// the gradient norm is at most Tolerance times the norm at f = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
 	Iterations int     `param:"passes" default:"100" min:"1" help:"maximum number of passes"`
-	Seed       uint64  // seed of the landmarks
+	Seed       uint64  // seed for choosing landmarks
 }
 
 // resolve checks the settings and sets defaults.
@@ -69,7 +69,8 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// Options don't affect the results. The zero value works.
+// Options are the options of training and predictions. They don't affect the results. The zero
+// value works.
 type Options struct {
 	ISA         string // instruction set; default the fastest
 	Workers     int    // number of goroutines; default one per CPU
@@ -78,7 +79,7 @@ type Options struct {
 	// Progress is called with the progress, never concurrently. Default: none.
 	Progress func(run.Progress)
 
-	// Pass replaces the passes of this process: it calls add for all blocks in order, with the sums
-	// that [Passing] computes. The model stays bit-identical. Default: none.
+	// Pass, if not nil, replaces the passes of this process. It must call add for all blocks in
+	// order, with the sums that [Passing] computes. The model stays bit-identical.
 	Pass func(ctx context.Context, q *Request, add func(block int, s *Sums) error) error
 }

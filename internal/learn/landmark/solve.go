@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// column is a search for one class and one C, in u = Tα.
+// column is the state of the optimisation for one class and one C. The variables are u = Tα.
 type column struct {
-	at, class, which int // index among columns searched together, class, index of C
+	at, class, which int // index among columns optimised together, class, index of C
 	penalty          float64
 
 	u          []float64
@@ -29,8 +29,8 @@ type column struct {
 }
 
 // The inner iterations of a Newton step end at the relative gradient norm forcing, or after
-// stepPasses passes. A step is halved if the objective decreases by less than the fraction enough
-// of the predicted decrease.
+// stepPasses passes. A step is halved, but not below minOfStep/2, while the objective decreases by
+// less than enough times the predicted decrease.
 const (
 	forcing    = 0.1
 	stepPasses = 15
@@ -38,7 +38,7 @@ const (
 	minOfStep  = 1e-3
 )
 
-// fit runs the searches for all classes and all C.
+// fit optimises all classes for all C.
 func (t *training) fit(ctx context.Context) ([]*column, error) {
 	var all []*column
 	for which, penalty := range t.cValues {
@@ -53,7 +53,8 @@ func (t *training) fit(ctx context.Context) ([]*column, error) {
 	return all, t.searches(ctx, all)
 }
 
-// searches searches all columns together with the squared loss, otherwise one C after the other.
+// searches optimises all columns together for the squared loss. For other losses it optimises one C
+// after another, with warm starts.
 func (t *training) searches(ctx context.Context, all []*column) error {
 	if t.s.Loss == Square {
 		return t.search(ctx, all)
@@ -74,9 +75,9 @@ func (t *training) searches(ctx context.Context, all []*column) error {
 	return nil
 }
 
-// search takes Newton steps for all columns together until the gradient and gap of each are within
-// the tolerance, or until no passes are left. The last pass evaluates the final columns, after
-// undoing steps that are too long. The squared loss needs one step.
+// search takes Newton steps for all columns together until the gradient and the gap of each column
+// are within the tolerance, or until no passes are left. The last pass evaluates the final columns,
+// after undoing steps that are too long. The squared loss needs one step.
 func (t *training) search(ctx context.Context, columns []*column) error {
 	var weights []float32 // ℓ'' of each document and column
 	if t.s.Loss != Square {
@@ -137,7 +138,7 @@ func (c *column) walk(size float64) {
 	}
 }
 
-// gradients computes gradients, objectives and document weights in one pass.
+// gradients computes gradients, objectives and ℓ” for all columns in one pass.
 func (t *training) gradients(
 	ctx context.Context, columns []*column, weights []float32, stride int,
 ) ([][]float64, error) {
@@ -191,7 +192,7 @@ func (t *training) losses(classes []int, row int, w, figures []float64, weigh fu
 	}
 }
 
-// sign returns y of a row.
+// sign returns y of a row: 1 if it has the class, else -1.
 func (t *training) sign(row, class int) float64 {
 	if slices.Contains(t.c.Labels.Of(t.rows[row]), int32(class)) {
 		return 1

@@ -22,7 +22,7 @@ import (
 // about four times this error.
 const independent = 1e-5
 
-// Train trains a model, see package task.
+// Train trains a model. For errors, see package task.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, s, nil, opt)
 	if err != nil {
@@ -33,7 +33,7 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Mod
 
 // TrainPath trains a model for each C in cValues, in ascending order, with the same landmarks. If
 // cValues is nil, C is Settings.C. With the squared loss, all classifiers share each pass over the
-// documents; otherwise each classifier warm-starts from the next smaller C.
+// documents. With other losses, each classifier warm-starts from the next smaller C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, cValues []float64, opt Options,
 ) ([]*Model, error) {
@@ -60,13 +60,13 @@ type training struct {
 	opt     Options
 	do      dense.Do
 	cValues []float64
-	rows    []int            // training documents
+	rows    []int            // indices of the training documents
 	x       *sparse.Embedded // embedded training documents
 
 	chosen []int // landmarks, as indices into rows
 	e      *engine.Engine
 	matrix *engine.Rectangle
-	factor *dense.Square // factor of k + 1 between landmarks
+	factor *dense.Square // Cholesky factor of k + 1 on the landmarks
 	passes int
 
 	point   *Request  // request of the last gradients
@@ -91,7 +91,7 @@ func newTraining(
 	if t.do, err = opt.do(); err != nil {
 		return nil, err
 	}
-	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // accepts any embedding
+	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // any embedding is allowed
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
 	for _, i := range t.rows {
@@ -137,8 +137,8 @@ func (o Options) do() (dense.Do, error) {
 	return do, err
 }
 
-// machines returns the number of searches. With two classes, one search suffices, because the
-// second classifier is the negated first.
+// machines returns the number of binary classifiers to train: one for two classes, because the
+// second is the negated first, otherwise one per class.
 func (t *training) machines() int {
 	if len(t.c.Classes) == 2 && t.s.Scheme != solver.Labels {
 		return 1
@@ -146,15 +146,16 @@ func (t *training) machines() int {
 	return len(t.c.Classes)
 }
 
-// bytes returns the memory of training in addition to the corpus, see [Need].
+// bytes returns the memory of training in addition to the corpus, see [TrainBytes].
 func (t *training) bytes() int64 {
 	s := t.c.Size()
 	s.Documents, s.Classes = len(t.rows), t.machines()
 	return TrainBytes(s, t.s, len(t.cValues), t.do.Workers)
 }
 
-// TrainBytes bounds the memory of training in addition to the corpus, without stored kernel rows:
-// embedded documents, landmark matrices, vectors of the search, and the buffers of a pass.
+// TrainBytes returns an upper bound in bytes on the memory of training in addition to the corpus:
+// embedded documents, landmark matrices, the vectors of the optimisation, and the buffers of a
+// pass. It doesn't include stored kernel rows.
 func TrainBytes(s corpus.Size, q Settings, numC, workers int) int64 {
 	n, m, p := int64(s.Documents), int64(min(max(q.Landmarks, 1), s.Documents)), int64(s.Classes)
 	if q.Loss == Square {
@@ -241,7 +242,7 @@ func (t *training) ready(ctx context.Context) error {
 	return err
 }
 
-// take sets the landmarks and makes their engine.
+// take sets the landmarks and creates their engine.
 func (t *training) take(ctx context.Context, chosen []int) error {
 	z, err := t.embed(ctx, chosen)
 	if err != nil {
@@ -255,8 +256,8 @@ func (t *training) take(ctx context.Context, chosen []int) error {
 const unsaidBytes = 1 << 30
 
 // room returns the limit on stored kernel rows in bytes. It is 90% of the remaining budget, because
-// garbage is freed late. Without a budget it is half of the available memory, or unsaidBytes if
-// that is unknown.
+// the garbage collector frees memory late. Without a budget it is half of the available memory, or
+// unsaidBytes if that is unknown.
 func (t *training) room() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
 		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
@@ -303,7 +304,7 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 	return out, nil
 }
 
-// machine makes the binary classifier from the result of a search.
+// machine converts the solution of column c to a binary classifier.
 func (t *training) machine(ctx context.Context, c *column) (*DecisionFunction, error) {
 	m := &DecisionFunction{
 		Coefficients: slices.Clone(c.u), Objective: c.objective, Gap: c.gap, Gradient: c.gradient,
