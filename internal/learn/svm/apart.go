@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// byFold reports whether an embedding learns column scales or label weights from documents, so that
-// each fold needs an embedding fitted to the other folds.
+// byFold reports whether an embedding learns column scales or weights from labels, so that each
+// fold needs an embedding fitted to the other folds.
 func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
 // heldOut predicts each fold with settings s, after training on the other folds.

@@ -20,9 +20,9 @@ var calibrationRuns = tune.Division{Folds: calibrationFolds, Runs: true}
 // thresholdFolds is the number of folds on which the thresholds of labels are tuned.
 const thresholdFolds = 3
 
-// calibrate fits probabilities of trained binary classifiers to held-out decision values, which it
-// takes from known or computes on the same matrix. It tunes the rejection threshold that settings
-// request, and returns the calibration of the held-out probabilities.
+// calibrate fits sigmoids of trained binary classifiers to held-out decision values. It takes these
+// values from known, or else computes them on the same matrix. It tunes the rejection threshold
+// that s requests, and returns the calibration of the held-out probabilities.
 //
 // A fold has consecutive documents of each class in corpus order. Related documents, such as the
 // messages of a thread or a week, are then mostly held out together.
@@ -58,7 +58,7 @@ func (p *Problem) calibrate(
 		if machine == nil {
 			continue
 		}
-		if c.Functions[i].Sigmoid = machine.Sigmoid; c.Thresholds != nil { // thresholds are part of Rho
+		if c.Functions[i].Sigmoid = machine.Sigmoid; c.Thresholds != nil { // Rho includes the threshold
 			c.Functions[i].Sigmoid.B += c.Functions[i].Sigmoid.A * c.Thresholds.Above[i]
 		}
 	}
@@ -94,7 +94,7 @@ func (p *Problem) calibrates(s *Settings) bool {
 }
 
 // Calibrates reports whether probabilities of a training run on corpus c can be calibrated, see
-// [Problem.Train]. It needs two documents of each of two classes or, for separate labels, two
+// [Problem.Train]. It needs two documents of each of two classes or, for independent labels, two
 // documents with the same first label.
 func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 	s, documents := &Settings{Type: model.CSVC, Scheme: scheme}, c.Documents.Rows()
@@ -117,9 +117,9 @@ func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 // temperature of the probabilities or of the log odds.
 var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
-// calibration returns the index of the best method in ways by log loss, and its calibration. The
-// probabilities of each fold are fitted on the other folds. If s.Reject is set, it also returns the
-// answers.
+// calibration selects a calibration method by log loss. It returns the method's index in ways, and
+// its calibration. The probabilities of each fold are fitted on the other folds. If s.Reject is
+// set, it also returns the answers.
 func (f *folded) calibration(
 	ctx context.Context, o *together,
 ) (way int, found *score.Calibration, answers []answer, err error) {
@@ -217,8 +217,8 @@ func (f *folded) temper(c *solver.Classifier, decisions [][]float64, without, wa
 	return err
 }
 
-// signs yields each binary classifier m with a function that returns 1 for documents of its
-// positive class, -1 for its negative class, and 0 for other documents.
+// signs yields, for each binary classifier m, a function that returns 1 for documents of its
+// positive class, -1 for documents of its negative class, and 0 for other documents.
 func (f *folded) signs(scheme solver.Scheme, classes int) func(func(m int, of func(i int) int) bool) {
 	return func(yield func(m int, of func(i int) int) bool) {
 		if scheme == solver.OneVsOne {

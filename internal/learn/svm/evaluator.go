@@ -40,8 +40,9 @@ type Evaluator struct {
 	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	tune.Division
 
-	// Problem returns the problem for a tokenizer index and an embedding, and closes the previous
-	// engine. It is called once per pair, when the previous problem is no longer in use.
+	// Problem returns the problem for a tokenizer index and an embedding, and closes the engine of
+	// the previous problem. It is called once per pair, when the previous problem is no longer in
+	// use.
 	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
 
 	// Outcomes, if not nil, returns the outcome of a task of [NewTasks], so that no matrix is
@@ -96,7 +97,8 @@ func partsOf(all []tune.Candidate) (parts []*part) {
 	return order
 }
 
-// shares reports whether two parts have the same documents.
+// shares reports whether two parts have the same tokenizer and embedding, so that they share a
+// problem.
 func (p *part) shares(o *part) bool { return p.cut == o.cut && p.embedding == o.embedding }
 
 // inPath sorts kernels and their candidates into the order of validation, and resolves default

@@ -26,7 +26,7 @@ type folded struct {
 	parts  []int // fold of each document, -1 if it is left out
 
 	labels  []int     // one class per document
-	sets    [][]int   // separate labels of each document
+	sets    [][]int   // independent labels of each document
 	targets []float64 // targets of a regression
 
 	only []int // folds to validate; nil for all
@@ -81,7 +81,7 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 		slices.SortStableFunc(f.order, func(a, b int) int {
 			da, db := p.corpus.order[a], p.corpus.order[b]
 			switch {
-			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // the other folds are two contiguous ranges of a row
+			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // makes the other folds two contiguous ranges of a row
 				return part[da] - part[db]
 			case f.labels != nil && f.labels[a] != f.labels[b]:
 				return a - b // the problem's order is by class, unlabelled documents last
@@ -98,8 +98,8 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 // matrix returns the matrix of a kernel, in the order of f. The matrix is valid until the next
 // call.
 //
-// A validation reads each value about twenty times, so kernel values are stored. In their order,
-// the training documents of a class are two contiguous ranges of a row.
+// A validation reads each value about twenty times, so kernel values are stored. In this order, the
+// training documents of a class are two contiguous ranges of a row.
 func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
 	g, err := f.p.gram(k)
 	switch {
@@ -144,8 +144,8 @@ func (f *folded) trial() *solver.Trial {
 	}
 }
 
-// validate trains and predicts folds for all cells. near holds warm starts from validations with
-// other kernels.
+// validate trains without each fold and predicts it, for all cells. near holds warm starts from
+// validations with other kernels.
 func (f *folded) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
 ) ([]*solver.Validation, error) {

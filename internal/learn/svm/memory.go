@@ -12,20 +12,22 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// budget divides the memory of a problem.
+// budget holds the memory limits of a problem in bytes.
 type budget struct {
 	tiles int64 // cache of tiles of c
-	rows  int64 // rows of kernel values that the solver keeps
+	rows  int64 // rows of kernel values that the solver caches
 }
 
-// Sizes are in bytes. Documents, tiles and rows take further memory.
+// Sizes are in bytes.
 const (
-	// documentBytes is the solver's memory per document and worker except rows. A variable with its
-	// bounds and gradient takes 46 bytes (a regression has two variables), and a copy without
-	// left-out documents takes as many. Working sets and positions of rows take 60.
+	// documentBytes is the solver's memory per document and worker, except rows of kernel values. A
+	// variable with its bounds and gradient takes 46 bytes, and a regression has two variables per
+	// document. A copy without left-out documents doubles this. Working sets and positions of rows
+	// take another 60 bytes.
 	documentBytes = 256
 
-	// gatherRows and gatherLeast (bytes) bound the rows that a worker reads to drop columns.
+	// A worker's buffer for rows from which it drops columns has gatherRows rows, or gatherLeast
+	// bytes if that is more.
 	gatherRows, gatherLeast = 64, 4 << 20
 
 	// smallRows is the memory for rows if the whole matrix is cached: enough for the working sets
@@ -37,11 +39,11 @@ const (
 	// took 30 of 43 s, mostly for the first write to its memory.
 	largeBytes = 4 << 30
 
-	// setRows is the maximum number of rows in a working set; fewer rows make the solver slow.
+	// setRows is the maximum number of rows in a working set. Fewer rows make the solver slow.
 	setRows = 256
 
-	// The fraction 1/garbagePart of the memory is left for uncollected garbage. Without it, a limit
-	// of 900 MiB was exceeded by 4 MiB.
+	// The fraction 1/garbagePart of the memory limit is left for uncollected garbage. Without it, a
+	// limit of 900 MiB was exceeded by 4 MiB.
 	garbagePart = 50
 
 	// machineBytes is the memory for each document of each binary classifier: its position and sign
@@ -76,13 +78,13 @@ func (s *Settings) machines(classes int64) (each, all int64) {
 type sizes struct {
 	n, values, classes, panel, workers int64
 
-	held   int64 // memory of the process, with the problem's copies of corpus data except embedded documents
+	held   int64 // memory of the process, including the problem's copies of corpus data, but no embedded documents
 	engine int64
-	kept   int64 // memory that the engine reports, once it exists
-	making int64 // peak before the engine exists
-	apart  int64 // memory of the problem while folds have their own problems; 0 if all folds use the problem
+	kept   int64 // memory of the engine, estimated until the engine exists
+	making int64 // maximum memory before the engine exists
+	apart  int64 // additional memory while folds have their own problems; 0 if folds share the problem
 
-	supervised bool // thresholds and calibrations make problems of folds, too
+	supervised bool // the embedding learns from labels, so thresholds and calibrations need problems of folds, too
 }
 
 // sizes returns upper bounds for a problem with the given numbers of documents and values. embedder
@@ -124,7 +126,7 @@ func (z *sizes) set() int64 { return 4 * z.n * min(setRows, z.n) }
 // whole returns the memory of the matrix.
 func (z *sizes) whole() int64 { return 4*z.n*z.n + z.n }
 
-// model returns the maximum memory of a model, with all documents as support vectors with raw
+// model returns the maximum memory of a model, in which all documents are support vectors with raw
 // values.
 func (z *sizes) model() int64 { return 8*z.values + 24*z.n }
 
@@ -187,7 +189,7 @@ func (z *sizes) rereads(t Task) bool {
 	return all > 1 || t.Folds > 0 || s.Calibrated || s.Probabilities || s.Thresholds
 }
 
-// need bounds the Options.MemoryBytes that suffice for tasks.
+// need returns an upper bound on the Options.MemoryBytes that tasks need.
 func (z *sizes) need(o *Options, tasks []Task) int64 {
 	if z.supervised {
 		tasks = slices.Clone(tasks)
@@ -212,9 +214,10 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 	return max(making, bytes+bytes/(garbagePart-1)+1)
 }
 
-// plan divides the remaining memory. A matrix that fits is stored whole, except for a single large
-// problem. Otherwise rows and tiles get half of the memory each. Rows get more if the tasks need
-// more, and all memory if only one problem is solved, because tiles are then read only once.
+// plan divides the remaining memory between tiles and rows. A matrix that fits is stored whole,
+// except for a single large problem. Otherwise rows and tiles get half of the memory each. Rows get
+// more if the tasks need more, and all memory if only one problem is solved, because tiles are then
+// read only once.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	z := &p.bound
 	z.engine = e.Info().Bytes

@@ -14,8 +14,8 @@ type Options struct {
 	ISA     string // instruction set; default: the best that the CPU supports
 	Workers int    // number of goroutines; default: one per CPU. Results don't depend on it
 
-	// Device makes a back end that computes c and kernels instead of the CPU, see engine.Options.
-	// The problem's Engine closes it. Default: none.
+	// Device creates a back end that computes c and kernels instead of the CPU, see engine.Options.
+	// Closing the problem's Engine closes the device. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	// Kernels are user-defined kernels (kernel.New), for predictions. A model names such a kernel

@@ -30,7 +30,7 @@ type FoldOutcome struct {
 // outcome is the result of validating one kernel and one cell.
 type outcome struct {
 	folds []*FoldOutcome // nil for folds that weren't validated
-	busy  time.Duration  // time of workers
+	busy  time.Duration  // total time of workers
 }
 
 // held lists the documents of a fold, in the order of f.

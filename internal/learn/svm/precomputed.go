@@ -16,13 +16,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// NewPrecomputed is [NewProblem] for a precomputed Gram matrix. Row i of c.Documents holds the
-// kernel values K(xᵢ, xⱼ) in columns j = 0, …, n-1, as made by [sparse.FromDense]. The kernel in
-// settings must be [kernel.Precomputed], which is the default here. To predict a document, pass the
-// row of its kernel values with all training documents.
+// NewPrecomputed is like [NewProblem], for a precomputed Gram matrix. Row i of c.Documents holds
+// the kernel values K(xᵢ, xⱼ) in columns j = 0, …, n-1, as made by [sparse.FromDense]. The kernel
+// in settings must be [kernel.Precomputed], which is the default here. To predict a document, pass
+// the row of its kernel values with all training documents.
 //
 // A matrix from [engine.Engine.Gram] gives the same binary classifiers, bit for bit, as training on
-// the documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the largest absolute value; the
+// the documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the largest absolute value. The
 // value in the earlier row is used for both. opt.Device and opt.CacheBytes are ignored.
 //
 // It fails if the matrix isn't square or isn't symmetric, or if NewProblem fails.
@@ -46,7 +46,8 @@ func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Proble
 	return p, err
 }
 
-// asymmetry is the maximum difference of symmetric values, relative to the largest value.
+// asymmetry is the maximum difference of K(xᵢ, xⱼ) and K(xⱼ, xᵢ), relative to the largest absolute
+// value.
 const asymmetry = 1e-5
 
 // square returns m as a dense symmetric matrix, with rows and columns in the given order.

@@ -35,7 +35,7 @@ type Predictor struct {
 // NewPredictor embeds the support vectors of a model and makes an engine on them. If the kernel is
 // an inner product and there is no device, it computes [Weights] instead of an engine, provided
 // that memory suffices for both. It fails if the kernel is unknown, if the support vectors of a
-// precomputed kernel have no document numbers, if more memory is needed than allowed, if the device
+// precomputed kernel have no document indices, if more memory is needed than allowed, if the device
 // fails, and within a second after ctx is done.
 func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor, error) {
 	p := &Predictor{m: m, opt: opt, own: &supportEngine{}}
@@ -86,7 +86,7 @@ func (p *Predictor) Close() error {
 	return e.Close()
 }
 
-// kernels returns the loops of an instruction set; "" means the best instruction set.
+// kernels returns the assembly kernels of an instruction set. For "" it returns the best kernels.
 func kernels(isa string) (*asm.Kernels, error) {
 	if isa == "" {
 		return asm.Best(), nil
@@ -114,10 +114,11 @@ func (p *Predictor) Kernel() kernel.Kernel { return p.k }
 // panels, but so few documents that workers finish at about the same time.
 const chunkDocuments = 256
 
-// Predict predicts documents. Terms must be numbered as in the training corpus; unknown terms are
-// ignored. With a precomputed kernel, column j of the row of document x is K(x, xⱼ) for training
-// document j. Values are the same bit for bit with any number of workers. It fails if the embedding
-// refuses a value, if more memory is needed than allowed, and within a second after ctx is done.
+// Predict returns the predictions for documents. Terms must be numbered as in the training corpus.
+// Unknown terms are ignored. With a precomputed kernel, column j of the row of document x is K(x,
+// xⱼ) for training document j. Values are the same bit for bit with any number of workers. It fails
+// if the embedding rejects a value, if more memory is needed than allowed, and within a second
+// after ctx is done.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	if p.rows > 0 {
 		if err := p.hasColumns(docs); err != nil {
@@ -139,8 +140,8 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 }
 
 // KernelRows returns the kernel values of documents (rows) with support vectors (columns). It is
-// nil if the model has no support vectors or has a precomputed kernel. It returns the errors of
-// Predict.
+// nil if the model has no support vectors or has a precomputed kernel. It fails for the same
+// reasons as Predict.
 func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
 	e, err := p.SupportEngine(ctx)
 	if e == nil || err != nil {

@@ -44,10 +44,10 @@ type dataset struct {
 }
 
 // NewProblem embeds a corpus and makes an engine for it. It computes no kernel values yet. It
-// neither changes nor keeps the corpus, so the caller may release it.
+// doesn't change or retain the corpus, so the caller may release the corpus.
 //
 // It fails if the corpus has no documents or has two classes with the same name, if the embedding
-// refuses a value, if more memory is needed than allowed, and when ctx is done.
+// rejects a value, if more memory is needed than allowed, and when ctx is done.
 func NewProblem(ctx context.Context, c *corpus.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
 	return newProblem(ctx, c, corpus.Fit(embedding, c), opt)
 }
@@ -107,7 +107,7 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 }
 
 // embed embeds the documents of the corpus in the order of the problem, and concurrently computes
-// its digest.
+// the corpus's digest.
 func (p *Problem) embed(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder) (err error) {
 	ctx, report := startReporter(ctx, p.opt.Progress, "embedding", 0)
 	defer report.Finish(&err)
@@ -188,7 +188,8 @@ func (p *Problem) Build(ctx context.Context) error {
 	return p.cached.Build(ctx)
 }
 
-// single returns the class of each document, or -1 for none. It fails for several classes.
+// single returns the class of each document, or -1 for none. It fails if a document has several
+// classes.
 func (p *Problem) single() ([]int, error) {
 	labels := make([]int, p.Len())
 	for i := range labels {

@@ -62,8 +62,8 @@ func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *
 	return report(ctx, f, func(int64) Progress { return r.last() })
 }
 
-// startReporter reports a stage to f every 100 ms until Finish of the reporter. If f is nil,
-// progress is only counted. The returned context is cancelled by Finish, or when f panics.
+// startReporter reports a stage to f every 100 ms until the reporter's Finish is called. If f is
+// nil, progress is only counted. The returned context is cancelled by Finish, or when f panics.
 func startReporter(
 	ctx context.Context, f func(Progress), stage string, total int64,
 ) (context.Context, *run.Reporter) {

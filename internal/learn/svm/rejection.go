@@ -60,7 +60,7 @@ type answer struct {
 	Part        int // index of the held-out fold
 }
 
-// Alternative is another error target, and the coverage that reaches it.
+// Alternative is another error target, and the coverage at which the target is met.
 type Alternative struct {
 	Error    float64 `json:"error"`
 	Coverage float64 `json:"coverage"`
@@ -68,7 +68,7 @@ type Alternative struct {
 
 // Alternatives describes other thresholds on the same answers.
 type Alternatives struct {
-	ErrorOfAll float64       `json:"error_of_all"` // error without a threshold
+	ErrorOfAll float64       `json:"error_of_all"` // error rate without a threshold
 	Targets    []Alternative `json:"targets,omitempty"`
 }
 
@@ -77,9 +77,9 @@ const rejectionLevels = 50
 
 // tuneRejection finds the lowest threshold that reaches a target (coverage or error E) on k folds.
 //
-// An error is tested at fixed coverages, strictest threshold first. A threshold at which w of a
-// answers are wrong passes at level α if the number X of wrong answers in a new batch of m = a/k
-// answers has
+// An error target is tested at fixed coverages, strictest threshold first. A threshold at which w
+// of a answers are wrong passes at level α if the number X of wrong answers in a new batch of m =
+// a/k answers has
 //
 //	P(X > E·m) <= α,   X ~ BetaBinomial(m, w + 1, a - w)
 //
@@ -87,7 +87,7 @@ const rejectionLevels = 50
 // hypergeometric. If the folds differ by more than chance, a, w and m are divided by their
 // dispersion, Pearson's χ²/(k-1) over all answers.
 //
-// The fallback procedure (Wiens, Pharmaceutical Statistics 2, 2003) has an α of 5% for all
+// The fallback procedure (Wiens, Pharmaceutical Statistics 2, 2003) has a total α of 5% for all
 // thresholds. The strictest threshold that would pass with two wrong answers (or one, or none) gets
 // 3%, and the thresholds of 40, 60, 80 and 100% coverage get 0.5% each. A threshold that passes
 // leaves its α to the next threshold.
@@ -185,7 +185,7 @@ func dispersion(parts map[int]*answered) float64 {
 	return max(1, chi/float64(len(parts)-1))
 }
 
-// level is a threshold to test, with its answers.
+// level is a threshold to test, with the counts of its answers.
 type level struct {
 	solver.Rejection
 	count answered

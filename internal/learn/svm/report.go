@@ -20,7 +20,7 @@ type Report struct {
 	Gap        float64 // largest gap of a binary classifier
 
 	Gram  time.Duration // time to compute tiles before the solver starts
-	Solve time.Duration // time of the solver, including the rows it requests
+	Solve time.Duration // time of the solver, including the computation of rows that it requests
 
 	Thresholds *solver.Thresholds // thresholds of labels, if Settings request them
 

@@ -68,7 +68,7 @@ func (o *problems) close() error {
 // that reach the tolerance.
 const stepsEach, minSteps = 200, 50_000
 
-// Open implements tune.Samples. Only the last round of a search computes probabilities.
+// Open implements tune.Samples. Only the last round of a choice computes probabilities.
 func (m *Samples) Open(
 	r *tune.Round, cut func(ctx context.Context, cut int) (*corpus.Corpus, int64, error),
 	stage func() (string, int64, int64),
@@ -93,8 +93,8 @@ func (m *Samples) Open(
 	}
 }
 
-// The unit of work is the cost of a dot product of two documents. Mapping it to a kernel value
-// costs half as much. Linear terms are for embedding and tokenising.
+// The unit of work is the cost of a dot product of two documents. Mapping a dot product to a kernel
+// value costs half as much. Linear terms are for embedding and tokenising.
 var (
 	dotWork    = tune.Work{Square: 1, Linear: 500}
 	kernelWork = tune.Work{Square: 0.5}
@@ -130,7 +130,7 @@ func (m *Samples) Work(all []tune.Candidate, folds int) (total tune.Work) {
 	for i, q := range all {
 		first := func(same func(o tune.Candidate) bool) bool { return !slices.ContainsFunc(all[:i], same) }
 		sameCut := func(o tune.Candidate) bool { return o.Terms == q.Terms }
-		if m.From.Counted != nil && first(sameCut) { // once, for all embeddings
+		if m.From.Counted != nil && first(sameCut) { // counted once for all embeddings
 			total.Add(m.From.Counted[q.Terms], countWork, 1)
 		}
 		e := q.Kernel.Embedding()

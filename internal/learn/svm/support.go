@@ -15,8 +15,8 @@ type supportEngine struct {
 }
 
 // SupportEngine returns the engine of the support vectors. If predictions use weights, the first
-// call makes the engine. The engine is nil if the kernel is on sets or precomputed, or if there are
-// no support vectors. It fails if memory doesn't suffice, if a device fails, and when ctx is done.
+// call makes the engine. The engine is nil if the kernel is precomputed, or if there are no support
+// vectors. It fails if memory doesn't suffice, if a device fails, and when ctx is done.
 func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()

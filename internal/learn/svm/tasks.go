@@ -10,8 +10,8 @@ import (
 )
 
 // Tasks divides an evaluation into tasks that can run independently, in any order, on different
-// computers. Each task is a fold of a path of kernels with all cells; each kernel warm-starts from
-// the previous kernels. Tasks hold no documents and may be used concurrently.
+// computers. A task is one fold, for a path of kernels and all cells. Each kernel of a path
+// warm-starts from the previous kernels. Tasks hold no documents and may be used concurrently.
 type Tasks struct {
 	v     Evaluator
 	paths []*part // one task per path and fold
@@ -110,8 +110,8 @@ func (t *Tasks) Validate(p *Problem) error {
 	return nil
 }
 
-// gather passes the outcomes of a part's tasks to keep, starting with task number *tasks. Points
-// are the same as from run, bit for bit, except for times.
+// gather passes the outcomes of a part's tasks to keep, starting with task *tasks. Points are the
+// same as from run, bit for bit, except for times.
 func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, keep keeper) error {
 	kernels := 0
 	for _, own := range part.paths() {

@@ -32,14 +32,14 @@ type Settings struct {
 	Weights map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 
 	// Balanced weights each class not named in Weights by the number of other documents divided by
-	// its size; in one-vs-one, by the mean size divided by its size. Document weights are ignored.
-	// Default: no.
+	// the class's size or, in one-vs-one, by the mean class size divided by the class's size.
+	// Document weights are ignored. Default: no.
 	Balanced bool `param:"balanced" flag:""`
 
 	Tolerance         float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
 	Shrinking         Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
 	Probabilities     bool      // probabilities by a sigmoid for each binary classifier, as in LIBSVM
-	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated together, see Problem.Train
+	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated probabilities, see Train
 	Thresholds        bool      `param:"thresholds" wants:"0 or 1" flag:""`    // thresholds of labels, tuned on folds
 	IndependentLabels bool      // for solver.Labels: trains each label as a separate problem, see solver.Training
 	Seed              uint64    // seed of the folds for probabilities and thresholds
@@ -50,7 +50,7 @@ type Settings struct {
 	steps int // maximum number of steps per problem; 0 = the solver's default
 }
 
-// Shrinking enables shrinking in the solver. Its zero value, formatted as 1, means yes.
+// Shrinking enables shrinking in the solver. The zero value, formatted as 1, enables it.
 type Shrinking int
 
 // String implements fmt.Stringer.
@@ -65,7 +65,7 @@ func (s *Settings) numbers() solver.Regularization {
 	return solver.Regularization{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon}
 }
 
-// Used returns the numbers that the type uses.
+// Used returns the regularization parameters that the type uses.
 func (s *Settings) Used() solver.Regularization { return s.Type.Used(s.numbers()) }
 
 // SettingsOf returns the known parameters of a model's training.
@@ -394,7 +394,8 @@ func (p *Problem) raw(rows []int) *sparse.CSR {
 	return out
 }
 
-// appendRaw appends the original terms and values of row i of x, except terms that the embedding drops.
+// appendRaw appends the original terms and values of row i of x, except terms that the embedding
+// drops.
 func appendRaw(x *sparse.Embedded, i int, terms []uint32, values []float32) ([]uint32, []float32) {
 	f := x.Embedder
 	columns, raw := x.Terms[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[i]:x.Offsets[i+1]]
@@ -403,10 +404,10 @@ func appendRaw(x *sparse.Embedded, i int, terms []uint32, values []float32) ([]u
 			terms, values = append(terms, f.Terms[j]), append(values, v)
 		}
 	}
-	next := 0 // column
+	next := 0 // next column
 	upTo := func(end int) {
 		for ; f.Shifts != nil && next < end; next++ {
-			add(next, float32(f.Shifts[next])) // the shift becomes 0
+			add(next, float32(f.Shifts[next])) // not in x, because scaling maps the shift to 0
 		}
 		next = end + 1
 	}

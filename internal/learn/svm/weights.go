@@ -50,7 +50,7 @@ var maxWeights int64 = 2 << 30
 // weightRows is the number of support vectors that are added up at a time.
 const weightRows = 512
 
-// maxParts is the maximum number of column ranges.
+// maxParts is the maximum number of column ranges that are added up concurrently.
 const maxParts = 64
 
 // hasWeights reports whether predictions use weights. Weights need an inner product and no device,
@@ -70,10 +70,11 @@ func (p *Predictor) hasWeights() bool {
 	return int64(len(m.Classifier.Functions))*int64(m.Embedder.Cols()) <= most/8
 }
 
-// WeightsOf adds up the weights of a model's decision functions for its kernel, which must be an
-// inner product, with the given number of workers (0 = one per CPU). Sums are in float64 in the
-// order of support vectors, without fused operations, so results are bit-identical for any number
-// of workers. It fails if a support vector can't be embedded, and when ctx is done.
+// WeightsOf returns the weights of a model's decision functions. k is the model's kernel, which
+// must be an inner product. workers is the number of goroutines, 0 for one per CPU. Sums are in
+// float64 in the order of support vectors, without fused multiply-adds, so results are
+// bit-identical for any number of workers. It fails if a support vector can't be embedded, and when
+// ctx is done.
 func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {
 	unit, _ := kernel.InnerProduct(k)
 	machines := m.Classifier.Functions
