@@ -20,7 +20,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The first value of a list of candidates is used while other parameters are compared.
+// These lists hold candidate values. The first value of a list is used while other parameters are
+// compared.
 var (
 	chosenC           = []float64{10, 1, 100}
 	chosenRegressionC = []float64{1, 10, 100, 0.1} // C for regression, in units of the targets' spread
@@ -122,8 +123,8 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 	default:
 		out.Kernels, err = suiting(g.Kernel, histograms, vectors)
 	}
-	// For separate labels, supervised embeddings aren't tried, because tuning thresholds on folds
-	// would need a matrix per fold.
+	// For independent labels, supervised embeddings aren't tried, because tuning thresholds on
+	// folds would need a matrix per fold.
 	if err != nil || c.Vocabulary == nil || c.Tokenizer.Columns().HasNumbers() || s.Scheme == solver.Labels ||
 		len(g.Embeddings) > 0 || g.Fixed() || regression {
 		return out, err

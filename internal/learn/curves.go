@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Curve describes how well a score separates the documents of a class from others at each
+// Curve describes how well a score separates the documents of a class from other documents at each
 // threshold. The score is the class's probability, or its decision value if there are no
 // probabilities. In one-vs-one, the decision value is the mean over pairs. With TP true and FP
 // false positives, P positives and N negatives,
@@ -16,9 +16,9 @@ import (
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   precision and recall: (TP/P, TP/(TP+FP)),
 //	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over descending thresholds
 //
-// AUC uses the trapezoidal rule. It is the probability that a positive scores above a negative;
-// ties count half. scikit-learn has the same definitions. Sources: Fawcett, Pattern Recognition
-// Letters 27 (2006); Davis and Goadrich, ICML 2006.
+// AUC uses the trapezoidal rule. It is the probability that a positive scores above a negative,
+// where ties count half. scikit-learn has the same definitions. Sources: Fawcett, Pattern
+// Recognition Letters 27 (2006); Davis and Goadrich, ICML 2006.
 type Curve struct {
 	Class            string       `json:"class,omitempty"` // "" for the pooled decisions of all classes (micro average)
 	Documents        int          `json:"documents"`       // number of positives
@@ -27,7 +27,8 @@ type Curve struct {
 	ROC, Precision   [][2]float64 `json:"-"` // points at least 1/200 apart
 }
 
-// maxPooled limits the decisions in a pooled curve; above it, evenly spaced documents are sampled.
+// maxPooled is the maximum number of decisions in a pooled curve. If there are more, evenly spaced
+// documents are sampled.
 const maxPooled = 1 << 20
 
 // decision holds the score of a document, and whether the document is a positive.

@@ -33,9 +33,10 @@ type Evaluation struct {
 	Score    *score.Score `json:"-"`
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
-	// Coverage is the error rate of the most confident documents, for each confidence. Answered
-	// holds the largest fraction of documents that are predicted with an error rate of at most 1,
-	// 2, 5 and 10%. Both are nil for regression and separate labels.
+	// Coverage has an element for each distinct confidence, with the error rate of the documents
+	// that have at least this confidence. Answered has the elements of Coverage with the most
+	// documents at error rates of at most 1, 2, 5 and 10%. Both are nil for regression and
+	// independent labels.
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
@@ -43,7 +44,7 @@ type Evaluation struct {
 	// models.
 	Curves []Curve `json:"curves,omitempty"`
 
-	Novel []NoveltyBin `json:"by_novelty,omitempty"` // numbers of documents by rank, if predictions have ranks
+	Novel []NoveltyBin `json:"by_novelty,omitempty"` // numbers of documents by rank; nil if predictions have no ranks
 
 	Importance []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
 
@@ -58,12 +59,12 @@ type Outcome struct {
 	Row
 	Scored          bool
 	Correct         bool
-	True, Predicted int      // indices in Score.Classes of the true and the predicted class; -1 = none
+	True, Predicted int      // indices into Score.Classes of the true and the predicted class; -1 = none
 	wrong           int      // index of the most confidently wrong label; -1 = none
-	own             []string // true classes of the document, sorted for separate labels
+	own             []string // true classes of the document, sorted for independent labels
 
-	// Confidence is the prediction's probability, or |f| without probabilities. For separate
-	// labels, it is the confidence in Mistake.Wrong; for regression, it is the error.
+	// Confidence is the prediction's probability, or |f| without probabilities. For independent
+	// labels, it is the confidence in Mistake.Wrong. For regression, it is the error.
 	Confidence float64
 }
 
@@ -104,7 +105,7 @@ func (v *Evaluation) byNovelty() {
 type Mistake struct {
 	Index int `json:"-"` // index of the document in the corpus; Row.Document is its name, or its number from 1
 	Row
-	Wrong string               `json:"wrong,omitempty"` // most confidently wrong separate label: "x" or "not x"
+	Wrong string               `json:"wrong,omitempty"` // most confidently wrong independent label: "x" or "not x"
 	Why   *DocumentExplanation `json:"why,omitempty"`   // explanation by words if the text was kept, else by terms
 	Marks []Mark               `json:"marks,omitempty"` // positions of these words in the text
 
@@ -112,8 +113,8 @@ type Mistake struct {
 }
 
 // Copy is a document with a nearly identical training document. c is 1 minus the cosine of the
-// square roots of their relative term frequencies. It is at most 0.02, so about two words in a
-// hundred differ. If texts were kept, c is computed from all words, else from the known terms.
+// square roots of the documents' relative term frequencies. It is at most 0.02, so about two words
+// in a hundred differ. If texts were kept, c is computed from all words, else from the known terms.
 type Copy struct {
 	Document int     `json:"document"` // number of the document, from 1
 	Training int     `json:"training"` // number of the nearest training document, from 1

@@ -50,11 +50,11 @@ type TermWeight struct {
 // explained is the advice in errors about models that can't be explained.
 const explained flagtext.Words = "use a model with weights, such as -type linear or an SVM with -kernel linear"
 
-// Explain returns the n most positive and the n most negative terms of each class; ties are broken
+// Explain returns the n most positive and the n most negative terms of each class. Ties are broken
 // by column. In one-vs-one, a class is explained by the mean of its binary classifiers' decision
 // functions. If class isn't "", each binary classifier of class has its own row. For SVMs with a
 // nonlinear kernel, weights are mean effects over the stored training documents. The documents are
-// sampled evenly if all would take more than about 4·10⁸ kernel values.
+// sampled evenly if all documents would take more than about 4·10⁸ kernel values.
 //
 // It fails if n < 1 or class is unknown, if m has neither terms nor documents, or if Predict fails.
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
@@ -316,7 +316,7 @@ func (t *weights) name(column int) string {
 	return fmt.Sprint(term)
 }
 
-// row lists the n most positive and the n most negative weights of m; ties are broken by column.
+// row lists the n most positive and the n most negative weights of m. Ties are broken by column.
 func (t *weights) row(m weightsOfMachine, n int) Explained {
 	out := Explained{Class: m.class, Against: m.against, Positive: []TermWeight{}, Negative: []TermWeight{}}
 	for _, w := range m.weights {

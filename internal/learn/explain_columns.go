@@ -14,7 +14,7 @@ import (
 )
 
 // ColumnEffect is the effect of a column of a row: f(x) - f(x without the terms of the column). In
-// a table of values, a removed number is replaced by its mean over the training documents.
+// a table of values, a removed number is replaced by the column's mean over the training documents.
 type ColumnEffect struct {
 	Column string  `json:"column"` // column name; names of columns in one text view are joined by commas
 	Value  string  `json:"value"`
@@ -24,8 +24,8 @@ type ColumnEffect struct {
 }
 
 // ExplainColumns returns the effects of the columns on the prediction of document i, in descending
-// order of absolute effect. Row i of raw has the document's values. It returns the errors of
-// [ExplainDocument].
+// order of absolute effect. Row i of raw has the document's values. It fails for the same reasons
+// as [ExplainDocument].
 func ExplainColumns(
 	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i int, o Options,
 ) ([]ColumnEffect, error) {

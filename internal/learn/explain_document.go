@@ -14,10 +14,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// DocumentExplanation explains a model's prediction for a document x by a number f(x). Larger
-// values favour Label. In one-vs-one, f is the decision value of Label against Against. In
-// one-vs-rest, f is Label's decision value minus Against's. For separate labels and regression, f
-// is the decision value. For a one-class model, f is the decision value times the predicted sign.
+// DocumentExplanation explains a model's prediction for a document x by a value f(x). Larger values
+// favour Label. In one-vs-one, f is the decision value of Label against Against. In one-vs-rest, f
+// is Label's decision value minus Against's. For independent labels and regression, f is the
+// decision value. For a one-class model, f is the decision value times the predicted sign.
 type DocumentExplanation struct {
 	Label   string  `json:"label"`             // predicted label
 	Against string  `json:"against,omitempty"` // second class; "" if f depends on Label alone
@@ -25,7 +25,8 @@ type DocumentExplanation struct {
 	Known   int     `json:"terms_known"`       // number of distinct known terms in the document
 
 	// Terms lists the terms whose removal changes f most. Support lists the support vectors with
-	// the largest contributions to f, with their signs. It is empty unless the model is an SVM.
+	// the largest contributions to f, with their signs. Support is empty unless the model is an
+	// SVM.
 	Terms   []TermEffect    `json:"terms"`
 	Support []SupportEffect `json:"support_vectors,omitempty"`
 }
@@ -52,12 +53,12 @@ type SupportEffect struct {
 }
 
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
-// most, and by the n support vectors with the largest contributions to f. For any learner, an
+// most, and by the n support vectors with the largest contributions to f. For any learner, each
 // effect takes one prediction without the term, and is as accurate as a prediction. Effects don't
 // add up to f.
 //
-// It fails if n < 1, if document i doesn't exist, if the model has a kernel on sets or a
-// precomputed kernel, or if a prediction fails.
+// It fails if n < 1, if document i doesn't exist, if the model has a precomputed kernel, or if a
+// prediction fails.
 func ExplainDocument(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n int, o Options,
 ) (*DocumentExplanation, error) {
@@ -131,11 +132,11 @@ type explaining struct {
 	whole   *sparse.CSR                               // the document
 	parts   int                                       // number of parts of the document (terms or words)
 	terms   []termPart                                // nil if parts are words or columns
-	label   int                                       // separate label to explain, -1 for the largest f
+	label   int                                       // index of the label to explain, for independent labels; -1 for the label with the largest f
 	without func(first, end int) (*sparse.CSR, error) // returns copies of the document, each without one part
 }
 
-// explain explains the document; part returns the name of part j and its count in the document.
+// explain explains the document. part returns the name of part j and its count in the document.
 func (x *explaining) explain(ctx context.Context, part func(j int) (string, float64)) (*DocumentExplanation, error) {
 	predicted, err := x.o.Ready.Predict(ctx, x.whole)
 	if err != nil {
@@ -198,12 +199,12 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 type margin struct {
 	first, less int // indices of decision values: f = sign·(first - less); less is -1 for none
 	sign        float64
-	second      int    // index of the class in Against, -1 for none
+	second      int    // index of the class in Against; -1 for none
 	value       bool   // f is the estimate, or the value of a one-class model
-	name        string // label of f, for separate labels
+	name        string // label of f, for independent labels
 }
 
-// of returns f of document i.
+// of returns the decision value f that the margin defines, for document i.
 func (f *margin) of(p *model.Prediction, i int) float64 {
 	if f.value {
 		return f.sign * p.Value[i]
@@ -277,7 +278,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 }
 
 // Margin returns the decision value f of document i, as in [DocumentExplanation], and the second
-// class, or "" if f depends on the label alone. It fails if a classifier has only one class.
+// class, or "" if f depends on the label alone. It fails for classifiers with only one class.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
 	if a.OneClass || a.Numbers {
 		return p.Value[i], "", nil

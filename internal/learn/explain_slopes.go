@@ -14,10 +14,10 @@ import (
 //
 //	∂cₛ/∂nⱼ = -p qⱼ uⱼ (sⱼ - uⱼ ⟨u, s⟩ᵥ₍ⱼ₎/⟨u, u⟩ᵥ₍ⱼ₎),   ∂‖x‖/∂nⱼ = p qⱼ uⱼ² ‖x‖
 //
-// The derivative of ‖x‖ is used if norms differ between documents. [kernel.Slopes] computes the
-// kernel's derivatives. A support vector equal to the document contributes 0, because its c is
-// minimal there. The result is nil if histograms are paired, or if the norms in the kernel depend
-// on n differently.
+// The derivative of ‖x‖ is used if the kernel depends on norms that differ between documents.
+// [kernel.Slopes] computes the kernel's derivatives. A support vector equal to the document
+// contributes 0, because its c is minimal there. The result is nil if the embedding isn't for dot
+// products, or if the norms in the kernel depend on n differently.
 func slopes(
 	ctx context.Context, m KernelMachine, k kernel.Kernel, beta []float64, doc *sparse.CSR,
 ) ([]float64, error) {
@@ -35,7 +35,7 @@ func slopes(
 		return nil, err
 	}
 	if f.Open && slices.Contains(x.Terms, uint32(len(f.Terms))) {
-		return nil, nil // a column combines several terms
+		return nil, nil // the last column combines several terms
 	}
 	terms, counts := doc.Row(0)
 	columns, u := x.Terms, x.Unit64(0, nil)

@@ -21,8 +21,8 @@ type Mark struct {
 	Effect float64 `json:"effect"`
 }
 
-// These limits apply to the number of distinct words and to the bytes of a text, because each word
-// takes one prediction of the whole text.
+// These limits apply to the number of distinct words and to the size of a text in bytes, because
+// each word takes one prediction of the whole text.
 const (
 	maxWords    = 400
 	longestText = 64 << 10
@@ -124,7 +124,7 @@ func wordsOf(text string) (words []string, places []place) {
 	return words, places
 }
 
-// lacking returns a text without one of its words.
+// lacking returns a text with all occurrences of one of its words replaced by spaces.
 func lacking(text string, places []place, word int) string {
 	var b strings.Builder
 	from := 0

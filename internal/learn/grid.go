@@ -69,7 +69,7 @@ func (g *Grid) Total() int {
 	return len(g.all)
 }
 
-// Kernels returns the kernels of support vector machines to compare.
+// Kernels returns the SVM kernels to compare.
 func (g *Grid) Kernels() []kernel.Kernel { return g.kernels }
 
 // Point is a combination of settings.
@@ -89,9 +89,10 @@ type Words struct {
 	Values []string
 }
 
-// NewGrid makes a grid of all combinations of lists. A list may be for any parameter of the
-// learner. For SVMs these are kernel, C, nu, epsilon, scheme, embed, ngrams and kernel parameters.
-// Without lists of numbers or kernels, it uses default lists, or samples if o.Work allows it.
+// NewGrid makes a grid of all combinations of the values in lists. A list may be for any parameter
+// of the learner. For SVMs these are kernel, C, nu, epsilon, scheme, embed, ngrams and kernel
+// parameters. Without lists of numbers or kernels, it uses default lists, or samples if o.Work
+// allows it.
 //
 // It fails for unknown parameters, and for invalid values and options.
 func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, error) {

@@ -23,7 +23,7 @@ import (
 type Importance struct {
 	Column string  `json:"column"` // column name, as in ColumnEffect
 	Drop   float64 `json:"drop"`
-	SE     float64 `json:"standard_error"` // standard error over rows; R² assumes an exact variance of targets
+	SE     float64 `json:"standard_error"` // standard error over rows; for R², the variance of the targets is assumed to be exact
 }
 
 const (
@@ -103,7 +103,7 @@ func quality(a *About, p *model.Prediction, i int, own []string) float64 {
 }
 
 // right reports whether predicted labels are correct. own holds the document's classes. For
-// separate labels they are sorted.
+// independent labels they are sorted.
 func right(a *About, given, own []string) bool {
 	if a.Scheme == solver.Labels {
 		slices.Sort(given)
@@ -112,8 +112,8 @@ func right(a *About, given, own []string) bool {
 	return slices.Contains(own, given[0])
 }
 
-// mixed returns documents rows[k] in which the terms for which other is true are replaced by the
-// terms of document from[k].
+// mixed returns copies of the documents rows. In copy k, the terms for which other returns true are
+// replaced by the same kind of terms of document from[k].
 func mixed(docs *sparse.CSR, rows, from []int, other func(term uint32) bool) *sparse.CSR {
 	out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 	for k, i := range rows {

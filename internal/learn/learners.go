@@ -143,7 +143,7 @@ func (a *About) Embeds(e *sparse.Embedder) {
 	a.Embedding, a.Terms, a.Columns, a.Width = e.String(), len(e.Terms), e.Terms, e.Width()
 }
 
-// Known returns how many of the terms the model has. The terms must be distinct and ascending.
+// Known returns the number of terms that the model knows. The terms must be distinct and ascending.
 func (a *About) Known(terms []uint32) int {
 	if a.Vocabulary != nil || a.Columns == nil {
 		return len(terms)

@@ -14,8 +14,7 @@ import (
 )
 
 // Lines writes predictions, one line per document: labels joined by commas (- if there are none), a
-// regression estimate, or the 1 or -1 of a one-class model. Then follow the numbers selected by
-// What.
+// regression estimate, or the 1 or -1 of a one-class model. The numbers selected by What follow.
 type Lines struct {
 	What string // labels (default), probabilities or decisions
 	Of   About  // the model
@@ -23,8 +22,9 @@ type Lines struct {
 
 	Name func(i int) string // returns the first cell of document i's line; nil = lines begin with labels
 
-	// Separator separates columns: "," (cells are quoted as in CSV) or "\t". The default is a
-	// space, or a tab if class names contain spaces. After the cell of Name it is a tab.
+	// Separator separates columns: "," (cells are quoted as in CSV) or "\t". If it is "", columns
+	// are separated by spaces, or by tabs if class names contain spaces, and a tab follows the cell
+	// of Name.
 	Separator string
 }
 

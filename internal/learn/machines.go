@@ -24,7 +24,7 @@ type Trained struct {
 	Settings svm.Settings
 
 	Tried  *Found      // choice of the settings; nil if they were set
-	Linear *Validation // linear models on the last round's folds if as good and far cheaper, else nil
+	Linear *Validation // cross-validated linear models, if as good as the SVM and far cheaper; else nil
 	Values int64       // number of nonzero values in the training documents
 }
 

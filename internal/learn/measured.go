@@ -16,9 +16,9 @@ import (
 // them. linear is also a kernel for text.
 var vectorFamilies = []string{"rbf", "linear", "polynomial"}
 
-// NeedsVectors reports whether kernels and an embedding require the values of a table's numbers.
-// They do if the embedding scales columns, or if no embedding is set and all kernels are rbf or
-// polynomial.
+// NeedsVectors reports whether kernels and an embedding require a table's numbers as values instead
+// of terms. They do if the embedding scales columns, or if no embedding is set and all kernels are
+// rbf or polynomial.
 func NeedsVectors(specs []string, embedding string) bool {
 	if embedding != "" {
 		e, err := sparse.ParseEmbedding(embedding)

@@ -15,7 +15,7 @@ type MemoryEstimator interface {
 
 // Need estimates the memory of training in bytes, including documents, for count values of C at a
 // time. If folds isn't 0, it estimates the memory of cross-validation. It is used before documents
-// are read; learners check their memory needs themselves.
+// are read. Learners check their memory needs themselves.
 func (l *Learner) Need(t Trainer, s corpus.Size, count, folds, workers int) int64 {
 	documents := s.Bytes()
 	if folds > 0 && l.Type == "" {

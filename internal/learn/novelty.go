@@ -39,7 +39,7 @@ const (
 )
 
 // NewNovelty computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is the
-// prepared model. If training is nil, it uses the documents that the model stores; if the model
+// prepared model. If training is nil, it uses the documents that the model stores. If the model
 // stores none, it returns nil. For models without a kernel, k is the inner product of the square
 // roots of relative term frequencies. It fails if ctx is done, or if it needs more than the memory
 // limit.
@@ -56,7 +56,7 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 			}
 		}
 		if n.e == nil {
-			return nil, nil // kernel on sets, precomputed kernel, or no support vectors
+			return nil, nil // precomputed kernel, or no support vectors
 		}
 		if n.k, n.f = ready.Kernel(), machines.Embedder; training == nil {
 			docs = machines.Support
@@ -163,7 +163,7 @@ func (n *Novelty) nearest(
 }
 
 // Add sets p.Nearest and p.Rank to v(x) and rank(x), or to NaN and 0 for documents without known
-// terms. It computes as many kernel values as a prediction, and returns the same errors.
+// terms. It computes as many kernel values as a prediction, and fails for the same reasons.
 func (n *Novelty) Add(ctx context.Context, p *model.Prediction, docs *sparse.CSR) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options control the computation and aren't parameters of a [Trainer]. The zero value works.
+// Options are settings other than the parameters of a [Trainer]. The zero value works.
 type Options struct {
 	Seed    uint64   // seed of folds, samples and learners
 	Vectors *Vectors // defaults for vectors that aren't counts; nil for text and counts
@@ -55,8 +55,8 @@ type Options struct {
 // 1, and gamma is 1 divided by the number of columns, as with gamma='scale' in scikit-learn.
 const VectorKernel = "rbf:embed=standard"
 
-// Embedding is the document embedding as a parameter; nil means the embedding of the kernel, or
-// else the default.
+// Embedding is the document embedding as a parameter. If it is nil, the embedding of the kernel is
+// used, or else the default.
 type Embedding struct{ *sparse.Embedding }
 
 // UnmarshalText reads the embedding's specification.
@@ -74,8 +74,8 @@ func (e Embedding) String() string {
 	return e.Embedding.String()
 }
 
-// kernelIn returns the specification of kernel given with embedding e. If given is "", it uses the
-// default kernel for vectors if o.Vectors is set, else the kernel counts.
+// kernelIn returns the specification of kernel given with embedding e. If given is "", the kernel
+// is the default kernel for vectors if o.Vectors is set, else counts.
 func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {
@@ -130,9 +130,10 @@ func SchemeOf(t Trainer) solver.Scheme {
 	return scheme
 }
 
-// Suit sets parameters that depend on the corpus: scheme labels, if a document has several labels
-// and no scheme is set, and class weights, in which "+1" may name class 1. It fails if a weight is
-// for an unknown class, or if labels can't be classes, see [corpus.Corpus.CheckClasses].
+// Suit sets parameters that depend on the corpus. It sets the scheme labels if a document has
+// several labels and no scheme is set. In class weights, it replaces names such as "+1" by the
+// corpus's class name 1. It fails if a weight is for an unknown class, or if labels can't be
+// classes, see [corpus.Corpus.CheckClasses].
 func (l *Learner) Suit(t Trainer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		if n := len(c.Labels.Of(i)); n > 1 && !t.Given("scheme") && (l.Type == "" || l.Type.Classifies()) {

@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predictor is a model prepared for predictions. It may be used concurrently; its progress callback
+// Predictor is a model prepared for predictions. It may be used concurrently. Its progress callback
 // is then called concurrently, too.
 type Predictor interface {
 	Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error)

@@ -28,7 +28,7 @@ type Row struct {
 // document.
 const NoKnownTerm = "no known word"
 
-// RowsOf describes predictions of a corpus, one row per document.
+// RowsOf returns a description of each document's prediction.
 func RowsOf(m Model, p *model.Prediction, c *corpus.Corpus) ([]Row, error) {
 	a := m.About()
 	l := &Lines{Of: a, P: p}

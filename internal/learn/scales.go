@@ -17,9 +17,9 @@ const (
 )
 
 // NoCounts returns the reason why values aren't term counts, or "" if they may be counts. Reasons
-// are [Negative], [Fractions], "columns with different scales" (standard deviations that differ by a
-// factor of more than 30), and "one column", because such vectors differ only in length. It checks
-// the same columns as [Unscaled].
+// are [Negative], [Fractions], "columns with different scales" (standard deviations that differ by
+// a factor of more than 30), and "one column", because such vectors differ only in length. It
+// checks the same columns as [Unscaled].
 func NoCounts(m *sparse.CSR) string {
 	fractions, several := false, false
 	for k, v := range m.Values {
@@ -43,8 +43,9 @@ func NoCounts(m *sparse.CSR) string {
 
 // Unscaled returns the reason for scaling columns before vectors are compared, or "". Reasons are
 // standard deviations that differ by a factor of more than 30 from each other or from 1, and a mean
-// of more than 30 standard deviations. Only columns with values in at least half of the rows count,
-// and only if they hold half of all values, because the columns of sparse terms always differ.
+// of more than 30 standard deviations. Only columns with values in at least half of the rows are
+// checked, and only if they hold half of all values, because the columns of sparse terms always
+// differ.
 func Unscaled(m *sparse.CSR) string {
 	_, why := unscaled(m)
 	return why

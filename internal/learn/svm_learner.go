@@ -246,7 +246,7 @@ func (t *machines) choose(
 		from.Supervised = nil // supervised embeddings need calibrated probabilities
 	}
 	whole := with
-	// The choice ignores probabilities.
+	// the choice doesn't compute probabilities
 	with.Calibrated, with.Probabilities, with.Reject = false, false, svm.RejectionTarget{}
 	on := &svm.Samples{Corpus: c, Settings: with, From: &from, Options: t.options(&o, tasks...)}
 	found, err := tune.Choose(ctx, c, from, on)
@@ -307,14 +307,15 @@ func (t *machines) chosenProblem(
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// mayFall reports whether no setting requires an SVM, so that linear models may replace it.
+// mayFall reports whether no setting requires an SVM, so that linear models may replace the SVM.
 func (t *machines) mayFall(o *Options) bool {
 	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.Given)
 	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.Thresholds &&
 		!(t.Given("scheme") && t.Scheme == solver.OneVsOne)
 }
 
-// From manyDocuments documents on, SVMs cost far more than linear models: the matrix takes 1.6 GB.
+// manyDocuments is the number of documents from which SVMs cost far more than linear models. The
+// matrix then takes 1.6 GB.
 var manyDocuments = 20000
 
 // lines returns a trainer of linear models with the parameters that it shares with t.

@@ -24,7 +24,7 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 	other := func(q tune.Candidate) bool { return q.Kernel.Embedding() != g.all[0].Kernel.Embedding() }
 	several := g.Terms > 1 || slices.ContainsFunc(g.all, other)
 	if several {
-		o.HeldBytes += c.Documents.Bytes() // the corpus is kept
+		o.HeldBytes += c.Documents.Bytes() // the corpus stays in memory
 	}
 	var tasks []svm.Task
 	with := s
@@ -76,7 +76,7 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 	return out, err
 }
 
-// searchSamples compares candidates on growing samples, and the best ones on all documents.
+// searchSamples compares candidates on growing samples, and the best candidates on all documents.
 func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid, o *Options) (*Found, error) {
 	s, err := t.settings(o)
 	if err != nil {

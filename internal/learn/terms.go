@@ -95,7 +95,7 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 }
 
 // searchTerms returns the terms that a search compares. For tables, it adds widths of numbers to
-// [DefaultTerms]. Otherwise it adds variants with and without terms that occur in only one
+// [DefaultTerms]. For text, it adds variants with and without terms that occur in only one
 // document.
 func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	if c.Tokenizer.HasColumns() {

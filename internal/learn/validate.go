@@ -86,7 +86,7 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, 
 // sorted by point, then by C. If ctx is done, or after another error, it contains the completed
 // points.
 //
-// It returns the errors of CrossValidate.
+// It fails for the same reasons as CrossValidate.
 func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
 	own := *g
 	own.Folds = cmp.Or(g.Folds, tune.DefaultFolds)
@@ -259,9 +259,9 @@ type LearningPoint struct {
 
 // LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of each fold's
 // training documents, drawn by o.Seed. The subsets are nested and stratified by class. The last
-// point is made from all, a cross-validation with the same options and folds. It takes at most the
-// time of a cross-validation without shared tiles. It returns the errors of CrossValidate, and
-// fails for regression and one-class models.
+// point is taken from all, a cross-validation with the same options and folds. It takes at most the
+// time of a cross-validation without shared tiles. It fails for the same reasons as CrossValidate,
+// and for regression and one-class models.
 func LearningCurve(
 	ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int, all *Validation,
 ) ([]LearningPoint, error) {
