@@ -86,7 +86,6 @@ type NoveltyBin struct {
 	Correct   int     `json:"right"`
 }
 
-// byNovelty sets v.Novel.
 func (v *Evaluation) byNovelty() {
 	v.Novel = []NoveltyBin{{Max: 0.01}, {Max: 0.05}, {Max: 0.25}, {Max: 0.5}, {Max: 1}}
 	for i := range v.Outcomes {

@@ -122,7 +122,6 @@ func termParts(a About, terms []uint32) (parts []termPart) {
 	return parts
 }
 
-// explaining is the state of an explanation of one document.
 type explaining struct {
 	m Model
 	a About
@@ -132,7 +131,7 @@ type explaining struct {
 	whole   *sparse.CSR                               // the document
 	parts   int                                       // number of parts of the document (terms or words)
 	terms   []termPart                                // nil if parts are words or columns
-	label   int                                       // index of the label to explain, for independent labels; -1 for the label with the largest f
+	label   int                                       // independent label to explain; -1 for the largest f
 	without func(first, end int) (*sparse.CSR, error) // returns copies of the document, each without one part
 }
 
@@ -270,7 +269,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		f.first = p.Class[i]
 		f.second = greatest(f.first)
 		f.less = f.second
-		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // these are energies, so the smallest wins
+		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: the smallest wins
 			f.sign = -1
 		}
 	}

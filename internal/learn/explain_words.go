@@ -96,7 +96,6 @@ func explainWords(
 	return out, marks, nil
 }
 
-// place is an occurrence of a word in a text.
 type place struct{ word, from, to int }
 
 // unspaced lists scripts that don't separate words by spaces. Each letter is treated as a word.

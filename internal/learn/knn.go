@@ -20,14 +20,12 @@ var neighboursLearner = &Learner{
 	New: func() Trainer { return &nearest{} },
 }
 
-// nearest trains nearest-neighbour models.
 type nearest struct {
 	params.Record
 	knn.Settings
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-// settings returns the settings, with the kernel in the requested embedding.
 func (t *nearest) settings(o Options) (knn.Settings, error) {
 	s := t.Settings
 	var err error
@@ -54,7 +52,6 @@ func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, 
 	return neighboursModel{m}, nil
 }
 
-// neighboursModel is a nearest-neighbour model.
 type neighboursModel struct{ *knn.Model }
 
 func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {

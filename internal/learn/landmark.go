@@ -23,7 +23,6 @@ var landmarkLearner = &Learner{
 	New:  func() Trainer { return &landmarks{} },
 }
 
-// landmarks trains kernel machines on landmarks.
 type landmarks struct {
 	params.Record
 	landmark.Settings
@@ -32,7 +31,6 @@ type landmarks struct {
 	Balanced  bool               `param:"balanced" flag:""`
 }
 
-// settings returns the settings, with the kernel in the requested embedding.
 func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 	s := t.Settings
 	s.Seed = o.Seed
@@ -111,7 +109,6 @@ func (t *landmarks) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, a
 	return each(models, func(m *landmark.Model) Model { return landmarkModel{m} }), err
 }
 
-// landmarkModel is a kernel model on landmarks.
 type landmarkModel struct{ *landmark.Model }
 
 func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {

@@ -82,7 +82,6 @@ type JointTrainer interface {
 	TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error)
 }
 
-// cValues returns the values of C of trainers.
 func cValues(all []Trainer) (c []float64) {
 	for _, t := range all {
 		c = append(c, params.Get(t, "c").(float64))
@@ -188,7 +187,6 @@ func (e *Convergence) Add(o Convergence) {
 	*e = Convergence{e.Functions + o.Functions, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
 }
 
-// count counts a binary classifier.
 func (e *Convergence) count(converged bool, gap, objective float64) {
 	if e.Functions++; !converged {
 		e.Unfinished, e.Gap = e.Unfinished+1, max(e.Gap, gap/objective)

@@ -20,14 +20,12 @@ var linearLearner = &Learner{
 	New: func() Trainer { return &lines{} },
 }
 
-// lines trains linear classifiers.
 type lines struct {
 	params.Record
 	linear.Settings
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-// settings returns the settings with the seed of o.
 func (l *lines) settings(o Options) linear.Settings {
 	s := l.Settings
 	s.Seed = o.Seed
@@ -81,7 +79,6 @@ func (l *lines) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all [
 	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
 }
 
-// linearModel is a linear classifier as a [Model].
 type linearModel struct{ *linear.Model }
 
 func (m linearModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
@@ -97,7 +94,6 @@ func (m linearModel) Weights() (weights [][]float64, columns []uint32, of string
 	return weights, m.Embedder.Terms, ""
 }
 
-// linearRow is the report of a binary classifier.
 type linearRow struct {
 	Class string `json:"class"`
 	*linear.DecisionFunction

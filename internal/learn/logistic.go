@@ -104,7 +104,6 @@ func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string
 	return weights, m.Embedder.Terms, ""
 }
 
-// regressionRow is the report of a binary classifier.
 type regressionRow struct {
 	Class string `json:"class"`
 	*logistic.DecisionFunction

@@ -83,7 +83,6 @@ func (m KernelMachine) names() []string {
 	return names
 }
 
-// probabilities reports whether all binary classifiers have a sigmoid.
 func (m KernelMachine) probabilities() bool {
 	for _, machine := range m.Classifier.Functions {
 		if machine != nil && machine.Sigmoid == nil {
@@ -93,7 +92,6 @@ func (m KernelMachine) probabilities() bool {
 	return true
 }
 
-// bytes returns the approximate memory of the model.
 func (m KernelMachine) bytes() int64 {
 	const aText, aTerm, aVector, aCoefficient = 16, 16, 12, 16
 	n := m.Support.Bytes() + aVector*int64(m.Support.Rows()) + aTerm*int64(len(m.Embedder.Terms))
@@ -136,7 +134,6 @@ func (m KernelMachine) ready(ctx context.Context, o Options) (Predictor, error) 
 	return machinesReady{p}, nil
 }
 
-// machinesReady is a prepared support vector machine.
 type machinesReady struct{ *svm.Predictor }
 
 func (p machinesReady) Holding(bytes int64) Predictor {

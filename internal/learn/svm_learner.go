@@ -46,7 +46,6 @@ type machines struct {
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-// machinesLike returns a trainer for type t.
 func machinesLike(t model.Type) *machines { return &machines{Settings: svm.Settings{Type: t}} }
 
 // Hidden implements params.Hiding. It returns the parameters that this type of SVM doesn't have.
@@ -86,7 +85,6 @@ func (o *Options) own(spec string) bool {
 	return err != nil && known == nil
 }
 
-// settings returns the parameters as svm.Settings, with their defaults.
 func (t *machines) settings(o *Options) (svm.Settings, error) {
 	s := t.Settings
 	s.Seed = o.Seed

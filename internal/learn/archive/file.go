@@ -91,7 +91,6 @@ func (f *File) Object(key string, describe func()) {
 	f.written, f.keys = written, keys
 }
 
-// object returns the keys written so far as a JSON object.
 func (f *File) object() string { return "{" + strings.Join(f.written, ",") + "}" }
 
 // unknown fails if the header has keys that haven't been read.

@@ -161,7 +161,6 @@ type textSize struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// terms describes the arrays of a vocabulary.
 func (f *File) terms(vocabulary *[]string, size textSize) {
 	terms := *vocabulary
 	var lengths []uint32

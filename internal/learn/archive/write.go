@@ -19,7 +19,6 @@ type Writer struct {
 	hash hash.Hash
 }
 
-// newWriter creates a writer and writes the first line and the header.
 func newWriter(ctx context.Context, w io.Writer, first, header string) *Writer {
 	out := &Writer{w: w, hash: sha256.New()}
 	out.Writer = bufio.NewWriterSize(io.MultiWriter(out.hash, BoundWriter{ctx, w}), PieceBytes)

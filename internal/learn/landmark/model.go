@@ -84,7 +84,6 @@ func (m *Model) Bytes() int64 {
 	return m.Landmarks.Bytes() + 8*int64(m.Landmarks.Rows())*int64(len(m.Functions)) + 32*int64(m.Embedder.Cols())
 }
 
-// chunk is the number of documents that are embedded at a time.
 const chunk = 8192
 
 // Predict returns classes, decision values and, for the logistic loss, probabilities of documents.

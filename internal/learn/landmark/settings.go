@@ -47,7 +47,6 @@ type Settings struct {
 	Seed       uint64  // seed for choosing landmarks
 }
 
-// resolve checks the settings and sets defaults.
 func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	if err := params.Resolve(&s); err != nil {
 		return s, nil, fmt.Errorf("landmark: %w", err)

@@ -38,7 +38,6 @@ const (
 	minOfStep  = 1e-3
 )
 
-// fit optimises all classes for all C.
 func (t *training) fit(ctx context.Context) ([]*column, error) {
 	var all []*column
 	for which, penalty := range t.cValues {
@@ -171,7 +170,6 @@ func (t *training) gradients(
 	return g, nil
 }
 
-// weight returns the weight of a row's loss.
 func (t *training) weight(row int) float64 {
 	if t.c.Weights == nil {
 		return 1

@@ -52,7 +52,6 @@ func TrainPath(
 	return t.models(ctx, columns)
 }
 
-// training is the state of a training run.
 type training struct {
 	c       *corpus.Corpus
 	s       Settings
@@ -115,7 +114,6 @@ func newTraining(
 	return t, err
 }
 
-// limit returns the memory limit in bytes, or 0 if it is unknown.
 func (o Options) limit() int64 {
 	if o.MemoryBytes > 0 {
 		return o.MemoryBytes
@@ -124,7 +122,6 @@ func (o Options) limit() int64 {
 	return left
 }
 
-// do returns the kernels and the number of workers.
 func (o Options) do() (dense.Do, error) {
 	do := dense.Do{Kernels: asm.Best(), Workers: run.Workers(o.Workers)}
 	if o.ISA == "" {
@@ -170,7 +167,6 @@ func TrainBytes(s corpus.Size, q Settings, numC, workers int) int64 {
 	return need
 }
 
-// tell reports progress outside of passes.
 func (o Options) tell(p run.Progress) error {
 	if o.Progress == nil {
 		return nil

@@ -74,7 +74,6 @@ func (d *dual) weight(i int) float64 {
 	return s
 }
 
-// sign returns yᵢ.
 func (d *dual) sign(i uint32) float64 {
 	if d.positive[i] {
 		return 1

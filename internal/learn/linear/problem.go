@@ -25,7 +25,6 @@ type problem struct {
 	place   []uint32  // column of the problem for each column of the embedding
 }
 
-// chunk is the number of documents that are embedded at a time.
 const chunk = 512
 
 // bytesOf returns the memory of a problem in bytes.
@@ -108,7 +107,6 @@ func dot(x []entry, w []float64) float64 {
 	return (a + b) + (c + d)
 }
 
-// add adds by·x to w.
 func add(w []float64, by float64, x []entry) {
 	for _, e := range x {
 		w[e.column] += float64(by * float64(e.value))

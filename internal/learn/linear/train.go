@@ -89,7 +89,6 @@ func TrainPath(
 	})
 }
 
-// largest returns the largest squared norm of a document.
 func (p *problem) largest() float64 {
 	most := 0.0
 	for _, v := range p.norm2 {

@@ -43,7 +43,6 @@ func (o *Losses) Sides() (sum [2]float64) {
 	return sum
 }
 
-// loss returns log(1 + e^-m) and its derivative with respect to m.
 func loss(m float64) (value, derivative float64) {
 	if m > 0 {
 		e := math.Exp(-m)

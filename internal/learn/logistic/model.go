@@ -76,7 +76,6 @@ func Probabilities(p, f []float64, one bool) {
 	}
 }
 
-// probability returns 1 / (1 + e^-f).
 func probability(f float64) float64 {
 	if f >= 0 {
 		return 1 / (1 + math.Exp(-f))

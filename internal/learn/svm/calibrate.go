@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// calibrationFolds is the number of folds that calibrate probabilities.
 const calibrationFolds = 5
 
 // calibrationRuns defines the folds that calibrate probabilities.

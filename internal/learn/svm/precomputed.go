@@ -91,7 +91,6 @@ func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) 
 	return out, nil
 }
 
-// skew returns the error for unequal values of documents i and j.
 func skew(i, j int, ij, ji float32) error {
 	if i > j {
 		i, j, ij, ji = j, i, ji, ij
@@ -164,7 +163,6 @@ func (p *predicting) valuesChunk(ctx context.Context, first, end int) error {
 	return nil
 }
 
-// kernel returns the model's kernel, which may be user-defined.
 func (p *Predictor) kernel() (kernel.Kernel, error) {
 	spec := p.m.Kernel
 	if spec == model.Precomputed {

@@ -154,7 +154,6 @@ func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.D
 	return e.Rows(ctx, p.k, engine.Request{Test: x}, nil)
 }
 
-// predicting is the state of a prediction.
 type predicting struct {
 	*Predictor
 	e      *engine.Engine // nil if predictions don't use kernel values
@@ -164,7 +163,7 @@ type predicting struct {
 	sums   summing
 }
 
-// run computes the prediction. rows is the number of documents per batch.
+// rows is the number of documents per batch.
 func (p *predicting) run(ctx context.Context, rows int) error {
 	n, atOnce := p.docs.Rows(), 1
 	if p.rows > 0 || p.w != nil {
@@ -194,7 +193,6 @@ func (p *predicting) run(ctx context.Context, rows int) error {
 	})
 }
 
-// embed embeds documents first <= i < end.
 func (p *predicting) embed(ctx context.Context, first, end, workers int) (*sparse.Embedded, error) {
 	return p.m.Embedder.TransformRows(ctx, p.docs, run.Numbers(first, end), workers)
 }
@@ -277,7 +275,6 @@ func (p *Predictor) room(n int) *model.Prediction {
 	return out
 }
 
-// probable reports whether all binary classifiers of a model have a sigmoid.
 func probable(m *model.Model) bool {
 	some := false
 	for _, machine := range m.Classifier.Functions {
@@ -289,7 +286,6 @@ func probable(m *model.Model) bool {
 	return some
 }
 
-// chunk predicts documents first <= i < end.
 func (p *predicting) chunk(ctx context.Context, first, end int) error {
 	if p.rows > 0 {
 		return p.valuesChunk(ctx, first, end)

@@ -206,7 +206,6 @@ func (p *Problem) single() ([]int, error) {
 	return labels, nil
 }
 
-// several returns the classes of each document.
 func (p *Problem) several() [][]int {
 	labels := make([][]int, p.Len())
 	for i := range labels {

@@ -159,7 +159,6 @@ func (c *answered) add(a answer) {
 	}
 }
 
-// overall returns the error rate over all folds.
 func overall(parts map[int]*answered) float64 {
 	var all answered
 	for _, p := range parts {

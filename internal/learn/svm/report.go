@@ -34,7 +34,6 @@ type Report struct {
 	Warnings []string // sentences without a full stop
 }
 
-// count adds up the reports of the binary classifiers.
 func (r *Report) count(c *solver.Classifier, m *model.Model) {
 	r.Support = m.Support.Rows()
 	for _, machine := range c.Functions {
@@ -52,7 +51,6 @@ func (r *Report) count(c *solver.Classifier, m *model.Model) {
 	}
 }
 
-// after returns warnings about a finished training.
 func (p *Problem) after(r *Report) (warnings []string) {
 	if r.Unfinished > 0 {
 		warnings = append(
@@ -66,7 +64,6 @@ func (p *Problem) after(r *Report) (warnings []string) {
 	return warnings
 }
 
-// unlabelled counts the documents without a label.
 func (p *Problem) unlabelled() (n int) {
 	for i := range p.Len() {
 		if len(p.corpus.labels.Of(i)) == 0 {

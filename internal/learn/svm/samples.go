@@ -24,7 +24,7 @@ type Samples struct {
 	DotProducts int64 // number of computed dot products
 }
 
-// problems makes the problems of an evaluation, one at a time.
+// problems creates the problems of an evaluation, one at a time.
 type problems struct {
 	// corpus returns the corpus, and the memory in use outside the corpus in bytes.
 	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error)

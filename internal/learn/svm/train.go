@@ -75,7 +75,6 @@ func SettingsOf(m *model.Model) Settings {
 	return s
 }
 
-// rejects reports whether some documents get no class.
 func (s *Settings) rejects() bool { return s.Reject != RejectionTarget{} }
 
 // DefaultKernel is the specification of the default kernel.
@@ -144,7 +143,6 @@ func (p *Problem) resolve(s Settings) (Settings, error) {
 	return s, nil
 }
 
-// withKernel sets the default kernel.
 func (p *Problem) withKernel(s Settings) Settings {
 	if p.values != nil && s.Kernel == nil {
 		s.Kernel = kernel.Precomputed()

@@ -92,7 +92,6 @@ func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int
 	return s.w, nil
 }
 
-// weighing is the state of WeightsOf.
 type weighing struct {
 	m       *model.Model
 	w       *Weights
@@ -102,13 +101,11 @@ type weighing struct {
 	vectors [][]float64 // values of each support vector of the current batch
 }
 
-// share is a coefficient of a support vector.
 type share struct {
 	machine int
 	coef    float64
 }
 
-// add adds the next support vectors.
 func (s *weighing) add(ctx context.Context, rows []int) error {
 	x, err := s.m.Embedder.TransformRows(ctx, s.m.Support, rows, s.workers)
 	if err != nil {

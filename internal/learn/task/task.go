@@ -136,7 +136,6 @@ func AddProducts(f, w []float64, x *sparse.Embedded, i int, length float64) {
 	}
 }
 
-// chunk is the number of documents that are embedded at a time.
 const chunk = 512
 
 // Options are the options of training and predictions. They don't affect results.

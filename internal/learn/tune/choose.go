@@ -109,7 +109,7 @@ type Round struct {
 // Choice is the result of [Choose].
 type Choice struct {
 	Candidate                // chosen candidate
-	Corpus    *corpus.Corpus // all documents, tokenised by tokenizer Terms; nil if Terms is 0 or only samples were tokenised
+	Corpus    *corpus.Corpus // all documents, tokenised by tokenizer Terms; nil if Terms is 0 or only samples were read
 	Rounds    []Round        // empty if nothing was compared
 	Sample    []int          // documents of the last round, in ascending order
 	Why       string         // reason why nothing was compared, without a full stop
@@ -151,7 +151,6 @@ func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) 
 	return h.out, h.run(ctx)
 }
 
-// choosing is the state of a choice.
 type choosing struct {
 	c    *corpus.Corpus
 	from Candidates

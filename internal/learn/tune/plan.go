@@ -100,7 +100,6 @@ func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 	return distinct(own)
 }
 
-// kernelsOn returns the kernels for a tokenizer.
 func (g *Candidates) kernelsOn(cut int) []kernel.Kernel {
 	if own := g.Own[cut]; own != nil {
 		return own
@@ -183,7 +182,6 @@ func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 	return all
 }
 
-// distinct removes duplicates.
 func distinct(all []Candidate) (out []Candidate) {
 	for _, q := range all {
 		if !slices.ContainsFunc(out, q.Same) {

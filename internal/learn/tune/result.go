@@ -153,7 +153,6 @@ func ofNumbers(c *corpus.Corpus, values []float64, fold []int, folds int) (*scor
 	return score.Numbers(values, means, c)
 }
 
-// complete computes Mean, SD and SE from Figures.
 func (r *Result) complete() {
 	r.Mean, r.SD = stat.MeanStdDev(r.Figures, nil)
 	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))

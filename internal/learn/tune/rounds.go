@@ -184,7 +184,7 @@ const maxWider = 8
 
 // wider returns the neighbours of the best candidate of a round that the round hasn't tried.
 func (h *choosing) wider(r *Round) (more []Candidate) {
-	stuck := h.from.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too large for training to converge
+	stuck := h.from.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too large to converge
 	if h.from.Near == nil && !stuck {
 		return nil
 	}
