@@ -34,9 +34,9 @@ type Evaluation struct {
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
 	// Coverage has an element for each distinct confidence, with the error rate of the documents
-	// that have at least this confidence. Answered has the elements of Coverage with the most
-	// documents at error rates of at most 1, 2, 5 and 10%. Both are nil for regression and
-	// independent labels.
+	// that have at least this confidence. For each error rate of 1, 2, 5 and 10%, Answered has the
+	// element of Coverage with the most documents and at most this error rate. Both are nil for
+	// regression and independent labels.
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 

@@ -99,7 +99,7 @@ func newTermColumns(a *About) (*termColumns, error) {
 	return out, nil
 }
 
-// of returns the index in names of a term's column.
+// of returns the column of a term, as an index into names.
 func (t *termColumns) of(term uint32) int {
 	if t.known[term] == 0 {
 		text := t.vocabulary[term]
@@ -142,8 +142,8 @@ func (t *termColumns) row(terms []uint32, raw corpus.Raw, i int) []ColumnEffect 
 	return out
 }
 
-// Remarks describes the values of each row of raw that didn't occur in training, such as "age
-// (missing)" and "price = 9 (outside of training, 1 to 5)". docs holds the same rows as raw.
+// Remarks returns, for each row of raw, a description of each value that didn't occur in training,
+// such as "age (missing)" and "price = 9 (outside of training, 1 to 5)". docs holds the same rows.
 func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	columns, err := newTermColumns(a)
 	if err != nil {

@@ -25,8 +25,7 @@ type DocumentExplanation struct {
 	Known   int     `json:"terms_known"`       // number of distinct known terms in the document
 
 	// Terms lists the terms whose removal changes f most. Support lists the support vectors with
-	// the largest contributions to f, with their signs. Support is empty unless the model is an
-	// SVM.
+	// the largest absolute contributions to f. Support is empty unless the model is an SVM.
 	Terms   []TermEffect    `json:"terms"`
 	Support []SupportEffect `json:"support_vectors,omitempty"`
 }

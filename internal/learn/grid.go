@@ -23,8 +23,8 @@ import (
 // the number of best candidates that the search compares on all documents.
 const SearchWork, Finalists = 60.0, 3
 
-// defaultLists returns the default lists of a type. They are t of diffusion, unless a kernel is
-// set, and nu for nu_svc. For other types they include C, unless C is set.
+// defaultLists returns the default lists for a type: t of diffusion, unless a kernel is set, and nu
+// for nu_svc or else C, unless C is set.
 func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
 	if !kernelGiven {
 		out = append(out, kernel.List{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})

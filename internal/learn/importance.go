@@ -32,7 +32,7 @@ const (
 	leastPermuted  = 200     // minimum number of rows, even if this exceeds mostPermuted
 )
 
-// importance sets v.Importance; p holds the predictions for c.
+// importance sets v.Importance. p holds the predictions for c.
 func (v *Evaluation) importance(
 	ctx context.Context, a *About, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) error {
@@ -112,8 +112,8 @@ func right(a *About, given, own []string) bool {
 	return slices.Contains(own, given[0])
 }
 
-// mixed returns copies of the documents rows. In copy k, the terms for which other returns true are
-// replaced by the same kind of terms of document from[k].
+// mixed returns copies of the documents rows. In copy k, the terms for which other returns true
+// come from document from[k].
 func mixed(docs *sparse.CSR, rows, from []int, other func(term uint32) bool) *sparse.CSR {
 	out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 	for k, i := range rows {

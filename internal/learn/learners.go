@@ -78,7 +78,7 @@ type Trainer interface {
 type JointTrainer interface {
 	Trainer
 
-	// TrainAll trains a model for each trainer. The trainers differ only in C, which ascends.
+	// TrainAll trains a model for each trainer. The trainers differ only in C, in ascending order.
 	TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error)
 }
 

@@ -14,7 +14,8 @@ import (
 )
 
 // Lines writes predictions, one line per document: labels joined by commas (- if there are none), a
-// regression estimate, or the 1 or -1 of a one-class model. The numbers selected by What follow.
+// regression estimate, or the 1 or -1 of a one-class model. The line continues with the numbers
+// that What selects.
 type Lines struct {
 	What string // labels (default), probabilities or decisions
 	Of   About  // the model

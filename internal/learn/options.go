@@ -33,8 +33,8 @@ type Options struct {
 	MemoryBytes int64  // memory limit in bytes; 0 = no limit
 	HeldBytes   int64  // memory in use by the rest of the process, for predictors and support vector machines
 
-	// Device makes the device of engine.Options for predictions and support vector machines; nil =
-	// no device.
+	// Device creates the device for predictions and support vector machines, see engine.Options;
+	// nil = no device.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	Kernels []kernel.Kernel // user-defined kernels, for predictions and support vector machines
@@ -74,8 +74,8 @@ func (e Embedding) String() string {
 	return e.Embedding.String()
 }
 
-// kernelIn returns the specification of kernel given with embedding e. If given is "", the kernel
-// is the default kernel for vectors if o.Vectors is set, else counts.
+// kernelIn returns the specification of the kernel given, with embedding e. If given is "", the
+// kernel is the default kernel for vectors if o.Vectors is set, else counts.
 func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {

@@ -404,7 +404,7 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	return KernelMachine{m, trained}, nil
 }
 
-// validationOf converts a point of support vector machines.
+// validationOf converts a result of package tune for an SVM of type t.
 func validationOf(t model.Type, p tune.Point) *Validation {
 	out := &Validation{
 		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Terms: p.Terms},

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Validation is a point of a search with its result.
+// Validation is a point of a grid with its result.
 type Validation struct {
 	Point
 	*tune.Result
@@ -286,7 +286,7 @@ func LearningCurve(
 	return append(out, LearningPoint{1, usable * (folds - 1) / folds, all.Mean, all.SD, all.Elapsed}), nil
 }
 
-// taken returns the training documents to use.
+// taken returns v.eighths eighths of a fold's training documents, or all if v.eighths is 0.
 func (v *folding) taken(train []int) []int {
 	if v.eighths == 0 {
 		return train

@@ -19,8 +19,8 @@ type Format[M any] struct {
 	Package string // prefix of error messages
 	Name    string // prefix of the first line, which ends with Version
 
-	// Describe describes keys and arrays in file order. Its model is a copy of the model to write,
-	// or a zero model to read into.
+	// Describe describes keys and arrays in file order. The model passed to Describe is a copy of
+	// the model to write, or a zero model to read into.
 	Describe func(*File, *M)
 
 	// Validate checks a model after reading.

@@ -146,7 +146,7 @@ func firstLine(in *bufio.Reader, name string) ([]byte, error) {
 }
 
 // readLine reads a line and its newline. most is the maximum length in bytes of a line that doesn't
-// fit into in's buffer.
+// fit into the buffer of in.
 func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 	for {
 		piece, err := in.ReadSlice('\n')

@@ -231,13 +231,13 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	return terms
 }
 
-// Then calls do when reading, after the preceding parts have been read.
+// Then describes no data. When reading, it calls do after the preceding parts have been read.
 func (f *File) Then(name string, do func() error) {
 	f.Part(name, 1, 0, func(*Writer) {}, func([]byte) error { return do() })
 }
 
-// Validate checks t and e (see [sparse.RestoreEmbedder]). A vocabulary, if not nil, must have
-// unique terms and include all terms of e.
+// Validate checks t and e. A vocabulary, if not nil, must have unique terms and include all terms
+// of e.
 func Validate(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error {
 	if err := t.Validate(); err != nil {
 		return err

@@ -17,7 +17,7 @@ type preconditioner struct {
 	weights []float64 // w of each factor
 }
 
-// stale is the ratio of w to the factor's w below which a factor is recomputed.
+// A factor is recomputed if w is below stale times the w of the factor.
 const stale = 0.25
 
 // suit computes the missing and stale factors for columns.

@@ -60,7 +60,7 @@ const (
 	Halving = 30 // maximum number of step lengths per line search
 
 	// maxFailed is the maximum number of restarts after a failed line search. A line search may
-	// fail because f isn't continuous, as the margins of package sphere.
+	// fail because f isn't continuous, like the margins in package sphere.
 	maxFailed = 3
 )
 

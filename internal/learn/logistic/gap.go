@@ -8,9 +8,9 @@ import (
 )
 
 // bound raises dual, a lower bound on F, to the dual objective at a point near the last pass, if
-// that is larger. The pass has stored the coefficients cᵢ = -sᵢyᵢpᵢ, where pᵢ = 1/(1 + e^(yᵢf(xᵢ)))
-// and sᵢ is the weight of document i's loss. bound takes half a pass and overwrites the
-// coefficients.
+// this value is larger. The pass has stored the coefficients cᵢ = -sᵢyᵢpᵢ, where pᵢ = 1/(1 +
+// e^(yᵢf(xᵢ))) and sᵢ is the weight of document i's loss. bound takes half a pass and overwrites
+// the coefficients.
 //
 // For all p in [0, 1] and all margins m, log(1 + e^-m) ≥ H(p) - pm with the entropy H(p) = -p log p
 // - (1-p) log(1-p). Summing over documents and minimising the right side over w,

@@ -81,7 +81,7 @@ func (o *objective) search(
 	return machine, err
 }
 
-// gainedPart times Tolerance is Gained of [lbfgs.Stopping].
+// gainedPart times Tolerance is the value of Gained in [lbfgs.Stopping].
 const gainedPart = 1e-3
 
 // machine converts the result of L-BFGS to a binary classifier.

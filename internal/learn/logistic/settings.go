@@ -28,7 +28,7 @@ type Settings struct {
 
 	Iterations int `param:"iterations" default:"1000" min:"1" help:"maximum number of L-BFGS iterations"`
 
-	Loose bool // no duality gap is computed or required to be small; for comparing settings
+	Loose bool // skips the duality gap, for comparing settings
 }
 
 func (s Settings) resolve() (Settings, error) {

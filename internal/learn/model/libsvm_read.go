@@ -17,14 +17,14 @@ import (
 )
 
 // ReadLIBSVM reads a model in LIBSVM's text format, as written by svm-train or [Model.WriteLIBSVM].
-// file is the file name in errors. Fields that the format lacks, such as settings and corpus, are
-// 0, or -1 if [Model] documents -1.
+// file is the file name in errors. Fields that the format lacks, such as settings and corpus, have
+// the values for unknown, 0 or -1.
 //
 // Class names are LIBSVM's labels. Index i becomes column i-1, or column i if a support vector has
 // index 0, see Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support
 // vectors. It is open: indices that no support vector has only contribute to the norms of
-// documents, as in LIBSVM. With a precomputed kernel, support vectors have no values; SupportDoc
-// has the indices of the support vectors' documents. Values are rounded to float32, but not
+// documents, as in LIBSVM. With a precomputed kernel, support vectors have no values, and
+// SupportDoc has the indices of their documents. Values are rounded to float32, but not
 // coefficients. The line prob_density_marks, which newer versions write, is ignored.
 //
 // Memory is proportional to the bytes read. Errors are a *[SyntaxError] for the first invalid line,

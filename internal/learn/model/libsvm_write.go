@@ -76,11 +76,11 @@ type libsvmWriter struct {
 	classes []int                      // classes to write, ascending; types without classes have a single class 0
 	pairs   []*solver.DecisionFunction // binary classifiers of these classes, in LIBSVM's order
 
-	// LIBSVM's sv_coef by support vector, without zeros: coefficients with ascending row indices
+	// LIBSVM's sv_coef as a sparse matrix, stored by support vector
 	offsets []int
 	rows    []int32
 	coefs   []float64
-	members [][]int // support vectors with coefficients, per element of classes
+	members [][]int // for each element of classes, the class's support vectors that have coefficients
 
 	w   *bufio.Writer
 	buf []byte // buffer for a line

@@ -25,9 +25,9 @@ const (
 	bar      = 64  // number of rows of S per task
 )
 
-// atOnce returns the number of vectors per call that multiplies by triangular factors of m rows. A
-// call takes up to 10¹⁰ multiply-adds, half a second on one core, so that ctx is checked often
-// enough.
+// atOnce returns the number of vectors per call that solves systems with a triangular factor of m
+// rows. A call takes up to 10¹⁰ multiply-adds, half a second on one core, so that ctx is checked
+// often enough.
 func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), passRows) }
 
 // FitLandmarks finds the leading components of the documents docs, with Nyström's approximation of

@@ -77,8 +77,8 @@ type Components struct {
 }
 
 // Bytes returns the memory in bytes that Fit needs in addition to documents and engine if it
-// doesn't store the matrix: least is the minimum, and most allows the largest Lanczos basis, which
-// is the fastest.
+// doesn't store the matrix. least is the minimum. most allows the largest Lanczos basis, which is
+// the fastest.
 func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	o, err := opt.leading(eng.Len())
 	if err != nil {
@@ -175,8 +175,8 @@ func (c *Components) take(found *spectrum.Pairs, norm float64) error {
 	return nil
 }
 
-// place decides whether to store the matrix, and limits the number of Lanczos vectors by the
-// memory.
+// place decides whether to store the matrix, and limits the number of Lanczos vectors to the
+// available memory.
 func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spectrum.Options) error {
 	n := a.eng.Len()
 	least, most := Bytes(a.eng, opt)

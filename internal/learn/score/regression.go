@@ -19,8 +19,8 @@ type Regression struct {
 	MAE  Figure `json:"mae"`  // mean absolute error, Σ|v-y| / n
 	RMSE Figure `json:"rmse"` // root mean squared error, √(Σ(v-y)² / n)
 
-	// Mean holds the figures of a baseline that estimates the mean of the training targets; nil if
-	// this mean is unknown.
+	// Mean holds the figures of a baseline whose estimate is always the mean of the training
+	// targets; nil if this mean is unknown.
 	Mean *Means `json:"training_mean,omitempty"`
 
 	Worst  []Estimate `json:"-"` // up to 20 estimates with the largest errors, in descending order

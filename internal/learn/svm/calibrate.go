@@ -107,7 +107,7 @@ func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 		}
 	}
 	_, machines := s.machines(int64(len(c.Classes)))
-	const most = 1 << 27 // number of decision values, 1 GiB
+	const most = 1 << 27 // maximum number of decision values, which take 1 GiB
 	return labelled >= calibrationFolds && machines*int64(documents) <= most &&
 		(several > 1 || several > 0 && s.Scheme == solver.Labels)
 }

@@ -144,8 +144,8 @@ func (f *folded) trial() *solver.Trial {
 	}
 }
 
-// validate trains without each fold and predicts it, for all cells. near holds warm starts from
-// validations with other kernels.
+// validate predicts each fold after training on the other folds, for all cells. near holds warm
+// starts from validations with other kernels.
 func (f *folded) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
 ) ([]*solver.Validation, error) {

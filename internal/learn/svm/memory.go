@@ -35,8 +35,8 @@ const (
 	smallRows = 512 << 20
 
 	// A single problem with a matrix above largeBytes computes rows on demand, even if the matrix
-	// fits. It reads fewer rows and takes fewer steps then. With 50,000 noisy documents, the matrix
-	// took 30 of 43 s, mostly for the first write to its memory.
+	// fits. Training then reads fewer rows and takes fewer steps. With 50,000 noisy documents,
+	// computing the whole matrix took 30 of 43 s, mostly for the first write to its memory.
 	largeBytes = 4 << 30
 
 	// setRows is the maximum number of rows in a working set. Fewer rows make the solver slow.
@@ -160,7 +160,7 @@ func (z *sizes) rowShare(t Task) int64 {
 	cells := int64(max(t.Cells, 1))
 	bytes := z.n*each*int64(t.Folds-1)*16*(cells+2) + z.n*each*9 + z.n*80 + z.n*each*cells*4 +
 		(z.panel*4*z.n+z.panel*8*machines*cells)*z.workers
-	if t.Settings.Thresholds || t.Settings.Probabilities { // decision values, and lists of decision values
+	if t.Settings.Thresholds || t.Settings.Probabilities { // decision values and their use in calibration
 		bytes += z.n * machines * (8*cells + 48)
 	}
 	return bytes

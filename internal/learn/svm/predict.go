@@ -24,7 +24,7 @@ type Predictor struct {
 	m   *model.Model
 	opt Options
 	k   kernel.Kernel
-	p   *solver.Predictor // its columns are the support vectors
+	p   *solver.Predictor // predictor from kernel values with the support vectors
 	w   *Weights          // weights for inner products; nil if predictions use kernel values
 
 	rows, columns int // for a precomputed kernel: documents per batch, kernel values per document
@@ -163,7 +163,7 @@ type predicting struct {
 	sums   summing
 }
 
-// rows is the number of documents per batch.
+// run predicts the documents in batches of rows documents.
 func (p *predicting) run(ctx context.Context, rows int) error {
 	n, atOnce := p.docs.Rows(), 1
 	if p.rows > 0 || p.w != nil {

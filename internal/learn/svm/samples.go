@@ -33,7 +33,8 @@ type problems struct {
 	cut    int // index of the tokenizer of last's documents
 }
 
-// next returns the problem for a tokenizer and embedding, and closes a different previous problem.
+// next returns the problem for a tokenizer and an embedding. If this isn't the previous problem,
+// the previous problem is closed.
 func (o *problems) next(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error) {
 	if o.last != nil && o.cut == cut && o.last.Embedding() == e {
 		return o.last, nil

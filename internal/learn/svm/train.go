@@ -50,7 +50,8 @@ type Settings struct {
 	steps int // maximum number of steps per problem; 0 = the solver's default
 }
 
-// Shrinking enables shrinking in the solver. The zero value, formatted as 1, enables it.
+// Shrinking is the parameter shrinking, like LIBSVM's -h. The zero value, formatted as 1, enables
+// it.
 type Shrinking int
 
 // String implements fmt.Stringer.
@@ -104,11 +105,11 @@ func (s Settings) Resolve() (Settings, error) {
 // Calibrated probabilities are fitted to held-out decision values of five folds. A fold has
 // consecutive documents of each class in corpus order. Training without a fold reuses the full
 // matrix. But if the embedding learns from labels, it is refitted on the other folds. Each binary
-// classifier gets a sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]). For
-// classes, a [solver.Temperature] of the probabilities or of the log odds is added if, fitted on
-// four folds, it reduces the log loss on the fifth. With fewer than two documents in each of two
-// classes, or more than 2²⁷ decision values, sigmoids are fitted as if Calibrated were false. This
-// fails if the embedding learns from labels.
+// classifier gets a sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]).
+// Unless labels are independent, a [solver.Temperature] of the probabilities or of the log odds is
+// added if, fitted on four folds, it reduces the log loss on the fifth. With fewer than two
+// documents in each of two classes, or more than 2²⁷ decision values, sigmoids are fitted as if
+// Calibrated were false. This fails if the embedding learns from labels.
 //
 // Reject tunes a threshold of the largest probability on the same folds; see tuneRejection.
 //

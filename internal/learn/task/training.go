@@ -54,7 +54,7 @@ func (t *Training) Mirrored() bool {
 	return len(t.Corpus.Classes) == 2 && t.Scheme == solver.OneVsRest
 }
 
-// Class is one class to train.
+// Class is a class for which a binary classifier is trained.
 type Class struct {
 	Index    int
 	Positive []bool     // for each row, whether the document has the class

@@ -101,7 +101,7 @@ func Search(
 	return f, err
 }
 
-// compare sets ToBest of each point, if there is a best point.
+// compare sets ToBest for each point except the best.
 func compare(points []Point, best int) {
 	for i, p := range points {
 		if p.ToBest = nil; i != best {

@@ -25,8 +25,8 @@ func Bytes[M any](t testing.TB, form archive.Format[M], m *M) []byte {
 	return b.Bytes()
 }
 
-// Check writes each model and reads it back. The model that is read must be equal, and must be
-// written as the same bytes. Reading must call early. Files with a flipped bit, missing bytes or
+// Check writes each model and reads it back. The model must be equal to the original, and must be
+// written with the same bytes. Reading must call early. Files with a flipped bit, missing bytes or
 // trailing bytes must be rejected.
 func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 	t.Helper()
