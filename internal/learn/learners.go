@@ -100,9 +100,9 @@ type Model interface {
 type Weighted interface {
 	Model
 
-	// Weights returns the weights of each class, and their terms in columns. There is one more
-	// weight than terms: the last weight is for documents without terms. of describes the vectors
-	// that the weights multiply, "" for the embedded documents.
+	// Weights returns the weights for each class. columns holds the weights' terms. There is one
+	// more weight than terms: the last weight is for documents without terms. of describes the
+	// vectors that the weights multiply, "" for the embedded documents.
 	Weights() (weights [][]float64, columns []uint32, of string)
 }
 

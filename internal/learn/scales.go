@@ -10,7 +10,7 @@ import (
 // unlikeScales is the minimum ratio of standard deviations at which columns have different scales.
 const unlikeScales = 30
 
-// Results of [NoCounts] for a matrix with negative values, and with fractions.
+// These are results of [NoCounts].
 const (
 	Negative  = "negative values"
 	Fractions = "fractions"

@@ -138,7 +138,7 @@ func (t *machines) proposed(o *Options) bool {
 	return err == nil && Proposes(k)
 }
 
-// problem prepares documents for kernels, which must have the same embedding.
+// problem prepares documents for training with kernels, which must all have the same embedding.
 func (o *Options) problem(
 	ctx context.Context, c *corpus.Corpus, kernels []kernel.Kernel, own svm.Options,
 ) (p *svm.Problem, err error) {

@@ -340,7 +340,7 @@ func placed(err error, docs []int) error {
 	return err
 }
 
-// counting adds memory in use elsewhere, in bytes, to the amounts in a memory error.
+// counting adds bytes, the memory in use elsewhere, to the amounts in a memory error.
 func counting(err error, bytes int64) error {
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) {
 		short.Need, short.Limit = short.Need+bytes, short.Limit+bytes

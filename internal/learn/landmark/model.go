@@ -87,8 +87,8 @@ func (m *Model) Bytes() int64 {
 const chunk = 8192
 
 // Predict returns classes, decision values and, for the logistic loss, probabilities of documents.
-// Unknown terms only affect kernels of the distance, see [kernel.Opened]. For errors, see package
-// task.
+// Unknown terms only affect kernels that depend on the distance, see [kernel.Opened]. For errors,
+// see package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	do, err := opt.do()
 	if err != nil {

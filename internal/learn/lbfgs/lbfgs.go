@@ -1,5 +1,4 @@
-// Package lbfgs minimises functions of many variables by L-BFGS, and contains the vector operations
-// for it.
+// Package lbfgs minimises functions of many variables by L-BFGS, and contains vector operations.
 package lbfgs
 
 import (

@@ -27,8 +27,8 @@ import (
 // SupportDoc has the indices of their documents. Values are rounded to float32, but not
 // coefficients. The line prob_density_marks, which newer versions write, is ignored.
 //
-// Memory is proportional to the bytes read. Errors are a *[SyntaxError] for the first invalid line,
-// errors of r, and ctx.Err() within a second after ctx is done.
+// Memory is proportional to the bytes read. ReadLIBSVM returns a *[SyntaxError] for the first
+// invalid line, errors of r, or ctx.Err() within a second after ctx is done.
 func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 	l := &libsvmReader{
 		r: bufio.NewReaderSize(archive.BoundReader{Ctx: ctx, R: r}, 256<<10), file: file, header: map[string][]string{},

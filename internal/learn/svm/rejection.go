@@ -18,7 +18,8 @@ type RejectionTarget struct {
 	Coverage float64 // minimum fraction of documents that get a class; 0 = no target
 }
 
-// UnmarshalText parses error=SHARE or coverage=SHARE, a number up to 1 or a percentage.
+// UnmarshalText parses error=SHARE or coverage=SHARE, where SHARE is a number up to 1 or a
+// percentage.
 func (t *RejectionTarget) UnmarshalText(text []byte) error {
 	key, value, _ := strings.Cut(string(text), "=")
 	number, percent := strings.CutSuffix(value, "%")
@@ -238,7 +239,7 @@ func exceeds(target, m, w, a float64) float64 {
 	return 1 - within
 }
 
-// alternatives returns the errors nearest to target that other coverages reach.
+// alternatives returns the error targets nearest to target that are met at other coverages.
 func (t *rejectionTest) alternatives(target float64, best *solver.Rejection) (out []Alternative) {
 	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
 	other := func(e float64) bool {

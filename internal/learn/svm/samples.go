@@ -26,7 +26,7 @@ type Samples struct {
 
 // problems creates the problems of an evaluation, one at a time.
 type problems struct {
-	// corpus returns the corpus, and the memory in use outside the corpus in bytes.
+	// corpus returns the corpus, and the bytes of memory in use outside the corpus.
 	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error)
 	opt    Options
 	last   *Problem
