@@ -15,7 +15,7 @@ import (
 //
 //	v(x) = max k(x, sᵢ),  v(sᵢ) = max_{j≠i} k(sᵢ, sⱼ),  rank(x) = (1 + #{i: v(sᵢ) <= v(x)})/(n + 1)
 //
-// A small rank means that x is new: among documents like the training documents, at most a fraction
+// A small rank means that x is new. Among documents like the training documents, at most a fraction
 // r is expected to have a rank of at most r. v(sᵢ) ignores the terms of sᵢ that would be unknown
 // without sᵢ, because unknown terms of new documents are ignored too. If a kernel grows with
 // document length, long documents have large kernel values with all documents. The training

@@ -18,7 +18,7 @@ const (
 
 // NoCounts returns the reason why values aren't term counts, or "" if they may be counts. Reasons
 // are [Negative], [Fractions], "columns with different scales" (standard deviations that differ by
-// a factor of more than 30), and "one column", because such vectors differ only in length. It
+// a factor of more than 30), and "one column". Vectors with one column differ only in length. It
 // checks the same columns as [Unscaled].
 func NoCounts(m *sparse.CSR) string {
 	fractions, several := false, false

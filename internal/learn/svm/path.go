@@ -32,7 +32,7 @@ func parametersOf(k kernel.Kernel) (text string, numbers []float64) {
 
 // inPath returns the order of kernels in which similar kernels are consecutive: kernels with the
 // same text are sorted by their numbers, widest kernel first. Wide kernels are the fastest to solve
-// without a warm start: with eight values of t from 0.1 to 2 on 20 Newsgroups, an evaluation took
+// without a warm start. With eight values of t from 0.1 to 2 on 20 Newsgroups, an evaluation took
 // 27 s in ascending order of t, and 24 s in descending order.
 func inPath(kernels []kernel.Kernel) (order []int) {
 	var texts []string

@@ -31,9 +31,9 @@ type Settings struct {
 	// Weights maps class names to factors of C. Default: 1.
 	Weights map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 
-	// Balanced weights each class not named in Weights by the number of other documents divided by
-	// the class's size or, in one-vs-one, by the mean class size divided by the class's size.
-	// Document weights are ignored. Default: no.
+	// Balanced weights each class not named in Weights inversely to the class's size. The weight is
+	// the number of other documents divided by this size or, in one-vs-one, the mean class size
+	// divided by this size. Document weights are ignored. Default: no.
 	Balanced bool `param:"balanced" flag:""`
 
 	Tolerance         float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
@@ -107,9 +107,10 @@ func (s Settings) Resolve() (Settings, error) {
 // matrix. But if the embedding learns from labels, it is refitted on the other folds. Each binary
 // classifier gets a sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]).
 // Unless labels are independent, a [solver.Temperature] of the probabilities or of the log odds is
-// added if, fitted on four folds, it reduces the log loss on the fifth. With fewer than two
-// documents in each of two classes, or more than 2²⁷ decision values, sigmoids are fitted as if
-// Calibrated were false. This fails if the embedding learns from labels.
+// added if it reduces the log loss. For this comparison it is fitted on four folds and tested on
+// the fifth. With fewer than two documents in each of two classes, or more than 2²⁷ decision
+// values, sigmoids are fitted as if Calibrated were false. This fails if the embedding learns from
+// labels.
 //
 // Reject tunes a threshold of the largest probability on the same folds; see tuneRejection.
 //

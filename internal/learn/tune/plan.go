@@ -163,7 +163,7 @@ func extended(all []Candidate, first, values int, set func(q *Candidate, i int))
 }
 
 // onSecond returns candidates with the second-best tokenizer, if any, and the kernels of the second
-// kernel family, because terms that help one kernel family may not help another family.
+// kernel family. Terms that help one kernel family may not help another family.
 func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Terms != best[0].Terms })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
