@@ -22,8 +22,8 @@ type budget struct {
 const (
 	// documentBytes is the solver's memory per document and worker, except rows of kernel values. A
 	// variable with its bounds and gradient takes 46 bytes, and a regression has two variables per
-	// document. A copy without left-out documents doubles this. Working sets and positions of rows
-	// take another 60 bytes.
+	// document. A copy that excludes left-out documents doubles this amount. Working sets and
+	// positions of rows take another 60 bytes.
 	documentBytes = 256
 
 	// A worker's buffer for rows from which it drops columns has gatherRows rows, or gatherLeast

@@ -102,7 +102,7 @@ func (p *path) lead(k kernel.Kernel) []solver.WarmStart {
 }
 
 // step returns the index of the only number in which two kernels differ, and its values. The index
-// is -1 if the kernels differ otherwise.
+// is -1 if the kernels differ in any other way.
 func step(a, b kernel.Kernel) (which int, from, to float64) {
 	if a == nil || b == nil {
 		return -1, 0, 0

@@ -110,8 +110,8 @@ func (t *Tasks) Validate(p *Problem) error {
 	return nil
 }
 
-// gather passes the outcomes of a part's tasks to keep, starting with task *tasks. Points are the
-// same as from run, bit for bit, except for times.
+// gather passes the outcomes of a part's tasks to keep, starting with task *tasks. The resulting
+// points equal the points from run bit for bit, except for times.
 func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, keep keeper) error {
 	kernels := 0
 	for _, own := range part.paths() {

@@ -137,7 +137,8 @@ func (g *Candidates) kept(best []Candidate, n int) []Candidate {
 }
 
 // on returns the best candidate, but with tokenizer cut. If one of the two tokenizers has its own
-// kernels, on returns the best candidate that was tried with cut, or else cut's first kernel.
+// kernels, the result is the best candidate that was tried with cut, or else a candidate with cut's
+// first kernel.
 func (g *Candidates) on(best []Candidate, cut int) Candidate {
 	q := best[0]
 	if g.Own[cut] == nil && g.Own[q.Terms] == nil {
