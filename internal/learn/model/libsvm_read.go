@@ -249,9 +249,9 @@ func sum[T int | float64](values []T) (sum T) {
 	return sum
 }
 
-// vectors reads the lines after SV. A line has the coefficients of a support vector, a column of
-// LIBSVM's sv_coef, followed by the support vector's values. For a support vector of class i, row r
-// of sv_coef is for the binary classifier of i and class r, or r+1 if r >= i.
+// vectors reads the lines after SV. A line has a column of LIBSVM's sv_coef, the coefficients of a
+// support vector, and then the support vector's values. For a support vector of class i, row r of
+// sv_coef is for the binary classifier of i and class r, or r+1 if r >= i.
 func (l *libsvmReader) vectors() error {
 	m := l.m
 	m.Support, m.SupportClass = &sparse.CSR{Offsets: []int64{0}}, []int32{}

@@ -407,7 +407,7 @@ func appendRaw(x *sparse.Embedded, i int, terms []uint32, values []float32) ([]u
 	next := 0 // next column
 	upTo := func(end int) {
 		for ; f.Shifts != nil && next < end; next++ {
-			add(next, float32(f.Shifts[next])) // not in x, because scaling maps the shift to 0
+			add(next, float32(f.Shifts[next])) // values equal to the shift aren't in x, because they are scaled to 0
 		}
 		next = end + 1
 	}
