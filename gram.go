@@ -1,5 +1,5 @@
 // Package gram compares documents by kernels of information geometry, and trains, applies and tunes
-// classifiers with them.
+// classifiers that use these kernels.
 //
 // It is the module's interface for Go programs. Each function corresponds to a command of the
 // program gram and has the same defaults.
@@ -31,14 +31,15 @@
 // [Read], [ReadFrom], [Texts], [Table], [Terms], [FromMatrix] and [Rows] make corpora. It is an
 // error if a file or a list of texts contains no documents. A corpus of [Rows] may be empty; its
 // matrices, neighbours and predictions are then empty. Documents and columns are numbered from 0.
-// Errors about a file contain line numbers, from 1, or document numbers if documents aren't lines.
+// An error about a file contains the line number, counted from 1. If documents aren't lines, it
+// contains the document number.
 //
 // Package engine computes rows of a matrix on demand, and package solver trains on any matrix that
 // provides rows.
 //
-// Results don't depend on the number of workers, and are reproducible on one instruction set.
-// Functions may be called concurrently. When their context is done, they return its error within a
-// second. All computations run on the CPU.
+// Results don't depend on the number of workers. They are reproducible if the instruction set is
+// the same. Functions may be called concurrently. When its context is done, a function returns the
+// context's error within a second. All computations run on the CPU.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 package gram
@@ -91,10 +92,11 @@ func Must[T any](value T, err error) T {
 // Progress describes the progress of a stage of the work.
 type Progress struct {
 	Stage       string // name of the stage, such as "reading" or "training"
-	Done, Total int64  // numbers of bytes, documents, pairs or binary classifiers; Total is 0 if unknown
+	Done, Total int64  // completed and total bytes, documents, pairs or binary classifiers; Total is 0 if unknown
 }
 
-// check validates the options whose names differ in lower-level packages.
+// check validates the options whose names differ in lower-level packages, so that errors have the
+// names of this package.
 func (o *Options) check() error {
 	if o.Workers < 0 {
 		return fmt.Errorf("gram: Workers must be positive, or 0 for one per CPU, got %d", o.Workers)
@@ -120,7 +122,7 @@ func (o *Options) warn(format string, args ...any) {
 }
 
 // [Load], [LoadFrom], [LoadIndex] and [ReadIndex] return errors that wrap one of these errors.
-// Errors about models in LIBSVM's text format don't wrap any.
+// Errors about models in LIBSVM's text format wrap none of them.
 var (
 	ErrFormat    = archive.ErrFormat    // the file is neither a model nor an index
 	ErrVersion   = archive.ErrVersion   // the file was written by another version of the program
@@ -136,7 +138,8 @@ func (e fieldError) Error() string {
 }
 func (e fieldError) Unwrap() error { return e.error }
 
-// inFields returns err as an error of this package. Context errors stay the same for comparisons.
+// inFields converts err to an error of this package. It returns context errors unchanged, so that
+// callers can compare them.
 func inFields(err error) error {
 	_, is := err.(fieldError)
 	if err == nil || is || err == context.Canceled || err == context.DeadlineExceeded {
@@ -145,7 +148,7 @@ func inFields(err error) error {
 	return fieldError{err}
 }
 
-// facade turns an error, or the panic of a callback, into an error of this package.
+// facade converts an error, or a panic in a callback, to an error of this package.
 func facade(err *error) {
 	if v := recover(); v != nil {
 		failed, ok := v.(*engine.PanicError)

@@ -25,7 +25,7 @@ type IndexOptions struct {
 	Embedding string           // embedding of the documents; default tf-l1-sqrt
 }
 
-// Match is a document of an index with its distance c = 1 − cosine in float32.
+// Match is a document of an index and its distance c = 1 − cosine from the query, in float32.
 type Match = engine.Match
 
 // Index is an exact nearest-neighbour index of texts. Documents can be added and removed. Documents
@@ -36,11 +36,12 @@ type Match = engine.Match
 // weighted as if a single document contained it.
 //
 // A query compares recently added documents one by one, which takes less than a microsecond each.
-// When there are more than 1,024 plus eight times the square root of all documents, Add rebuilds
-// the index, with the same results. For a million short texts a rebuild takes some seconds, once
-// per 9,000 added texts. An index takes about 100 bytes per document, 8 bytes per distinct term of
-// each document, 300 bytes per distinct term of the index, and the memory of [engine.NewIndex].
-// Once more than half of the documents are removed, Remove frees their memory.
+// When their number exceeds 1,024 plus eight times the square root of the number of documents, Add
+// rebuilds the index. Results stay the same. For a million short texts a rebuild takes some
+// seconds, and happens once per 9,000 added texts. An index takes about 100 bytes per document, 8
+// bytes per distinct term of each document, 300 bytes per distinct term of the index, and the
+// memory stated at [engine.NewIndex]. Once more than half of the documents are removed, Remove
+// frees their memory.
 //
 // An Index may be used concurrently. Queries run during changes, and each text of a query sees a
 // call of Add or Remove completely or not at all.
@@ -48,7 +49,7 @@ type Index struct {
 	o         IndexOptions
 	embedding sparse.Embedding
 	tokenizer corpus.Tokenizer
-	scanners  sync.Pool // of *token.Scanner, for reuse
+	scanners  sync.Pool // pool of *token.Scanner
 	made      bool
 
 	writing sync.Mutex   // held during a change
@@ -68,15 +69,15 @@ type indexState struct {
 	removed   []uint64         // bit set of indices in documents
 	gone      int              // number of bits set in removed
 	next      int              // number of the next document
-	age       IndexAge         // age without NewTerms
+	age       IndexAge         // changes since the build; NewTerms isn't set
 }
 
-// has reports whether documents[at] hasn't been removed.
+// has reports whether documents[at] is still in the index.
 func (s *indexState) has(at int) bool {
 	return at/64 >= len(s.removed) || s.removed[at/64]>>(at%64)&1 == 0
 }
 
-// present returns the documents that aren't removed.
+// present returns the documents that haven't been removed.
 func (s *indexState) present() (documents []indexed) {
 	for at, d := range s.documents {
 		if s.has(at) {
@@ -147,8 +148,8 @@ func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexSta
 }
 
 // NewIndex makes an index of texts, possibly none. [Index.Add] adds texts. If texts is empty, idf
-// weights are 0 and all texts are equal until [Index.Refit]. It fails if the embedding is unknown,
-// scales columns or requires labels, or for the same reasons as [Texts].
+// weights are 0, and texts can't be distinguished until [Index.Refit]. It fails if the embedding is
+// unknown, scales columns or requires labels, or for the same reasons as [Texts].
 func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
 	defer facade(&err)
 	x := &Index{o: o, embedding: sparse.Sphere, made: true}
@@ -166,7 +167,7 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	if o.Tokenizer == (corpus.Tokenizer{}) {
 		o.Tokenizer = corpus.NearTokenizer
 	}
-	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // as when files are read
+	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // files are read with the same tokenizer
 	c, documents := &corpus.Corpus{}, make([]indexed, len(texts))
 	if len(texts) > 0 {
 		c, err = Texts(ctx, texts, nil, ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer})
@@ -196,8 +197,9 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	return x, nil
 }
 
-// build makes an index state from documents whose columns are indices of names. It fits the
-// embedding if weights is nil. It reserves at least spareColumns + room columns for new terms.
+// build replaces the state of x by an index of documents, whose columns are indices into names. It
+// fits the embedding if weights is nil. It reserves at least spareColumns + room columns for new
+// terms.
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexed, weights *sparse.Embedder, next, room int, age IndexAge,
 ) error {
@@ -402,7 +404,7 @@ func (x *Index) Remove(numbers ...int) error {
 	x.state = &changed
 	x.mu.Unlock()
 	if changed.gone > fewDocuments && changed.gone > len(changed.documents)/2 {
-		_, _ = x.rebuild(context.Background(), &changed, 0) // after an error the index isn't rebuilt
+		_, _ = x.rebuild(context.Background(), &changed, 0) // after an error the index keeps the removed documents
 	}
 	return nil
 }

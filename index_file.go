@@ -115,7 +115,7 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 	return x, nil
 }
 
-// ReadIndex is [LoadIndex] for a stream that [Index.Write] wrote, up to the end of r. After ctx is
+// ReadIndex is like [LoadIndex], but reads from r until EOF what [Index.Write] wrote. After ctx is
 // done, it doesn't wait for a blocked call of r.Read.
 func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error) {
 	defer facade(&err)

@@ -29,8 +29,8 @@ func Gram(ctx context.Context, c *corpus.Corpus, kernel string, o Options) (*eng
 	return o.gram(ctx, c, kernel, nil)
 }
 
-// GramTo is [Gram] into an existing matrix with one row per document. After an error its values are
-// undefined.
+// GramTo is like [Gram], but stores the result in an existing matrix with one row per document.
+// After an error its values are undefined.
 func GramTo(ctx context.Context, c *corpus.Corpus, kernel string, to *engine.Symmetric, o Options) error {
 	if to == nil {
 		return errors.New("gram: destination is nil")
@@ -64,8 +64,8 @@ func Cross(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o O
 	return o.cross(ctx, rows, columns, kernel, nil)
 }
 
-// CrossTo is [Cross] into an existing matrix with one row per document of rows and one column per
-// document of columns. After an error its values are undefined.
+// CrossTo is like [Cross], but stores the result in an existing matrix with one row per document of
+// rows and one column per document of columns. After an error its values are undefined.
 func CrossTo(ctx context.Context, rows, columns *corpus.Corpus, kernel string, to *engine.Dense, o Options) error {
 	if to == nil {
 		return errors.New("gram: destination is nil")
@@ -94,10 +94,9 @@ func (o *Options) cross(
 	return e.Rows(ctx, k, engine.Request{Test: test}, to)
 }
 
-// defaultKernel is the default kernel of Options and of the program gram.
 const defaultKernel = "diffusion:t=0.5"
 
-// kernelOf returns the kernel of a specification, or defaultKernel for "".
+// kernelOf returns the kernel for a specification, or defaultKernel for "".
 func (o *Options) kernelOf(spec string) (kernel.Kernel, error) {
 	return o.kernel(cmp.Or(spec, defaultKernel))
 }
@@ -152,7 +151,7 @@ func (o *Options) embed(
 	return s, x, columns.NameValue(err)
 }
 
-// closing closes an engine, and adds the names of documents in c to err.
+// closing closes an engine. If err refers to a document of c by number, closing adds its name.
 func closing(c *corpus.Corpus, e *engine.Engine, err *error) {
 	*err = errors.Join(c.NameValue(*err), e.Close())
 }
@@ -172,7 +171,8 @@ func mixed(a, b string, text bool) error {
 	return fmt.Errorf("gram: %s has vectors, but %s has text; their columns cannot be matched", a, b)
 }
 
-// reordered changes the column of each term to column[term], and drops terms without a column.
+// reordered returns the documents of c with the column of each term changed to column[term],
+// without terms that have no column.
 func reordered(c *corpus.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
 	to, same := make([]uint32, len(c.Vocabulary)), len(c.Vocabulary) == columns
 	for t, name := range c.Vocabulary {

@@ -19,21 +19,21 @@ type Model struct {
 	o Options
 
 	once  sync.Once
-	about learn.About // computed at the first use
+	about learn.About // description of the model, computed when first used
 
 	mu      sync.Mutex
 	ready   learn.Predictor // made at the first prediction
 	counter *corpus.Counter
 	columns map[string]uint32
 
-	novel    bool // predictions have Nearest and Ranks
+	novel    bool // include Nearest and Ranks in predictions
 	training *corpus.Corpus
 	novelty  *learn.Novelty // made at the first prediction
 }
 
-// Load reads a model that this package, gram or LIBSVM's svm-train wrote. In models from LIBSVM,
-// column numbers are LIBSVM's indices, which start from 1. If the model has a user-defined kernel,
-// pass it by [Model.With] before the first prediction.
+// Load reads a model that this package, the program gram, or LIBSVM's svm-train wrote. In models
+// from LIBSVM, column numbers are LIBSVM's indices, which start from 1. If the model has a
+// user-defined kernel, pass it by [Model.With] before the first prediction.
 //
 // Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged] unless the file can't be
 // read.
@@ -46,7 +46,7 @@ func Load(path string) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// LoadFrom reads a model from r up to its end, see [Load]. After ctx is done, it doesn't wait for a
+// LoadFrom is like [Load], but reads from r until EOF. After ctx is done, it doesn't wait for a
 // blocked call of r.Read.
 func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	defer facade(&err)
@@ -57,9 +57,9 @@ func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// With returns a copy of the model with other options for predictions. Models from [Train] start
-// with the options of their training; concurrent predictions call Progress and Warn concurrently.
-// The copy prepares its own state for predictions.
+// With returns a copy of the model with other options for predictions. A model from [Train] starts
+// with the options of its training. Concurrent predictions call Progress and Warn concurrently. The
+// copy prepares its own state for predictions.
 func (m *Model) With(o Options) *Model {
 	if m.made() != nil {
 		return m
@@ -102,8 +102,8 @@ func (m *Model) is() *learn.About {
 // Warm prepares the state that predictions share, so that the first prediction isn't slower than
 // later ones: an index of the words and, for nonlinear kernels, a dense copy of the support vectors
 // or, for linear kernels, the weights of terms. The first explanation with a linear kernel still
-// builds lists of the support vectors. It fails if the model can't predict, as with a user-defined
-// kernel that wasn't passed, or if ctx is done.
+// builds lists of the support vectors. It fails if the model can't predict, for example because a
+// user-defined kernel wasn't passed, or if ctx is done.
 func (m *Model) Warm(ctx context.Context) (err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -124,7 +124,7 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 		raw.Texts[0] = a.Vocabulary[0]
 	}
 	docs, err := m.count(ctx, raw)
-	for range 2 { // the dense copy is made at the second prediction of few texts
+	for range 2 { // the second prediction of few texts makes the dense copy
 		if err == nil {
 			_, err = p.Predict(ctx, docs)
 		}
@@ -162,9 +162,10 @@ func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) 
 }
 
 // ExplainText explains the prediction of any model for a text: it returns the n terms whose removal
-// changes the decision value most, with that change, and the n support vectors with the largest
-// contributions. It costs one prediction per term, or a single pass for linear models and linear
-// kernels. It fails if n is below 1, or for the same reasons as [Model.PredictTexts].
+// changes the decision value most, the change for each of these terms, and the n support vectors
+// with the largest contributions. It costs one prediction per term, or a single pass for linear
+// models and linear kernels. It fails if n is below 1, or for the same reasons as
+// [Model.PredictTexts].
 func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *DocumentExplanation, err error) {
 	defer facade(&err)
 	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)
@@ -258,7 +259,6 @@ func (m *Model) predictor(ctx context.Context) (learn.Predictor, error) {
 	return m.ready, nil
 }
 
-// learn converts the options to [learn.Options].
 func (o *Options) learn() learn.Options {
 	return learn.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Kernels: o.Kernels,
@@ -312,8 +312,8 @@ func (m *Model) DecisionFunctions() DecisionFunctions {
 }
 
 // Weights returns weights[f][j], the weight of columns[j] in decision function f, in the order of
-// About().DecisionFunctions. columns are ascending columns of the training documents. It returns
-// nil for models without term weights: nonlinear kernels, landmarks, and nearest neighbours.
+// About().DecisionFunctions. columns are in ascending order. It returns nil for models without term
+// weights: nonlinear kernels, landmarks, and nearest neighbours.
 func (m *Model) Weights() (weights [][]float64, columns []uint32) {
 	if m.made() != nil {
 		return nil, nil

@@ -18,10 +18,10 @@ type NeighbourOptions struct {
 	K      int            // maximum number of neighbours per document; default 10
 	Kernel string         // specification; default bhattacharyya, the cosine of √θ
 	Min    *float64       // minimum kernel value of a neighbour; default none
-	Of     *corpus.Corpus // documents among which neighbours are searched; default the other documents of c
+	Of     *corpus.Corpus // documents to search for neighbours; default the other documents of c
 }
 
-// Neighbour is a document with its kernel value.
+// Neighbour is a document and its kernel value.
 type Neighbour struct {
 	Document int
 	Value    float32

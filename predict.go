@@ -15,7 +15,7 @@ import (
 // Predictions are a model's predictions for documents.
 type Predictions struct {
 	// Labels are each document's predicted classes: a single class, or any number of labels if the
-	// model was trained on label sets; "1" or "-1" for a one-class model. Nil for regression.
+	// model was trained on label sets. One-class models predict "1" or "-1". Nil for regression.
 	Labels [][]string
 
 	Values            []float64   // a regression's estimate for each document, else nil
@@ -34,10 +34,10 @@ type Predictions struct {
 	// threshold ([TrainOptions.Reject]), so that the label is "?". Nil if there is no threshold.
 	Rejected []bool
 
-	// Nearest is each document's largest kernel value with a training document. Ranks are the ranks
-	// of Nearest among the same values of training documents; a small rank means a novel document.
-	// A document without known terms has Nearest NaN and Rank 0. Both are nil unless the model is
-	// from [Model.WithNovelty] and has documents to compare with.
+	// Nearest is each document's largest kernel value with a training document. Ranks are the
+	// ranks, from 0 to 1, of Nearest among the corresponding values of training documents; a small
+	// rank means a novel document. A document without known terms has Nearest NaN and Rank 0. Both
+	// are nil unless the model is from [Model.WithNovelty] and has documents to compare with.
 	Nearest, Ranks []float64
 
 	// Remarks list the values of each table row that didn't occur in training, such as "age
@@ -47,7 +47,8 @@ type Predictions struct {
 	// Known is each document's number of distinct known words. Words are word n-grams of the
 	// smallest length. If About().Tokenizer makes character n-grams, words are the longest n-grams
 	// and shorter words. For [Terms], words are terms; for vectors, columns with values in training
-	// documents. Words of all views are counted, number terms only if all views are numbers.
+	// documents. Words of all views are counted. Number terms are counted only if all views are
+	// numbers.
 	Known []int
 
 	// Empty reports for each document whether the model knows none of its terms in any view. The
@@ -73,7 +74,7 @@ func (p *Predictions) Label(i int) string {
 // Predict predicts documents. If the corpus keeps its texts or rows, they are tokenised as in
 // training, see [Model.PredictTexts]; otherwise the corpus must have been read with
 // [Model.ReadOptions]. Terms of [Terms] are matched by name, columns of vectors by number. It warns
-// about columns with values that had none in training.
+// about columns that have values here but had none in training.
 //
 // It fails if text is passed to a model of vectors or vice versa, if text was tokenised differently
 // and not kept, if the embedding rejects a value, or if the memory doesn't suffice.
@@ -145,8 +146,8 @@ func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Prediction
 // and category columns may be missing, and so may their values; a missing value is treated as an
 // empty field. Columns that aren't in About().Tokenizer.Columns are ignored.
 //
-// It fails if a text column is missing, if a field of a number column isn't a number, or as
-// [Model.PredictTexts] does.
+// It fails if a text column is missing, if a field of a number column isn't a number, or for the
+// same reasons as [Model.PredictTexts].
 func (m *Model) PredictRows(ctx context.Context, columns []string, rows [][]string) (_ *Predictions, err error) {
 	defer facade(&err)
 	return m.predictRaw(ctx, corpus.Raw{Columns: columns, Rows: rows})
@@ -174,7 +175,6 @@ func (m *Model) predictRaw(ctx context.Context, raw corpus.Raw) (*Predictions, e
 	return p, err
 }
 
-// count counts the model's terms in documents.
 func (m *Model) count(ctx context.Context, raw corpus.Raw) (*sparse.CSR, error) {
 	counter, err := m.counts()
 	if err != nil {
@@ -348,8 +348,8 @@ type EvaluateOptions struct {
 	Terms    int            // number of terms per mistake and per class; default 10
 	Training *corpus.Corpus // training documents, to find near copies of them; default none
 
-	// Permutations is the number of permutations of each column of a table, from which its
-	// importance is measured; default 5, negative for none.
+	// Permutations is the number of times that each table column is permuted to measure its
+	// importance; default 5, negative for none.
 	Permutations int
 }
 

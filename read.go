@@ -15,15 +15,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ReadOptions are the options of [Read]. The zero value is the default of the program gram.
+// ReadOptions are the options of [Read]. The zero value corresponds to the defaults of the program
+// gram.
 type ReadOptions struct {
 	Options
 
 	Format corpus.Format // format of a file; default detected from its name and its first bytes
 
 	// If MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms. If
-	// number views have no width, they choose the width. For that purpose texts are kept, up to 256
-	// MiB or a sixteenth of MemoryBytes.
+	// number views have no width, they choose the width. For these choices texts are kept, up to
+	// 256 MiB or a sixteenth of MemoryBytes.
 
 	// MinDF and MaxDF bound the document frequency of terms; other terms are dropped. By default
 	// MinDF is 2 for text and 1 for vectors, and MaxDF is unlimited. [Neighbours] and [Duplicates]
@@ -38,7 +39,7 @@ type ReadOptions struct {
 	Encoding string // encoding of text; default UTF-8, or UTF-16 if there is a byte order mark
 	Strict   bool   // fail on bytes that are invalid in the encoding; default drop them with a warning
 
-	LabelColumn, TextColumn string // table columns or JSON keys; default: usual names for labels, all columns for text
+	LabelColumn, TextColumn string // table columns or JSON keys; default: common names for labels, all columns for text
 	IDColumn                string // column with document names; by default found by its name
 	Columns                 string // kinds of columns, such as "zip=category, notes=ignore"; see [corpus.Kind]
 	Labels                  string // file with one line of labels per document; default the labels of the source
@@ -49,7 +50,6 @@ type ReadOptions struct {
 	like corpus.Form // form of a model's training documents
 }
 
-// sparse converts the options to [corpus.Options].
 func (o *ReadOptions) sparse() corpus.Options {
 	return corpus.Options{
 		Form: corpus.Form{Format: o.Format, Encoding: o.Encoding, LabelColumn: o.LabelColumn, TextColumn: o.TextColumn,
@@ -106,7 +106,7 @@ func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpu
 	return c, nil
 }
 
-// Table makes a corpus of rows of a table. columns are the names of their fields. o.Tokenizer must
+// Table makes a corpus of table rows. columns are the names of the rows' fields. o.Tokenizer must
 // have views of columns, such as "title=words + price=numbers"; other columns are ignored. labels
 // are as for [Texts].
 func Table(
@@ -117,7 +117,6 @@ func Table(
 	return o.told(c, err)
 }
 
-// told passes the warnings of a corpus to Options.Warn.
 func (o *ReadOptions) told(c *corpus.Corpus, err error) (*corpus.Corpus, error) {
 	if err != nil {
 		return nil, err
@@ -166,7 +165,7 @@ func columnsOf(vocabulary []string) map[string]uint32 {
 	return column
 }
 
-// count counts the terms that have a column. columns are ascending.
+// count counts the terms that have a column. The returned columns are in ascending order.
 func count(terms []string, column map[string]uint32) (columns []uint32, counts []float64) {
 	for _, t := range terms {
 		if at, ok := column[t]; ok {
@@ -199,8 +198,8 @@ func labelOf(labels []string, i int) []string {
 // FromMatrix makes a document of each row of a matrix: element (i, j) is the count or value of term
 // j in document i. Zeros are dropped. labels is as for [Texts]. Values are rounded to float32.
 //
-// It fails if there are no columns, if a value isn't finite in float32, or if the number of labels
-// and rows differs.
+// It fails if there are no columns, if a value isn't finite in float32, or if the numbers of labels
+// and rows differ.
 func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	if x == nil {
@@ -285,8 +284,8 @@ func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error 
 	return nil
 }
 
-// Corpus returns the documents and resets the builder. Without documents, results such as a [Gram]
-// matrix are empty.
+// Corpus returns the documents and resets the builder. If no document was added, results such as a
+// [Gram] matrix are empty.
 func (r *Rows) Corpus() *corpus.Corpus {
 	if r.c.Documents == nil {
 		*r = *NewRows(0)
@@ -296,7 +295,7 @@ func (r *Rows) Corpus() *corpus.Corpus {
 	return &c
 }
 
-// corpus is Corpus with a check of the labels: nil, or one element per document.
+// corpus is like Corpus, but first checks that labels is nil or has one element per document.
 func (r *Rows) corpus(documents int, labels []string) (*corpus.Corpus, error) {
 	if labels != nil && len(labels) != documents {
 		return nil, fmt.Errorf("gram: got %d labels for %d documents", len(labels), documents)

@@ -17,7 +17,7 @@ type About struct {
 	Type      string // learner with its parameters, as in TrainOptions.Type
 	Kernel    string // specification; "" if the learner has no kernel
 	Embedding string // embedding of the documents; "" if the learner uses them unchanged
-	Scheme    string // one-vs-one, one-vs-rest or labels; "" for regression, one-class models and votes
+	Scheme    string // one-vs-one, one-vs-rest or labels; "" for regression and one-class models, and if Votes is set
 
 	Classes           []string // class names; nil for regression and one-class models
 	DecisionFunctions []string // names of the decision functions, the columns of Predictions.Scores
@@ -57,8 +57,8 @@ type Score struct {
 	Correct   int     // number of documents whose class, or set of labels, is correct
 	Accuracy  float64 // Correct / Documents; for label sets the subset accuracy
 
-	Classes   []ClassScore // classes of the model, then further classes of the documents
-	Confusion [][]int      // [t][p] counts documents of Classes[t] predicted as Classes[p]; nil for label sets
+	Classes   []ClassScore // scores of the model's classes, then of other classes in the labels
+	Confusion [][]int      // [t][p] is the number of documents of class t predicted as class p; nil for label sets
 
 	MicroF1     float64 // 2·TP / (2·TP + FP + FN) with counts summed over the classes
 	MacroF1     float64 // mean F1 over the classes that occur in labels or predictions
@@ -78,11 +78,11 @@ type Score struct {
 type ClassScore struct {
 	Name          string
 	Documents     int // number of documents of the class
-	Predicted     int // number of documents predicted as the class
-	TruePositives int // number of documents of the class predicted as the class
+	Predicted     int // number of documents for which the class was predicted
+	TruePositives int // number of documents of the class for which it was predicted
 
-	// Precision = TruePositives/Predicted, Recall = TruePositives/Documents and their harmonic
-	// mean; 0 if the denominator is 0.
+	// Precision is TruePositives/Predicted, Recall is TruePositives/Documents, and F1 is their
+	// harmonic mean. Each is 0 if its denominator is 0.
 	Precision, Recall, F1 float64
 }
 
@@ -92,10 +92,10 @@ type Regression struct {
 	MAE  Figure // mean absolute error
 	RMSE Figure // root mean squared error
 
-	TrainingMean *RegressionMean // figures of the mean of the training labels as estimate; nil if unknown
+	TrainingMean *RegressionMean // figures for the mean training label as a constant estimate; nil if unknown
 }
 
-// RegressionMean holds figures of the mean of the training labels as estimate.
+// RegressionMean holds figures for the mean training label as a constant estimate.
 type RegressionMean struct{ R2, MAE, RMSE float64 }
 
 // Figure is a value with its 95% confidence interval, from Student's t distribution and the delta
@@ -147,16 +147,17 @@ type Explanation struct {
 	Kind string       `json:"kind"` // type of the model, with its kernel or embedding
 	Rows []ClassTerms `json:"rows"`
 
-	// Documents is the number of training documents over which effects are averaged, and Held the
-	// number of documents that the model stores. Documents is 0 if terms have weights of a linear
-	// function.
+	// Documents is the number of training documents over which effects are averaged, and Held is
+	// the number of documents that the model stores. Documents is 0 if weights are coefficients of
+	// a linear function.
 	Documents int `json:"documents,omitempty"`
 	Held      int `json:"documents_held,omitempty"`
 }
 
 // ClassTerms lists the strongest terms for and against a class. For a linear function, a weight is
 // the coefficient of the term's value in the embedded document. For other kernels it is the mean of
-// f(x) - f(x without the term) over documents x. Documents without the term contribute 0.
+// f(x) - f(x without the term) over documents x, where f is the decision value. Documents without
+// the term contribute 0.
 type ClassTerms struct {
 	Class    string       `json:"class"`
 	Against  string       `json:"against,omitempty"` // second class; "" for all other classes
@@ -196,7 +197,7 @@ type DocumentExplanation struct {
 
 	Columns []ColumnEffect  `json:"columns,omitempty"`         // effects of a table row's columns, descending by |Effect|
 	Terms   []TermEffect    `json:"terms"`                     // effects of terms, descending by |Effect|
-	Support []SupportEffect `json:"support_vectors,omitempty"` // effects of support vectors of an SVM, else nil
+	Support []SupportEffect `json:"support_vectors,omitempty"` // contributions of support vectors for an SVM, else nil
 }
 
 // ColumnEffect is the effect of a row's column on f: f(x) - f(x without the terms of the column).
@@ -241,8 +242,8 @@ func documentExplanationOf(x *learn.DocumentExplanation, columns []learn.ColumnE
 type Evaluation struct {
 	Score    *Score
 	Outcomes []Outcome  // one per document
-	Coverage []Coverage // error rates of the most confident documents, from the highest confidence; nil for label sets
-	Curves   []Curve    // curves of classification: first over all classes together (micro), then per class
+	Coverage []Coverage // error rates at descending confidence thresholds; nil for label sets
+	Curves   []Curve    // ROC and precision-recall curves: first over all classes together (micro), then per class
 	Mistakes []Mistake  // most confident mistakes, in descending order of confidence
 	Copies   []Copy     // near copies of training documents, ascending by Document
 
@@ -262,7 +263,7 @@ type Outcome struct {
 	Truth, Prediction string  // labels, separated by commas if there are several
 	Scored            bool    // the document has labels to compare with
 	Correct           bool    // the predicted class, or set of labels, is correct
-	Margin            float64 // f of DocumentExplanation
+	Margin            float64 // value f(x) of DocumentExplanation
 	Confidence        float64 // probability of the prediction or, without probabilities, |Margin|; for regression |error|
 }
 
@@ -290,17 +291,17 @@ type Mistake struct {
 	Document int                  // number of the document
 	Label    string               // for label sets, the wrong label as "x" or "not x"; else ""
 	Why      *DocumentExplanation // explanation by words or, if texts are unknown, terms; nil for precomputed kernels
-	Marks    []Mark               // positions of these words in the text
+	Marks    []Mark               // positions in the text of the words in Why
 }
 
-// Mark is a word of a text, bytes From to To, with its effect.
+// Mark is the effect of a word at bytes From to To-1 of a text.
 type Mark struct {
 	From, To int
 	Effect   float64
 }
 
-// Copy is a near copy of a training document. Distance is 1 − cosine of the square roots of their
-// term frequencies, at most 0.02, about two words in a hundred.
+// Copy is a near copy of a training document. Distance is 1 − cosine of the square roots of the two
+// documents' term frequencies. It is at most 0.02, about two words in a hundred.
 type Copy struct {
 	Document, Training int // numbers of the document and of the nearest training document
 	Distance           float64

@@ -23,9 +23,10 @@ type ValidateOptions struct {
 	Folds int // default 5
 }
 
-// CrossValidate trains on all folds but one and predicts that fold, for each fold. Folds are
-// stratified by class. The measure is the accuracy, the micro F1 of label sets, or the mean squared
-// error of regression. Documents without a label are excluded, except for label sets.
+// CrossValidate holds out each fold in turn: it trains on the other folds and predicts the held-out
+// fold. Folds are stratified by class. The measure is the accuracy, the micro F1 of label sets, or
+// the mean squared error of regression. Documents without a label are excluded, except for label
+// sets.
 //
 // It fails with fewer than 2 folds or more folds than documents, with the type one_class, whose
 // predictions can't be scored, or for the same reasons as [Train].
@@ -55,7 +56,7 @@ func (o *Options) unfinished(e learn.Convergence) {
 	}
 }
 
-// SearchOptions are the options of [Search]. The zero value searches terms (if the corpus keeps its
+// SearchOptions are the options of [Search]. The zero value tunes terms (if the corpus keeps its
 // texts), kernel, C and scheme of a support vector machine, on samples of increasing size, as gram
 // grid does.
 type SearchOptions struct {
@@ -74,18 +75,19 @@ type SearchOptions struct {
 	Terms []*corpus.Corpus
 }
 
-// SearchPoint is a combination that was evaluated.
+// SearchPoint is an evaluated combination of parameters.
 type SearchPoint struct {
 	Options    TrainOptions // options that train with the combination
-	Terms      int          // 0 for the corpus, i+1 for SearchOptions.Terms[i]; without these, Options have the terms
-	Documents  int          // number of documents of the comparison
+	Terms      int          // 0 for the corpus, i+1 for SearchOptions.Terms[i]; if that is nil, see Options.Terms
+	Documents  int          // number of documents in the comparison
 	FoldScores []float64    // value of the measure on each fold
 	Mean, SD   float64      // mean and standard deviation of FoldScores, with n-1 in the denominator
 	SE         float64      // standard error of Mean: SD / √folds
 	ToBest     *Difference  // difference to the best point; nil for the best point
 }
 
-// Difference is the mean difference of two points over the same folds, with its standard error.
+// Difference is the mean difference between the scores of two points on the same folds, with its
+// standard error.
 type Difference struct{ Mean, SE float64 }
 
 // SearchResult is the result of [Search].
@@ -196,7 +198,7 @@ func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Option
 	return g, nil
 }
 
-// with returns the training options of a point.
+// with returns the training options for a point.
 func (o *SearchOptions) with(l *learn.Learner, p *learn.Validation) TrainOptions {
 	own := o.TrainOptions
 	own.Kernel, own.C = p.Kernel, cmp.Or(p.C, o.C)

@@ -17,8 +17,8 @@ import (
 
 // TrainOptions are the options of [Train]. The zero value trains a support vector machine whose
 // terms, kernel, C and scheme are chosen by cross-validation on samples, as gram train does. For
-// regression epsilon is chosen instead of the scheme, and C, epsilon and the tolerance are in units
-// of the targets.
+// regression epsilon is chosen instead of the scheme. C, epsilon and the tolerance are then in
+// units of the targets.
 type TrainOptions struct {
 	Options
 
@@ -73,7 +73,7 @@ type TrainOptions struct {
 	// twice in the optimisation problem, and a document with the weight 0 is excluded. All other
 	// statistics are unweighted: idf weights, Balanced, folds, sigmoids and thresholds, and the
 	// scores of CrossValidate, Search and the choice of settings. Their training runs use the
-	// weights. Models don't store them. They must be finite and nonnegative. Default: 1 each.
+	// weights. Models don't store them. Weights must be finite and nonnegative. Default: 1 each.
 	DocumentWeights []float64
 
 	// Terms are the terms to use if the corpus keeps its texts, for example from a [Search].
@@ -124,8 +124,9 @@ func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err
 	return &Model{m: m, o: o.Options}, nil
 }
 
-// cut sets the document weights of a corpus. If Terms is set, it tokenises the texts; otherwise it
-// stores the numbers of a table as values if the kernel or the embedding needs vectors.
+// cut prepares a corpus for training. It sets the document weights. If Terms is set, it tokenises
+// the texts; otherwise it stores the numbers of a table as values if the kernel or the embedding
+// needs vectors.
 func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
 	c, err := o.weighted(c)
 	opt := corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
@@ -171,7 +172,7 @@ func (o *TrainOptions) set(l *learn.Learner, t learn.Trainer) error {
 	return err
 }
 
-// learner returns the learner, trainer and options for a corpus.
+// learner returns the learner for a corpus, its trainer, and its options.
 func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer, learn.Options, error) {
 	own := o.Options.learn()
 	own.Seed = cmp.Or(o.Seed, 1)
