@@ -56,16 +56,16 @@ type Cache struct {
 	spare []*Tile // tiles without values, for reuse
 	stats CacheStats
 
-	allocate func(width int) []float32 // replaced by tests
+	allocate func(width int) []float32 // allocates the values of a tile; replaced in tests
 }
 
 // CacheStats holds counters since the cache was made. A hit is a request for a ready tile. A miss
 // is a request for a tile that the caller must compute.
 type CacheStats struct {
 	Hits, Misses int64
-	Waits        int64 // tiles that another caller was computing
-	Refused      int64 // misses while all tiles were pinned
-	Evicted      int64 // tiles evicted to make room
+	Waits        int64 // number of claims for tiles that another caller was computing
+	Refused      int64 // number of misses while all tiles were pinned
+	Evicted      int64 // number of evicted tiles
 	Bytes, Limit int64 // memory of all tiles, which never decreases, and its bound
 }
 
@@ -87,7 +87,7 @@ func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[
 
 // TileBytes returns the memory of a tile of width values in a cache, in bytes.
 func TileBytes(width int) int64 {
-	if bytes := 4 * int64(width); bytes > smallBytes { // rounded up to pages of the runtime
+	if bytes := 4 * int64(width); bytes > smallBytes { // the runtime rounds up to whole pages
 		return (bytes+pageBytes-1)&^(pageBytes-1) + tileOverhead
 	}
 	return 4*int64(cap(newValues(width))) + tileOverhead

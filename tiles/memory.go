@@ -10,7 +10,6 @@ import (
 	"unsafe"
 )
 
-// hugePage is the size of a huge page on CPUs that have them.
 const hugePage = 2 << 20
 
 // maxValues bounds the number of values in a slice: 256 TiB exceed the address space of a process,
@@ -55,9 +54,9 @@ func collect(bytes int64) {
 // allocate is [Make]; tests replace it.
 var allocate = Make
 
-// MakeContext is [Make], but returns within a second after ctx is done, with the error of ctx.
+// MakeContext is like [Make], but returns within a second after ctx is done, with the error of ctx.
 // Reused memory must be filled with zeros, which takes a minute for ten gigabytes on a busy
-// machine. After cancellation this ends in the background.
+// machine. After cancellation the filling ends in the background.
 func MakeContext(ctx context.Context, n int) ([]float32, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

@@ -3,7 +3,7 @@
 // complete new file.
 //
 // On Linux an incomplete file is locked, so that [Sweep] can recognise files that killed processes
-// left.
+// left behind.
 package atomicfile
 
 import (
@@ -44,7 +44,7 @@ func Create(path, pattern string) (*File, error) {
 		if !before.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s exists and is %s, not a regular file", path, kind(before.Mode()))
 		}
-		made.before, perm = before, 0o600 // until the file is complete
+		made.before, perm = before, 0o600 // no access by others until the file is complete
 	}
 	folder, name := filepath.Split(path)
 	if name == "" {
@@ -191,8 +191,8 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// CommitUnsynced is Commit without flushing, for files that are validated when read and can be
-// recreated. After a power failure the file may be truncated or hold zeros.
+// CommitUnsynced is like Commit, but doesn't flush. It is for files that are validated when read
+// and can be recreated. After a power failure the file may be truncated or hold zeros.
 func (f *File) CommitUnsynced() error { return f.commit(false) }
 
 func (f *File) commit(sync bool) error {
