@@ -78,7 +78,7 @@ func (m *CSR) Bytes() int64 {
 	return int64(len(m.Offsets))*8 + int64(len(m.Terms))*4 + int64(len(m.Values))*4
 }
 
-// SelectRows returns the rows rows[0], rows[1], … of m. A row may be repeated.
+// SelectRows returns a matrix of the rows rows[0], rows[1], … of m. A row may be repeated.
 func (m *CSR) SelectRows(rows []int) *CSR {
 	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1), Views: m.Views, all: m.all}
 	for k, i := range rows {
@@ -93,8 +93,9 @@ func (m *CSR) SelectRows(rows []int) *CSR {
 	return out
 }
 
-// FoldRows is SelectRows for training in a cross-validation. Embeddings of the result use the terms
-// and document frequencies of all rows of m, but the labels and column scales of the selected rows.
+// FoldRows is like SelectRows, for training in a cross-validation. Embeddings of the result use the
+// terms and document frequencies of all rows of m, but the labels and column scales of the selected
+// rows.
 func (m *CSR) FoldRows(rows []int) *CSR {
 	out := m.SelectRows(rows)
 	out.all = cmp.Or(m.all, m)
@@ -314,7 +315,7 @@ func (t *termTable) find(term uint32) (uint32, bool) {
 
 // RowSorter sorts rows by term.
 type RowSorter struct {
-	pairs []uint64 // term and bits of the value in one word, so that they move together
+	pairs []uint64 // term and value bits of each entry in one word, so that sorting moves both
 }
 
 // Sort sorts a row in place.

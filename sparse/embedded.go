@@ -49,7 +49,7 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	if f.Weighting.Damped() {
 		v = f.damp(v)
 	}
-	if int(column) >= len(f.Weights) { // neither idf nor scaling
+	if int(column) >= len(f.Weights) { // the column has no weight from idf or scaling
 		return v, 1
 	}
 	if int(column) < len(f.Shifts) {
@@ -143,7 +143,7 @@ func (w *weigher) weighted(column uint32, raw float32) float64 {
 	return float64(v * weight)
 }
 
-// factors is [Embedder.Factors] with cached damped counts.
+// factors is like [Embedder.Factors], but caches damped counts.
 func (w *weigher) factors(column uint32, raw float32) (v, weight float64) {
 	f := w.f
 	if !f.Weighting.Damped() || int(column) >= len(f.Terms) || f.isVector(column) {
@@ -198,7 +198,7 @@ func (x *Embedded) Bytes() int64 {
 	return x.CSR.Bytes() + 4*int64(len(x.Raw)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }
 
-// EmbeddedBytes returns [Embedded.Bytes] for these numbers of rows and values, at most
+// EmbeddedBytes returns [Embedded.Bytes] for the given numbers of rows and values, at most
 // [math.MaxInt64].
 func EmbeddedBytes(rows int, values int64) int64 {
 	if values > math.MaxInt64/64 || int64(rows) > math.MaxInt64/64 {
@@ -258,9 +258,9 @@ func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 // fit in float32.
 const MaxNorm = 0x1p62
 
-// Validate checks the matrix as [CSR.Validate] does, that rows are unit vectors or histograms, and
-// that columns match the embedder. Norms may be nil, because kernels of the cosine don't use norms.
-// It reads all values once.
+// Validate checks the matrix like [CSR.Validate]. It also checks that rows are unit vectors or
+// histograms, and that columns match the embedder. Norms may be nil, because kernels of the cosine
+// don't use norms. It reads all values once.
 func (x *Embedded) Validate() error {
 	if err := x.validateShape(); err != nil {
 		return err
@@ -282,7 +282,7 @@ func (x *Embedded) validateUnit(i int) error {
 		}
 		sum += float64(u)
 	}
-	const roundings = 1e-5 // maximum rounding error of float32 and of the sum
+	const roundings = 1e-5 // bound on the rounding errors of float32 values and of their sum
 	switch {
 	case !(math.Abs(sum-1) <= roundings):
 		return fmt.Errorf("sparse: row %d is not normalized: squares (or histogram shares) sum to %v, not 1", i, sum)

@@ -29,7 +29,7 @@ type Embedder struct {
 	Open bool
 
 	columns *termTable // index of Terms; nil if the fields were set directly
-	vectors []bool     // columns of vector views; nil if there are none
+	vectors []bool     // set of the columns of vector views; nil if there are none
 	filled  []uint32   // terms whose zeros become nonzero, ascending
 	err     error      // error of Fit
 }

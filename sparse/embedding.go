@@ -9,7 +9,6 @@ import (
 // Weighting maps raw counts or measurements to weighted values.
 type Weighting uint8
 
-// The weightings.
 const (
 	TF       Weighting = iota // raw counts
 	TFIDF                     // counts times log(D/df), for D training documents of which df contain the term
@@ -39,7 +38,6 @@ func (w Weighting) Damped() bool { return w == LogTF || w == LogTFIDF }
 // Norm is the normalisation of a weighted document.
 type Norm uint8
 
-// The normalisations.
 const (
 	NormNone Norm = iota // unchanged
 	NormL1               // divided by the sum of absolute values

@@ -51,8 +51,8 @@ func parseRange(s string) (Embedding, error) {
 	return e, e.validate()
 }
 
-// column holds the statistics of a column: the number and the sum of nonzero values, and the
-// minimum, the maximum and the sum of squared deviations from the mean of all values.
+// column holds the statistics of a column. Number and sum are over nonzero values. Minimum, maximum
+// and the sum of squared deviations from the mean are over all values.
 type column struct {
 	df                     int32
 	sum, least, most, dev2 float64

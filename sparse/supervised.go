@@ -4,8 +4,8 @@ package sparse
 // does. Use [Embedding.FitLabels] to fit it. Accuracy on the training documents is then biased.
 func (e Embedding) Supervised() bool { return e.Weighting == TFKL }
 
-// FitLabels is [Embedding.Fit] with labels, which must be below classes. Embeddings that aren't
-// supervised ignore the labels.
+// FitLabels is like [Embedding.Fit], for embeddings that use labels. Class indices must be below
+// classes. Embeddings that aren't supervised ignore the labels.
 //
 // For a supervised embedding, the embedder also holds an error if [Labels.Validate] fails, or if
 // documents have fewer than two classes.
@@ -16,8 +16,8 @@ func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
 }
 
 // minDivergence is the weight of an uninformative term, and larger than rounding errors. It isn't
-// 0, because terms of weight 0 are dropped. A fold that embeds the document again could infer the
-// document's label from dropped terms.
+// 0, because terms of weight 0 are dropped, and dropped terms could reveal a document's label to a
+// fold that embeds the document again.
 const minDivergence = 1e-12
 
 // divergences returns the weight of each column for [TFKL], or nil if documents have fewer than two
@@ -55,7 +55,7 @@ func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float6
 		}
 		for _, j := range columns {
 			a := float64(own[j])
-			sums[j] += float64((a + q) * logRatio(a+q, q)) // same bits on every platform
+			sums[j] += float64((a + q) * logRatio(a+q, q)) // the conversion prevents fused multiply-add
 			n[j], own[j] = n[j]+own[j], 0
 		}
 	}

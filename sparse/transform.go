@@ -26,10 +26,10 @@ func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }
 
-// TransformRows is [Embedder.Transform] for the rows rows[0], rows[1], … of m, or for all rows if
-// rows is nil. workers is the number of goroutines, or 0 for one per CPU. It returns the error of
-// the first invalid row in this order, or ctx.Err(). Other rows are neither read nor checked. The
-// result retains rows.
+// TransformRows is like [Embedder.Transform], for the rows rows[0], rows[1], … of m, or for all
+// rows if rows is nil. workers is the number of goroutines, or 0 for one per CPU. It returns the
+// error of the first invalid row in this order, or ctx.Err(). Other rows are neither read nor
+// checked. The result retains rows.
 func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 			if err := m.validateRow(r); err != nil {
 				return err
 			}
-			terms, values := m.Row(r) // the scaling of views makes no value 0
+			terms, values := m.Row(r) // scaling of views changes no value to 0
 			if f.filled != nil {
 				terms, values = f.row(m, r)
 			}

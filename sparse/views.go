@@ -106,7 +106,7 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 		case f.Weighting.Damped():
 			count := raised.of(values[k])
 			if *count == 0 {
-				*count = power(math.E, float64(factor[view]*f.damp(v))-1) // damps to the product
+				*count = power(math.E, float64(factor[view]*f.damp(v))-1) // count whose damped value is the product
 			}
 			out[k] = float32(*count)
 		default:
@@ -118,8 +118,8 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	return out
 }
 
-// factors returns the factors that make the views' masses proportional to their weights, raised to
-// power. It returns nil if all are within near of 1, or if a mass is NaN.
+// factors returns the factors, raised to power, that make the views' masses proportional to their
+// weights. It returns nil if all are within near of 1, or if a mass is NaN.
 func (f *Embedder) factors(mass []float64, power, near float64) []float64 {
 	var total, weights float64
 	for v, m := range mass {
