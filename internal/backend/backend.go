@@ -23,7 +23,7 @@ const CUDA asm.ISA = "cuda"
 
 // AutoSeconds is the minimum estimated CPU time in seconds for which -backend auto chooses the GPU.
 // Opening a device takes about as long, and 2 s more if its driver has to compile the kernels.
-var AutoSeconds = 0.5 // a variable for tests
+var AutoSeconds = 0.5 // variable, so that tests can change it
 
 // autoRate is the CPU's rate on text, in pairs per second and worker.
 const autoRate = 2e8
@@ -65,7 +65,7 @@ type gpu struct {
 	device *cuda.Device
 	err    error          // reason why there is no device
 	why    string         // reason for the choice of -backend auto
-	loaded []cuda.Columns // closed by their engine, or with the device
+	loaded []cuda.Columns // documents on the device, closed by their engine or with the device
 }
 
 // Declare declares all flags of the group, and handles failures of the GPU.
@@ -74,7 +74,7 @@ func (c *Compute) Declare(f *cli.Flags) {
 	c.DeclareBackend(f)
 }
 
-// DeclareBackend is Declare without -workers.
+// DeclareBackend is like Declare, but without -workers.
 func (c *Compute) DeclareBackend(f *cli.Flags) {
 	c.DeclareMemory(f)
 	f.StringVar(&c.ISA, "isa", "", "use instruction set `ISA`: generic, avx2 or avx512 (default: the fastest that "+
@@ -150,8 +150,8 @@ func (c *Compute) FallsBack(ctx context.Context, err error) bool {
 	return c.lostGPU(ctx, err) && c.StartsOver && !slices.ContainsFunc(c.Reread, once)
 }
 
-// Rereadable reports whether a source can be read twice. Files, folders and synthetic:… can, pipes
-// can't.
+// Rereadable reports whether a source can be read twice. Files, folders and synthetic:… can be read
+// twice, pipes can't.
 func Rereadable(source string) bool {
 	info, err := os.Stat(source)
 	return source != "-" && (err != nil || info.Mode().IsRegular() || info.IsDir())
@@ -208,8 +208,8 @@ func (c *Compute) Device() (name string, err error) {
 // OnGPU reports whether -backend cuda is set.
 func (c *Compute) OnGPU() bool { return c.Backend == string(CUDA) }
 
-// Chooses reports whether the back end depends on the size of the computation. It does if -backend
-// is auto and the program was built for GPUs.
+// Chooses reports whether the back end depends on the size of the computation. This is the case if
+// -backend is auto, no instruction set is set, and the program was built for GPUs.
 func (c *Compute) Chooses() bool { return c.Backend == "auto" && c.ISA == "" && cuda.Built }
 
 // Job returns the back end for the Gram matrix of a number of documents: an instruction set, "" for
@@ -218,7 +218,8 @@ func (c *Compute) Job(documents int) asm.ISA {
 	return c.Pairs(float64(documents) * float64(documents) / 2)
 }
 
-// Pairs is like Job, for a number of pairs. [Compute.Why] returns the reason for the choice.
+// Pairs is like Job, for a number of document pairs. [Compute.Why] returns the reason for the
+// choice.
 func (c *Compute) Pairs(pairs float64) asm.ISA {
 	if c.OnGPU() {
 		return CUDA

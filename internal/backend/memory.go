@@ -29,12 +29,12 @@ const programBytes = 28 << 20
 
 // Limits are the flags -m and -workers.
 type Limits struct {
-	Workers int // number of goroutines, 0 for one per CPU
+	Workers int // number of goroutines; 0 for one per CPU
 	Memory  cli.ByteSize
 
 	FileBytes int64 // memory in bytes that the Go runtime doesn't count; 0 means programBytes
 
-	bounds func() (all, process run.Bound) // read once, before the command uses memory
+	bounds func() (all, process run.Bound) // memory limits, read once before the command uses memory
 }
 
 // DeclareMemory declares -m.
@@ -119,8 +119,8 @@ func (l *Limits) bound() (int64, string) {
 }
 
 // Budget returns the command's memory limit in bytes: -m, else three quarters of the memory that
-// the host, the control groups and the process limits leave at the first call. It is 0 if that is
-// unknown.
+// the host, the control groups and the process limits leave at the first call. The limit is 0 if
+// this memory is unknown.
 func (l *Limits) Budget() int64 {
 	limit, _ := l.bound()
 	return limit
@@ -132,8 +132,8 @@ func (l *Limits) Bound() string {
 	return what
 }
 
-// Limit sets the runtime's memory limit to the budget, and returns the budget. Package cli resets
-// it when the command ends.
+// Limit sets the runtime's memory limit to the budget, and returns the budget. Package cli restores
+// the limit when the command ends.
 func (l *Limits) Limit() int64 {
 	limit := l.Budget()
 	if limit > 0 {
@@ -176,8 +176,8 @@ func (l *Limits) Refusal(err error) error {
 	return refusal{text + memory.Error(), err}
 }
 
-// Refusal adds 1/stepMargin of the need, because later steps may need more, such as training on all
-// documents after the first fold.
+// stepMargin is the divisor of the need for the margin that Refusal adds. Later steps may need more
+// memory, such as training on all documents after the first fold.
 const stepMargin = 20
 
 // refusal is an error with a different message.
@@ -190,7 +190,7 @@ func (r refusal) Error() string { return r.text }
 func (r refusal) Unwrap() error { return r.err }
 
 // ProcBytes returns the bytes of a line such as "MemTotal: 8000 kB" of a file below /proc, or 0 if
-// there is no such line.
+// the file has no such line.
 func ProcBytes(file, key string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -207,7 +207,7 @@ func ProcBytes(file, key string) int64 {
 	return 0
 }
 
-// ResetPeak resets [PeakBytes] if the system supports that.
+// ResetPeak resets [PeakBytes] if the system supports this.
 func ResetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // PeakBytes returns the peak resident memory of the process since [ResetPeak] on Linux, and

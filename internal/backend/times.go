@@ -24,7 +24,6 @@ func (c *Compute) Timed(r report.Report) report.Report {
 	return r
 }
 
-// timed is a report with the times of GPU kernels.
 type timed struct {
 	report.Report
 	Times []cuda.KernelTime `json:"gpu_kernels"`

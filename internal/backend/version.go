@@ -30,7 +30,7 @@ was installed by go install.`,
 
 type version struct {
 	Program, Version string
-	Commit           string // "" if it is unknown
+	Commit           string // commit of the sources; "" if unknown
 	Modified         bool   // the sources differ from the commit
 	Go, OS, Arch     string
 	ISA              string `json:"isa"`

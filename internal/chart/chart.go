@@ -14,7 +14,7 @@ type Chart struct {
 	NoAxes bool // draw no axes, because the coordinates have no meaning
 
 	marks  []mark
-	legend []mark // marks; text is the name
+	legend []mark // marks with legend entries, whose text is the name
 }
 
 // Axis is the x-axis or the y-axis of a chart.
@@ -23,8 +23,8 @@ type Axis struct {
 	Min, Max float64
 	Log      bool
 	Names    []string               // labels of the values 0, 1, 2, …
-	At       []float64              // values of the ticks; nil for round numbers
-	Step     float64                // minimum distance of ticks
+	At       []float64              // values of the ticks; nil for ticks at round numbers
+	Step     float64                // minimum distance between ticks
 	Write    func(v float64) string // formats tick labels; nil for the shortest decimal number
 }
 
@@ -37,7 +37,7 @@ type Color string
 // Colors are the colours of curves; with more curves, colours repeat.
 var Colors = []Color{"#1f77b4", "#c43c1a", "#2c8a3c", "#8c56b0", "#d68b00", "#179ca8", "#7f5a4b", "#333333"}
 
-// Gray is for reference lines and labels; Red marks the best point.
+// Gray is the colour of reference lines and labels. Red is the colour of the best point.
 const (
 	Gray Color = "#606060"
 	Red  Color = "#d62728"
@@ -46,7 +46,6 @@ const (
 // Shape is the shape of a point.
 type Shape int
 
-// The shapes of points.
 const (
 	Circle Shape = iota
 	Triangle
@@ -144,7 +143,7 @@ func (a *Axis) ends() (low, high float64) {
 	return low, high
 }
 
-// tick is a tick of an axis; label may be empty.
+// tick is a tick of an axis. Its label may be empty.
 type tick struct {
 	at    float64
 	label string
@@ -168,7 +167,8 @@ func (a *Axis) ticks() (ticks []tick) {
 			ticks = append(ticks, tick{v, write(v)})
 		}
 	case a.Log:
-		// label powers of ten, and also 2 and 5 times a power if the axis contains only one power
+		// Label powers of ten. Also label 2 and 5 times a power if the axis contains less than a
+		// decade.
 		short := math.Floor(math.Log10(high))-math.Ceil(math.Log10(low)) < 1
 		for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
 			for d := 1; d < 10; d++ {
@@ -190,7 +190,7 @@ func (a *Axis) ticks() (ticks []tick) {
 			}
 		}
 		for k := math.Ceil(low / step); k <= high/step; k++ {
-			v := k*step + 0 // + 0 turns −0 into 0
+			v := k*step + 0 // the addition turns −0 into 0
 			ticks = append(ticks, tick{v, write(v)})
 		}
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 )
 
-// Sizes, in points.
+// Sizes in points.
 const (
 	centimeter = 72 / 2.54
 	textSize   = 11
 	lineHeight = 14
 	gap        = 6
-	letter     = 0.6 * textSize // upper estimate of the mean width of a letter
+	letter     = 0.6 * textSize // upper bound on the mean width of a letter
 )
 
 func textWidth(text string) float64 { return letter * float64(utf8.RuneCountInString(text)) }
@@ -60,7 +60,6 @@ func (f file) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// drawing collects SVG elements.
 type drawing struct {
 	strings.Builder
 	page bool

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// completion is the help topic of shell completion.
+// completion returns the help topic for shell completion.
 func (p *Program) completion() Topic {
 	return Topic{Name: "completion", Text: strings.ReplaceAll(`
 Usage: PROGRAM completion bash|zsh|fish
@@ -35,7 +35,7 @@ func (p *Program) complete(e *Env, args []string) int {
 	})
 }
 
-// completed is a command for shell completion.
+// completed describes a command for shell completion.
 type completed struct {
 	name, summary string
 	flags         []completedFlag

@@ -50,8 +50,8 @@ func (f *Flags) Writes(path *string, name, usage string) {
 	f.output(path, name, usage, nil)
 }
 
-// WritesBinary is Writes for output that may be binary. Binary output isn't written to a terminal.
-// binary returns the name of the format, or "" for text.
+// WritesBinary is like Writes, for output that may be binary. Binary output isn't written to a
+// terminal. binary returns the name of the format, or "" for text.
 func (f *Flags) WritesBinary(path *string, name, usage string, binary func() string) {
 	f.output(path, name, usage, binary)
 }
@@ -145,7 +145,7 @@ func (o *output) names(other *output) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// common returns a pair of names for the same file.
+// common returns an element of a and an element of b that name the same file.
 func common(a, b []named) (x, y named, ok bool) {
 	for _, x = range a {
 		for _, y = range b {
@@ -198,7 +198,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		stdin = in.flag
 	}
 	if _, lost := e.Stdout.(closed); lost {
-		// Check before the work, because its result would be lost. Only a report may be lost.
+		// Fail before the work if its result would be lost. A lost report is accepted.
 		if o := f.Lookup("o"); o != nil && (o.Value.String() == "-" || f.Prints && o.Value.String() == "") {
 			return errClosed
 		}
@@ -235,8 +235,8 @@ func (e *Env) isTerminal(path string) bool {
 	return term.IsTerminal(int(file.Fd()))
 }
 
-// keepMessagesOut redirects messages that would be appended to an input, such as by a shell's 2>>.
-// Messages then go to standard output, or are discarded if standard output is an input, too.
+// keepMessagesOut redirects messages that would be appended to an input, for example by a shell's
+// 2>>. Messages then go to standard output, or are discarded if standard output is an input, too.
 func (f *Flags) keepMessagesOut(ctx context.Context, e *Env) {
 	var read []named
 	for _, in := range f.inputs {
@@ -263,7 +263,7 @@ func (f *Flags) keepMessagesOut(ctx context.Context, e *Env) {
 	}
 }
 
-// streams returns the standard streams that are files, such as by a shell's >>.
+// streams returns the standard streams that are redirected to files, for example by a shell's >>.
 func (e *Env) streams() []*output {
 	var out []*output
 	for _, s := range []struct {

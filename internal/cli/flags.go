@@ -31,7 +31,7 @@ type Flags struct {
 
 	MaxArgs int                                   // maximum number of arguments besides flags
 	Args    []string                              // arguments besides flags
-	places  []Argument                            // see Arguments
+	places  []Argument                            // positional arguments, see Arguments
 	Rewrite func(args []string) ([]string, error) // converts arguments in other programs' syntax; nil for none
 
 	Usage, Help, Examples string // texts that depend on the arguments; default the command's texts
@@ -71,7 +71,7 @@ func newFlags(name string, hasJSON bool) *Flags {
 // all flags are parsed and before anything is read.
 func (f *Flags) Check(check func() error) { f.checks = append(f.checks, check) }
 
-// Around wraps the command's work: run calls it once or several times.
+// Around wraps the command's work in run, which calls the work once or several times.
 func (f *Flags) Around(run func(context.Context, *Env, Work) error) { f.around = run }
 
 // AtEnd adds a function to call when the command has ended, with or without an error.

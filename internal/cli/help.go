@@ -10,7 +10,6 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// width is the width of help texts in columns.
 const width = 100
 
 type group struct {
@@ -93,7 +92,7 @@ func (f *Flags) Var(value flag.Value, name, usage string) {
 
 // Topic is a help text for several commands.
 type Topic struct {
-	Name, Summary string // topics without a summary aren't listed
+	Name, Summary string // the list of topics omits a topic without a summary
 	Text          string
 	Declare       func(f *Flags) // declares the flags of the topic; nil for none
 }
@@ -214,7 +213,6 @@ func writeFlags(w io.Writer, flags []*flag.Flag) {
 	}
 }
 
-// indent indents lines by two columns.
 func indent(lines string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(lines), "\n", "\n  ") + "\n"
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 )
 
-// Grace is the time for a command to end by itself after ^C; a variable for tests.
+// Grace is the time that a command has to end by itself after ^C. It is a variable for tests.
 var Grace = 800 * time.Millisecond
 
 // interruption is the cause of a context that was cancelled by a signal.
@@ -21,8 +21,8 @@ type interruption struct{ signal syscall.Signal }
 func (i interruption) Error() string { return i.signal.String() }
 
 // interruptible returns a context that the first signal cancels. A second ^C kills the program.
-// Commands watch the context, but some steps can't (sorting, syncing a slow disk): after the grace
-// period the program removes incomplete files and exits.
+// Commands watch the context, except in steps such as sorting or syncing a slow disk. Therefore,
+// after the grace period the program removes incomplete files and exits.
 func interruptible(stderr io.Writer, program string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}

@@ -34,7 +34,7 @@ type Program struct {
 	Name     string
 	About    string     // first lines of the help text
 	Examples string     // last lines of the help text
-	Commands []*Command // in the order of the help text
+	Commands []*Command // commands in the order of the help text
 	Topics   []Topic    // help topics besides commands
 
 	Redact func(message string) string // filter of all messages; nil for none
@@ -92,7 +92,6 @@ func (e *Env) Say(format string, args ...any) {
 	}
 }
 
-// tell prints on standard error.
 func (e *Env) tell(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if e.redact != nil {
@@ -172,8 +171,9 @@ func (p *Program) names() []string {
 	return names
 }
 
-// closed replaces a closed standard output, for which Go opens the null device for reading and
-// writing. Some programs open the null device like this to discard output, so reports are accepted.
+// closed replaces standard output if it is closed. Go then opens the null device for reading and
+// writing. Some programs open the null device in this way to discard output, so reports are
+// accepted.
 type closed struct{}
 
 func (closed) Write(b []byte) (int, error) { return len(b), nil }
@@ -181,7 +181,8 @@ func (closed) Write(b []byte) (int, error) { return len(b), nil }
 // errClosed is the error for a result that would be lost.
 var errClosed = errors.New("standard output is closed; use -o FILE, a pipe or >/dev/null")
 
-// print writes a text at once. It returns Failed if the write fails, such as on a full disk.
+// print writes a text to standard output in a single write. It returns Failed if the write fails,
+// such as on a full disk.
 func (e *Env) print(write func(io.Writer)) int {
 	var b strings.Builder
 	write(&b)
@@ -194,7 +195,7 @@ func (e *Env) print(write func(io.Writer)) int {
 
 // execute parses the command's flags, runs it and turns its error into an exit status.
 func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env) int {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // resets the command's memory limit
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // restores the memory limit after the command
 	f, work := c.flags()
 	f.Program = p.Name
 	err := f.Parse(args)

@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// LogEvery is the interval between progress lines if standard error isn't a terminal; a variable
-// for tests.
+// LogEvery is the interval between progress lines if standard error isn't a terminal. It is a
+// variable for tests.
 var LogEvery = 10 * time.Second
 
 // Watch is called with all progress, such as "pass 2 50% (1 of 2), loss 3", even if it isn't shown.
@@ -146,7 +146,7 @@ func (p *Progress) update(done, total int64, part float64) {
 	}
 	width := 30
 	if p.details != nil {
-		width = 10 // details matter more
+		width = 10 // a short bar leaves more columns for details
 	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total,

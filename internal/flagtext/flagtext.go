@@ -30,12 +30,13 @@ type worded struct{ flags, fields error }
 func (e *worded) Error() string { return e.flags.Error() }
 func (e *worded) Unwrap() error { return e.flags }
 
-// Errorf is [fmt.Errorf] with a format that names flags.
+// Errorf is like [fmt.Errorf], for a format that names flags.
 func Errorf(format string, args ...any) error {
 	return &worded{fmt.Errorf(format, args...), fmt.Errorf(Words(format).InFields(), fields(args)...)}
 }
 
-// Sprintf is [fmt.Sprintf] with fields in place of flags in the format and in errors of [Errorf].
+// Sprintf is like [fmt.Sprintf], but replaces flags by fields in the format and in errors from
+// [Errorf].
 func Sprintf(format string, args ...any) string {
 	return fmt.Sprintf(Words(format).InFields(), fields(args)...)
 }

@@ -14,10 +14,11 @@ import (
 // some milliseconds per worker. Workers run concurrently, and their rates are added.
 type Probe struct {
 	Best   *asm.Kernels // kernels with the fastest reads, which measure bandwidth for all instruction sets
-	Buffer []float32    // of length MemoryFloats, with every page touched
+	Buffer []float32    // buffer of length MemoryFloats, with every page touched
 }
 
-// Minimum time of a measurement, and rounds between two checks of the clock.
+// Minimum time of a measurement, and number of rounds of multiply-adds between two checks of the
+// clock.
 const (
 	probeTime  = 10 * time.Millisecond
 	peakRounds = 2000
@@ -83,7 +84,7 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 		})
 	}
 	return Bandwidth{
-		Read: read(1, memory), // a pass takes longer than probeTime
+		Read: read(1, memory), // a single pass, because it takes longer than probeTime
 		Copy: rateOf(workers, func(w int) func() float64 {
 			s := memory(w)
 			half := len(s) / 2

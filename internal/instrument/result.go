@@ -18,7 +18,7 @@ import (
 // Result is the result of a run of the suite.
 type Result struct {
 	ISA     asm.ISA `json:"isa"`
-	Partial bool    `json:"incomplete"` // interrupted: fewer rounds, and no final check of results
+	Partial bool    `json:"incomplete"` // the run was interrupted: it has fewer rounds, and no final check of results
 	Rounds  int     `json:"rounds"`
 	Rows    []*Row  `json:"rows"`
 }
@@ -29,14 +29,14 @@ type Row struct {
 	Version  int     `json:"version"`
 	Workers  int     `json:"workers"`
 	Unit     string  `json:"unit"`
-	Units    float64 `json:"units"` // per pass
+	Units    float64 `json:"units"` // number of units of work per pass
 	Digest   string  `json:"digest"`
 	Known    bool    `json:"digest_known"` // the digest equals the known digest for the instruction set
 	Error    Error   `json:"error"`
 
 	Seconds []float64 `json:"seconds"` // time of each pass, in the order of the rounds
 	Rate    Median    `json:"rate"`    // units per second
-	Precise bool      `json:"precise"` // the interval is within 2%
+	Precise bool      `json:"precise"` // the median's interval is within 2%
 }
 
 // String returns the name of the row.
@@ -72,8 +72,8 @@ func (r *Result) Write(w io.Writer) error {
 // level is the confidence level of the medians' intervals.
 const level = 0.95
 
-// Median is the median of some values, with an interval that contains the true median with
-// probability 95% or more.
+// Median is a sample median, with an interval that contains the true median with a probability of
+// at least 95%.
 type Median struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`

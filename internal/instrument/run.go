@@ -17,14 +17,14 @@ import (
 // Options are the options of [Run].
 type Options struct {
 	ISA       asm.ISA       // instruction set; default the fastest
-	Workers   []int         // numbers of workers; each workload has a row for each number
+	Workers   []int         // numbers of workers; the result has a row per workload and number
 	Bound     time.Duration // time limit of the rounds
-	Workloads []*Workload   // default all
+	Workloads []*Workload   // workloads to measure; default all
 	Stage     func(string)  // called with the current stage; default none
 }
 
 const (
-	precision = 0.02 // required relative width of the medians' intervals
+	precision = 0.02 // maximum relative distance of an interval's ends from its median
 	minRounds = 24
 )
 
@@ -70,10 +70,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return r, err
 }
 
-// measuring is a running measurement.
 type measuring struct {
 	result *Result
-	jobs   []*job // one per row
+	jobs   []*job // prepared workloads, one per row
 }
 
 func hex(digest uint64) string { return fmt.Sprintf("%016x", digest) }
@@ -110,7 +109,7 @@ func KnownDigest(ctx context.Context, w *Workload, isa asm.ISA, workers int) (st
 	return hex(digest), err
 }
 
-// prepare makes the rows and checks results.
+// prepare prepares the workloads, checks their results, and makes the rows.
 func (m *measuring) prepare(ctx context.Context, o *Options) error {
 	d := newDocuments(slices.Max(o.Workers))
 	for _, w := range o.Workloads {
@@ -181,9 +180,9 @@ func (m *measuring) rounds(ctx context.Context, o *Options) error {
 	return context.Cause(ctx)
 }
 
-// measure adds a pass.
+// measure runs a pass of the job and adds its time to the row.
 func (r *Row) measure(ctx context.Context, j *job) error {
-	runtime.GC() // so that the pass doesn't collect earlier garbage
+	runtime.GC() // otherwise the pass would collect earlier garbage
 	begin := time.Now()
 	if err := j.pass(ctx); err != nil {
 		return fmt.Errorf("%s: %w", r, err)

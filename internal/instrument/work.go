@@ -6,15 +6,16 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// Calculated memory traffic of each item in bytes.
+// Memory traffic in bytes, calculated rather than measured.
 const (
 	headValueBytes = 6 // a value (4) and its offset (2), each time it is read for a panel
 	tailMatchBytes = 8 // a document (4) and its value (4) in a posting list
 	matrixBytes    = 4 // a written value of the matrix
 )
 
-// Useful counts the common terms of all pairs of documents i < j, from the document frequencies f:
-// f(f-1)/2 per term. inHead is the count for the head most frequent terms.
+// Useful returns the number of common terms, summed over all pairs of documents i < j. A term with
+// document frequency f contributes f(f-1)/2. inHead is the part from the head most frequent terms,
+// inTail the part from all others.
 func Useful(df []int32, head int) (inHead, inTail int64) {
 	falling := slices.Sorted(slices.Values(df))
 	slices.Reverse(falling)

@@ -25,7 +25,6 @@ type Workload struct {
 	prepare preparation
 }
 
-// preparation prepares a workload.
 type preparation func(ctx context.Context, d *documents, on setting) (*job, error)
 
 // String returns the name with the version.
@@ -37,10 +36,9 @@ type setting struct {
 	workers int
 }
 
-// job is a prepared workload.
 type job struct {
-	units  float64                                   // units per pass
-	pass   func(ctx context.Context) error           // the part that is timed
+	units  float64                                   // units of work per pass
+	pass   func(ctx context.Context) error           // computation that is timed
 	digest func(ctx context.Context) (uint64, error) // digest of the results of a pass, bit for bit
 	worst  func(ctx context.Context) (Error, error)  // largest error of a sample compared with the reference
 }

@@ -32,8 +32,8 @@ const (
 // plain is the kernel c.
 var plain = kernel.MustParse("c")
 
-// errorOfC bounds the absolute error of c, see [engine.Engine]; errorOfValue the relative error of
-// a kernel.
+// errorOfC is a bound on the absolute error of c, see [engine.Engine]. errorOfValue is a bound on
+// the relative error of a kernel.
 const (
 	errorOfC     = 1e-6
 	errorOfValue = 1e-5
@@ -116,7 +116,7 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	}
 	mapped := func(ctx context.Context) ([]float32, error) {
 		err := pass(ctx)
-		return slices.MaxFunc(dst, func(a, b []float32) int { return len(a) - len(b) }), err // of a worker with tasks
+		return slices.MaxFunc(dst, func(a, b []float32) int { return len(a) - len(b) }), err // from a worker with tasks
 	}
 	return &job{
 		units: block * blocks * times, pass: pass,
@@ -166,7 +166,7 @@ func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) pr
 			pass:  func(ctx context.Context) error { _, err := gram.Train(ctx, c, o); return err },
 			digest: func(ctx context.Context) (digest uint64, err error) {
 				all, err := scores(ctx, on.isa)
-				for i, v := range all { // as two values of 32 bits
+				for i, v := range all { // add v to the digest as two 32-bit values
 					digest += device.Mix(i, 0, float32(v)) + device.Mix(i, 1, float32(v-float64(float32(v))))
 				}
 				return digest, err
@@ -220,7 +220,7 @@ func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, err
 				c := slices.Delete(slices.Clone(row), i, i+1)
 				slices.Sort(c)
 				for j, near := range found.Of(i) {
-					worst.add(math.Abs(1-float64(near.Value)-c[j]), errorOfC+0x1p-24) // includes the rounding of the value
+					worst.add(math.Abs(1-float64(near.Value)-c[j]), errorOfC+0x1p-24) // plus rounding of the value
 				}
 			}
 			return worst, nil

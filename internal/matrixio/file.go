@@ -69,7 +69,7 @@ func Make(path string, write func(w io.Writer) error) (int64, error) {
 	return f.Commit()
 }
 
-// Save is like Make, for an io.WriterTo.
+// Save is like [Make], and writes the data of an io.WriterTo.
 func Save(path string, from io.WriterTo) error {
 	_, err := Make(path, func(w io.Writer) error {
 		if _, err := from.WriteTo(w); err != nil {

@@ -13,7 +13,7 @@ import (
 // Source: the README of LIBSVM, "Precomputed Kernels".
 type libsvm struct {
 	w      io.Writer
-	labels []string // numbers as text; nil for 0
+	labels []string // one number per row as text; nil if all labels are 0
 	row    int      // index of the next row
 	buf    []byte
 }

@@ -15,7 +15,8 @@ type npy struct {
 	buf []byte
 }
 
-// NPYHeader returns the header of an array with element type of and a shape, in NumPy's notation.
+// NPYHeader returns the header of an array. The element type, of, and the shape are in NumPy's
+// notation.
 func NPYHeader(of, shape string) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", of, shape)
 	const before = 6 + 2 + 2 // magic, version, length

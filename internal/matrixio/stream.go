@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// IsStdout reports whether a path names standard output: "-", or one of its names in Unix.
+// IsStdout reports whether a path names standard output: "-", or a path such as /dev/stdout.
 func IsStdout(path string) bool {
 	return slices.Contains([]string{"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}, path)
 }
@@ -24,9 +24,9 @@ func IsStream(path string) bool {
 }
 
 // Closed reports whether standard output was closed when the program started. Go's runtime then
-// opens the null device instead, for reading and writing, so output is lost without an error. On
-// Linux this mode is detected. A caller that opens the null device in this mode, such as Python's
-// subprocess.DEVNULL, is reported, too, but a shell's >/dev/null isn't.
+// opens the null device for reading and writing, so output is lost without an error. Closed detects
+// this mode on Linux. It can't distinguish a caller that opens the null device in this mode, such
+// as Python's subprocess.DEVNULL. A shell's >/dev/null has another mode.
 func Closed(stdout *os.File) bool {
 	info, err := stdout.Stat()
 	if err != nil {

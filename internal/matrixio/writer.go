@@ -19,7 +19,7 @@ type Writer interface {
 type Header struct {
 	Rows    int
 	Cols    int      // number of columns; 0 for a symmetric matrix
-	Labels  []string // one number per row, for libsvm; nil: 0 for all
+	Labels  []string // one number per row, for libsvm; nil if all labels are 0
 	Comment string   // one line, for formats with comments
 }
 
@@ -52,7 +52,7 @@ func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
 	return nil, fmt.Errorf("unknown format %q; valid formats are %s", format, strings.Join(Formats(), ", "))
 }
 
-// FormatOf returns the format for a file name's extension, or "".
+// FormatOf returns the format for a file name's extension, or "" if there is none.
 func FormatOf(path string) string {
 	for _, e := range []struct{ ending, format string }{{".npy", "npy"}, {".mtx", "mm"}, {".mm", "mm"},
 		{".svm", "libsvm"}, {".libsvm", "libsvm"}} {

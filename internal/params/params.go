@@ -31,7 +31,8 @@ type field struct {
 	value reflect.Value
 }
 
-// Hiding is implemented by structs that hide some parameters of their embedded structs.
+// Hiding is implemented by structs that hide some parameters of their embedded structs. Hidden
+// returns the names of these parameters.
 type Hiding interface{ Hidden() []string }
 
 // Record contains the names of the parameters that [Set] has set in the struct that embeds the
@@ -68,7 +69,6 @@ func fieldsOf(of any) (fields []field) {
 	return fields
 }
 
-// find returns the parameter with the given name.
 func find(of any, name string) (field, bool) {
 	fields := fieldsOf(of)
 	if at := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); at >= 0 {
@@ -175,14 +175,14 @@ func SetAll(to any, all map[string][]string) error {
 	return nil
 }
 
-// Default returns the default of a parameter as text, or "" if it has none.
+// Default returns the default of a parameter as text, or "" if there is none.
 func Default(of any, name string) string {
 	f, _ := find(of, name)
 	return f.tag.Get("default")
 }
 
-// With returns a pointer to a copy of the struct that of points to. In the copy, [Set] sets the
-// parameters named in values.
+// With returns a pointer to a copy of the struct that of points to, with the parameters in values
+// set as by [Set].
 func With[T any](of T, values map[string]any) (T, error) {
 	to := reflect.New(reflect.TypeOf(of).Elem())
 	to.Elem().Set(reflect.ValueOf(of).Elem())
@@ -314,7 +314,7 @@ func (f *field) byDefault() reflect.Value {
 	return own.value
 }
 
-// enumeration reports whether the values are words.
+// enumeration reports whether the type of the parameter is an enumeration.
 func (f *field) enumeration() bool {
 	_, is := f.value.Interface().(fmt.Stringer)
 	return is && f.value.Kind() == reflect.Int
@@ -347,7 +347,7 @@ func (f *field) parse(text string) error {
 		least, _ := f.bound("min")
 		at := slices.Index(f.words(), text)
 		if at < 0 {
-			at = -1 - int(least) // rejected by check
+			at = -1 - int(least) // out of bounds, so that check rejects it
 		}
 		f.value.SetInt(int64(at) + int64(least))
 		return nil
@@ -421,7 +421,6 @@ func (f *field) check() error {
 	return fmt.Errorf("%s must be %s, got %s", f.name, f.wanted(), f.text())
 }
 
-// allows reports whether a number is within the bounds.
 func (f *field) allows(v float64) bool {
 	least, hasLeast := f.bound("min")
 	most, hasMost := f.bound("max")

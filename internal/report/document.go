@@ -28,8 +28,8 @@ type part struct {
 // Figure is a value with its name and a note.
 type Figure struct{ Name, Value, Note string }
 
-// Section is a titled part of a report. Empty fields are omitted. Text output only contains the
-// heading, after a blank line, and the table.
+// Section is a titled part of a report. Empty fields are omitted. Text output contains only a blank
+// line, the heading and the table.
 type Section struct {
 	Title, Text string      // Title defaults to the title of the first column
 	Facts       [][2]string // names and values

@@ -17,10 +17,9 @@ type Chart struct {
 	Description string
 }
 
-// svg returns the chart as an svg element.
 func (c Chart) svg() string { return chart.SVG(c.Chart, c.Description, 16, 11) }
 
-// Marked is a text with highlighted words, and tables about it.
+// Marked is a text with highlighted words, and tables about the text.
 type Marked struct {
 	Name, Text string
 	Parts      []Part
@@ -73,7 +72,7 @@ func WriteHTML(w io.Writer, command string, r Report) error {
 
 // WriteHTML writes the document as a page.
 func (d *Document) WriteHTML(w io.Writer) error {
-	sections := d.Sections() // sets Lead
+	sections := d.Sections() // Sections sets Lead
 	var b bytes.Buffer
 	writedocument(&b, d, sections)
 	_, err := b.WriteTo(w)

@@ -23,7 +23,7 @@ type CellDocument struct {
 	Name       string  `json:"d"`
 	Text       string  `json:"t"`
 	Note       string  `json:"n,omitempty"`
-	Confidence float64 `json:"-"` // mistakes are in descending order, correct predictions in ascending order
+	Confidence float64 `json:"-"` // sort key: mistakes are in descending order, correct predictions in ascending order
 }
 
 // Limits of a page.
@@ -88,7 +88,7 @@ func (m *Matrix) data() string {
 	for i, name := range m.Names {
 		names[i] = Short(name)
 	}
-	data, _ := json.Marshal(map[string]any{"names": names, "documents": m.shown()}) // strings and integers
+	data, _ := json.Marshal(map[string]any{"names": names, "documents": m.shown()}) // can't fail: strings and integers
 	return string(data)
 }
 
@@ -134,8 +134,8 @@ func Short(text string) string {
 	return Excerpt(text, maxExcerpt)
 }
 
-// Excerpt returns the beginning of a text, with white space collapsed. most is the maximum number
-// of characters.
+// Excerpt returns the beginning of a text, with white space collapsed. The result has at most most
+// characters.
 func Excerpt(text string, most int) string {
 	text = strings.ToValidUTF8(text[:min(len(text), 8*most)], "")
 	text = strings.Join(strings.Fields(text), " ")

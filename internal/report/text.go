@@ -30,7 +30,7 @@ func Count[T Integer](n T) string {
 	return sign + s
 }
 
-// Counted formats a number with the noun that it counts.
+// Counted formats a number with its noun, in the singular or plural.
 func Counted[T Integer](n T, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -15,7 +15,6 @@ type Bound struct {
 	Limit int64  // limit in bytes, including used memory; 0 for the host
 }
 
-// unbounded is the bound without a limit.
 var unbounded = Bound{Bytes: math.MaxInt64}
 
 // least returns the smaller of two bounds, or the first if they are equal.
@@ -26,9 +25,9 @@ func (b Bound) least(other Bound) Bound {
 	return b
 }
 
-// available returns the memory that a process on Linux can still allocate: MemAvailable of the
-// kernel, or less if a control group of the process has less left. root is the root directory. File
-// pages are treated as free, because the kernel can drop them.
+// available returns the memory that a process on Linux can still allocate: the kernel's
+// MemAvailable, or the free memory of the process's control groups if that is smaller. root is the
+// root directory. File pages are treated as free, because the kernel can drop them.
 func available(root fs.FS) Bound {
 	least := unbounded
 	if kib, ok := numberOf(root, "proc/meminfo", "MemAvailable:"); ok && kib <= math.MaxInt64>>10 {
@@ -59,7 +58,7 @@ func available(root fs.FS) Bound {
 const (
 	arenaBytes   = 64 << 20
 	threadBytes  = 72 << 20
-	moreThreads  = 8 // maximum number of other threads: in system calls, and the runtime's own
+	moreThreads  = 8 // maximum number of other threads, which belong to the runtime or are in system calls
 	statusOfSelf = "proc/self/status"
 )
 
@@ -82,7 +81,7 @@ func limited(root fs.FS, running int, cThreads bool) Bound {
 			if !ok || len(fields) == 0 {
 				continue
 			}
-			limit, err := strconv.ParseInt(fields[0], 10, 64) // or "unlimited"
+			limit, err := strconv.ParseInt(fields[0], 10, 64) // the field is a number or "unlimited"
 			taken, known := numberOf(root, statusOfSelf, l.taken)
 			if err == nil && known {
 				least = least.least(Bound{Bytes: limit - taken<<10 - overhead, By: l.by, Limit: limit})

@@ -7,14 +7,15 @@ import (
 
 // Available returns the number of bytes that this process can still allocate: the minimum for the
 // host, the control groups of the process (such as a container's) and the limits of the process
-// (ulimit -v and -d), minus what Go's runtime reserves. It returns false if that is unknown. Memory
-// that the runtime caches is treated as used. It takes about 100 µs and may be called concurrently.
+// (ulimit -v and -d), minus what Go's runtime reserves. known is false if the system doesn't report
+// the memory. Memory that the runtime caches is treated as used. It takes about 100 µs and may be
+// called concurrently.
 func Available() (bytes int64, known bool) {
 	b := AvailableBound()
 	return max(b.Bytes, 0), b.By != ""
 }
 
-// AvailableBound is like [Available], and also returns the source of the limit. Bytes are negative
+// AvailableBound is like [Available], and also returns the source of the limit. Bytes is negative
 // if a limit is below the runtime's own needs, and math.MaxInt64 if no limit is known.
 func AvailableBound() Bound { return available(os.DirFS("/")).least(ProcessBound()) }
 

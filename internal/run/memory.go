@@ -10,7 +10,7 @@ import (
 type MemoryError struct {
 	What        string // computation, such as "engine: the Gram matrix"
 	Source      string // source of documents being read, or file:line; "" for other computations
-	Need, Limit int64  // in bytes
+	Need, Limit int64  // required and allowed memory in bytes
 	By          string // source of the limit, such as "-m allows 60 MiB"; "" for an option of a call
 	Machine     bool   // Limit is the memory left by the host, its container or a process limit (ulimit)
 	Enough      bool   // Need suffices for the whole computation, not only for one step

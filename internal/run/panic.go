@@ -20,7 +20,7 @@ var errGoexit = errors.New("runtime.Goexit called")
 
 // NewPanicError returns the error for a panic with value v, or for runtime.Goexit if v is nil. If v
 // is a *PanicError, which [Rethrow] passes to panic, it returns v. The deferred function that
-// recovers must call NewPanicError, so that the stack is of the panic.
+// recovers must itself call NewPanicError, so that Stack is the stack of the panic.
 func NewPanicError(what string, v any) *PanicError {
 	if named, ok := v.(*PanicError); ok {
 		return named
@@ -48,7 +48,6 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// aTask is the name of a task in a PanicError.
 const aTask = "run: a task"
 
 // Guard calls a callback and returns its error, or a [PanicError] with the callback's name.

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// reportEvery is the interval between reports.
 const reportEvery = 100 * time.Millisecond
 
 // Progress describes how much of a stage is done.
 type Progress struct {
-	Stage       string   // such as "training"; "" if there is a single stage
-	Done, Total int64    // document pairs, documents or binary classifiers; Total is 0 if unknown
+	Stage       string   // name of the stage, such as "training"; "" if there is a single stage
+	Done, Total int64    // completed and total document pairs, documents or binary classifiers; Total is 0 if unknown
 	Details     []string // additional texts, such as "12 passes"
 }
 
-// Reporter counts the work of many goroutines, and reports the count from a separate goroutine.
-// [StartReporter] makes it, Add may be called concurrently, and Finish must be called once.
+// Reporter counts the work of many goroutines, and reports the count from a separate goroutine. Use
+// [StartReporter] to create a Reporter. Add may be called concurrently. Finish must be called
+// exactly once.
 type Reporter struct {
 	done   atomic.Int64
 	stop   chan struct{}
@@ -29,8 +29,8 @@ type Reporter struct {
 // StartReporter calls report with the count every 100 ms, and once more in Finish. Calls never
 // overlap. If report is nil, the reporter only counts.
 //
-// If report panics or calls runtime.Goexit, it isn't called again, and the returned context ends
-// with a [PanicError] with the given name. Finish also ends that context.
+// If report panics or calls runtime.Goexit, it isn't called again, and the returned context is
+// cancelled with a [PanicError] that has the given name. Finish also cancels this context.
 func StartReporter(ctx context.Context, name string, report func(done int64)) (context.Context, *Reporter) {
 	r := &Reporter{stop: make(chan struct{})}
 	if report == nil {

@@ -5,7 +5,6 @@ import (
 	"io"
 )
 
-// streamBytes is the buffer size of Stream.
 const streamBytes = 256 << 10
 
 // Stream returns a reader of r's data. Its calls fail with the cause of ctx once ctx is done,
@@ -16,7 +15,7 @@ func Stream(ctx context.Context, name string, r io.Reader) (in io.Reader, stop f
 	release := context.AfterFunc(ctx, func() { begin.CloseWithError(context.Cause(ctx)) })
 	go func() {
 		begin.CloseWithError(Guard(name, func() error {
-			// hides WriterTo and ReaderFrom, so that CopyBuffer uses its buffer
+			// The structs hide WriterTo and ReaderFrom, so that CopyBuffer uses the buffer.
 			_, err := io.CopyBuffer(struct{ io.Writer }{begin}, struct{ io.Reader }{r}, make([]byte, streamBytes))
 			return err
 		}))

@@ -32,7 +32,7 @@ func (c *core) on(ctx context.Context, pinned bool) context.Context {
 	return run.OnWorker(ctx, func(int) func() {
 		release, err := pin(c.ID)
 		if err != nil {
-			panic(err) // run.Tasks returns an error, because the core would be unknown
+			panic(err) // run.Tasks returns the panic as an error; without pinning, the core would be unknown
 		}
 		return release
 	})

@@ -29,7 +29,7 @@ type Options struct {
 	Turns  int           // maximum number of turns; in a turn every core runs all tasks; 0 for no limit
 	Alone  float64       // fraction of the time with a single busy core, below 1; default 0
 	Corpus int64         // size of the largest corpus in bytes; default larger than the last-level cache
-	ISAs   []asm.ISA     // default all available
+	ISAs   []asm.ISA     // instruction sets; default all available
 	Cores  []int         // logical CPUs; default all that the process may use
 	Seed   uint64        // seed of the documents
 	Stage  func(string)  // called with the current stage, not concurrently; default none
@@ -79,7 +79,7 @@ type Difference struct {
 	Other     int `json:"elsewhere_core"`
 }
 
-// Idle returns an error if a CPU compared no value, because the run was too short.
+// Idle returns an error if the run was so short that a CPU compared no value.
 func (r *Report) Idle() error {
 	for _, c := range r.Cores {
 		if c.Values == 0 {
@@ -94,7 +94,6 @@ const (
 	tries     = 3
 )
 
-// state is the state of a call of Run.
 type state struct {
 	o     Options
 	tasks []*task
@@ -102,7 +101,7 @@ type state struct {
 	pin   bool
 	begin time.Time
 
-	together, alone time.Duration // time with all cores and with a single core
+	together, alone time.Duration // time with all cores busy and with a single busy core
 	passes          int           // number of passes of a single core
 
 	mu     sync.Mutex
@@ -142,7 +141,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return s.end(ctx), nil
 }
 
-// goes reports whether the time limit isn't reached and ctx isn't done.
+// goes reports whether the run continues: the time limit isn't reached and ctx isn't done.
 func (s *state) goes(ctx context.Context) bool {
 	return ctx.Err() == nil && (s.o.For == 0 || time.Since(s.begin) < s.o.For)
 }
@@ -222,7 +221,7 @@ func (s *state) through(ctx context.Context, c *core, from int, left *atomic.Int
 	}
 }
 
-// do runs a task on a core, and compares the values.
+// do runs a task on a core, and compares the values with the first result.
 func (s *state) do(ctx context.Context, c *core, t *task) {
 	got := c.buffer(t.values)
 	err := c.compute(ctx, s.pin, t, got)

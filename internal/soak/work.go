@@ -20,21 +20,20 @@ type task struct {
 	kind, size string
 	isa        asm.ISA
 	values     int
-	columns    int       // length of a row of values; 0 if there are no rows
-	half       bool      // row i has columns 0 to i
+	columns    int       // number of values in a row; 0 if values aren't in rows
+	half       bool      // values are a lower triangle: row i has columns 0 to i
 	want       []float32 // first result
 	tiles      func(ctx context.Context, out []float32) error
 	plain      func(out []float32) // used if tiles is nil; runs on the calling goroutine
 }
 
-// The kinds of tasks.
 const (
 	kindTile, kindMap, kindPanel = "tile", "map", "panel"
 )
 
 func (t *task) String() string { return fmt.Sprintf("%s %s, %s", t.kind, t.size, t.isa) }
 
-// place returns the position of a value as text.
+// place describes the position of a value in messages.
 func (t *task) place(at int) string {
 	switch {
 	case t.half:
@@ -171,7 +170,7 @@ func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	for done := int64(0); done < bytes; {
 		var blocks []*block
 		for size := int64(0); done < bytes && size < part; size, done = size+own, done+own {
-			b := *first // the same values at another address
+			b := *first // same values as in first, at another address
 			b.offset, b.value = slices.Clone(b.offset), slices.Clone(b.value)
 			blocks = append(blocks, &b)
 		}

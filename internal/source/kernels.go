@@ -82,9 +82,9 @@ func Examples() []string {
 	return append(specs, Variants()...)
 }
 
-// WarnDoubtful warns if a kernel's matrices may have negative eigenvalues beyond rounding.
-// Conditionally positive definite kernels are accepted, because support vector machines and centred
-// matrices treat them as positive definite.
+// WarnDoubtful warns if a kernel's matrices may have negative eigenvalues that aren't rounding
+// errors. Conditionally positive definite kernels are accepted, because support vector machines and
+// centred matrices treat them as positive definite.
 func WarnDoubtful(e *cli.Env, k kernel.Kernel) {
 	if p := kernel.PropertiesOf(k); p.Definite == kernel.NotProven && p.Doubtful() != "" {
 		e.Warn("%s is not known to be positive definite (%s)", k, p.Condition)

@@ -38,7 +38,7 @@ type Documents struct {
 	Tokenizer       *corpus.Tokenizer           // tokenizer to use instead of the flags; nil for none
 	KeepTexts       int64                       // see corpus.Options
 	KeepRows        int64                       // see corpus.Options
-	Form            corpus.Form                 // format of a model's training documents, see corpus.Options
+	Form            corpus.Form                 // form of a model's training documents, see corpus.Options.Like
 	Need            func(corpus.Size) int64     // see corpus.Options
 	Held            int64                       // other memory in use while documents are read, in bytes
 	Vocabulary      []string                    // terms of the training documents; nil if unknown
@@ -119,7 +119,8 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	})
 }
 
-// Like returns the flags for reading another source with the terms of train and its own labels.
+// Like returns the flags for reading another source, with the terms of train and the labels of the
+// source.
 func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 	o := *d
 	o.In, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
@@ -259,7 +260,7 @@ func flagOf(field string) string {
 
 var wordStart = regexp.MustCompile("([a-z])([A-Z])")
 
-// nameFlags replaces option fields by flags in an error of package corpus.
+// nameFlags replaces names of option fields by names of flags in an error of package corpus.
 func nameFlags(err error) error {
 	if syntax, ok := err.(*corpus.SyntaxError); ok {
 		return errors.New(syntax.Describe(flagOf))
@@ -313,7 +314,8 @@ func NewLine(c *corpus.Corpus) Line {
 	return l
 }
 
-// SetTargets sets the range of the labels, which are numbers, if they are targets of a regression.
+// SetTargets sets Targets to the range of the labels if regression is set. All labels must be
+// numbers.
 func (l *Line) SetTargets(c *corpus.Corpus, regression bool) {
 	if !regression || len(c.Classes) == 0 {
 		return
@@ -326,7 +328,7 @@ func (l *Line) SetTargets(c *corpus.Corpus, regression bool) {
 	l.Targets = fmt.Sprintf("%.6g to %.6g", low, high)
 }
 
-// minShare is the minimum fraction of a script that text reports mention.
+// minShare is the minimum fraction of letters in a script for text reports to name the script.
 const minShare = 0.01
 
 func (l Line) String() string {
@@ -378,8 +380,8 @@ func Embed(ctx context.Context, c *corpus.Corpus, emb sparse.Embedding, workers 
 	return x, nil
 }
 
-// EmbedTogether embeds documents in one [space.Space]: x from columns, and y from rows unless rows
-// is nil.
+// EmbedTogether embeds columns and rows in one [space.Space], and returns them as x and y. If rows
+// is nil, y is nil.
 func EmbedTogether(
 	ctx context.Context, columns, rows *corpus.Corpus, emb sparse.Embedding, apart bool, workers int,
 ) (s *space.Space, x, y *sparse.Embedded, err error) {

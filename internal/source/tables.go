@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// Near is a document I and a neighbour Of, with their kernel value or c.
+// Near is a document I, its neighbour Of, and their kernel value or c.
 type Near struct {
 	I, Of int
 	Value float64
@@ -30,7 +30,8 @@ func NearColumns(rows, columns *corpus.Corpus, value string, texts bool) []table
 	return all
 }
 
-// Pairs returns the neighbours of documents from first on, each sorted by distance.
+// Pairs iterates over the neighbours of each document in order of distance. The first document of
+// near has the number first.
 func Pairs(near *engine.Neighbours, first int) iter.Seq[Near] {
 	return func(yield func(Near) bool) {
 		for i := range near.Len() {

@@ -16,7 +16,7 @@ import (
 // textFlags holds the flags for reading and tokenising text.
 type textFlags struct {
 	near   bool        // keep digits by default
-	form   corpus.Form // without Format and ZeroBased
+	form   corpus.Form // form of the text; Format and ZeroBased aren't used
 	labels string
 	strict bool
 
@@ -113,7 +113,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	})
 }
 
-// DefaultDigits makes -digits true by default, for commands that search near duplicates.
+// DefaultDigits makes -digits true by default, for commands that search for near duplicates.
 func (d *Documents) DefaultDigits(f *cli.Flags) {
 	d.text.near, d.text.digits = true, true
 	digits := f.Lookup("digits")

@@ -17,21 +17,22 @@ import (
 type Space struct {
 	Embedder *sparse.Embedder
 	Columns  *sparse.CSR // documents to which the embedding is fitted
-	Rows     *sparse.CSR // documents to compare with Columns; nil for Columns itself
+	Rows     *sparse.CSR // documents to compare with Columns; nil to compare Columns with each other
 	Terms    int         // number of fitted columns
-	Blank    int         // number of texts without terms of nonzero weight
+	Blank    int         // number of texts without terms that have a nonzero weight
 }
 
 // New fits an embedding to the documents of columns, for comparison with the documents of rows. If
 // rows is nil, columns are compared with each other. A term that occurs only in rows is treated
-// like a term of one document of columns: its idf weight is log D and its weight from labels is
-// almost 0. Scaled columns drop the term. Both corpora must be text with the same tokenizer, or
-// vectors with the same number of columns. Files in LIBSVM's format may have fewer columns, because
-// the format doesn't store the number of columns. Neither corpus is changed.
+// like a term of one document of columns: its idf weight is log D, where D is the number of
+// documents, and its weight from labels is almost 0. Scaled columns drop the term. Both corpora
+// must be text with the same tokenizer, or vectors with the same number of columns. Files in
+// LIBSVM's format may have fewer columns, because the format doesn't store the number of columns.
+// Neither corpus is changed.
 //
 // If apart is set, texts without terms have equal vectors if the texts are equal, and orthogonal
-// vectors otherwise. If apart isn't set, texts without terms are zero vectors, as kernels of norms
-// require. Vectors of zeros are always zero vectors.
+// vectors otherwise. If apart isn't set, texts without terms are zero vectors, as kernels that
+// depend on norms require. Vectors of zeros are always zero vectors.
 func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, error) {
 	all := []*corpus.Corpus{columns}
 	if rows != nil {
@@ -80,8 +81,8 @@ func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, 
 	return s, nil
 }
 
-// tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct text
-// without terms, so that different texts are orthogonal.
+// tellBlanks sets Blank to the number of texts without terms. If apart is set, it adds a column for
+// each distinct text without terms, so that different texts are orthogonal.
 func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart bool) error {
 	cols := documents[0].Cols
 	type text struct {
@@ -204,8 +205,8 @@ func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 	return nil
 }
 
-// widen returns the embedder with additional terms, ascending, each of one document and with the
-// given weight.
+// widen returns the embedder with additional terms, in ascending order. Each of them has the
+// document frequency 1 and the given weight.
 func widen(f *sparse.Embedder, terms []uint32, weight float64) (*sparse.Embedder, error) {
 	if len(terms) == 0 {
 		return f, nil

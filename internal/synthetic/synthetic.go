@@ -26,17 +26,17 @@ import (
 // Classes. Drawing uses integers only, with weights 2⁴⁰/(10 r + 27), so that no platform rounds
 // differently.
 type Spec struct {
-	Documents int    // docs=, default 2000
-	Terms     int    // terms=, size of the vocabulary, default 20000
-	Length    int    // length=, mean number of words per document, default 200
-	Classes   int    // classes=, default 10
-	Seed      uint64 // seed=, default 1
+	Documents int    // parameter docs, default 2000
+	Terms     int    // parameter terms: size of the vocabulary, default 20000
+	Length    int    // parameter length: mean number of words per document, default 200
+	Classes   int    // parameter classes, default 10
+	Seed      uint64 // parameter seed, default 1
 
 	// Copies is the number of copies in each thousand documents, evenly spaced. A copy is a random
 	// earlier document in which up to Changed words (uniformly) are redrawn. Its class follows from
 	// its own index.
-	Copies  int // copies=, default 0
-	Changed int // changed=, default 2
+	Copies  int // parameter copies, default 0
+	Changed int // parameter changed, default 2
 }
 
 // Default holds the default parameters.
@@ -68,7 +68,7 @@ func Parse(parameters string) (Spec, error) {
 	}
 	left := map[string]values{"docs": {&s.Documents, 1, 1<<31 - 1}, "terms": {&s.Terms, 1, 1 << 22},
 		"length": {&s.Length, 1, 1 << 24}, "classes": {&s.Classes, 1, 1 << 16}, "seed": {&seed, 0, 1<<64 - 1},
-		"copies": {&s.Copies, 0, 999}, "changed": {&s.Changed, 0, 1 << 24}} // each at most once
+		"copies": {&s.Copies, 0, 999}, "changed": {&s.Changed, 0, 1 << 24}} // each parameter at most once
 	for parameter := range strings.SplitSeq(parameters, ",") {
 		key, text, _ := strings.Cut(parameter, "=")
 		v, ok := left[key]
@@ -133,7 +133,7 @@ func (g *Generator) Document(i int, count, drawn []uint32) []uint32 {
 	}
 	from := int(d.below(uint64(i)))
 	for s.isCopy(from) {
-		from-- // 0 means none
+		from-- // ends at document 0, which isn't a copy
 	}
 	drawn = g.draw(newDrawer(s.Seed, uint64(s.Classes)+uint64(from)), from%s.Classes, count, drawn)
 	for range d.below(uint64(s.Changed) + 1) {
@@ -180,7 +180,7 @@ func (s Spec) Vocabulary() []string {
 	return vocabulary
 }
 
-// drawer draws bounded integers from the raw words of a generator with a stable stream.
+// drawer draws bounded integers from a generator whose output is the same in every Go version.
 type drawer struct{ *rand.PCG }
 
 // below draws an integer below n, with a bias below n/2⁶⁴.
@@ -202,10 +202,10 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// aliasTable draws from a fixed distribution in constant time with integers (Walker 1977, Vose
-// 1991).
+// aliasTable draws from a fixed distribution in constant time, in integer arithmetic (Walker 1977,
+// Vose 1991).
 type aliasTable struct {
-	total   uint64   // capacity of a column
+	total   uint64   // total weight of a column
 	keep    []uint64 // part of total for which column k yields k
 	instead []uint32 // result of column k otherwise
 }

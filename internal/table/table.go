@@ -24,8 +24,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Column is a column of a table with rows of type R. Exactly one function is set. It returns the
-// value of a row, or false if the row has none.
+// Column is a column of a table with rows of type R. Exactly one of the functions is set. It
+// returns a row's value, or false if the row has no value.
 type Column[R any] struct {
 	Name  string
 	Text  func(r *R) (string, bool)
@@ -43,7 +43,7 @@ func Real[R any](name string, of func(r *R) float64) Column[R] {
 	return Column[R]{Name: name, Real: func(r *R) (float64, bool) { return of(r), true }}
 }
 
-// Single returns a column of float32 numbers, see [Short].
+// Single returns a column of float32 numbers, written as by [Short].
 func Single[R any](name string, of func(r *R) float32) Column[R] {
 	return Real(name, func(r *R) float64 { return Short(of(r)) })
 }
@@ -71,7 +71,8 @@ func FormatOf(path string) string {
 	return ""
 }
 
-// groupRows is the number of rows in a Parquet row group, which is in memory before it is written.
+// groupRows is the number of rows in a Parquet row group. A row group is kept in memory until it is
+// written.
 const groupRows = 1 << 14
 
 // Write writes a table as csv (RFC 4180), tsv (with TABs instead of commas), jsonl (one JSON object
@@ -152,7 +153,6 @@ type schema struct {
 
 func (s schema) Fields() []parquet.Field { return s.fields }
 
-// field is a column of a schema.
 type field struct {
 	parquet.Node
 	name string
@@ -180,7 +180,7 @@ func parquetRows[R any](w io.Writer, columns []Column[R]) (func(r *R) error, fun
 	row := make(parquet.Row, len(columns))
 	each := func(r *R) error {
 		for k := range columns {
-			level := 1 // of a value; 0 for null
+			level := 1 // definition level of a value; 0 for null
 			switch v := columns[k].value(r).(type) {
 			case string:
 				row[k] = parquet.ByteArrayValue([]byte(v))
@@ -217,7 +217,7 @@ func lines[R any](w io.Writer, columns []Column[R]) func(r *R) error {
 			if err := e.Encode(v); err != nil {
 				return err
 			}
-			b.Truncate(b.Len() - 1) // removes the line end
+			b.Truncate(b.Len() - 1) // remove the line end
 			separator = ','
 		}
 		if separator == '{' {
