@@ -21,8 +21,8 @@ const (
 	KindVector   Kind = "vector" // lists of numbers of equal length, compared by cosine
 	KindLabel    Kind = "label"
 	KindID       Kind = "id"     // document names
-	KindGroup    Kind = "group"  // see Options.GroupColumn
-	KindWeight   Kind = "weight" // see Corpus.Weights
+	KindGroup    Kind = "group"  // groups of documents, see Options.GroupColumn
+	KindWeight   Kind = "weight" // weights of documents, see Corpus.Weights
 	KindIgnored  Kind = "ignore"
 )
 
@@ -171,7 +171,7 @@ type table struct {
 
 	label, text, group, id, weight int       // column indices, -1 if there is none
 	row                            []int     // columns of the tokenizer; nil if text is the document
-	tokenizer                      Tokenizer // with views of the detected columns, else zero
+	tokenizer                      Tokenizer // tokenizer with views of the detected columns; zero if there are none
 	cut                            Columns   // columns of the tokenizer, detected or set
 	labelGiven                     bool      // an option names the label column
 	inferred                       bool      // texts are divided by the default tokenizer
@@ -223,7 +223,7 @@ func (t *table) find(opt *Options) {
 func (t *table) place(given string) int {
 	if n, err := strconv.Atoi(given); err == nil && !t.keys {
 		if n < 1 || n > len(t.first) && t.first != nil {
-			return index(t.indices[0], given) // such as a year
+			return index(t.indices[0], given) // a name such as a year
 		}
 		return n - 1
 	}
@@ -285,8 +285,8 @@ func (t *table) set(at int, kind Kind) {
 
 func (t *table) twice(at int) bool { return t.count[t.first[at]] > 1 }
 
-// free returns the first column, in the order of names, with one of the names and without a kind,
-// or -1.
+// free returns the first column without a kind that has one of the names, in the order of names, or
+// -1.
 func (t *table) free(names []string, kind Kind) int {
 	for _, name := range names {
 		at := index(t.indices[1], name)

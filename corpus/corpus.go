@@ -34,7 +34,7 @@ type Corpus struct {
 
 // Warning describes a problem of a source that isn't an error.
 type Warning struct {
-	Message string // such as "empty document"
+	Message string // text of the warning, such as "empty document"
 	Count   int64  // number of occurrences
 	Of      int64  // number of possible occurrences, such as all words; 0 if unknown
 	First   string // position of the first occurrence, such as "train.svm:12"
@@ -59,8 +59,8 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	return &out
 }
 
-// Fold is Select for training in a cross-validation. Embeddings of the result use the terms and
-// document frequencies of all documents of c, but the labels and column scales of the selected
+// Fold is like Select, for training in a cross-validation. Embeddings of the result use the terms
+// and document frequencies of all documents of c, but the labels and column scales of the selected
 // documents.
 func (c *Corpus) Fold(documents []int) *Corpus {
 	out := c.Select(documents)
@@ -69,8 +69,8 @@ func (c *Corpus) Fold(documents []int) *Corpus {
 }
 
 // Validate checks documents as [sparse.CSR.Validate] does, and labels as [sparse.Labels.Validate]
-// does. A vocabulary that isn't nil must have a term per column, and names, groups and weights that
-// aren't nil an element per document. It reads all values once.
+// does. If they aren't nil, the vocabulary must have a term per column, and names, groups and
+// weights must have an element per document. It reads all values once.
 func (c *Corpus) Validate() error {
 	if c == nil {
 		return fmt.Errorf("corpus: corpus is nil")

@@ -14,9 +14,9 @@ import (
 type Counter struct {
 	index     map[string]uint32      // column of each term
 	isWord    func(term []byte) bool // see [token.Tokenizer.Words]
-	words     []bool                 // per column: the term is a word
+	words     []bool                 // reports for each column whether the term is a word
 	tokenizer Tokenizer
-	spare     sync.Pool // of *counting
+	spare     sync.Pool // pool of *counting
 }
 
 // counting holds the buffers for a text.
@@ -57,8 +57,8 @@ func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error
 	return m, err
 }
 
-// CountUnknown is Count for texts or rows that also returns the number of distinct words outside
-// the vocabulary in each document. [token.Tokenizer.Words] defines words, and [Counter.Known]
+// CountUnknown is like Count, but accepts texts or rows, and also returns each document's number of
+// distinct out-of-vocabulary words. [token.Tokenizer.Words] defines words, and [Counter.Known]
 // counts known words.
 func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unknown []int, err error) {
 	if raw, err = raw.cutBy(c.tokenizer); err != nil {

@@ -16,8 +16,8 @@ import (
 type SyntaxError struct {
 	File     string // name of the file or stream
 	Line     int64  // line number from 1; 0 for the whole file
-	Found    string // such as "index 7 is not above 9"
-	Expected string // such as "ascending indices"
+	Found    string // invalid input, such as "index 7 is not above 9"
+	Expected string // valid input, such as "ascending indices"
 	Option   string // field of Options that allows the input, such as "Signed"; empty if there is none
 	Remedy   string // effect of that field, such as "accepts negative values"
 	// Guessed is the detected format and its evidence, such as "svmlight from line 1". It is empty
@@ -32,8 +32,8 @@ func (e *SyntaxError) Error() string {
 	return e.Describe(nil)
 }
 
-// Describe is Error with other names for the fields of Options, such as flags. If option is nil,
-// names are "Options." and the field.
+// Describe is like Error, but with other names for the fields of Options, such as flags. If option
+// is nil, names are "Options." and the field.
 func (e *SyntaxError) Describe(option func(field string) string) string {
 	if option == nil {
 		option = fieldOption
@@ -159,7 +159,7 @@ const blankMessage = "blank line, skipped"
 // tally counts occurrences in a block and holds the position of the first.
 type tally struct {
 	count int64
-	first int32 // line or document, from 0 in the block
+	first int32 // line or document of the first occurrence, counted from 0 in the block
 }
 
 func (t *tally) add(count int64, at int32) {
@@ -205,7 +205,7 @@ func (c *Corpus) TermName(t uint32) string {
 // about the kernel value of two documents. Other errors are unchanged.
 func (c *Corpus) NameValue(err error) error {
 	var value *sparse.ValueError
-	var pair interface { // kernel.PairError
+	var pair interface { // implemented by kernel.PairError
 		error
 		Describe(name func(i int) string) string
 	}
@@ -228,8 +228,8 @@ func (c *Corpus) NamesOnly() *Corpus {
 }
 
 // PanicError reports that a function of [Options] panicked, on any goroutine. What names the
-// function, Value is the panic's value, which Unwrap returns if it is an error, and Stack is the
-// stack of the goroutine.
+// function. Value is the panic's value, which Unwrap returns if it is an error. Stack is the stack
+// of the goroutine.
 type PanicError = run.PanicError
 
 // suspectHeader warns if the label and the text of the first line look like a header.

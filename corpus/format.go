@@ -27,8 +27,8 @@ const (
 // fileFormat describes a file format. Each format is declared next to its reader.
 type fileFormat struct {
 	name    Format
-	endings []string            // of file names, in lower case
-	magic   []string            // first bytes of a file in any case; such files have no encoding
+	endings []string            // extensions of file names, in lower case
+	magic   []string            // first bytes of a file, ignoring case; such files have no encoding
 	line    func(l []byte) bool // reports whether l may be a document, if no format before accepts it; or nil
 	read    func(context.Context, *input, *Options, *meter) (*Corpus, error)
 }

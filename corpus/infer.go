@@ -111,7 +111,7 @@ func (t *table) infer(opt *Options) {
 func (t *table) inferID() {
 	for i := range t.columns {
 		if t.id >= 0 || t.columns[i].Kind != "" || !isID(t.names[i]) ||
-			len(t.first) == 2 && (t.names[i] == "name" || t.names[i] == "key") { // may be a class
+			len(t.first) == 2 && (t.names[i] == "name" || t.names[i] == "key") { // the column may hold classes
 			continue
 		}
 		if values := t.values(i); len(values) > 0 && !slices.Contains(values, "") && distinct(values) {
@@ -287,7 +287,7 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 		if name(i) == "" {
 			t.bad = fault(fmt.Sprintf("column %d, of kind %s, without a name", i+1, t.columns[i].Kind),
 				"a name in the first line").withOption("Columns", fmt.Sprintf("with %d=ignore leaves it out", i+1))
-		} else if t.place(name(i)) != i { // the number of another column
+		} else if t.place(name(i)) != i { // the name is also the number of another column
 			t.bad = fault("a column called "+quote(t.first[i]), "a name that isn't the number of another column")
 		}
 	}

@@ -42,7 +42,7 @@ func (t *nameTable) id(name string) int32 {
 type labelPiece struct {
 	numeric bool // numbers are compared by value, as in svm-train: "+1" and "1.0" are "1"
 
-	separator string // between labels; "" for a comma
+	separator string // separator of labels; "" for a comma
 	split     bool   // a field has several labels
 	spaced    string // first field with a comma and a space, which may be part of a name
 	memory    *allowance
@@ -152,8 +152,8 @@ func (p *labelPiece) addNames(names []string) *SyntaxError {
 	return nil
 }
 
-// canonicalNumber returns the shortest form of a finite number, and other names unchanged. Whole
-// numbers keep all their digits.
+// canonicalNumber returns the shortest form of a finite number, and other names unchanged. Integers
+// keep all their digits.
 func canonicalNumber(name string) string {
 	if n, err := strconv.ParseInt(name, 10, 64); err == nil {
 		return strconv.FormatInt(n, 10)
@@ -223,7 +223,7 @@ func (t *classTable) append(p *labelPiece) {
 	}
 }
 
-// warnSplit warns of commas that may be part of label names: commas followed by a space, or any
+// warnSplit warns about commas that may be part of label names: commas followed by a space, or any
 // commas if none of the separated labels occurs alone.
 func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 	if opt.LabelSeparator != "" || !t.split {
@@ -268,7 +268,7 @@ func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 					p.addNone()
 					return nil
 				}
-				label, _, _ := bytes.Cut(l, []byte{'\t'}) // as in a TSV file
+				label, _, _ := bytes.Cut(l, []byte{'\t'}) // a TAB ends the labels, as in a TSV file
 				return p.add(label)
 			})
 		}

@@ -54,9 +54,9 @@ type Options struct {
 	// Like is missing.
 	Like Form
 
-	// KeepTexts is the maximum total size in bytes of the texts that Corpus.Texts keeps. Texts may
-	// take at most half of MemoryBytes. With math.MaxInt64, texts are always kept, and exceeding
-	// MemoryBytes is an error.
+	// KeepTexts is the maximum total size in bytes of the texts that Corpus.Texts keeps. Texts are
+	// also dropped if reading uses more than half of MemoryBytes. With math.MaxInt64, texts are
+	// always kept, and exceeding MemoryBytes is an error.
 	KeepTexts int64
 
 	// KeepRows is the maximum total size in bytes of the rows that are kept if number views have no
@@ -92,7 +92,7 @@ type Options struct {
 
 // Progress reports the progress of reading.
 type Progress struct {
-	Done, Total int64 // bytes as stored; Total is 0 if unknown
+	Done, Total int64 // numbers of bytes as stored; Total is 0 if unknown
 	Documents   int64 // number of documents read
 }
 
@@ -137,7 +137,7 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	})
 }
 
-// ReadFrom is [Read] for a stream in a file format. name is used in errors, and to detect the
+// ReadFrom is like [Read], for a stream in a file format. name is used in errors, and to detect the
 // format. r is read to its end. After an error, more of r may have been read than necessary. After
 // ctx is done, ReadFrom doesn't wait for a blocked call of r.Read, and r must not be used any more.
 func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corpus, error) {

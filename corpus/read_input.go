@@ -28,8 +28,8 @@ type input struct {
 	quoted  byte  // field separator if quoted fields may contain line ends; 0 if records are lines
 	form    form
 	meter   *meter
-	packed  bool            // compressed
-	decoded bool            // converted from an encoding other than UTF-8
+	packed  bool            // the file is compressed
+	decoded bool            // the text was converted from an encoding other than UTF-8
 	strings map[string]bool // columns that hold no numbers; nil if unknown
 }
 

@@ -33,7 +33,7 @@ type allowance struct {
 	meter *meter
 	need  func(Size) int64 // Options.Need
 
-	documents, terms, values atomic.Int64 // of text; each worker counts its terms
+	documents, terms, values atomic.Int64 // counts for text; each worker counts its own terms
 }
 
 // add counts bytes that stay allocated until the end of reading.
@@ -55,7 +55,7 @@ func (a *allowance) count(documents, terms, values int) {
 // Size holds the counts that determine the memory of a corpus.
 type Size struct {
 	Documents, Terms, Classes int
-	Values                    int64 // including one for each document without terms
+	Values                    int64 // number of values, including one for each document without terms
 	Longest                   int   // largest number of values of a document
 }
 
@@ -80,7 +80,7 @@ const (
 	commonTerms = 0.5 // fraction of terms in at least MinDF documents
 	someClasses = 16
 	longest     = 12   // length of the longest document divided by the mean
-	margin      = 1.15 // factor of the estimate
+	margin      = 1.15 // safety factor of the estimate
 
 	documentBytes = 40 // memory of a vector without its values
 )
@@ -157,8 +157,8 @@ func (a *allowance) check(place string) error {
 	return a.refusal(place, what, bytes, size)
 }
 
-// fits returns a MemoryError if bytes more would exceed the limit. size is the size of the whole
-// corpus.
+// fits returns a MemoryError if allocating bytes would exceed the limit. size is the size of the
+// whole corpus.
 func (a *allowance) fits(source string, bytes int64, size Size) error {
 	if a == nil || a.held.Load()+bytes <= a.limit {
 		return nil
@@ -200,10 +200,10 @@ func (o *Options) bound(m *meter) {
 	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/8, 1)))
 }
 
-// rows warns of rows without terms, and of values that float32 may round. at returns the position
-// of a row.
+// rows warns about rows without terms, and about values that float32 may round. at returns the
+// position of a row.
 func (w *warnings) rows(m *sparse.CSR, at func(row int) string) {
-	const whole = 1 << 24 // the first whole number whose successor isn't a float32
+	const whole = 1 << 24 // the first integer whose successor isn't a float32
 	var empty, rounded tally
 	for i := range m.Rows() {
 		_, values := m.Row(i)

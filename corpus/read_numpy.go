@@ -52,7 +52,6 @@ func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return vectorCorpus(in.name, documents, opt, "columns", "row", 0)
 }
 
-// arrayReader reads arrays.
 type arrayReader struct {
 	ctx  context.Context
 	in   *input
@@ -67,7 +66,7 @@ func (r *arrayReader) fail(found, expected string) error {
 // npyArray describes an array by its header, with the reader of its values.
 type npyArray struct {
 	r       io.Reader
-	kind    byte // b, i, u, f; S, U for texts
+	kind    byte // type of the values: b, i, u or f; S or U for texts
 	size    int  // bytes per value
 	order   binary.ByteOrder
 	fortran bool // column-major order
@@ -144,7 +143,7 @@ func (r *arrayReader) end(err error, expected string) error {
 	return r.in.readError(0, err)
 }
 
-// over checks that the file ends here. Only reading to the end verifies a checksum.
+// over checks that the file ends here. A checksum is only verified by reading to the end.
 func (r *arrayReader) over(from io.Reader, last string) error {
 	switch n, err := io.ReadFull(from, make([]byte, 1)); {
 	case n > 0:

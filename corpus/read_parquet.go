@@ -43,7 +43,7 @@ func readParquet(ctx context.Context, in *input, opt *Options, m *meter) (*Corpu
 	in.strings = map[string]bool{}
 	for _, column := range file.Root().Columns() {
 		name := column.Name()
-		for !column.Leaf() && len(column.Columns()) == 1 { // a list
+		for !column.Leaf() && len(column.Columns()) == 1 { // the column is a list
 			column = column.Columns()[0]
 		}
 		if structure := column.Depth() > 1 && column.MaxRepetitionLevel() == 0; structure || !column.Leaf() ||
@@ -187,7 +187,7 @@ func appendJSON(b []byte, v parquet.Value, kind *format.LogicalType) []byte {
 		return strconv.AppendInt(b, n, 10)
 	case parquet.FixedLenByteArray:
 		if kind.Decimal != nil {
-			bytes := v.ByteArray() // two's complement
+			bytes := v.ByteArray() // integer in two's complement
 			n := new(big.Int).SetBytes(bytes)
 			if len(bytes) > 0 && bytes[0] > 127 {
 				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(bytes))))

@@ -52,7 +52,7 @@ type vectorPiece struct {
 	top    uint32  // largest term
 	groups []int64 // qid of each row, if needed
 
-	blank, qid, beyond tally // blank lines, ignored qids, and values beyond the vocabulary
+	blank, qid, beyond tally // blank lines, ignored qids, and values outside the vocabulary
 }
 
 // bytes returns the memory of the piece, and of its part of the matrix in one joining step.
@@ -75,7 +75,7 @@ type svmParser struct {
 	base    uint64 // first index: 1 or 0
 	columns uint64 // values from this column on are dropped
 	nnz     int    // number of values of the previous block, an estimate for the next
-	groups  bool   // keep qids; every line must have one
+	groups  bool   // keep qids; every line must have a qid
 	group   int64  // qid of the line, -1 if not yet read
 	memory  *allowance
 }
@@ -235,7 +235,7 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 		base = 0
 	}
 	var pieces []*vectorPiece
-	var starts, lines []int64 // first value of each piece, and line of each row
+	var starts, lines []int64 // index of the first value of each piece, and line of each row
 	c, matrix := &Corpus{Source: in.name}, &sparse.CSR{Offsets: []int64{0}}
 	c.Documents = matrix
 	warn, classes := c.warn(), newClassTable()

@@ -16,7 +16,7 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 	if err != nil {
 		return nil, fmt.Errorf("corpus: %w", err)
 	}
-	const aTerm, aTermOfWorker = 44, 8 // bytes per term: name; count and number
+	const aTerm, aTermOfWorker = 44, 8 // bytes per term without the text of its name, and bytes per term and worker
 	tables := int64(s.Terms) * (s.TermBytes() + aTerm + aTermOfWorker*int64(opt.Workers))
 	size := Size{Documents: s.Documents, Terms: s.Terms, Classes: s.Classes, Longest: s.Length,
 		Values: int64(s.Documents) * int64(s.Length)}

@@ -28,7 +28,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 	t.cut = opt.Tokenizer.Columns()
 	if opt.TextColumn == "" && t.header && t.row == nil && t.text >= 0 && len(t.first) > 2 &&
 		!slices.Contains(textNames, t.names[t.text]) {
-		opt.TextColumn = t.first[t.text] // for similar sources
+		opt.TextColumn = t.first[t.text] // so that Form names the column for similar sources
 	}
 	if t.header {
 		head, _ := in.r.Peek(t.length) // without an error, because it has been read before
@@ -97,7 +97,7 @@ func (in *input) table(separator byte, opt *Options) (*table, error) {
 // document is a document of a table, whose labels have been added.
 type document struct {
 	line              int32
-	text              []byte   // unless documents are rows
+	text              []byte   // text of the document; unused if documents are rows
 	row               []string // fields of the tokenizer's columns
 	weight, group, id string
 }

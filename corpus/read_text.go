@@ -276,8 +276,8 @@ func distinct(names []string) bool {
 // fileDocument is a file with one document.
 type fileDocument struct {
 	path  string // path to open
-	name  string // relative to the root, with slashes
-	class string // "" for none
+	name  string // path relative to the root, with slashes
+	class string // class of the document; "" for none
 	size  int64
 }
 
@@ -302,7 +302,7 @@ func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 	return c, c.readFiles(ctx, files, opt, m, false)
 }
 
-// leaveOut warns of files outside the class folders.
+// leaveOut warns about files outside the class folders.
 func (w *warnings) leaveOut(loose []fileDocument) {
 	if len(loose) > 0 {
 		w.add("file outside the class folders, skipped", int64(len(loose)), loose[0].path)

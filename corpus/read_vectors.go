@@ -66,7 +66,7 @@ func (in *input) addVectors(ctx context.Context, opt *Options, separator byte) e
 	r, from, to, row := in.r, csv.NewReader(in.r), csv.NewWriter(&out), 0
 	if separator != 0 {
 		from.Comma, from.LazyQuotes, from.FieldsPerRecord, to.Comma = rune(separator), true, -1, rune(separator)
-		row = -1 // header
+		row = -1 // the first line is the header
 	}
 	in.produce(func() (line []byte, err error) {
 		if separator == 0 {
@@ -75,7 +75,7 @@ func (in *input) addVectors(ctx context.Context, opt *Options, separator byte) e
 			record, err = from.Read()
 		}
 		object := bytes.TrimSpace(line)
-		if separator == 0 && len(object) == 0 || separator != 0 && err != nil { // no row
+		if separator == 0 && len(object) == 0 || separator != 0 && err != nil { // the line holds no row
 			for _, f := range files {
 				if n := f.vectors.Rows(); err == io.EOF && n != row {
 					return nil, fault(fmt.Sprintf("%d rows", row), fmt.Sprintf("%d, as in %s", n, f.file))

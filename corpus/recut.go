@@ -39,7 +39,7 @@ func (k *keptTexts) take(bytes int64) bool {
 		k.left.Store(math.MinInt64 / 2)
 		return false
 	}
-	const copies = 2 // of the open document and of the closed one
+	const copies = 2 // a text is in the counter's buffer, and is copied when its document is closed
 	k.memory.add(copies * bytes)
 	return true
 }

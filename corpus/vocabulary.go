@@ -36,7 +36,7 @@ type termCounter struct {
 	rows    [][]string    // rows of documents, if rows are kept
 	fits    bool          // scales of numbers are fitted to the rows
 	numbers [][]float64   // numbers of rows, if fits is set, in pages of pageRows rows
-	hash    xxhash.Digest // of the open document
+	hash    xxhash.Digest // hash of the open document
 	joined  []byte        // fields of the open row, each with a NUL
 }
 
@@ -96,7 +96,7 @@ type countedDocument struct {
 	counter            uint32 // index of its counter
 	index              uint32 // number of earlier documents of the counter
 	page, first, terms uint32 // first term in a page of the counter, and number of terms
-	hash               uint64 // of the text or row
+	hash               uint64 // hash of the text or row
 }
 
 func (c *termCounter) termsOf(d *countedDocument) []termCount {
@@ -192,8 +192,8 @@ func (c *termCounter) id(term []byte, taken *int64) uint32 {
 
 func (c *termCounter) openedTerms() int { return len(c.opened) + len(c.added) }
 
-// closeTerms sets the terms of d to first and the terms of the open document, and empties the open
-// document.
+// closeTerms stores first, followed by the terms of the open document, as the terms of d. It
+// empties the open document.
 func (c *termCounter) closeTerms(d *countedDocument, first []termCount) {
 	n := len(first) + c.openedTerms()
 	last := len(c.pages) - 1
@@ -241,11 +241,11 @@ func (c *termCounter) endDocument() countedDocument {
 	return d
 }
 
-// leftOut is the column of terms outside the vocabulary, and reported the column of such terms that
-// [Corpus.warnColumns] has reported.
+// leftOut is the column of terms outside the vocabulary, and reported is the column of those terms
+// that [Corpus.warnColumns] has reported.
 const leftOut, reported = math.MaxUint32, math.MaxUint32 - 1
 
-// warnViews warns of views with too few terms to distinguish documents.
+// warnViews warns about views with too few terms to distinguish documents.
 func (c *Corpus) warnViews(views []sparse.View) {
 	split, _ := c.Tokenizer.Split()
 	for i, v := range views {
@@ -261,7 +261,7 @@ func (c *Corpus) warnViews(views []sparse.View) {
 }
 
 // fillText sets the document matrix and the vocabulary: Options.Vocabulary if set, else the terms
-// within MinDF and MaxDF in byte order. It warns of dropped terms; at returns the position of a
+// within MinDF and MaxDF in byte order. It warns about dropped terms. at returns the position of a
 // document. It frees the documents.
 func (c *Corpus) fillText(
 	ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
@@ -387,14 +387,14 @@ func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 	return columns, nil
 }
 
-// columns sets the vocabulary unless it is set. By counter, it returns the column of each term, or
-// leftOut for a term without a column. It frees the counters' terms.
+// columns sets the vocabulary unless it is set. For each counter, it returns the columns of the
+// counter's terms, with leftOut for a term without a column. It frees the counters' terms.
 func (c *Corpus) columns(
 	opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) ([][]uint32, error) {
 	all := &counters[0].terms // merged terms
 	df := make([]uint64, all.Len())
-	joined := make([][]uint32, len(counters)) // number in all of each counter's terms
+	joined := make([][]uint32, len(counters)) // number in all of each term of each counter
 	for at, counter := range counters {
 		numbers := make([]uint32, len(counter.met))
 		for id, met := range counter.met {
@@ -431,8 +431,8 @@ func (c *Corpus) columns(
 	return joined, nil
 }
 
-// warnColumns warns of missing numbers and, if Options.Vocabulary is set, of values that didn't
-// occur in training. It sets the columns of such values to reported.
+// warnColumns warns about missing numbers and, if Options.Vocabulary is set, about values that
+// didn't occur in training. It sets the columns of such values to reported.
 func (c *Corpus) warnColumns(
 	opt *Options, all *intern.Table, column []uint32, counters []*termCounter, documents []countedDocument,
 	joined [][]uint32, at func(i int) string,

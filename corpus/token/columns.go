@@ -154,7 +154,7 @@ func (c Columns) Fields(object map[string]any) ([]string, error) {
 }
 
 // Field returns the field of a JSON value: the text of a string or number, of a boolean in a
-// category column, and of an array in a vector column; null is an empty field.
+// category column, or of an array in a vector column. null becomes an empty field.
 func (c Column) Field(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
@@ -310,7 +310,7 @@ func (v *viewScanners) feedRow(fields []string) (err error) {
 			}
 		}
 		if (column.Text || column.Category) && !utf8.ValidString(field) {
-			field = string([]rune(field)) // U+FFFD for each invalid byte
+			field = string([]rune(field)) // replaces each invalid byte by U+FFFD
 		}
 		v.fields, v.numbers = append(v.fields, field), append(v.numbers, x)
 	}

@@ -120,7 +120,7 @@ func selectRanks(x []float64, ranks []int, first, depth int) {
 		return
 	}
 	a, b, c := x[0], x[len(x)/2], x[len(x)-1]
-	pivot := max(min(a, b), min(max(a, b), c)) // median
+	pivot := max(min(a, b), min(max(a, b), c)) // median of a, b and c
 	i, j := 0, len(x)-1
 	for i <= j {
 		for x[i] < pivot {

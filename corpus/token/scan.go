@@ -27,7 +27,7 @@ type Scanner struct {
 
 	general bool // not the default tokenizer, for which terms are mostly slices of the text
 	plain   plain
-	letters [scripts]int64 // letters by script, counted in words and characters; see [Scripts]
+	letters [scripts]int64 // number of letters by script, counted in words and characters; see [Scripts]
 
 	// The general path prepares each line of text, divides it into words or characters, and forms
 	// n-grams.
@@ -40,7 +40,7 @@ type Scanner struct {
 	prepared  []byte // buffers of line
 	scratch   []byte
 	matches   [][]int // remaining matches of the pattern in the line
-	matched   []byte  // the line
+	matched   []byte  // line in which the pattern is matched
 	grams     grams
 	chars     charState
 	unspaced  characters // state within the line
@@ -151,7 +151,7 @@ func (s *Scanner) Next() []byte {
 			}
 		}
 		if gram := s.grams.next(); gram != nil {
-			if s.tokenizer.Pairs && s.stop.has(gram) { // several characters
+			if s.tokenizer.Pairs && s.stop.has(gram) { // the n-gram consists of several characters
 				continue
 			}
 			return gram

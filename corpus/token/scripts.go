@@ -29,7 +29,7 @@ var languages = [scripts]string{
 	tibetan: "Tibetan",
 }
 
-// firstUnspaced is a lower bound of the letters of the other scripts.
+// firstUnspaced is a lower bound on the letters of all scripts except spaced.
 const firstUnspaced = 0x0e00
 
 // scriptOf returns the script of a letter from its Unicode block. Signs that are also used in other
@@ -74,7 +74,7 @@ const spacedHangul = 12
 // characters finds the characters of scripts without spaces in a text. The zero value is at the
 // start of a text.
 type characters struct {
-	script script // of the last character
+	script script // script of the last character
 	size   int    // length of the last character
 	end    int    // end of the last character in the text
 	before int    // length of the adjacent character before it, 0 for none
@@ -136,7 +136,7 @@ func (c *characters) take(text []byte, i int, counts *[scripts]int64) []byte {
 
 // Script describes the text in a script without spaces.
 type Script struct {
-	Name  string  `json:"name"`  // of the language, such as Chinese
+	Name  string  `json:"name"`  // name of the language, such as Chinese
 	Share float64 `json:"share"` // fraction of all letters
 }
 

@@ -49,9 +49,9 @@ type Tokenizer struct {
 
 	// Pairs divides runs in scripts without spaces into characters and pairs of neighbours: Han,
 	// Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and Hangul in runs of more than 12
-	// syllables. A character is a letter with the marks that follow. In n-grams a character counts
-	// as a word, without spaces between neighbours; pairs are only added if MaxN is 1. Readers set
-	// Pairs, and keep it if the text contains such scripts.
+	// syllables. A character is a letter with the marks that follow. N-grams treat a character as a
+	// word, and join adjacent characters without a space. Pairs are used only if MaxN is 1. Readers
+	// set Pairs, and keep it if the text contains such scripts.
 	Pairs bool `json:",omitempty"`
 
 	// Pattern is a regular expression in Go's syntax (RE2) that matches words (token_pattern). If
@@ -70,11 +70,11 @@ type Tokenizer struct {
 
 	// Views, if not empty, lists several tokenizers. A document has the terms of all views; other
 	// fields must be zero. Views are text forms separated by +, with optional weights, as in
-	// "words:1..2 + 0.5*chars:2..5". words means word, chars char_wb, and a range ngrams=. Terms
-	// start with the number of the view, from 1, as a byte. In embeddings, the contribution of a
-	// view is proportional to its weight, whatever its number of terms. If documents are rows,
-	// views start with column names and =, as in "title=words + body=words:1..2 +
-	// price,age=numbers"; see [Numbers].
+	// "words:1..2 + 0.5*chars:2..5". words means word, chars means char_wb, and a range sets
+	// ngrams. Terms start with the number of the view, from 1, as a byte. In embeddings, the
+	// contribution of a view is proportional to its weight, whatever its number of terms. If
+	// documents are rows, views start with column names and =, as in "title=words + body=words:1..2
+	// + price,age=numbers"; see [Numbers].
 	Views string `json:",omitempty"` // omitted if empty, for compatibility with stored cluster jobs
 }
 

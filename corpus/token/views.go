@@ -274,7 +274,7 @@ type viewScanners struct {
 	term     []byte // last term, with the prefix of its view
 
 	views   []View
-	columns Columns                  // nil if documents are texts
+	columns Columns                  // columns of the rows; nil if documents are texts
 	of      [][]int                  // indices of the columns of each view
 	fields  []string                 // fields of the row, in UTF-8
 	numbers []float64                // numbers of the row; NaN if missing

@@ -17,7 +17,7 @@ import (
 
 // Charset is the encoding of a text. The zero value is Auto.
 type Charset struct {
-	other encoding.Encoding // nil for UTF-8
+	other encoding.Encoding // encoding; nil for UTF-8
 	utf8  bool              // always UTF-8; otherwise a byte order mark may select UTF-16
 }
 

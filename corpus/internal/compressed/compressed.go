@@ -37,7 +37,7 @@ const MaxWindow = 128 << 20
 // Fault describes damaged compressed data.
 type Fault struct {
 	Found, Expected string
-	Err             error // of the decoder
+	Err             error // error of the decoder
 }
 
 // Error implements error.

@@ -32,7 +32,7 @@ const Bytes = 3*24 + 2*8
 // Len returns the number of terms.
 func (t *Table) Len() int { return len(t.ends) }
 
-// Term returns the term with a number. The caller must not change the term.
+// Term returns the term with the given number. The caller must not change the term.
 func (t *Table) Term(id uint32) []byte {
 	start := 0
 	if id > 0 {
