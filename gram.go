@@ -89,7 +89,7 @@ func Must[T any](value T, err error) T {
 	return value
 }
 
-// Progress describes the progress of a stage of the work.
+// Progress describes the progress of a stage, such as reading or training.
 type Progress struct {
 	Stage       string // name of the stage, such as "reading" or "training"
 	Done, Total int64  // completed and total bytes, documents, pairs or binary classifiers; Total is 0 if unknown

@@ -171,7 +171,8 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *Documen
 	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)
 }
 
-// ExplainRow is [Model.ExplainText] for a table row. columns are the names of the row's fields.
+// ExplainRow is like [Model.ExplainText], for a table row. columns are the names of the row's
+// fields.
 func (m *Model) ExplainRow(
 	ctx context.Context, columns, row []string, n int,
 ) (_ *DocumentExplanation, err error) {
@@ -187,8 +188,8 @@ func (m *Model) explainRaw(ctx context.Context, raw corpus.Raw, n int) (*Documen
 	return m.explain(ctx, docs, raw, 0, n)
 }
 
-// ExplainDocument is [Model.ExplainText] for document i of a corpus. It fails if there is no such
-// document, if n is below 1, or for the same reasons as [Model.Predict].
+// ExplainDocument is like [Model.ExplainText], for document i of a corpus. It fails if there is no
+// such document, if n is below 1, or for the same reasons as [Model.Predict].
 func (m *Model) ExplainDocument(
 	ctx context.Context, c *corpus.Corpus, i, n int,
 ) (_ *DocumentExplanation, err error) {

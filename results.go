@@ -206,7 +206,7 @@ type ColumnEffect struct {
 	Value  string  `json:"value"`
 	Note   string  `json:"note,omitempty"` // remark if the value is missing or new; else ""
 	Effect float64 `json:"effect"`
-	For    string  `json:"-"` // as in [TermEffect]
+	For    string  `json:"-"` // see [TermEffect]
 }
 
 // TermEffect is the effect of a term on f: f(x) - f(x without the term). It is positive if the term
@@ -294,7 +294,7 @@ type Mistake struct {
 	Marks    []Mark               // positions in the text of the words in Why
 }
 
-// Mark is the effect of a word at bytes From to To-1 of a text.
+// Mark is a word in bytes From to To-1 of a text, with its effect.
 type Mark struct {
 	From, To int
 	Effect   float64

@@ -27,9 +27,10 @@ type TrainOptions struct {
 	// them.
 	Type string
 
-	// Kernel is a specification, or a name whose parameter is chosen. By default it is chosen for
-	// text and for vectors that aren't counts. If nothing is chosen, it is diffusion:t=0.5 for text
-	// and counts, bhattacharyya for other term weights, and rbf:embed=standard for measurements.
+	// Kernel is a specification, or the name of a kernel whose parameter is chosen. By default it
+	// is chosen for text and for vectors that aren't counts. If nothing is chosen, it is
+	// diffusion:t=0.5 for text and counts, bhattacharyya for other term weights, and
+	// rbf:embed=standard for measurements.
 	Kernel string `param:"kernel"`
 
 	// Embedding of the documents. Default: the embedding of the kernel or the learner.

@@ -120,7 +120,7 @@ var (
 	idNames    = []string{"id", "name", "key", "uuid", "guid", "index", "nr", ""}
 )
 
-// isID reports whether a result of columnName is a usual name of an id column.
+// isID reports whether a name from columnName is a usual name for an id column.
 func isID(name string) bool {
 	return slices.Contains(idNames, name) || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id")
 }
@@ -241,8 +241,8 @@ func index(of map[string]int, name string) int {
 	return -1
 }
 
-// take sets the kind of the column that option names, and returns its index. given is the value of
-// the option; if it is empty, take returns -1.
+// take sets the kind of the column that option names, and returns the column's index. given is the
+// value of the option. If given is empty, take returns -1.
 func (t *table) take(given string, kind Kind, option string) int {
 	if given == "" || t.bad != nil {
 		return -1
@@ -271,7 +271,6 @@ func (t *table) take(given string, kind Kind, option string) int {
 	return -1
 }
 
-// set sets the kind of a column.
 func (t *table) set(at int, kind Kind) {
 	place := map[Kind]*int{KindLabel: &t.label, KindText: &t.text, KindGroup: &t.group, KindWeight: &t.weight,
 		KindID: &t.id}[kind]

@@ -87,7 +87,7 @@ func (o *Options) formOf(extension string) Form {
 // takeLike sets unset options from Options.Like, for a source with that extension.
 func (o *Options) takeLike(extension string) {
 	f := o.Like
-	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // for all extensions, because the model fixes the columns
+	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // also for other extensions, because the model fixes the columns
 	if f.Extension != extension {
 		return
 	}

@@ -112,7 +112,7 @@ func (o *Options) labels(numeric bool) labelPiece {
 
 // put adds a label to the document whose labels start at index start.
 func (p *labelPiece) put(name []byte, start int) *SyntaxError {
-	id, known := p.index[string(name)] // without a copy of the name
+	id, known := p.index[string(name)] // the lookup doesn't copy the name
 	if !known {
 		if id = p.id(oneLine(string(name))); int(id) == len(p.at) {
 			p.at = append(p.at, -1)
@@ -193,7 +193,7 @@ func (p *labelPiece) bytes() int64 {
 type classTable struct {
 	nameTable
 	labels sparse.Labels
-	split  bool // as in labelPiece
+	split  bool // a field has several labels
 	spaced string
 }
 

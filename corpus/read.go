@@ -87,7 +87,7 @@ type Options struct {
 	rows       bool // texts may be table rows, for views of columns
 	file       bool // the source is a file or a stream
 
-	column string // an option of the caller that names columns, such as LabelColumn; "" if none is set
+	column string // option of the caller that names columns, such as LabelColumn; "" if none is set
 }
 
 // Progress reports the progress of reading.

@@ -113,7 +113,7 @@ func (in *input) openArray(maxElement int) error {
 	limited := &io.LimitedReader{R: in.r, N: math.MaxInt64}
 	d := json.NewDecoder(limited)
 	d.Token()
-	element := int64(0) // number of the element
+	element := int64(0) // index of the element
 	in.produce(func() ([]byte, error) {
 		var object json.RawMessage
 		var compact bytes.Buffer
@@ -206,7 +206,7 @@ func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
 	return bad
 }
 
-// missing returns the error of an object without any of the keys.
+// missing returns the error for an object that has none of the keys.
 func missing(object map[string]any, keys []string, option string) *SyntaxError {
 	expected := "an object with this key"
 	if len(keys) > 1 {

@@ -31,7 +31,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 		opt.TextColumn = t.first[t.text] // so that Form names the column for similar sources
 	}
 	if t.header {
-		head, _ := in.r.Peek(t.length) // without an error, because it has been read before
+		head, _ := in.r.Peek(t.length) // can't fail, because these bytes have been read before
 		in.line += int64(bytes.Count(head, []byte{'\n'}))
 		in.r.Discard(t.length)
 	}
@@ -102,7 +102,6 @@ type document struct {
 	weight, group, id string
 }
 
-// add adds a document.
 func (t *table) add(p *textPiece, d *document) *SyntaxError {
 	if t.weight >= 0 {
 		w, bad := parseWeight(d.weight)

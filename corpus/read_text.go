@@ -102,7 +102,8 @@ func (p *textPiece) skips(l []byte, line int32) bool {
 	return blank
 }
 
-// addTSV adds a line label[,label...]<TAB>text. Further TABs are white space in the text.
+// addTSV adds a line label[,label...]<TAB>text. Further TABs are treated as white space in the
+// text.
 func (p *textPiece) addTSV(l []byte, line int32) *SyntaxError {
 	label, text, tab := bytes.Cut(l, []byte{'\t'})
 	switch {

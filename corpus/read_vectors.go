@@ -39,7 +39,7 @@ func vectorFiles(ctx context.Context, opt *Options) (files []vectorFile, err err
 	return files, nil
 }
 
-// text returns the vector of a row as a JSON list.
+// text returns the vector for a row as a JSON list.
 func (f *vectorFile) text(row int) (string, error) {
 	if row >= f.vectors.Rows() {
 		return "", fault(fmt.Sprintf("row %d of the table", row+1), fmt.Sprintf("%d rows, as in %s", f.vectors.Rows(),

@@ -19,7 +19,6 @@ func (r *denseRow) grow(cols int) {
 	}
 }
 
-// set sets the value of an unset column.
 func (r *denseRow) set(column uint32, value float32) {
 	r.values[column] = value
 	r.bits[column/64] |= 1 << (column % 64)

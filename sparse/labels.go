@@ -8,7 +8,7 @@ import (
 // Labels holds the classes of each document. A document may have any number of classes.
 type Labels struct {
 	Offsets []int64 // the classes of document i are IDs[Offsets[i]:Offsets[i+1]]
-	IDs     []int32 // indices of classes
+	IDs     []int32 // class indices
 }
 
 // Of returns the classes of document i, which the caller must not change. The zero value has no

@@ -8,8 +8,8 @@ import (
 // Key identifies a tile: a row of the matrix and a block of columns, both counted from 0.
 type Key struct{ Row, Block uint32 }
 
-// Tile is a part of a row of the matrix, stored in a [Cache]. Its values may be read while it is
-// pinned. Only the caller for which Claim returned [Mine] may write them.
+// Tile holds consecutive values of a matrix row, stored in a [Cache]. Its values may be read while
+// it is pinned. Only the caller for which Claim returned [Mine] may write them.
 type Tile struct {
 	C []float32 // values; all tiles of a cache have the same length
 

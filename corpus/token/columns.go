@@ -385,7 +385,7 @@ func (v View) Range(column string) (lo, hi float64) {
 	return v.knots[at][0], v.knots[at][len(v.knots[at])-1]
 }
 
-// outside is the prefix of a number outside the range of its column's scale in an additional term.
+// outside is the prefix of an additional term for a number outside the range of its column's scale.
 // It is also the term of a missing vector. No vocabulary contains these terms.
 const outside = ">"
 

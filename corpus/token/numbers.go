@@ -14,7 +14,7 @@ import (
 // Numbers is the analyzer of a view of number columns. It occurs only in views.
 //
 // The scale of a column has up to 9 knots, which are quantiles of the training documents. Let u be
-// the fractional knot index of a number, by linear interpolation. The term of knot k has a value
+// the fractional knot index of a number, by linear interpolation. The term for knot k has a value
 // proportional to exp(-2(u-k)²/w²), where w is the view's width, 1 by default. The Bhattacharyya
 // product of two numbers is approximately exp(-(u-u')²/2w²), a Gaussian kernel (rbf) of scaled
 // numbers. The error is at most 0.11 with seven or nine knots, and 0.21 with fewer. With w = 1 the
@@ -46,7 +46,7 @@ const minWidth, maxWidth = 1, 4
 func ParseNumber(value string) (x float64, ok bool) {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(value) {
-	case "", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "?": // as in pandas and R
+	case "", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "?": // missing values in pandas and R
 		return math.NaN(), true
 	}
 	x, err := strconv.ParseFloat(value, 64)

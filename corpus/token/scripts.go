@@ -67,8 +67,8 @@ func follows(r rune) bool {
 	return unicode.IsMark(r) || 0x1160 <= r && r <= 0x11ff || 0xd7b0 <= r && r <= 0xd7ff || r == 0xff9e || r == 0xff9f
 }
 
-// spacedHangul is the maximum number of syllables of a Korean word with spaces around it; a longer
-// run is text without spaces. "국제올림픽위원회에서" has ten syllables.
+// spacedHangul is the maximum number of syllables of a Korean word with spaces around it. A longer
+// run is treated as text without spaces. "국제올림픽위원회에서" has ten syllables.
 const spacedHangul = 12
 
 // characters finds the characters of scripts without spaces in a text. The zero value is at the

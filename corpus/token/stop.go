@@ -14,7 +14,7 @@ import (
 	"github.com/kljensen/snowball/swedish"
 )
 
-// lists are functions that report whether a lower-case word is a stop word, by language.
+// lists maps each language to a function that reports whether a lower-case word is a stop word.
 var lists = map[string]func(word string) bool{
 	"english": english.IsStopWord, "french": french.IsStopWord, "hungarian": hungarian.IsStopWord,
 	"norwegian": norwegian.IsStopWord, "russian": russian.IsStopWord, "spanish": spanish.IsStopWord,

@@ -49,8 +49,8 @@ func (v *View) parseSize(s string) (err error) {
 	return nil
 }
 
-// addVector adds the terms of a vector. Coordinates in terms have the same number of digits, so
-// that sorted terms are in order of coordinates.
+// addVector adds the terms of a vector. Coordinate indices in terms are padded to the same number
+// of digits, so that sorted terms are in order of index.
 func (v *viewScanners) addVector(view int, field string) error {
 	of := &v.views[view]
 	if x, ok := ParseNumber(field); ok && math.IsNaN(x) {

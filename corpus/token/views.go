@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// View is one of several sets of terms of a document, see [Tokenizer.Views].
+// View describes one of several sets of terms for each document, see [Tokenizer.Views].
 type View struct {
 	Tokenizer
 	Weight  float64  // contribution to similarities, relative to the sum of all weights
@@ -22,7 +22,7 @@ type View struct {
 	size  int         // length of a vector
 }
 
-// MaxViews is the largest number of views: terms begin with a byte that numbers their view.
+// MaxViews is the maximum number of views. The first byte of a term is the number of its view.
 const MaxViews = 9
 
 // ParseViews parses [Tokenizer.Views]. A single view with the weight 1 gives a tokenizer without

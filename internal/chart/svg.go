@@ -65,7 +65,6 @@ type drawing struct {
 	page bool
 }
 
-// of returns the SVG notation of a colour.
 func (d *drawing) of(c Color) string {
 	switch i := slices.Index(Colors, c); {
 	case c == "" && d.page:

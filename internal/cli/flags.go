@@ -101,7 +101,7 @@ func (f *Flags) Choose(value *string, name, fallback, usage string, choices []st
 func (f *Flags) Offer(name string, choices ...string) { f.choices[name] = choices }
 
 // Argument is a positional argument that replaces a flag.
-type Argument struct{ Flag, What string } // such as "in" and "source"
+type Argument struct{ Flag, What string } // for example "in" and "source"
 
 // Arguments sets the flags that positional arguments replace, in order. It replaces earlier
 // settings.

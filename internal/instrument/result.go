@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Result is the result of a run of the suite.
+// Result is the result of [Run].
 type Result struct {
 	ISA     asm.ISA `json:"isa"`
 	Partial bool    `json:"incomplete"` // the run was interrupted: it has fewer rounds, and no final check of results

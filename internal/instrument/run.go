@@ -96,7 +96,7 @@ var KnownCaches = asm.Caches{L1: 32 << 10, L2: 1 << 20}
 // DigestName returns the key of a workload in KnownDigests.
 func DigestName(w *Workload, isa asm.ISA) string { return w.String() + "/" + string(isa) }
 
-// KnownDigest computes the digest of a workload with KnownCaches.
+// KnownDigest computes the digest of a workload with the cache sizes KnownCaches.
 func KnownDigest(ctx context.Context, w *Workload, isa asm.ISA, workers int) (string, error) {
 	own := asm.UsedCaches()
 	asm.UseCaches(KnownCaches)

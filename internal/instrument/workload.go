@@ -30,7 +30,7 @@ type preparation func(ctx context.Context, d *documents, on setting) (*job, erro
 // String returns the name with the version.
 func (w *Workload) String() string { return fmt.Sprintf("%s/%d", w.Name, w.Version) }
 
-// setting is the instruction set and number of workers of a workload.
+// setting is the instruction set and the number of workers for a workload.
 type setting struct {
 	isa     asm.ISA
 	workers int

@@ -146,7 +146,7 @@ func (s *state) goes(ctx context.Context) bool {
 	return ctx.Err() == nil && (s.o.For == 0 || time.Since(s.begin) < s.o.For)
 }
 
-// choose chooses the cores, and checks whether goroutines can be pinned.
+// choose selects the cores, and checks whether goroutines can be pinned.
 func (s *state) choose() error {
 	all, err := allowed()
 	if err != nil {

@@ -190,7 +190,7 @@ func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	return list
 }
 
-// newBlock returns a block of random documents. most is the maximum number of values of a document.
+// newBlock returns a block of random documents, each with at most most values.
 func newBlock(k *asm.Kernels, most int, seed uint64) *block {
 	const terms = 400
 	r := rand.New(rand.NewPCG(seed, uint64(most)))
