@@ -84,7 +84,6 @@ func (x *Index) inState(
 	}
 }
 
-// query returns the documents nearest to a vector.
 func (s *indexState) query(ctx context.Context, v *sparse.Embedded, q IndexQuery) (list []Match, err error) {
 	allowed := func(at int) bool {
 		return s.has(at) && (q.Allowed == nil || q.Allowed(s.documents[at].number))

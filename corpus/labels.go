@@ -48,7 +48,7 @@ type labelPiece struct {
 	memory    *allowance
 
 	nameTable
-	at     []int // per name: index of its last occurrence in ids
+	at     []int // index in ids of the last occurrence of each name
 	ids    []int32
 	counts []int32 // number of labels of each document
 }

@@ -9,7 +9,6 @@ import (
 var fastTextFormat = fileFormat{name: FormatFastText, read: readFastText,
 	line: func(l []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(l), []byte(fastTextLabel)) }}
 
-// fastTextLabel is the prefix of labels in fastText's format.
 const fastTextLabel = "__label__"
 
 // readFastText reads lines with labels, such as "__label__a __label__b text". As in fastText,

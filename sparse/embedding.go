@@ -94,7 +94,7 @@ var (
 )
 
 // String returns the text form for [ParseEmbedding], such as "tf-l1-sqrt", "tf-l1-pow0.75" or
-// "tf-l1-chi2". For an unknown embedding, it contains the values of the fields.
+// "tf-l1-chi2". For an invalid embedding, it lists the values of the fields.
 func (e Embedding) String() string {
 	if !e.named() {
 		return fmt.Sprintf("embedding(%d, %d, %v, %d)", e.Weighting, e.Norm, e.Power, e.Pairing)

@@ -51,7 +51,7 @@ func collect(bytes int64) {
 	}
 }
 
-// allocate is [Make]; tests replace it.
+// allocate is a variable, so that tests can replace [Make].
 var allocate = Make
 
 // MakeContext is like [Make], but returns within a second after ctx is done, with the error of ctx.

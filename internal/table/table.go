@@ -127,7 +127,6 @@ func WriteAll[R any](ctx context.Context, w io.Writer, format string, rows []R, 
 	return Write(ctx, w, format, slices.Values(rows), columns...)
 }
 
-// value returns the value of a row, or nil if there is none.
 func (c *Column[R]) value(r *R) any {
 	var v any
 	var is bool

@@ -36,7 +36,7 @@ type File struct {
 // is a folder, a link or a device.
 //
 // pattern is the temporary name, with "*" replaced by a number. Default: ".NAME.*.tmp"; Create then
-// removes files of killed processes with such names.
+// removes files with such names that killed processes left behind.
 func Create(path, pattern string) (*File, error) {
 	made, perm := &File{path: path, pattern: pattern}, fs.FileMode(0o666)
 	before, err := os.Lstat(path)
