@@ -13,7 +13,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// columns implements Columns.
 type columns struct {
 	handle
 	x      *sparse.Embedded
@@ -21,16 +20,16 @@ type columns struct {
 
 	pool  pool
 	own   side
-	head  uint64 // address of a Head
+	head  uint64 // address of Head in kernels/shape.h
 	tiles tiles
-	other rowSide // row documents of the last request, unless they are the columns
+	other rowSide // rows of the last request whose rows weren't the columns
 }
 
 // side is a set of documents in device memory.
 type side struct {
-	at   uint64 // address of a Side
+	at   uint64 // address of Side in kernels/shape.h
 	rows int
-	tail []int64 // index of each document's first tail value
+	tail []int64 // index of each document's first tail value, and the total
 }
 
 // rowSide is a side whose memory is freed separately.
@@ -40,7 +39,7 @@ type rowSide struct {
 	pool pool
 }
 
-// Load copies x to the device. The caller must not change x until the Columns are closed.
+// Load copies x to the device. x must not change until the Columns are closed.
 func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) {
 	if x.Embedder.Pairing >= pairings {
 		return nil, fmt.Errorf("cuda: the GPU does not support documents embedded as %s", x.Embedder)
@@ -81,7 +80,8 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) 
 
 func documents(n int) string { return fmt.Sprintf("copying %d documents", n) }
 
-// uploadSide copies documents in the kernels' format.
+// uploadSide copies documents to the device, in the format of kernels/shape.h. If lists is set, it
+// includes posting lists.
 func (c *columns) uploadSide(
 	ctx context.Context, p *pool, x *sparse.Embedded, byRank *sparse.CSR, lists bool,
 ) (side, error) {
@@ -108,7 +108,7 @@ func (c *columns) uploadSide(
 	return side{at, x.Rows(), s.tail}, u.err
 }
 
-// uploadHead copies the number of terms of each chunk in the head.
+// uploadHead copies the number of terms of each chunk to the device.
 func (c *columns) uploadHead() (uint64, error) {
 	u := uploader{p: &c.pool}
 	l := c.layout
@@ -117,7 +117,7 @@ func (c *columns) uploadHead() (uint64, error) {
 	return at, u.err
 }
 
-// uploader keeps the first error of several uploads. After an error it uploads nothing.
+// uploader uploads several slices and keeps the first error. After an error, it uploads nothing.
 type uploader struct {
 	p   allocator
 	err error
@@ -132,8 +132,8 @@ func send[T any](u *uploader, values []T) uint64 {
 	return at
 }
 
-// sideOf returns the row documents on the device: the columns, or other documents. Other documents
-// stay on the device until a request uses different documents.
+// sideOf returns the row documents x on the device, and copies x first if necessary. Rows other
+// than the columns stay on the device until a request uses different rows.
 func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) {
 	if x == nil || x == c.x {
 		return c.own, nil
@@ -170,9 +170,9 @@ func (c *columns) Name() string {
 	return name
 }
 
-// batchRows is the maximum number of rows per request if the rows aren't columns. A request takes
-// about a millisecond for copies and kernel launches, the time of ten million kernel values.
-// Requests of more than 64 rows have results of at most batchBytes.
+// batchRows is the maximum number of rows per request if the rows aren't columns. A request needs
+// about a millisecond for copies and kernel launches, as long as ten million kernel values take.
+// Results of more than 64 rows have at most batchBytes.
 const (
 	batchRows  = 4096
 	batchBytes = 128 << 20

@@ -11,34 +11,34 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 )
 
-// steps returns the number of groups of timemodel.DenseStep dense terms. The last group is padded
-// with zeros.
+// steps returns the number of steps of timemodel.DenseStep dense terms each. The last step is
+// padded with zeros.
 func (l *layout) steps() int { return (l.dense + timemodel.DenseStep - 1) / timemodel.DenseStep }
 
-// step holds the digits of DenseStep terms: the digits of 2^24 for all terms, then of 2^16, 2^8 and
-// 1. See kernels/tensor.h.
+// step holds the digits of DenseStep values of a document: the 2^24 digits of all values, then the
+// 2^16, 2^8 and 1 digits. See kernels/tensor.h.
 type step [4][timemodel.DenseStep]int8
 
 // digitScale multiplies values before they are rounded to integers. It is the largest factor for
 // which the first digit fits into int8.
 const digitScale = 127 << 24
 
-// digits returns the base-256 digits, from -128 to 127, of a value from -1 to 1, highest digit
-// first.
+// digits returns the base-256 digits of v·digitScale, each in [-128, 127], most significant digit
+// first. v is clamped to [-1, 1].
 func digits(v float64) [4]int8 {
-	// half is added so that the last three digits are nonnegative. Flipping their highest bits then
-	// subtracts it again.
+	// Adding half makes the last three digits nonnegative. Flipping their highest bits then
+	// subtracts 128 from each of these digits.
 	const half = 0x808080
 	q := int32(math.RoundToEven(min(max(v, -1), 1) * digitScale))
 	u := uint32(q+half) ^ half
 	return [4]int8{int8(u >> 24), int8(u >> 16), int8(u >> 8), int8(u)}
 }
 
-// minScale is the binary exponent of a document's minimum scale. With a smaller scale, the sums of
-// the first digits' products might overflow, see kernels/tensor.h.
+// minScale is the binary exponent of the minimum scale of a document.
 const minScale = -4
 
-// fillDense writes the digits of a document's dense values, and returns the document's scale.
+// fillDense writes the digits of a document's dense values to steps. It returns the document's
+// scale, a power of two by which the values are divided first.
 func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale float32) {
 	var most float64
 	for k, t := range terms {
@@ -62,11 +62,12 @@ func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale 
 	return float32(math.Ldexp(1, exponent))
 }
 
-// densePiece is the number of bytes of dense values computed at a time.
+// densePiece is the approximate number of bytes of dense values that are computed and copied at a
+// time.
 const densePiece = 4 << 20
 
-// uploadDense copies the digits of the documents' dense values, [documents][steps], and the
-// documents' scales. It returns both addresses, or 0 if there are no dense terms.
+// uploadDense copies the digits of dense values, [documents][steps], and the documents' scales to
+// the device. It returns both addresses, or 0 if there are no dense terms.
 func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleAt uint64, err error) {
 	steps, n := l.steps(), len(s.exact)-1
 	if steps == 0 {
@@ -77,7 +78,7 @@ func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleA
 	if err != nil {
 		return 0, 0, err
 	}
-	scale := make([]float32, n+tensorColumns) // blocks of threads read past the last document
+	scale := make([]float32, n+tensorColumns) // thread blocks read past the last document
 	piece := make([]step, min(n, max(densePiece/size/steps, 1))*steps)
 	for first := 0; first < n; {
 		if ctx.Err() != nil {

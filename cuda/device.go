@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 )
 
-// These device attributes aren't defined in gorgonia.org/cu.
+// sharedPerBlockOptin is a device attribute that gorgonia.org/cu doesn't define.
 const sharedPerBlockOptin cu.DeviceAttribute = 97
 
 // Built reports whether this program contains the back end.
@@ -30,7 +30,7 @@ func failed(call string, err error) error {
 	return &Failure{fmt.Errorf("%s: %w", call, err)}
 }
 
-// first returns the driver's first device, which CUDA_VISIBLE_DEVICES selects.
+// first returns the first device visible to the driver (see CUDA_VISIBLE_DEVICES).
 func first() (cu.Device, error) {
 	if err := driver.Open(); err != nil {
 		return 0, err
@@ -66,10 +66,10 @@ type Device struct {
 
 	image string // kernels as PTX or cubin
 
-	denseShare int64 // see timemodel's Costs.Terms
+	denseShare int64 // argument share of timemodel.Costs.Terms
 	tailShare  int64 // argument tail of newLayout; 0 except in tests and benchmarks
 	rows       int   // rows per tile; computedRows except in tests
-	// interpret runs a kernel in place of the driver, or returns false; nil except in tests.
+	// interpret emulates a kernel, or returns false if the driver must run it; nil except in tests.
 	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)
 
 	mu      sync.Mutex // guards the fields below and serialises computations
@@ -79,8 +79,8 @@ type Device struct {
 	times   times
 }
 
-// Open opens the driver's first device, which CUDA_VISIBLE_DEVICES selects. The caller must close
-// it.
+// Open opens the first device visible to the driver (see CUDA_VISIBLE_DEVICES). The caller must
+// close it.
 func Open(opt Options) (*Device, error) {
 	if opt.MemoryBytes < 0 {
 		return nil, fmt.Errorf("cuda: MemoryBytes must be positive, or 0 for no limit, got %d", opt.MemoryBytes)
@@ -124,7 +124,8 @@ func Open(opt Options) (*Device, error) {
 // Info returns the information obtained when the device was opened.
 func (d *Device) Info() Info { return d.info }
 
-// Close closes the device. It is idempotent. It fails if loaded columns are still open.
+// Close closes the device. It is idempotent. It fails if Columns loaded on the device are still
+// open.
 func (d *Device) Close() error {
 	first, err := d.end(func() error {
 		err := errors.Join(d.free(&d.arena.block), d.times.close())
@@ -140,9 +141,9 @@ func (d *Device) Close() error {
 	return err
 }
 
-// inContext runs work with the device's context as the current context. If the context can't be
-// set, began is false. The caller must hold d.mu. In CUDA, the current context is a property of an
-// OS thread, so the goroutine is locked to its thread.
+// inContext runs work while the device's context is current. If the context can't be set, began is
+// false. The caller must hold d.mu. CUDA has a current context per OS thread, so the goroutine is
+// locked to its thread.
 func (d *Device) inContext(work func() error) (began bool, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -158,7 +159,7 @@ func (d *Device) inContext(work func() error) (began bool, err error) {
 	return true, err
 }
 
-// about returns the Info of d, whose context must be current.
+// about returns information about d. Its context must be current.
 func about(d cu.Device) (info Info, err error) {
 	v := cu.Version()
 	if v < 0 {

@@ -1,14 +1,13 @@
-// Package cuda is the GPU back end. An NVIDIA GPU computes rows of c = 1 - cosine and of the
-// kernels of package engine, through gorgonia.org/cu. It needs the build tag cuda, cgo and Linux.
-// Otherwise, its functions return ErrNotBuilt.
+// Package cuda is the GPU back end. It computes rows of c = 1 - cosine, and of the kernels of
+// package engine, on an NVIDIA GPU through gorgonia.org/cu. It needs the build tag cuda, cgo and
+// Linux. In other builds, Probe, Open and Load return ErrNotBuilt.
 //
-// A program with the tag can be built on any computer with Go and a C compiler, and runs without a
-// CUDA toolkit or driver. Package internal/driver loads the driver when a device is first used. The
-// kernels are written in CUDA C++ (kernels/*.cu), compiled to PTX by clang without a toolkit, and
-// embedded. The driver compiles the PTX for its device.
+// A program with the tag builds with Go and a C compiler alone, and starts without a CUDA toolkit
+// or driver. Package internal/driver loads the driver when a device is first used. The kernels are
+// written in CUDA C++ (kernels/*.cu), compiled to PTX by clang without a toolkit, and embedded. The
+// driver compiles the PTX for the device.
 //
-// Package engine doesn't depend on this package; it uses a GPU through a device.Backend. The
-// default build contains no part of this package.
+// Package engine doesn't depend on this package; it uses a GPU through a device.Backend.
 //
 // # How a tile is computed
 //
@@ -16,32 +15,33 @@
 // (kernels/words.h), so sums of products don't depend on the order of addition. Threads may add in
 // any order, and (i, j) and (j, i) always have the same bits. The kernels of a tile are
 //
-//   - tailAdd, which adds the rare terms of a row by posting lists, in shared memory. Long lists have
-//     the position of every block of 4,096 columns;
+//   - tailAdd, which adds the products of the tail's rare terms, found by posting lists, in shared
+//     memory. Long lists store the index of the first posting of each block of 4,096 columns;
 //   - panelTensor, if [Options] allows it and it saves time. Values of the most frequent terms are
-//     written with four digits, whose products tensor cores add without rounding (kernels/tensor.h
-//     has the bound, internal/timemodel the costs). They are stored separately, dense, 4 bytes each;
+//     stored as a dense matrix, 4 bytes each, as four 8-bit digits. Tensor cores add the products of
+//     digits without rounding. kernels/tensor.h has the error bound, internal/timemodel the costs;
 //   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, one
 //     chunk of terms at a time, and streams rows past it: a warp per row, four columns per lane.
 //     The 64-bit sums are exact. At the end, it converts them to c, and to kernel values if the
 //     kernel's program (engine/device) is a single table;
-//   - applyProgram, which runs other programs on each value. For kernels with biased thresholds, and
-//     smoothed layers below others, engine maps the device's c on the CPU;
+//   - applyProgram, which runs other programs on each value. Kernels without a program, for example
+//     with biased thresholds, are computed by package engine on the CPU from the device's c;
 //   - closePairs, which recomputes c below 0.1 in float64, one warp per pair, and runs the program.
 //
-// Histograms have separate kernels for χ² and Jensen-Shannon, in which terms are rounded to units
-// of 2^-62. Package internal/timemodel divides the terms between head and tail. It counts
-// operations and multiplies them by costs, which are measured on an H100, or derived for
-// histograms. A tile has up to 2,048 rows, and two tiles alternate. A tile is copied to the host in
-// pieces, or reduced on the device (kernels/reduce.h): to the smallest values of each row, products
-// with vectors, or a digest (device.Reducer).
+// The χ² and Jensen-Shannon similarities of histograms have separate kernels, which round each
+// summand to units of 2^-62. Package internal/timemodel divides the terms between head and tail. It
+// multiplies operation counts by costs, which are measured on an H100, or derived for histograms. A
+// tile has up to 2,048 rows. The device computes one tile while another is copied to the host in
+// pieces. A device.Reducer instead reduces each tile on the device (kernels/reduce.h): to the
+// smallest values of each row, products with vectors, or a digest.
 //
 // Accuracy of the dot product, for unit vectors a and b with m common terms in the tail and h
-// chunks: The words of a have a relative error of 2^-32, or 2^-31 near 1, which changes Σ a b by
+// chunks: Elements of a have an absolute error of 2^-32, or 2^-31 near 1, which changes Σ a b by
 // √(len a) 2^-32. The same holds for b. Each product in the tail is rounded with an error of 2^-31.
 // If a and b both have more than 1,024 values in the tail, only the sum of these products is
-// rounded. A chunk has an error of 2^-31. So the error of c is 2^-31 (min(m, 1024) + h) + 2^-32
-// (√len a + √len b), at most 5·10^-7, plus the rounding of values and of c to float32.
+// rounded. The sum of each chunk is rounded with an error of 2^-31. So the error of c is 2^-31
+// (min(m, 1024) + h) + 2^-32 (√len a + √len b), at most 5·10^-7, plus the rounding of values and of
+// c to float32.
 //
 // BENCHMARKS.md has the measurements, and LEASE.md describes how to measure on a GPU.
 package cuda

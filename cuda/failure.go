@@ -1,8 +1,8 @@
 package cuda
 
 // Failure reports that a device or its driver failed, or that device memory was insufficient. The
-// request is valid and may succeed on the CPU or another device. All errors with such a cause wrap
-// a Failure.
+// request is valid and may succeed on the CPU or another device. All errors of this kind wrap a
+// Failure.
 type Failure struct{ Err error }
 
 func (f *Failure) Error() string { return "cuda: " + f.Err.Error() }

@@ -7,9 +7,8 @@ import (
 	"fmt"
 )
 
-// handle is embedded in [Device] and the objects created from it. A handle is usable until it is
-// closed. A parent can't be closed while it has open children. The zero value is closed. Device.mu
-// guards live and users.
+// handle tracks whether a [Device], or an object created from it, is open. A parent can't be closed
+// while it has open children. The zero value is closed. Device.mu guards live and users.
 type handle struct {
 	d     *Device
 	what  string
@@ -18,13 +17,13 @@ type handle struct {
 	users int // number of open children
 }
 
-// begin opens a handle that has a parent; d.mu must be locked.
+// begin opens a handle that has a parent. d.mu must be locked.
 func (h *handle) begin() {
 	h.live = true
 	h.of.users++
 }
 
-// do locks the device and runs work with the device's context as the current context.
+// do locks the device and runs work while the device's context is current.
 func (h *handle) do(work func() error) error {
 	if h.d == nil {
 		return fmt.Errorf("cuda: the device is not open: %w", ErrClosed)
@@ -38,8 +37,8 @@ func (h *handle) do(work func() error) error {
 	return err
 }
 
-// end closes a handle. The first call runs giveBack and returns true. If the context can't be set,
-// end tries again, but still returns the error of the first attempt.
+// end closes a handle. The first call frees resources with giveBack and returns true. If the
+// context can't be set, end tries again, but still returns the error of the first attempt.
 func (h *handle) end(giveBack func() error) (first bool, err error) {
 	if h.d == nil {
 		return false, nil

@@ -34,11 +34,11 @@ type Info struct {
 	MemoryBytes     int64  `json:"memory_bytes"`
 	FreeBytes       int64  `json:"memory_free_bytes"`
 	SharedBytes     int    `json:"shared_memory_bytes"` // maximum per block of threads
-	Module          string `json:"module,omitempty"`    // kernel file (GRAM_CUDA_MODULE); "": built in
+	Module          string `json:"module,omitempty"`    // kernel file (GRAM_CUDA_MODULE), if any
 }
 
-// KernelTime is the total duration of all launches of a kernel. The name "copy" is for copies of
-// tiles to the host.
+// KernelTime is the total duration of all launches of a kernel. The kernel "copy" stands for copies
+// of tiles to the host.
 type KernelTime struct {
 	Kernel   string  `json:"kernel"`
 	Launches int     `json:"launches"`

@@ -18,7 +18,7 @@ import (
 //go:embed kernels/gram.ptx
 var ptx string
 
-// kernels holds the functions of kernels/gram.cu, compiled for the device by its driver.
+// kernels holds the functions of kernels/gram.cu, which the driver has compiled for the device.
 type kernels struct {
 	module         cu.Module
 	tailAdd, panel [pairings]cu.Function
@@ -26,10 +26,10 @@ type kernels struct {
 	applyProgram   cu.Function
 	closePairs     cu.Function
 	reduce         reduceKernels
-	panelTerms     int // maximum number of terms of a panel in shared memory
+	panelTerms     int // maximum number of terms of a panel that fit into shared memory
 }
 
-// pairingKernels lists the tail kernel and the panel kernel of each pairing.
+// pairingKernels holds the names of the tail kernel and the panel kernel for each pairing.
 var pairingKernels = [pairings][2]string{
 	sparse.Dot:           {"tailAdd", "panelDot"},
 	sparse.ChiSquare:     {"tailAddChiSquare", "panelChiSquare"},
@@ -38,10 +38,10 @@ var pairingKernels = [pairings][2]string{
 
 const pairings = sparse.JensenShannon + 1
 
-// lineBytes is the size of a term in a panel in shared memory.
+// lineBytes is the size in bytes of a term's values in a panel.
 const lineBytes = 4 * panelWidth
 
-// load loads the kernels when first called. The driver compiles them.
+// load returns the kernels. The first call loads them, and the driver compiles PTX.
 func (d *Device) load() (*kernels, error) {
 	if d.kernels != nil {
 		return d.kernels, nil
@@ -67,7 +67,8 @@ func (d *Device) load() (*kernels, error) {
 	return k, nil
 }
 
-// functions returns all kernels by name. A module must contain all of them.
+// functions returns a pointer to each kernel's field, by name. A module must contain all these
+// kernels.
 func (k *kernels) functions() map[string]*cu.Function {
 	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "applyProgram": &k.applyProgram,
 		"closePairs": &k.closePairs,
@@ -80,7 +81,7 @@ func (k *kernels) functions() map[string]*cu.Function {
 
 func (k *kernels) close() error { return failed("cuModuleUnload", k.module.Unload()) }
 
-// launch starts a kernel. Each parameter must have 8 bytes, because gorgonia.org/cu copies 8 bytes
+// launch starts a kernel. All parameters are 8 bytes long, because gorgonia.org/cu copies 8 bytes
 // per parameter.
 func (d *Device) launch(
 	name string, f cu.Function, gridX, gridY, threads, shared int, stream cu.Stream, parameters ...uint64,

@@ -13,9 +13,9 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// The functions below require the device's context as the current context, see Device.do.
+// The functions below require that the device's context is current (see Device.inContext).
 
-// errLimit returns the error of an exceeded memory limit. It wraps the driver's OutOfMemory.
+// errLimit returns an error for an exceeded memory limit. It wraps the driver's OutOfMemory.
 func (d *Device) errLimit(bytes int64) error {
 	return &Failure{fmt.Errorf("cannot allocate %s of GPU memory: %s is in use and the limit is %s: %w",
 		run.FormatBytes(bytes), run.FormatBytes(d.held), run.FormatBytes(d.limit), cu.OutOfMemory)}
@@ -27,8 +27,8 @@ type memory struct {
 	bytes int64
 }
 
-// alloc allocates memory, at least one byte. If memory is insufficient, it first frees an unused
-// arena and tries again.
+// alloc allocates at least one byte. If memory is insufficient and the arena is unused, it frees
+// the arena and tries again.
 func (d *Device) alloc(bytes int64) (memory, error) {
 	bytes = max(bytes, 1)
 	m, err := d.take(bytes)
@@ -64,7 +64,6 @@ func (d *Device) free(m *memory) error {
 	return err
 }
 
-// isOutOfMemory reports whether a smaller allocation might have succeeded.
 func isOutOfMemory(err error) bool { return errors.Is(err, cu.OutOfMemory) }
 
 type allocator interface {
@@ -94,9 +93,9 @@ func (p *pool) close() error {
 	return err
 }
 
-// arena is an allocator for the memory of a request. It keeps a block for the next request, because
-// freeing memory waits for the device. If the block is full, the pool rest allocates separately.
-// The block then grows before the next request, up to maxArena.
+// arena allocates the memory of a request from a block, which is reused by the next request because
+// freeing memory waits for the device. If the block is full, rest allocates separately. The block
+// then grows before the next request, up to maxArena.
 type arena struct {
 	block memory
 	need  int64 // bytes needed by the request
@@ -150,11 +149,12 @@ func write[T any](m memory, values []T) error {
 	return failed("cuMemcpyHtoD", cu.MemcpyHtoD(m.at, unsafe.Pointer(&values[0]), bytes))
 }
 
-// arrived waits for all copies. The driver may return before a copy is complete, and non-blocking
-// streams don't wait for it. Data is used in later requests only if arrived has returned nil.
+// arrived waits for all copies to the device. It must be called before kernels use the data,
+// because the driver may return before a copy is complete, and non-blocking streams don't wait for
+// copies.
 func arrived() error { return failed("cuCtxSynchronize", cu.Synchronize()) }
 
-// fetch copies values from device memory, after all writes to it have finished.
+// fetch copies device memory to values. All writes to this memory must have finished.
 func fetch[T any](from cu.DevicePtr, values []T) error {
 	if len(values) == 0 {
 		return nil
@@ -186,5 +186,5 @@ func (p *pinned) free() error {
 	return nil
 }
 
-// floats returns the first n values of the memory.
+// floats returns the first n values in the memory.
 func (p *pinned) floats(n int) []float32 { return unsafe.Slice((*float32)(p.at), n) }

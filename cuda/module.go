@@ -13,13 +13,13 @@ import (
 )
 
 // moduleVariable is the environment variable with the path of a kernel file, which replaces the
-// embedded PTX if the driver has no compiler. The file is PTX or a cubin for the device's compute
-// capability.
+// embedded PTX. The file is PTX, or a cubin for the device's compute capability. Drivers without a
+// compiler need a cubin.
 const moduleVariable = "GRAM_CUDA_MODULE"
 
 // elfCUDA is the ELF machine number of a cubin. The header flags contain the compute capability: in
-// the last byte up to ABI version 7, and in the second last byte from version 8. Source: EF_CUDA_SM
-// and EF_CUDA_SM_OFFSET of LLVM's BinaryFormat/ELF.h.
+// bits 0 to 7 up to ABI version 7, and in bits 8 to 15 from version 8. Source: EF_CUDA_SM and
+// EF_CUDA_SM_OFFSET of LLVM's BinaryFormat/ELF.h.
 const elfCUDA elf.Machine = 190
 
 // readModule returns the kernels in a file, or the embedded PTX if file is empty.
@@ -34,8 +34,8 @@ func readModule(file string) (string, error) {
 	return string(image), nil
 }
 
-// checkModule checks that a kernel file is complete and suits the given compute capability. The
-// driver gets no length, and reads past the end of a truncated file.
+// checkModule checks that a kernel file is complete and suits the compute capability. The driver
+// isn't given the length of a file, so it would read past the end of a truncated file.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
 	if !strings.Contains(image[:min(len(image), 4096)], ".version") {
@@ -47,7 +47,7 @@ func checkModule(file, image, capability string) error {
 	return nil
 }
 
-// missing returns an error that lists the kernels missing from a module.
+// missing returns an error with the names of the kernels that a module lacks, or nil.
 func missing(has func(name string) bool) error {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(new(kernels).functions())) {

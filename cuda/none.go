@@ -11,10 +11,10 @@ import (
 // Probe returns ErrNotBuilt, because this program has no GPU back end.
 func Probe() (Info, error) { return Info{}, ErrNotBuilt }
 
-// Built reports whether this program contains the back end: false.
+// Built reports whether this program contains the GPU back end.
 const Built = false
 
-// Device is a GPU; this program can't open any.
+// Device is a GPU, which this program can't open.
 type Device struct{}
 
 // Open returns ErrNotBuilt.

@@ -9,15 +9,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// uploadProgram copies a request's program, and the norm attributes of its rows and columns, to the
-// device. It returns the fields of a Program and its address, or nil and 0 if there is no program.
+// uploadProgram copies a request's program, and the norm attributes of rows and columns, to the
+// device. It returns the fields of Program in kernels/shape.h and their address, or nil and 0 if
+// there is no program.
 func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedded) ([]uint64, uint64, error) {
 	if r.Program == nil {
 		return nil, 0, nil
 	}
 	u := uploader{p: to}
 	x, norms := attributes(r.Program, rows.Norms, r.Docs), columns.Norms
-	if len(norms) > 0 { // documents may have no norms
+	if len(norms) > 0 {
 		norms = norms[r.Lo:r.Hi]
 	}
 	y := attributes(r.Program, norms, nil)
@@ -26,8 +27,8 @@ func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedd
 	return fields, at, u.err
 }
 
-// attributes returns a program's attributes of the given documents, [attribute][document], computed
-// from their norms. If docs is nil, it returns the attributes of all documents.
+// attributes computes the program's attributes of documents from norms, [attribute][document]. If
+// docs is nil, it computes the attributes of all documents.
 func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 	if len(p.Norms) == 0 {
 		return nil
@@ -48,8 +49,8 @@ func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 	return out
 }
 
-// sendProgram copies a program and returns the fields of Program in kernels/shape.h. The addresses
-// of the attributes of rows and columns are x and y.
+// sendProgram copies a program to the device and returns the fields of Program in kernels/shape.h.
+// x and y are the addresses of the attributes of rows and columns.
 func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int) []uint64 {
 	var code []uint32
 	for _, c := range p.Code {
@@ -71,8 +72,8 @@ func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int)
 		uint64(columns), uint64(rows), only}
 }
 
-// These are indices of fields: the address of the columns' attributes, and the table if the program
-// is a single table.
+// programY and programOnly are field indices: of the address of the column attributes, and of the
+// table's address if the program is a single table.
 const (
 	programY    = 4
 	programOnly = 9

@@ -12,7 +12,6 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// reduceKernels are the functions of kernels/reduce.h.
 type reduceKernels struct{ least, multiply, digest cu.Function }
 
 // Min implements device.Reducer.
@@ -42,7 +41,7 @@ func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64,
 	clear(sum) // if there are no columns
 	return c.reduce(ctx, r, func(j *job) (reduction, error) {
 		n := r.Hi - r.Lo
-		columns := make([]float64, len(by)) // [vectors][columns], as neighbouring threads read neighbouring columns
+		columns := make([]float64, len(by)) // [vectors][columns], for coalesced reads
 		for i, v := range by {
 			columns[i%vectors*n+i/vectors] = v
 		}
@@ -82,13 +81,13 @@ func (c *columns) Digest(ctx context.Context, r *device.Request) (digest uint64,
 	return digest, err
 }
 
-// reduction is a kernel that runs on each tile, with a block of threads per row and part. The
-// function fetch copies the results to the host after the last tile.
+// reduction is a kernel that reduces each tile. It runs in parts thread blocks per row. fetch
+// copies the results to the host after the last tile.
 type reduction struct {
 	name       string
 	kernel     cu.Function
 	parts      int
-	parameters []uint64 // parameters except the tile
+	parameters []uint64 // parameters after the tile
 	fetch      func() error
 }
 
@@ -125,7 +124,7 @@ func (c *columns) reduce(
 				break
 			}
 		}
-		// Wait for the device, because the memory in use must not be freed.
+		// Wait for the device, because memory in use must not be freed.
 		if err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize())); err != nil {
 			return err
 		}

@@ -15,20 +15,20 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// maxParts is the maximum number of blocks in the second dimension of a grid.
+// maxParts is the maximum number of thread blocks in the second dimension of a grid.
 const maxParts = 1<<16 - 1
 
-// Rows implements device.Backend. It calls visit from one goroutine. Meanwhile, the next tile is
-// computed and the tile after it is copied.
+// Rows implements device.Backend. It calls visit from one goroutine. Meanwhile, the device copies
+// the next piece of a tile and computes the next tile.
 //
-// visit must not use the device, which waits for it. If visit panics, Rows waits for all work in
-// progress before it panics.
+// visit must not use the device, because Rows holds its lock. If visit panics, Rows waits for all
+// work in progress before it panics.
 func (c *columns) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	return c.request(ctx, r, true, func(j *job) error { return j.stream(ctx, visit) })
 }
 
-// request runs work with the data of a request on the device. If copied is set, values will be
-// copied to the host.
+// request copies the data of a request to the device and runs work. If copied is set, it also
+// allocates host buffers for the values.
 func (c *columns) request(ctx context.Context, r *device.Request, copied bool, work func(*job) error) error {
 	rows := c.x
 	if r.From != nil {
@@ -45,7 +45,7 @@ func (c *columns) request(ctx context.Context, r *device.Request, copied bool, w
 		run := job{c: c, r: r, temporary: &c.d.arena}
 		defer func() { err = errors.Join(err, run.end()) }()
 		if err := run.begin(ctx, rows, docs); isOutOfMemory(err) && c.tiles.bytes > 0 {
-			// Tiles of an earlier request may have taken the memory. Smaller tiles suffice.
+			// Tiles of an earlier request may occupy the memory. Retry without them.
 			if err := errors.Join(run.end(), c.tiles.drop()); err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func (c *columns) request(ctx context.Context, r *device.Request, copied bool, w
 	return err
 }
 
-// begin copies the data of a request, except the columns, to the device.
+// begin copies the data of a request to the device, except the columns, which Load has copied.
 func (j *job) begin(ctx context.Context, rows *sparse.Embedded, docs []uint32) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -98,8 +98,8 @@ type job struct {
 	docs      uint64 // addresses
 	order     uint64
 	program   uint64
-	header    []uint64 // fields of the program
-	step      uint64   // distance of the programs of consecutive tiles in bytes; 0 if all share a program
+	header    []uint64 // fields of Program in kernels/shape.h
+	step      uint64   // bytes between the programs of consecutive tiles; 0 if all tiles share a program
 	same      uint64
 	tiles     []device.Tile
 	fields    uint64 // address of the tile descriptions
@@ -114,11 +114,11 @@ func (j *job) describeTile(at uint64, b *device.Tile) []uint64 {
 		uint64(b.Rows), uint64(b.Lo), uint64(b.Cols()), uint64(b.First), uint64(j.c.tiles.close.at)}
 }
 
-// plan divides the rows into tiles and copies the tile descriptions to the device.
+// plan divides the rows into tiles, and copies the tile descriptions and row orders to the device.
 func (j *job) plan() error {
 	t, width := &j.c.tiles, padded(j.r.Hi-j.r.Lo)
 	var fields []uint64
-	var headers []uint64 // fields of all programs; each program's column attributes begin with the tile's first column
+	var headers []uint64 // programs of all tiles; column attributes start at the tile's first column
 	height := min(int(t.bytes/int64(4*width)), j.c.d.rows)
 	order := make([]uint32, 0, len(j.r.Docs))
 	for docs := range slices.Chunk(j.r.Docs, height) {
@@ -153,8 +153,8 @@ func (j *job) plan() error {
 	return j.describe(fields)
 }
 
-// appendOrder appends the indices in docs in descending order of the number of tail values, rounded
-// down to a power of two.
+// appendOrder appends the indices into docs, ordered by descending number of tail values, which is
+// rounded down to a power of two.
 func (s *side) appendOrder(order []uint32, docs []int) []uint32 {
 	var at [64]int
 	class := func(d int) int { return 63 - bits.Len64(uint64(s.tail[d+1]-s.tail[d])) }
@@ -173,7 +173,6 @@ func (s *side) appendOrder(order []uint32, docs []int) []uint32 {
 	return order
 }
 
-// describe copies the tile descriptions to the device and waits for all copies.
 func (j *job) describe(fields []uint64) (err error) {
 	if j.fields, err = upload(j.temporary, fields); err != nil {
 		return err
@@ -181,7 +180,7 @@ func (j *job) describe(fields []uint64) (err error) {
 	return arrived()
 }
 
-// piece is a range of rows of a tile that is copied to the host as a unit.
+// piece is a range of rows of a tile that is copied to a host buffer at once.
 type piece struct{ tile, first, rows int }
 
 func (j *job) pieces() (all []piece) {
@@ -201,7 +200,7 @@ func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err
 		return err
 	}
 	t := &j.c.tiles
-	// On return, wait for the device, because the memory in use must not be freed.
+	// After an error, wait for the device, because memory in use must not be freed.
 	ended := false
 	defer func() {
 		if err != nil || !ended { // also if visit panicked
@@ -250,7 +249,7 @@ func (j *job) start(k int) error {
 }
 
 // copy starts copying piece k. For the first piece of a tile, it also starts computing the next
-// tile, in the memory of the tile copied before.
+// tile, which overwrites the previous tile.
 func (j *job) copy(k int, p piece) error {
 	t, b, tile := &j.c.tiles, &j.c.tiles.buffers[k%2], &j.tiles[p.tile]
 	if p.first == 0 {
@@ -259,7 +258,7 @@ func (j *job) copy(k int, p piece) error {
 				return failed("cuStreamWaitEvent", err)
 			}
 		}
-		// Wait before j.start, because two tiles later the same event is recorded again.
+		// Wait before j.start, because tile p.tile+2 records the same event again.
 		if err := t.copy.Wait(t.buffers[p.tile%2].computed, 0); err != nil {
 			return failed("cuStreamWaitEvent", err)
 		}
@@ -280,7 +279,7 @@ func (j *job) copy(k int, p piece) error {
 	return failed("cuEventRecord", b.copied.Record(t.copy))
 }
 
-// compute starts the kernels of a tile.
+// compute starts the kernels of tile k.
 func (j *job) compute(k int) error {
 	c, t, block := j.c, &j.c.tiles, &j.tiles[k]
 	tile, program := j.fields+8*tileFields*uint64(k), j.program+j.step*uint64(k)
@@ -327,9 +326,9 @@ func (j *job) compute(k int) error {
 		j.rows.at, c.own.at, tile, program, uint64(pairing))
 }
 
-// heightOfBlocks returns the number of rows per block of threads, and the number of blocks per
-// panel. It minimises the predicted time if a multiprocessor runs at most blocks thread blocks at a
-// time, and filling a panel takes as long as fillRows rows.
+// heightOfBlocks returns the number of rows per thread block, and the number of thread blocks per
+// panel, that minimise the predicted time. A multiprocessor runs at most blocks thread blocks at a
+// time. Filling a panel is assumed to take as long as fillRows rows.
 func heightOfBlocks(info *Info, rows, panels, shared, blocks int) (height, parts int) {
 	const minHeight, maxRounds, fillRows, systemBytes = 64, 8, 48, 1024
 	atOnce := info.Multiprocessors * max(min((info.SharedBytes+systemBytes)/(shared+systemBytes), blocks), 1)

@@ -6,17 +6,17 @@ package cuda
 const (
 	panelWidth    = 128 // documents in a panel
 	panelThreads  = 512
-	panelBlocks   = 2 // blocks of panelDot per multiprocessor, limited by registers
+	panelBlocks   = 2 // thread blocks of panelDot per multiprocessor, limited by registers
 	tailColumns   = 4096
 	tailThreads   = 256
 	narrowValues  = 1024
 	closeThreads  = 256
 	reduceThreads = 256
 
-	tensorRows    = 128 // rows per block of panelTensor
+	tensorRows    = 128 // rows per thread block of panelTensor
 	tensorColumns = 64
 	tensorThreads = 256
 )
 
-// entry is a column and the word of a value, see Entry in kernels/shape.h.
+// entry is Entry in kernels/shape.h: a position and the encoding of a value (see layout.word).
 type entry struct{ place, word uint32 }

@@ -13,13 +13,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// maxChunks bounds how often results are read and written, and how often a sum is rounded.
+// maxChunks is the maximum number of chunks. Results are read, rounded and written once per chunk.
 const maxChunks = 16
 
-// layout divides the terms into dense terms, head and tail. Terms are ranked in descending order of
-// document frequency. The first ranks are the dense terms (see timemodel), if any. The head
-// follows, divided into chunks, of which the first has the rarest terms. There is at least one
-// chunk, but it may be empty.
+// layout divides the terms into dense terms, head and tail. Terms are ranked by descending document
+// frequency. The dense terms (see timemodel), if any, have the first ranks. The head follows,
+// divided into chunks; the first chunk has the rarest terms. There is at least one chunk, but it
+// may be empty.
 type layout struct {
 	pairing sparse.Pairing
 	rank    []uint32 // rank of each column
@@ -27,15 +27,15 @@ type layout struct {
 	head    int      // number of dense terms and of terms in chunks
 	terms   []int32  // number of terms of each chunk
 	base    []int    // lowest rank of each chunk
-	cutList int      // lists with more postings have cuts, see split.cut
+	cutList int      // maximum length of a posting list without cuts, see split.cut
 }
 
 func (l *layout) chunks() int { return len(l.terms) }
 
-// newLayout divides the columns' terms. The argument most is the maximum number of terms per chunk.
-// Costs.Terms of timemodel chooses the dense terms by share; if share is 0, there are none. The
-// tail has the terms with a document frequency below 1/tail. If tail is 0, newLayout minimises the
-// predicted time.
+// newLayout creates a layout for documents with the given ranks. The argument most is the maximum
+// number of terms per chunk. share is passed to timemodel's Costs.Terms, which chooses the dense
+// terms. The tail has the terms that occur in less than 1/tail of the documents. If tail is 0,
+// newLayout minimises the predicted time.
 func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}
@@ -61,26 +61,26 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 	return l
 }
 
-// costsOf are the costs per pairing. Histograms take more instructions per value and match: a
-// division for χ², and a division and two polynomials for Jensen-Shannon. The instructions are
-// counted, and multiplied by the ratio of measured to counted cost of the dot product on an H100:
-// 1.6 for a value, 0.8 for a match.
+// costsOf holds the costs per pairing. Histograms take more instructions per value and match: a
+// division for χ², and a division and two polynomials for Jensen-Shannon. Their costs are
+// instruction counts times the dot product's ratio of measured cost to instruction count on an
+// H100: 1.6 for a value, 0.8 for a match.
 var costsOf = [pairings]timemodel.Costs{
 	sparse.Dot:           timemodel.Measured,
 	sparse.ChiSquare:     ofTerms(38, 0.66),
 	sparse.JensenShannon: ofTerms(95, 1.6),
 }
 
-// ofTerms returns Measured with other costs per value in the head and per match in the tail.
+// ofTerms returns timemodel.Measured with Value and Match replaced.
 func ofTerms(value, match float64) timemodel.Costs {
 	c := timemodel.Measured
 	c.Value, c.Match = value, match
 	return c
 }
 
-// word returns the representation of a value in kernels/words.h. It is an integer in units of
-// 2^-31, with -1 and 1 rounded to the nearest representable value. For histograms it is the bits of
-// the value.
+// word encodes a value for the device, see kernels/words.h. The encoding is an integer in units of
+// 2^-31, with -1 and 1 rounded to the nearest representable value. For histograms, it is the bits
+// of the float32.
 func (l *layout) word(v float32) uint32 {
 	if l.pairing != sparse.Dot {
 		return math.Float32bits(v)
@@ -97,21 +97,21 @@ type split struct {
 	tail      []int64
 	tailEntry []entry
 
-	list    []int64 // list, posting, cut: only for the columns' documents
+	list    []int64 // list, posting, cut: nil for rows that aren't columns
 	posting []entry
 	cut     []uint32
-	cuts    int // number of stored positions per list with cuts
+	cuts    int // number of positions in cut per list
 
 	exact      []int64
 	exactTerm  []uint32
 	exactValue []float64
 }
 
-// cutTerms returns the number of lists with cuts.
+// cutTerms returns the number of posting lists with cuts.
 func (s *split) cutTerms() int { return len(s.cut) / max(s.cuts, 1) }
 
-// longs returns a bit for each document, set if the tail has more than narrowValues values of the
-// document. If there are no such documents, it returns nil.
+// longs returns one bit per document, set if the document has more than narrowValues values in the
+// tail. If no bit is set, it returns nil.
 func (s *split) longs() (bits []uint32) {
 	n := len(s.tail) - 1
 	for d := range n {
@@ -160,7 +160,7 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 	s.entry = make([]entry, s.head[n*chunks])
 	fill := make([]uint32, n)
 	err = each(func(part documentRange) {
-		// Padding consists of a positive value for the line of zeros in a panel.
+		// Padding entries multiply a positive value by the zeros at the start of a panel.
 		for i := s.head[part.first*chunks]; i < s.head[part.end*chunks]; i++ {
 			s.entry[i].word = math.Float32bits(1)
 		}
@@ -192,15 +192,15 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 	return s, nil
 }
 
-// documentRange is a half-open range of the documents in byRank.
+// documentRange is the range [first, end) of the documents in byRank.
 type documentRange struct {
 	ctx        context.Context
 	byRank     *sparse.CSR
 	first, end int
 }
 
-// postings calls visit for each value of the documents whose term has a rank in [low, high). It
-// stops when ctx is done.
+// postings calls visit for each value of these documents with a term rank in [low, high). It stops
+// when ctx is done.
 func (p *documentRange) postings(low, high int, visit func(r int, d uint32, v float32)) {
 	for r := low; r < high && p.ctx.Err() == nil; r++ {
 		docs, values := p.byRank.Row(r)
@@ -211,8 +211,8 @@ func (p *documentRange) postings(low, high int, visit func(r int, d uint32, v fl
 	}
 }
 
-// lists creates the posting lists. Lists with more than cutList postings also get cuts: the
-// positions of every tailColumns-th document.
+// lists creates the posting lists. Lists with more than cutList postings also get cuts: for each
+// block of tailColumns documents, the position of its first posting.
 func (l *layout) lists(ctx context.Context, workers int, s *split, byRank *sparse.CSR) error {
 	terms, inHead := byRank.Rows()-l.head, byRank.Offsets[l.head]
 	s.list, s.posting = make([]int64, terms+1), make([]entry, byRank.NNZ()-inHead)

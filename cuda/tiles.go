@@ -9,41 +9,43 @@ import (
 	"gorgonia.org/cu"
 )
 
-// defaultTileBytes is the default size of a copy. A copy takes a millisecond, much longer than
-// starting it, and has enough rows for all workers. Page-locking two buffers takes less than 0.1 s.
+// defaultTileBytes is the default size of a host buffer. Copying a full buffer takes a millisecond,
+// much longer than starting the copy. A buffer has enough rows for all workers. Page-locking two
+// buffers takes less than 0.1 s.
 const defaultTileBytes = 64 << 20
 
-// computedRows is the maximum height of a tile, a multiple of the panel width. At this height,
-// filling panels takes little time. Tiles are smaller if device memory is insufficient.
+// computedRows is the maximum number of rows of a tile, a multiple of the panel width. With this
+// many rows, filling panels takes a small part of the time. A tile larger than a host buffer takes
+// at most 1/largestPart of the device memory limit.
 const (
 	computedRows = 2048
 	largestPart  = 8
 )
 
-// tiles holds two tiles on the device. While one tile is computed, the other tile is copied in
-// pieces to two host buffers.
+// tiles holds two tiles on the device and two host buffers. While one tile is computed, the other
+// tile is copied to the host buffers in pieces.
 type tiles struct {
 	d             *Device
 	made          bool
 	bytes         int64 // size of each tile
 	piece         int64 // size of each buffer
-	had           int64 // size of the largest tile that could be allocated after a failure; 0 without a failure
+	had           int64 // maximum tile size after a failed allocation; 0 if none has failed
 	compute, copy cu.Stream
 	tile          [2]memory
-	close         memory // bits of the close pairs of the current tile
+	close         memory // one bit per pair of the current tile, set if c < 0.1
 	buffers       [2]buffer
 }
 
-// buffer is a piece of a tile in host memory.
+// buffer is host memory for a piece of a tile.
 type buffer struct {
 	host             pinned
-	computed, copied cu.Event // recorded after the tile is computed, and after the piece is copied
+	computed, copied cu.Event // events after computing a tile and after copying a piece
 }
 
 // prepare allocates tiles with the given maximum number of rows. If memory is insufficient, tiles
-// have fewer rows, but at least one. If copied is set, it also allocates the host buffers.
-// Sufficient memory is reused, because allocating and freeing host memory takes ten times as long
-// as a tile.
+// have fewer rows, but at least one. If copied is set, it also allocates the host buffers. It
+// reuses memory of sufficient size, because allocating and freeing host memory takes ten times as
+// long as computing a tile.
 func (t *tiles) prepare(rows, width int, copied bool) error {
 	if err := t.begin(); err != nil {
 		return err
@@ -76,8 +78,8 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 	return nil
 }
 
-// shrinking calls take with a size in bytes. While memory is insufficient, it halves the size, down
-// to a single line. It returns the last size.
+// shrinking calls take with a size in bytes, and halves the size, down to one row, until memory is
+// sufficient. It returns the last size.
 func shrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	for {
 		err := take(bytes)
@@ -88,7 +90,7 @@ func shrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	}
 }
 
-// closeBits allocates the close-pair bits of a tile with the given number of values.
+// closeBits allocates t.close for tiles with the given number of values.
 func (t *tiles) closeBits(values int64) error {
 	if t.close.bytes >= values/8 {
 		return nil
@@ -101,7 +103,6 @@ func (t *tiles) closeBits(values int64) error {
 	return err
 }
 
-// begin creates streams and events.
 func (t *tiles) begin() (err error) {
 	if t.made {
 		return nil
@@ -123,7 +124,6 @@ func (t *tiles) begin() (err error) {
 	return nil
 }
 
-// stop destroys the existing streams and events.
 func (t *tiles) stop() error {
 	err := errors.Join(failed("cuStreamDestroy", t.compute.Destroy()), failed("cuStreamDestroy", t.copy.Destroy()))
 	for i := range t.buffers {
@@ -137,7 +137,7 @@ func (t *tiles) stop() error {
 	return err
 }
 
-// takeTiles replaces the tiles by tiles of the given size. After an error there are no tiles.
+// takeTiles replaces the tiles by new tiles of the given size. After an error, there are no tiles.
 func (t *tiles) takeTiles(bytes int64) error {
 	err := t.dropTiles()
 	if err == nil {
@@ -155,7 +155,7 @@ func (t *tiles) takeTiles(bytes int64) error {
 	return nil
 }
 
-// takeBuffers replaces the host buffers by buffers of the given size.
+// takeBuffers replaces the host buffers by new buffers of the given size.
 func (t *tiles) takeBuffers(bytes int64) error {
 	err := t.dropBuffers()
 	for i := range t.buffers {
@@ -180,7 +180,7 @@ func (t *tiles) dropBuffers() error {
 	return errors.Join(t.buffers[0].host.free(), t.buffers[1].host.free())
 }
 
-// drop frees the tiles, so that the next request may try larger allocations.
+// drop frees the tiles and buffers. Later allocations may be larger than before.
 func (t *tiles) drop() error {
 	t.had = 0
 	return errors.Join(t.dropTiles(), t.dropBuffers())

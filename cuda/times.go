@@ -10,11 +10,11 @@ import (
 	"gorgonia.org/cu"
 )
 
-// timesVariable is the environment variable that turns on kernel timing if it is 1.
+// timesVariable is the environment variable that turns on kernel timing if set to 1.
 const timesVariable = "GRAM_CUDA_TIMES"
 
-// times sums the durations of launches, measured by events before and after each launch. Device.mu
-// guards it.
+// times sums the durations of kernels and copies per name. Events before and after each launch
+// measure its duration. Device.mu guards it.
 type times struct {
 	on      bool
 	spare   []cu.Event
@@ -22,13 +22,14 @@ type times struct {
 	sum     map[string]KernelTime
 }
 
-// launched is work started on a stream but not yet awaited.
+// launched is work that was started on a stream and is not yet in the sums.
 type launched struct {
 	name          string
 	before, after cu.Event
 }
 
-// around starts work on a stream, between two events if timing is on.
+// around calls start, which starts work on a stream. If timing is on, it records events before and
+// after the work.
 func (t *times) around(name string, stream cu.Stream, start func() error) error {
 	if !t.on {
 		return start()
@@ -50,7 +51,7 @@ func (t *times) around(name string, stream cu.Stream, start func() error) error 
 	return nil
 }
 
-// record records an event on a stream. It creates an event if none is unused.
+// record records an unused event, or a new event, on a stream.
 func (t *times) record(stream cu.Stream) (cu.Event, error) {
 	if len(t.spare) == 0 {
 		e, err := cu.MakeEvent(cu.DefaultEvent)
@@ -68,7 +69,7 @@ func (t *times) record(stream cu.Stream) (cu.Event, error) {
 	return e, nil
 }
 
-// collect waits for started work and adds its duration to the sums.
+// collect waits for the started work and adds its durations to the sums.
 func (t *times) collect() (err error) {
 	for _, l := range t.running {
 		t.spare = append(t.spare, l.before, l.after)
@@ -94,7 +95,7 @@ func (t *times) collect() (err error) {
 	return err
 }
 
-// drop discards the timing of started work, and keeps its events for reuse.
+// drop keeps the durations of started work out of the sums, and makes its events available again.
 func (t *times) drop() {
 	for _, l := range t.running {
 		t.spare = append(t.spare, l.before, l.after)

@@ -1,4 +1,4 @@
 //go:build !(cuda && cgo && linux)
 
-// Package driver opens the CUDA driver. Without the build tag cuda, cgo and Linux it is empty.
+// Package driver opens the CUDA driver. It is empty in builds without the tag cuda, cgo or Linux.
 package driver

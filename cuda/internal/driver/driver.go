@@ -1,8 +1,8 @@
 //go:build cuda && cgo && linux
 
 // Package driver loads libcuda.so.1 on first use and provides its entry points to gorgonia.org/cu.
-// It adds driver functions that gorgonia.org/cu lacks: pinned memory and more than 48 KiB of shared
-// memory. A program that imports it links and starts without a driver.
+// It adds driver functions that gorgonia.org/cu lacks, for pinned memory and for more than 48 KiB
+// of shared memory. A program that imports it links and starts without a driver.
 package driver
 
 /*
@@ -20,8 +20,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Open returns nil if there is a CUDA driver with a device, and an error otherwise. Only the first
-// call checks. Later calls return the same result.
+// Open loads the CUDA driver. It fails if there is no driver or no device. Later calls return the
+// result of the first call.
 func Open() error {
 	switch rc := C.loader_open(); rc {
 	case C.LOADER_OK:
@@ -38,7 +38,7 @@ func Open() error {
 	}
 }
 
-// failed converts a driver result to an error of gorgonia.org/cu, whose type isn't exported.
+// failed converts a driver result to gorgonia.org/cu's error type, which isn't exported.
 func failed(rc C.int) error {
 	return convert(cu.Success, int(rc))
 }
@@ -63,7 +63,8 @@ func HostFree(p unsafe.Pointer) error {
 	return nil
 }
 
-// AllowShared sets the maximum dynamic shared memory of a function, which is 48 KiB by default.
+// AllowShared sets the maximum size of a function's dynamic shared memory, which is 48 KiB by
+// default.
 func AllowShared(f cu.Function, bytes int) error {
 	if rc := C.calls_allow_shared(*(*C.uintptr_t)(unsafe.Pointer(&f)), C.int(bytes)); rc != 0 {
 		return fmt.Errorf("cuFuncSetAttribute of %d bytes of shared memory: %w", bytes, failed(rc))

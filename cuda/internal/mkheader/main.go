@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// renamed lists the functions whose current version has the suffix _v2.
+// renamed lists the functions, without the prefix cu, whose 64-bit version has the suffix _v2.
 const renamed = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurrent ModuleGetGlobal
 	MemGetInfo MemAlloc MemAllocPitch MemFree MemGetAddressRange MemAllocHost MemHostGetDevicePointer MemHostRegister
 	MemcpyHtoD MemcpyDtoH MemcpyDtoD MemcpyDtoA MemcpyAtoD MemcpyHtoA MemcpyAtoH MemcpyAtoA
@@ -27,7 +27,7 @@ const renamed = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurren
 	TexRefSetAddress TexRefGetAddress StreamDestroy EventDestroy LinkCreate LinkAddData LinkAddFile
 	DevicePrimaryCtxRelease DevicePrimaryCtxReset DevicePrimaryCtxSetFlags`
 
-// begin starts the driver's declarations. Earlier lines come from the C library.
+// begin is the start of the driver's first declaration. Earlier lines come from the C library.
 const begin = "typedef uint32_t cuuint32_t"
 
 func main() {
@@ -74,7 +74,7 @@ func run(args []string) error {
 	return os.WriteFile(target, header, 0o666)
 }
 
-// convert extracts the declarations and adds the macros.
+// convert returns the driver's declarations in the preprocessed header, with the macros.
 func convert(text []byte) ([]byte, error) {
 	at := bytes.Index(text, []byte("\n"+begin))
 	if at < 0 {

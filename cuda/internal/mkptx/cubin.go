@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// architectures has one target per GPU generation from compute capability 8.0.
+// architectures lists an assembler target per GPU generation since compute capability 8.0.
 var architectures = []string{"sm_80", "sm_90", "sm_100"}
 
-// findPTXAS searches for NVIDIA's assembler. If path is empty, looked lists the searched paths.
+// findPTXAS searches for NVIDIA's assembler. It returns an empty path if there is none. looked
+// lists the searched paths.
 func findPTXAS() (path string, looked []string) {
 	name := os.Getenv("PTXAS")
 	if name != "" {
@@ -32,8 +33,8 @@ func findPTXAS() (path string, looked []string) {
 	return "", looked
 }
 
-// assemble writes a cubin for each architecture into a directory. If there is no assembler, it
-// prints how to install it. PTX suffices if the driver has a compiler.
+// assemble writes a cubin for each architecture to a directory. If there is no assembler, it prints
+// how to install it.
 func assemble(ptx, dir string, out io.Writer) error {
 	ptxas, looked := findPTXAS()
 	if ptxas == "" {

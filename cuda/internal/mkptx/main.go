@@ -3,8 +3,8 @@
 //
 //	mkptx [-check] [-cubins TO] DIRECTORY
 //
-// It uses clang-19, or the clang in CLANG, without a CUDA toolkit. The PTX is in git; its header
-// has the digest of the sources and the compiler version. With -check, it only compares this digest
+// It uses clang-19, or the clang in CLANG, without a CUDA toolkit. The PTX is in git. Its header
+// has a digest of the sources and the compiler version. With -check, it only compares this digest
 // with the sources. With -cubins, it assembles the existing PTX with ptxas, if available, for
 // drivers without a compiler.
 package main
@@ -24,9 +24,9 @@ import (
 
 const source, target = "gram.cu", "gram.ptx"
 
-// arguments are the compiler arguments. PTX 7.0 is the first version with compute capability 8.0,
-// and requires driver 450 or later. Multiplications and additions are fused only if the source does
-// so explicitly.
+// arguments are the compiler arguments. PTX 7.0 is the first version that supports compute
+// capability 8.0, and requires driver 450 or later. Multiplications and additions are fused only if
+// the source does so explicitly.
 var arguments = strings.Fields("-x cuda --cuda-device-only -nocudainc -nocudalib -std=c++17 -fdeclspec " +
 	"-O3 -ffp-contract=off -S --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70")
 
@@ -90,7 +90,7 @@ func run(dir string, check bool, out io.Writer) error {
 	return os.WriteFile(path, append([]byte(head), text...), 0o666)
 }
 
-// stated returns the digest of the sources in the header of a PTX file.
+// stated returns the digest in the header of a PTX file, or "none".
 func stated(ptx []byte) string {
 	m := regexp.MustCompile(`(?m)^// sources: ([0-9a-f]{64})$`).FindSubmatch(ptx)
 	if m == nil {

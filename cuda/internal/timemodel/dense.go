@@ -1,8 +1,8 @@
 package timemodel
 
 // The dense terms are the most frequent terms. The kernel panelTensor multiplies their values in
-// all documents, including zeros. The dense terms form at least two groups of DenseStep terms; the
-// last group may be incomplete. The error bound in kernels/tensor.h holds for up to DenseMax terms.
+// all documents, including zeros. There are at least two steps of DenseStep terms; the last step
+// may be incomplete. The error bound in kernels/tensor.h holds for up to DenseMax terms.
 const (
 	DenseMin  = 64
 	DenseMax  = 1024
@@ -12,8 +12,8 @@ const (
 // If the argument share of [Costs.Terms] is ByModel, the model selects the dense terms.
 const ByModel = -1
 
-// Terms returns the number of dense terms. If share is ByModel, this number minimises the predicted
-// time of panelTensor and panelDot. Otherwise it is the result of Dense. For first, see [Of].
+// Terms returns the number of dense terms. If share is ByModel, it minimises the predicted time of
+// panelTensor and panelDot. Otherwise, it calls [Dense]. For first, see [Of].
 func (c *Costs) Terms(first []int64, documents int, share int64) int {
 	if share != ByModel {
 		return Dense(first, documents, share)
@@ -40,8 +40,9 @@ func used(first []int64, terms int) int {
 	return terms
 }
 
-// Dense returns the number of dense terms. It adds groups of the most frequent terms while their
-// mean document frequency is at least 1/share. If share is 0, it returns 0. For first, see [Of].
+// Dense returns the number of dense terms. It adds steps of the most frequent terms while a step's
+// terms occur in at least 1/share of the documents on average. If share is 0, it returns 0. For
+// first, see [Of].
 func Dense(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
 	for terms < min(all, DenseMax) {

@@ -3,8 +3,9 @@
 // time determines how terms are divided between head and tail.
 package timemodel
 
-// Width and TailColumns are the columns per panel and tail block: PANEL and TAIL_COLUMNS of
-// cuda/kernels/shape.h. Each document's values in a chunk are padded to a multiple of AtOnce.
+// Width is the number of columns per panel, and TailColumns the number per tail block: PANEL and
+// TAIL_COLUMNS in cuda/kernels/shape.h. The number of a document's values in a chunk is padded to a
+// multiple of AtOnce.
 const (
 	Width       = 128
 	TailColumns = 4096
@@ -13,7 +14,7 @@ const (
 
 // Costs are costs per operation, in cycles of a multiprocessor.
 type Costs struct {
-	Value float64 // panelDot: multiplying a row's value by a panel's columns
+	Value float64 // panelDot: multiplying a row's value by the values of a panel's columns
 	Row   float64 // panelDot: processing a row for a panel, per chunk
 	Last  float64 // panelDot: converting the sums after the last chunk
 	Fill  float64 // panelDot: writing a column's value to a panel
@@ -27,27 +28,28 @@ type Costs struct {
 	Dense    float64 // panelTensor: multiplying DenseStep terms of a row by a panel
 }
 
-// Measured are the costs on an H100; cuda/BENCHMARKS.md describes the fit. A value of panelDot
-// takes 4 cycles for loads (16 bytes per lane of shared memory) and 4 for wide products. It takes
-// 7.9 cycles with two blocks per multiprocessor, and 9.3 cycles with one block. There is one block
-// if the panel takes more than half of shared memory. A block of tailAdd waits for dependent loads,
-// so its fixed cost is large, and the costs of lists and matches are small. Dense is 10 products of
-// 32 terms and 128 columns, at 22 % of the nominal 4,096 products per cycle.
+// Measured are the costs on an H100; cuda/BENCHMARKS.md describes the fit. In theory, a value of
+// panelDot takes 4 cycles for loads from shared memory (16 bytes per lane) and 4 for 64-bit
+// products. Measured are 7.9 cycles with two thread blocks per multiprocessor, and 9.3 with one,
+// which is the case if the panel fills more than half of shared memory. A thread block of tailAdd
+// waits for dependent loads, so its fixed cost is large compared with the costs of lists and
+// matches. Dense is 10 products of 32 terms and 128 columns, at 22 % of the nominal 4,096 products
+// per cycle.
 var Measured = Costs{Value: 7.9, Row: 40, Last: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
 	DenseRow: 161, Dense: 45}
 
 // Work holds the operation counts for the Gram matrix of all documents.
 type Work struct {
 	Documents  float64
-	HeadValues float64 // for all documents, including padding
+	HeadValues float64 // total over documents, including padding
 	Chunks     float64
-	TailValues float64 // for all documents
-	Matches    float64 // number of postings that match a row's terms
+	TailValues float64 // total over documents
+	Matches    float64 // number of products of tail values: the sum of squared document frequencies
 }
 
-// Of counts the operations if the head has the given number of terms, in chunks of up to perChunk.
-// The argument first holds the number of values before each term, in descending order of frequency,
-// and the total at the end.
+// Of counts the operations if the head has the given number of terms, in chunks of up to perChunk
+// terms. Terms are in descending order of document frequency. first[t] is the number of values of
+// the terms before t; the last element is the total.
 func Of(first []int64, documents, head, perChunk int) Work {
 	w := Work{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
 	w.HeadValues = float64(first[head]-first[0]) + (AtOnce-1)/2.*w.Chunks*w.Documents
@@ -59,7 +61,8 @@ func Of(first []int64, documents, head, perChunk int) Work {
 	return w
 }
 
-// Cycles returns the predicted cycles of tailAdd and panelDot for all pairs.
+// Cycles predicts the cycles of tailAdd and panelDot for all pairs, in tiles of the given number of
+// rows.
 func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
 	panels, blocks := w.Documents/Width, w.Documents/TailColumns
 	parts := max(w.Documents/float64(max(rows, 1)), 1)
@@ -69,8 +72,8 @@ func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
 	return tail, panel
 }
 
-// Head returns the number of head terms that minimises the predicted cycles, with up to maxChunks
-// chunks. Ties go to the smallest number. For first, see [Of].
+// Head returns the number of head terms, in up to maxChunks chunks, that minimises the predicted
+// cycles. Ties go to the smallest number. For first, see [Of].
 func (c *Costs) Head(first []int64, documents, perChunk, maxChunks, rows int) int {
 	most := min(len(first)-1, perChunk*maxChunks)
 	w := Of(first, documents, 0, perChunk)
