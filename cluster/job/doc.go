@@ -1,4 +1,4 @@
-// Package job defines jobs. A [Description] contains everything that the results depend on, and its
+// Package job defines jobs. A [Description] contains everything that a job's results depend on. Its
 // digest is the name of the job. Tasks are numbered from 0, and their results are objects in a
 // store. A [Kind] plans, runs and gathers jobs.
 //

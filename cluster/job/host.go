@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Host is a process that plans, runs or gathers jobs, with its store, limits and documents. Its
+// Host holds the store, limits and documents of a process that plans, runs or gathers jobs. Its
 // methods may be called concurrently.
 type Host struct {
 	Store   *store.Store
@@ -25,19 +25,19 @@ type Host struct {
 	Memory  int64        // memory limit of a job's worker in bytes; 0 if unlimited
 
 	mu     sync.Mutex
-	digest string // digest of held
+	digest string // digest of the documents in held
 	held   *corpus.Corpus
 }
 
-// Corpus returns the documents with the given digest. It keeps them in memory until other documents
-// are requested. The caller must not change them.
+// Corpus returns the documents with the given digest. They stay in memory until other documents are
+// requested. The caller must not change them.
 func (h *Host) Corpus(ctx context.Context, digest string) (*corpus.Corpus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.held != nil && h.digest == digest {
 		return h.held, nil
 	}
-	h.held = nil // freed before other documents are read
+	h.held = nil // free these documents before other documents are read
 	c, err := shards.Read(ctx, h.get, digest, h.Left(nil))
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil, h.Fits(nil, memory.Need, "reading the documents of %s", memory.Source)
@@ -64,7 +64,7 @@ func (h *Host) get(ctx context.Context, name string) ([]byte, error) {
 	return b, nil
 }
 
-// unread wraps an error of reading an input from the store.
+// unread wraps an error that occurred when an input was read from the store.
 type unread struct{ error }
 
 func (u *unread) Unwrap() error { return u.error }
@@ -113,8 +113,8 @@ func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 	return b, nil
 }
 
-// CheckISA returns an error if this computer lacks the job's instruction set. Results depend on the
-// instruction set.
+// CheckISA returns an error if this computer lacks the job's instruction set, which results depend
+// on.
 func (j *Job) CheckISA() error {
 	if _, err := asm.For(asm.ISA(j.ISA)); err != nil {
 		return fmt.Errorf("job: the job needs instruction set %s, but this computer supports up to %s; plan it with -isa %s",
@@ -123,8 +123,8 @@ func (j *Job) CheckISA() error {
 	return nil
 }
 
-// Engine reads the job's documents, embeds them for kernel k and creates an engine. The engine has
-// all documents, because results depend on all of them.
+// Engine returns an engine for kernel k and all documents of the job. A subset isn't enough,
+// because each value may depend on all documents.
 func (j *Job) Engine(ctx context.Context, k kernel.Kernel) (*engine.Engine, error) {
 	c, err := j.Host.Corpus(ctx, j.Corpus)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Version must be raised when the result of any task changes, see TestDigests of package jobs. Jobs
-// of other versions are rejected.
+// Version is the version of descriptions and results. It must be raised when the result of any task
+// changes, see TestDigests in package jobs. Jobs of other versions are rejected.
 const Version = 6
 
 // maxCache is the maximum cache size in a description, in bytes.
@@ -33,7 +33,7 @@ type Description struct {
 	ISA     string          `json:"isa"`              // instruction set; results depend on it
 	Caches  asm.Caches      `json:"caches"`           // cache sizes; results depend on them
 	Tasks   int             `json:"tasks"`            // number of tasks
-	Spec    json.RawMessage `json:"spec"`             // kind-specific part, such as kernel and options
+	Spec    json.RawMessage `json:"spec"`             // options of the kind, such as the kernel
 }
 
 // Encode returns the JSON text that is stored and hashed. It compacts Spec.
@@ -53,7 +53,7 @@ func (d *Description) Encode() ([]byte, error) {
 	return json.Marshal(own)
 }
 
-// validate checks the fields that don't depend on the kind.
+// validate checks all fields except Spec.
 func (d *Description) validate() error {
 	switch {
 	case d.Version != Version:
@@ -81,7 +81,7 @@ func Within(what string, v, least, most int) error {
 	return nil
 }
 
-// ParseDescription parses the result of Encode. It fails if encoding d again gives different bytes.
+// ParseDescription parses the result of Encode. It fails if Encode would return different bytes.
 func ParseDescription(b []byte) (*Description, error) {
 	d := &Description{}
 	if err := Decode(b, d); err != nil {
@@ -138,7 +138,7 @@ func IsDigest(s string) bool {
 	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
 }
 
-// Job is a job on a [Host]. Its results are in the store of the host.
+// Job is a job on a [Host], whose store contains the results.
 type Job struct {
 	Description
 	Digest string // name of the job
@@ -164,8 +164,8 @@ func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 	return &Job{*saved, digest, h}, nil
 }
 
-// Load returns the job with the given digest. It sets the cache sizes of the process to the cache
-// sizes of the planning computer, because results depend on them.
+// Load returns the job with the given digest. It sets the process's cache sizes to the planning
+// computer's, because results depend on them.
 func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: digest of a job must have 64 hexadecimal digits, got %q", digest)
@@ -208,8 +208,8 @@ func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) 
 	return j.Host.Store.Get(ctx, j.ResultName(task), buf)
 }
 
-// Each calls do with the result of each task, in order, and reports progress to out. The slice b is
-// valid until do returns.
+// Each calls do with the result b of each task, in order, and reports progress to out. b is valid
+// until do returns.
 func (j *Job) Each(ctx context.Context, out *Output, do func(task int, b []byte) error) (err error) {
 	var b []byte
 	for task := range j.Tasks {
@@ -224,5 +224,5 @@ func (j *Job) Each(ctx context.Context, out *Output, do func(task int, b []byte)
 	return ctx.Err()
 }
 
-// Missing reports whether an error of Result means that the task must be done or repeated.
+// Missing reports whether err, an error of Result, means that the task must be run (again).
 func Missing(err error) bool { return errors.Is(err, store.ErrMissing) }

@@ -15,13 +15,13 @@ import (
 type Kind struct {
 	Name    string // name in `gramcluster plan NAME`
 	Summary string // one line
-	Help    string // several lines: the tasks, the output of gather, an example; flags are listed automatically
+	Help    string // several lines: tasks, output of gather, example; a list of flags is appended
 
 	// Declare adds the kind's flags to f, in addition to the common flags (-store, -in with its
 	// options, -isa, -workers, -m). It returns a Planner that receives their values.
 	Declare func(f *flag.FlagSet) Planner
 
-	// Open creates the worker of a job, with everything that tasks share, such as an engine.
+	// Open creates a worker for a job, with the data that tasks share, such as an engine.
 	Open func(ctx context.Context, j *Job) (Worker, error)
 
 	// Gather combines all results into the output. If a result is missing or damaged, it returns an
@@ -30,10 +30,10 @@ type Kind struct {
 	Gather func(ctx context.Context, j *Job, out *Output) error
 }
 
-// Planner holds the values of a kind's flags.
+// Planner plans a job from the values of a kind's flags.
 type Planner interface {
-	// Plan checks the flags. It returns the kind-specific part of the description, to be encoded as
-	// JSON, and the number of tasks.
+	// Plan checks the flags. It returns the number of tasks and the value for Description.Spec, to
+	// be encoded as JSON.
 	Plan(ctx context.Context, p *Planning) (spec any, tasks int, err error)
 }
 
@@ -43,12 +43,13 @@ type Reader interface {
 	Reading(ctx context.Context, opt *corpus.Options) error
 }
 
-// Divider is implemented by a [Planner], such as predict, that stores the documents of each task
-// itself. Planning.Corpus then isn't stored, and the description has no corpus.
+// Divider is implemented by a [Planner] that stores the documents of each task itself, such as
+// predict. Planning.Corpus then isn't stored, and the description has no corpus.
 type Divider interface{ Divided() }
 
-// Driver is implemented by a [Planner], such as landmarks, that runs several jobs in turn. Each job
-// depends on earlier results. Plan then only checks the flags, and `gramcluster drive` calls Drive.
+// Driver is implemented by a [Planner] that runs a sequence of jobs in which each job depends on
+// earlier results, such as landmarks. Plan then only checks the flags, and `gramcluster drive`
+// calls Drive.
 type Driver interface {
 	Drive(ctx context.Context, d *Driving) error
 }
@@ -74,8 +75,8 @@ type Planning struct {
 
 // Worker runs tasks of one job. It must not be used concurrently.
 type Worker interface {
-	// Do returns the result of a task, as parts to concatenate. The result depends only on the
-	// description and the task. The parts are valid until the next call.
+	// Do returns the result of a task, as slices to concatenate. They are valid until the next
+	// call. The result depends only on the description and the task.
 	Do(ctx context.Context, task int) ([][]byte, error)
 	Close() error
 }
@@ -83,7 +84,7 @@ type Worker interface {
 // Output describes the output of Gather.
 type Output struct {
 	Path string // file, or folder if the kind supports it
-	To   string // format; if empty, determined by the file name or the kind
+	To   string // format; if empty, chosen by file name or kind
 	Say  func(format string, args ...any)
 
 	// Progress is called from time to time.

@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// Line is a task as printed by plan: a line of JSON that any scheduler can pass on.
+// Line names a task in a line of JSON, as printed by plan. Any scheduler can pass it to work.
 type Line struct {
 	Job  string `json:"job"`
 	Task int    `json:"task"`
@@ -24,7 +24,7 @@ func ParseLine(text []byte) (Line, error) {
 		Task *int    `json:"task"`
 	}
 	err := Decode(text, &l)
-	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) { // its message would contain Go types
+	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) { // the message of other would contain Go types
 		err = fmt.Errorf("found %s", other.Value)
 		if other.Field != "" {
 			err = fmt.Errorf("found %s as %q", other.Value, other.Field)
@@ -53,8 +53,8 @@ func (l Line) String() string {
 // maxLine is the maximum length of a line in bytes.
 const maxLine = 4096
 
-// ReadLines calls yield for each nonblank line of r, with its line number, from 1. If the line
-// isn't a valid task, yield gets an error. ReadLines stops at the first error of yield or r.
+// ReadLines calls yield for each nonblank line of r, with its line number, from 1, and an error if
+// the line isn't valid. ReadLines stops at the first error of yield or r.
 func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, err error) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, maxLine), maxLine)

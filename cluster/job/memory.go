@@ -8,13 +8,12 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// ProgramBytes is the memory of a process without documents, engines, models and results. Up to 46
-// MiB are for the program file, which contains libraries for all stores. The rest is for Go's
-// runtime.
+// ProgramBytes is the memory of a process without documents, engines, models and results. The
+// program file takes up to 46 MiB of it, because it contains libraries for all stores.
 const ProgramBytes = 64 << 20
 
-// Left returns the remaining memory for a task in bytes: the limit minus the memory of the program
-// and of the documents c, which may be nil. The minimum is 1; 0 means that there is no limit.
+// Left returns the memory left for a task in bytes: the limit minus the memory of the program and
+// of the documents c, which may be nil. It returns at least 1, or 0 if there is no limit.
 func (h *Host) Left(c *corpus.Corpus) int64 {
 	if h.Memory == 0 {
 		return 0
@@ -22,8 +21,8 @@ func (h *Host) Left(c *corpus.Corpus) int64 {
 	return max(h.Memory-heldBytes(c), 1)
 }
 
-// Fits returns an error if need, in addition to the program and the documents c, exceeds the memory
-// limit. The error contains the total memory needed.
+// Fits returns an error if the program, the documents c and need bytes exceed the memory limit. The
+// error contains this sum.
 func (h *Host) Fits(c *corpus.Corpus, need int64, format string, args ...any) error {
 	if h.Memory == 0 || heldBytes(c)+need <= h.Memory {
 		return nil

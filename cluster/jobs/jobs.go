@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/cluster/jobs/train"
 )
 
-// Kinds lists all kinds, in the order of the help.
+// Kinds lists all kinds of jobs, in the order of the help text.
 var Kinds = []job.Kind{
 	gram.Kind, train.Kind, search.Kind, predict.Kind, neighbours.Kind, duplicates.Kind, landmarks.Kind,
 }

@@ -1,6 +1,6 @@
-// Package shards stores documents in shards, as term counts, so that all workers read exactly the
-// data of the planning host. Each worker reads all shards. It creates the embedding and the engine
-// itself, because their bits depend on all documents.
+// Package shards stores documents as term counts, in shards, so that all workers read exactly the
+// data of the planning host. Each worker reads all shards, because embeddings depend on all
+// documents.
 //
 // The documents form one stream of bytes, with little-endian numbers,
 //
@@ -37,7 +37,7 @@ const Prefix = "corpora/"
 // ShardBytes is the size of each shard except the last.
 const ShardBytes = 64 << 20
 
-// version is the version of the stream's format.
+// version is the version of the stream format.
 const version = 2
 
 // meta describes a stored corpus.
@@ -49,7 +49,7 @@ type meta struct {
 	Rows      int64            `json:"rows"`
 	Cols      int64            `json:"cols"`
 	Values    int64            `json:"values"`
-	Labels    int64            `json:"labels"` // number of labels of all documents; -1 without labels
+	Labels    int64            `json:"labels"` // total number of labels; -1 if Labels is nil
 	Groups    bool             `json:"groups,omitempty"`
 	Hashes    bool             `json:"hashes,omitempty"`
 	Texts     [3]int64         `json:"texts"`  // numbers of terms, classes, names; -1 for a nil list
@@ -98,7 +98,7 @@ func (m *meta) fixedBytes() int64 {
 	return n
 }
 
-// check checks that the counts are consistent, so that memory use is bounded by the shards' size.
+// check checks that the counts are consistent with the size of the shards, which bounds memory use.
 func (m *meta) check() error {
 	if m.Version != version {
 		return fmt.Errorf("version %d was written by another program; this program reads version %d", m.Version, version)
@@ -129,7 +129,7 @@ func Bytes(c *corpus.Corpus) int64 {
 	return m.held()
 }
 
-// memory returns the approximate memory for reading the corpus, in bytes, including one shard.
+// memory returns the approximate memory for reading the corpus in bytes, including one shard.
 func (m *meta) memory() int64 { return m.held() + min(m.Bytes, ShardBytes) }
 
 func (m *meta) held() int64 {
@@ -140,8 +140,8 @@ func (m *meta) held() int64 {
 	return n
 }
 
-// Write stores a corpus without its warnings, and returns its digest. It skips existing shards, and
-// holds up to two shards in memory.
+// Write stores a corpus without its warnings, and returns its digest. It skips shards that exist,
+// and holds at most two shards in memory.
 func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string, err error) {
 	if err := c.Validate(); err != nil {
 		return "", err
@@ -150,7 +150,7 @@ func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string
 		return "", errors.New("corpus: document weights cannot be stored")
 	}
 	m := metaOf(c)
-	// The names contain the digest of all shards, so the stream is generated twice.
+	// Object names contain the digest of all shards, so the stream must be generated twice.
 	err = stream(ctx, c, &m, func(b []byte) error {
 		sum := sha256.Sum256(b)
 		m.Shards = append(m.Shards, hex.EncodeToString(sum[:]))
@@ -174,7 +174,7 @@ func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string
 	if err != nil {
 		return "", err
 	}
-	// Written last, so that a corpus is complete if its meta exists.
+	// Write meta last, so that a corpus is complete if its meta exists.
 	_, err = s.Put(ctx, metaName(digest), text)
 	return digest, err
 }
@@ -240,9 +240,9 @@ func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
 	return m, nil
 }
 
-// Read returns the corpus with the given digest, without warnings. The memory limit is memory
-// bytes; 0 means no limit. Read fails if get fails, if the corpus is invalid, or with a
-// *[run.MemoryError].
+// Read returns the corpus with the given digest, without warnings. memory is the memory limit in
+// bytes, or 0. Read fails if get fails, if the corpus is invalid, or with a *[run.MemoryError] if
+// memory is insufficient.
 func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Corpus, error) {
 	m, err := readMeta(ctx, get, digest)
 	if err != nil {

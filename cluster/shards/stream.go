@@ -12,7 +12,7 @@ type number interface {
 	byte | int32 | uint32 | int64 | uint64 | float32
 }
 
-// step is the number of bytes that are converted at a time.
+// step is the number of bytes that write and read convert at a time.
 const step = 1 << 18
 
 // cutter divides a stream into shards. After an error it ignores all writes.
@@ -59,7 +59,7 @@ func write[T number](w *cutter, list []T) {
 	}
 }
 
-// joiner concatenates shards. After an error all reads fail.
+// joiner reads a stream from its shards. After an error all reads fail.
 type joiner struct {
 	next func() ([]byte, error) // returns the next shard, or io.EOF after the last
 	buf  []byte
@@ -108,7 +108,7 @@ func read[T number](r *joiner, n int64) []T {
 	return list
 }
 
-// littleEndian reports whether this computer is little-endian, like the stream.
+// littleEndian is true on little-endian computers.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // take returns the next n bytes of the stream.

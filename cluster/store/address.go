@@ -11,14 +11,15 @@ import (
 	"strings"
 )
 
-// place is a parsed address. It never contains credentials.
+// place is a parsed address, without credentials.
 type place struct {
 	folder string   // path of a folder; empty for a bucket
 	bucket *url.URL // URL for gocloud.dev, without a path
 	prefix string   // prefix of all keys in the bucket
 }
 
-// parameters lists each scheme's allowed parameters: gocloud.dev's parameters except credentials.
+// parameters lists the allowed URL parameters per scheme: gocloud.dev's parameters except
+// credentials.
 var parameters = map[string][]string{
 	"s3": {
 		"region", "endpoint", "use_path_style", "s3ForcePathStyle", "disable_https", "hostname_immutable", "profile", "role",
@@ -91,7 +92,7 @@ func parse(address string) (place, error) {
 	return place{bucket: u, prefix: prefix}, nil
 }
 
-// folderOf returns the place for a folder. It fails if path looks like a URL.
+// folderOf returns the address of a folder. It fails if path looks like a URL.
 func folderOf(path string) (place, error) {
 	before, after, colon := strings.Cut(path, ":")
 	_, scheme := parameters[strings.ToLower(before)]
@@ -114,8 +115,8 @@ func (p place) String() string {
 }
 
 const (
-	// secretName matches names of secret parameters, as in SAS tokens, presigned URLs and
-	// connection strings.
+	// secretName matches names of secret parameters in SAS tokens, presigned URLs and connection
+	// strings.
 	secretName = `[\w.%-]*(?:secret[\w.-]*|passw[\w.-]*|token|credentials?|signature|` +
 		`access[-_]?key[\w.-]*|account[-_]?key|private[-_]?key[\w.-]*|api[-_]?key|` +
 		`shared[-_]?key|authorization|bearer)|sig|sas|pwd|auth`
@@ -146,7 +147,8 @@ func holdsCredentials(text string) bool {
 	return false
 }
 
-// Redact removes apparent credentials in URLs from a text, such as a service's error message.
+// Redact removes what looks like credentials in URLs from a text, such as a service's error
+// message.
 func Redact(text string) string {
 	text = users.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "//") {

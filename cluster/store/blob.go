@@ -13,7 +13,7 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// cloud is a Bucket on a gocloud.dev bucket.
+// cloud implements Bucket with a gocloud.dev bucket.
 type cloud struct{ b *blob.Bucket }
 
 // Create implements Bucket. The service rejects an existing key (If-None-Match on S3). Create calls
@@ -29,7 +29,7 @@ func (c cloud) Create(ctx context.Context, key string, parts [][]byte) error {
 	return exists(c.b.Upload(ctx, key, io.MultiReader(all...), opt))
 }
 
-// exists adds ErrExists to an error of the service if it means that the object exists.
+// exists adds ErrExists to a service's error that means that the object exists.
 func exists(err error) error {
 	if gcerrors.Code(err) == gcerrors.FailedPrecondition {
 		return fmt.Errorf("%w: %w", ErrExists, clean(err))
@@ -86,14 +86,14 @@ func (c cloud) Delete(ctx context.Context, key string) error {
 // Close implements Bucket.
 func (c cloud) Close() error { return c.b.Close() }
 
-// clouds.go sets these variables if the services' libraries are linked.
+// These functions are set by clouds.go, which links the services' libraries.
 var (
-	wholeList func(as func(any) bool) error       // returns an error unless an S3 response is a list page
-	denied    = func(error) bool { return false } // reports whether access was denied although the code is NotFound
+	wholeList func(as func(any) bool) error       // adds a check for complete list pages to S3 requests
+	denied    = func(error) bool { return false } // reports whether a NotFound error means denied access
 )
 
-// cleaned reads an object and redacts errors. This also hides a service's io.ErrUnexpectedEOF,
-// which would be reported as damage.
+// cleaned reads an object and redacts errors. It also hides a service's io.ErrUnexpectedEOF, which
+// callers would take for damage.
 type cleaned struct{ io.ReadCloser }
 
 func (r cleaned) Read(p []byte) (int, error) {

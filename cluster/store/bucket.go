@@ -28,5 +28,5 @@ type Bucket interface {
 	Close() error
 }
 
-// Create of a [Bucket] returns an error that wraps ErrExists if the object exists.
+// ErrExists is wrapped by the error of [Bucket].Create if the object exists.
 var ErrExists = errors.New("the object already exists")

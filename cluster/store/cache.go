@@ -32,17 +32,17 @@ func NewCache(dir string, bytes int64) (*Cache, error) {
 	return &Cache{dir, bytes}, nil
 }
 
-// suffix is the file name suffix of copies. A killed process may leave an incomplete copy, whose
-// name contains suffix. Other files in the folder are ignored.
+// suffix is the file name suffix of copies. The names of incomplete copies, which killed processes
+// may leave, contain it. Other files in the folder are ignored.
 const suffix = ".object"
 
-// Get is like [Store.Get], but returns the local copy if it exists. Copies are looked up by name,
-// so names must contain a digest. If the copy can't be written, Get still returns the object.
+// Get is like [Store.Get], but returns the local copy if it exists. The name must contain a digest
+// of the contents. If the copy can't be written, Get still returns the object.
 func (c *Cache) Get(ctx context.Context, s *Store, name string) ([]byte, error) {
 	path := c.path(name)
 	if b, err := c.load(path, name); err == nil {
 		now := time.Now()
-		_ = os.Chtimes(path, now, now) // marks the copy as recently used
+		_ = os.Chtimes(path, now, now) // mark the copy as recently used
 		return b, nil
 	}
 	b, err := s.Get(ctx, name, nil)
@@ -96,7 +96,7 @@ func (c *Cache) save(path string, parts ...[]byte) error {
 }
 
 // evict deletes the least recently used copies until the total size is within the limit. It may
-// also delete a copy that another process is just creating.
+// delete a copy that another process is creating.
 func (c *Cache) evict() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

@@ -2,7 +2,7 @@
 
 package store
 
-// These 850 packages are excluded from race detection, because their goroutines don't run our code.
+// These packages are excluded from race detection, because their goroutines don't run this code.
 import (
 	"context"
 	"errors"

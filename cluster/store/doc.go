@@ -1,5 +1,5 @@
 // Package store keeps objects in a folder, in memory, or in a bucket of S3, Google or Azure, for
-// uncoordinated processes that may be killed at any moment and may repeat work.
+// processes that run without coordination, may be killed at any time, and may repeat work.
 //
 // It uses neither locks nor clocks. Its correctness follows from these rules:
 //

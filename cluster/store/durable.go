@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// settled is the set of a store's folders whose directory entries have been synced to disk.
+// settled is the set of folders in a store whose directory entries have been synced to disk.
 type settled struct{ folders sync.Map }
 
-// settle syncs the directory entries of a file, and of its folders within the store. The file's
-// contents must already be synced.
+// settle syncs the directory entries of a file and of its parent folders in the store. The contents
+// of the file must already be synced.
 func (s *settled) settle(store, path string) error {
 	dir := filepath.Dir(path)
 	if err := syncFolder(dir); err != nil {
@@ -23,7 +23,7 @@ func (s *settled) settle(store, path string) error {
 		return nil
 	}
 	if dir == store {
-		_ = syncFolder(filepath.Dir(dir)) // may fail, because the user may lack access to the parent
+		_ = syncFolder(filepath.Dir(dir)) // ignore the error, because the user may lack access to the parent
 	} else if err := s.settle(store, dir); err != nil {
 		return err
 	}
@@ -31,7 +31,6 @@ func (s *settled) settle(store, path string) error {
 	return nil
 }
 
-// syncFolder syncs a folder, if the system supports it.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

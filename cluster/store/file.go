@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// folder is a bucket in a folder. It doesn't use gocloud.dev, which checks for a file and then
-// replaces it. These two steps aren't atomic. A symbolic link out of the folder is an error.
+// folder is a bucket in a folder. It doesn't use gocloud.dev, whose check for an existing file
+// isn't atomic with writing the file. A symbolic link out of the folder is an error.
 type folder struct {
 	dir    string
 	create bool // create a missing folder
@@ -27,7 +27,8 @@ type folder struct {
 // removes them.
 const making = "making"
 
-// openFolder opens a store's folder. If create is set, the first write creates a missing folder.
+// openFolder returns the bucket in a folder. If create is set, the first write creates a missing
+// folder.
 func openFolder(dir string, create bool) (Bucket, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -71,7 +72,7 @@ func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
 
 func (b folder) make(ctx context.Context, r *os.Root, key string, parts [][]byte) error {
 	if _, err := r.Lstat(key); err == nil {
-		return fmt.Errorf("%s: %w", key, ErrExists) // checked first to avoid writing the file
+		return fmt.Errorf("%s: %w", key, ErrExists) // checked here to avoid writing the file
 	}
 	temporary := path.Join(making, fmt.Sprintf("%016x", rand.Uint64()))
 	f, err := r.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

@@ -23,14 +23,15 @@ const (
 	fixedBytes = len(magic) + 4 + 8
 	blockBytes = 1 << 20
 
-	// Readers reject objects beyond maxKey and maxPayload. Real objects are smaller.
+	// Readers reject objects with a key longer than maxKey or a payload longer than maxPayload
+	// bytes.
 	maxKey     = 1 << 10
 	maxPayload = 1 << 40
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errDamaged describes how an object differs from the bytes that Put wrote.
+// errDamaged reports that an object differs from the bytes that Put wrote.
 type errDamaged struct {
 	offset int64
 	found  string
@@ -79,8 +80,8 @@ type frame struct {
 	sums           []byte // checksums of the payload's blocks
 }
 
-// readHeader reads the header of an object of size bytes. It returns an *errDamaged if the header
-// is invalid or has another key; other errors come from r.
+// readHeader reads the header of an object of size bytes. If the header is invalid or has another
+// key, the error is an *errDamaged. Other errors come from r.
 func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	if least := int64(fixedBytes + len(key) + 4); size < least {
 		return f, &errDamaged{size, fmt.Sprintf("the end after %d bytes", size), fmt.Sprintf("at least %d", least)}
@@ -115,7 +116,8 @@ func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	return frame{size - int64(payload), int64(payload), sums[:own]}, nil
 }
 
-// read fills b from r and checks b, which must consist of whole blocks of the payload.
+// read fills b from r and checks it. b must consist of whole blocks of the payload, from offset
+// begin.
 func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 	for lo := 0; lo < len(b); lo += blockBytes {
 		block, in := b[lo:min(lo+blockBytes, len(b))], begin+int64(lo)
@@ -151,7 +153,7 @@ func damagedSum(at int64, what string, sum, want uint32) error {
 	return &errDamaged{at, fmt.Sprintf("%s with the CRC-32C %08x", what, sum), fmt.Sprintf("%08x", want)}
 }
 
-// readAll fills b from r. An early end means damage, because the header contains the length.
+// readAll fills b from r. If r ends early, the object is damaged.
 func readAll(r io.Reader, b []byte, at int64) error {
 	n, err := io.ReadFull(r, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {

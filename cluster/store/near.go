@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Near returns a store with the same objects and with random access, which [View] uses. For a
-// folder it returns s. For other buckets, it fetches each object once, when the object is opened,
-// into a temporary file in dir. The file is deleted when the process ends. The caller must close
-// the returned store. The store s stays open.
+// Near returns a store with the same objects that gives [View] random access. For a folder it
+// returns s. For other buckets, it downloads each object when first opened to a temporary file in
+// dir. The file is deleted when the process ends. The caller must close the returned store. The
+// store s stays open.
 func (s *Store) Near(dir string) (*Store, error) {
 	if b, ok := s.bucket.(folder); ok {
 		return New(b), nil
@@ -20,11 +20,11 @@ func (s *Store) Near(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	named := os.Remove(f.Name()) != nil // some systems don't remove open files
+	named := os.Remove(f.Name()) != nil // some systems can't remove open files
 	return New(&near{Bucket: s.bucket, file: f, named: named, copies: map[string]*fetched{}}), nil
 }
 
-// near is a bucket that keeps fetched objects in a file.
+// near is a bucket that copies each opened object to a file.
 type near struct {
 	Bucket
 	file  *os.File
@@ -35,10 +35,9 @@ type near struct {
 	copies map[string]*fetched
 }
 
-// fetched is an object in the file of near.
 type fetched struct {
 	mu   sync.Mutex
-	file *io.SectionReader // contents; nil until the object is fetched
+	file *io.SectionReader // contents; nil before they are copied
 	size int64             // size according to the bucket
 }
 
@@ -51,7 +50,7 @@ func (n *near) Open(ctx context.Context, key string) (io.ReadCloser, int64, erro
 		n.copies[key] = c
 	}
 	n.mu.Unlock()
-	c.mu.Lock() // waits while another goroutine fetches the object
+	c.mu.Lock() // waits while another goroutine copies the object
 	defer c.mu.Unlock()
 	if c.file == nil {
 		if err := n.fetch(ctx, key, c); err != nil {
@@ -61,7 +60,7 @@ func (n *near) Open(ctx context.Context, key string) (io.ReadCloser, int64, erro
 	return nearObject{io.NewSectionReader(c.file, 0, c.file.Size())}, c.size, nil
 }
 
-// nearObject reads an object from the file.
+// nearObject is a reader of a copied object.
 type nearObject struct{ *io.SectionReader }
 
 // Close implements io.Closer.

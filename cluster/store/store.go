@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Store keeps objects in a [Bucket]. It may be used concurrently.
+// Store stores objects in a [Bucket]. It may be used concurrently.
 type Store struct {
 	bucket Bucket
 	name   string
@@ -29,10 +29,10 @@ func (s *Store) Close() error { return s.bucket.Close() }
 // MostAttempts is the maximum number of attempts to write an object.
 const MostAttempts = 100
 
-// Get wraps ErrMissing in its error if no attempt of the object is intact.
+// ErrMissing is wrapped by the error of [Store.Get] if no attempt of the object is intact.
 var ErrMissing = errors.New("missing")
 
-// DamagedError reports that an object differs from the bytes written by Put.
+// DamagedError reports that an attempt differs from the bytes written by Put.
 type DamagedError struct {
 	Key    string // key of the attempt, such as results/…/000017.a0
 	Offset int64
@@ -44,10 +44,10 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("store: object %s is damaged at byte %d: found %s, expected %s", e.Key, e.Offset, e.Found, e.Want)
 }
 
-// Put stores the concatenated parts as the object name. If an intact object exists, it returns
-// true, or an error if the contents differ. If an attempt is damaged, Put creates the next attempt,
-// up to [MostAttempts]. If Put returns nil, the object is complete and durable. Other errors come
-// from the bucket.
+// Put stores the concatenated parts as an object. If an intact object with this name exists, it
+// returns true, or an error if the contents differ. If an attempt is damaged, Put creates the next
+// attempt, up to [MostAttempts]. If Put returns nil, the object is complete and durable. Other
+// errors come from the bucket.
 func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bool, err error) {
 	if err := checkName(name); err != nil {
 		return false, err
@@ -118,15 +118,15 @@ func equal(b []byte, parts [][]byte) bool {
 	return len(b) == 0
 }
 
-// Get returns the contents of the first intact attempt of the object name. It uses the memory of
-// buf if buf is large enough. If no attempt is intact, the error wraps [ErrMissing], and a
-// *[DamagedError] for each damaged attempt. Other errors come from the bucket.
+// Get returns the contents of the first intact attempt of an object. It uses the memory of buf if
+// buf is large enough. If no attempt is intact, the error wraps [ErrMissing], and a *[DamagedError]
+// for each damaged attempt. Other errors come from the bucket.
 func (s *Store) Get(ctx context.Context, name string, buf []byte) ([]byte, error) {
 	b, _, err := s.get(ctx, name, buf)
 	return b, err
 }
 
-// Check reads the object name like Get, and also returns the errors of earlier damaged attempts.
+// Check reads an object like [Store.Get]. It also returns an error for each damaged attempt.
 func (s *Store) Check(ctx context.Context, name string, buf []byte) (damaged []error, err error) {
 	_, damaged, err = s.get(ctx, name, buf)
 	return damaged, err
@@ -143,9 +143,9 @@ func (s *Store) get(ctx context.Context, name string, buf []byte) (b []byte, bad
 	return b, bad, err
 }
 
-// first calls try for the attempts k, k + 1, … of an object, and returns the first attempt for
-// which try succeeds. It appends the errors of damaged attempts to bad. If no attempt is intact,
-// the error wraps [ErrMissing] and bad. Other errors of try are returned immediately.
+// first calls try for the attempts k, k + 1, … of an object, and returns the number of the first
+// attempt for which try succeeds. It appends the errors of damaged attempts to bad. If no attempt
+// is intact, the error wraps [ErrMissing] and bad. Other errors of try are returned immediately.
 func (s *Store) first(name string, k int, bad []error, try func(key string) error) (int, []error, error) {
 	for ; k < MostAttempts; k++ {
 		err := try(attempt(name, k))
@@ -177,7 +177,7 @@ func (s *Store) read(ctx context.Context, key string, buf []byte) (b []byte, err
 	return b, named(key, err)
 }
 
-// named adds the key to a *errDamaged.
+// named converts an *errDamaged to a *[DamagedError] with the key.
 func named(key string, err error) error {
 	if bad := (*errDamaged)(nil); errors.As(err, &bad) {
 		return &DamagedError{key, bad.offset, bad.found, bad.want}
@@ -188,7 +188,7 @@ func named(key string, err error) error {
 	return nil
 }
 
-// Object is a list entry: the name, number of attempts and total size of an object.
+// Object describes an object in a list.
 type Object struct {
 	Name     string
 	Attempts int

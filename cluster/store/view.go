@@ -21,9 +21,9 @@ type View struct {
 	buf     []byte
 }
 
-// View opens the object name. It uses the memory of buf if buf is large enough. Unless the bucket
-// has random access, like a folder or [Store.Near], it reads the whole object. It returns the
-// errors of [Store.Get], but checks only the header. The caller must close the view.
+// View opens an object. It uses the memory of buf if buf is large enough. Unless the bucket has
+// random access, like a folder or [Store.Near], it reads the whole object. It returns the errors of
+// [Store.Get], but checks only the header. The caller must close the view.
 func (s *Store) View(ctx context.Context, name string, buf []byte) (*View, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -66,9 +66,9 @@ func (v *View) open(ctx context.Context, key string) error {
 	return nil
 }
 
-// Part returns bytes lo to hi-1 of the object, valid until the next call. It reads and checks the 1
-// MiB blocks that contain these bytes. If a block is damaged, it continues with the next attempt.
-// It returns the errors of [Store.Get].
+// Part returns bytes lo to hi-1 of the object. The slice is valid until the next call. It reads and
+// checks the 1 MiB blocks that contain these bytes. If a block is damaged, Part continues with the
+// next attempt. It returns the errors of [Store.Get].
 func (v *View) Part(ctx context.Context, lo, hi int64) ([]byte, error) {
 	for {
 		if lo < 0 || hi < lo || hi > v.frame.payload {

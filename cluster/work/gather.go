@@ -24,7 +24,7 @@ func (e *MissingError) Error() string {
 	return text
 }
 
-// Lines returns the task lines of missing tasks. most is the maximum number of lines.
+// Lines returns the lines of up to most missing tasks.
 func (e *MissingError) Lines(most int) (lines []job.Line) {
 	for _, t := range e.Tasks[:min(most, len(e.Tasks))] {
 		lines = append(lines, job.Line{Job: e.Job, Task: t})
@@ -50,7 +50,7 @@ func Gather(ctx context.Context, kinds []job.Kind, j *job.Job, out *job.Output) 
 	if !job.Missing(err) {
 		return err
 	}
-	// A result is damaged. Read all results, so that the error lists all damaged results.
+	// A result is damaged. Read all results, so that the error lists all damage.
 	var why []error
 	s, more := StatusOf(ctx, j, true, func(bad error) { why = append(why, bad) })
 	if more != nil || len(s.Missing()) == 0 {

@@ -10,12 +10,12 @@ import (
 
 // Hand distributes the tasks of jobs to other processes for a [job.Driver], one job after another.
 type Hand struct {
-	// Out starts tasks, and returns when no more results are expected. Tasks that are still missing
-	// are started again, even if Out returns an error.
+	// Out starts tasks, and returns when no more results are expected. Do starts tasks that are
+	// still missing again, even after an error.
 	Out func(ctx context.Context, j *job.Job, tasks []int) error
 
-	// Say receives errors. Begin receives the number of the job, from 1, and the number of its
-	// missing tasks.
+	// Say prints errors. Begin is called once per job, with the number of the job, from 1, and the
+	// number of missing tasks.
 	Say   func(format string, args ...any)
 	Begin func(j *job.Job, n, tasks int)
 
@@ -26,9 +26,9 @@ type Hand struct {
 // tries is the maximum number of times that missing tasks are started.
 const tries = 3
 
-// Do returns when all results of a job exist. A second call for the same job means that a result
-// was damaged, so Do then reads and checks all results. Do fails if the store fails, if tasks are
-// missing after three attempts, or when ctx is done.
+// Do returns when all results of a job exist. If it is called again for the same job, a result was
+// damaged, so it reads and checks all results. It fails if the store fails, if tasks are missing
+// after three attempts, or when ctx is done.
 func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 	again := h.last == j.Digest
 	if h.last = j.Digest; !again {
@@ -60,8 +60,8 @@ func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 	}
 }
 
-// Here runs tasks of a job in this process, as an implementation of Hand.Out. The function say
-// receives errors of failed tasks.
+// Here implements Hand.Out by running the tasks in this process. It passes the errors of failed
+// tasks to say.
 func Here(
 	ctx context.Context, kinds []job.Kind, j *job.Job, tasks []int, say func(format string, args ...any),
 ) error {

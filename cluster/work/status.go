@@ -16,10 +16,10 @@ type Status struct {
 	Job     string `json:"job"`
 	Kind    string `json:"kind"`
 	Tasks   int    `json:"tasks"`
-	Stored  int    `json:"stored"`            // tasks with an object in the store
-	Bytes   int64  `json:"bytes"`             // total size of these objects
-	Again   int    `json:"again"`             // objects written because a task's previous object was damaged
-	Damaged int    `json:"damaged,omitempty"` // tasks without an intact object, if the objects were read
+	Stored  int    `json:"stored"`            // tasks with a result, even if damaged
+	Bytes   int64  `json:"bytes"`             // total size of all results
+	Again   int    `json:"again"`             // results written because an earlier result of the task was damaged
+	Damaged int    `json:"damaged,omitempty"` // tasks without an intact result, if results were read
 	missing []int
 }
 
@@ -70,7 +70,7 @@ func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err erro
 	return s, err
 }
 
-// Jobs returns the digests of the store's jobs that begin with prefix, in ascending order.
+// Jobs returns the digests of all jobs in the store that begin with prefix, in ascending order.
 func Jobs(ctx context.Context, s *store.Store, prefix string) (digests []string, err error) {
 	err = s.List(ctx, job.Jobs+prefix, func(o store.Object) error {
 		if d := strings.TrimPrefix(o.Name, job.Jobs); job.IsDigest(d) {

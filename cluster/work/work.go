@@ -30,8 +30,8 @@ const (
 	Failed = "failed" // the task may be tried again
 )
 
-// Runner runs tasks one after another. It reuses the worker for consecutive tasks of the same job.
-// It must not be used concurrently.
+// Runner runs tasks one after another. Consecutive tasks of a job share a worker. It must not be
+// used concurrently.
 type Runner struct {
 	host  *job.Host
 	kinds []job.Kind
@@ -40,17 +40,17 @@ type Runner struct {
 	job    *job.Job
 	worker job.Worker
 	failed int
-	shut   map[string]*shut // jobs that can't be opened, indexed by digest
+	shut   map[string]*shut // jobs that failed to open, indexed by digest
 }
 
-// shut is a job that can't be opened.
+// shut is a job that failed to open.
 type shut struct {
 	tries int // remaining attempts
 	err   error
 }
 
-// openings is the maximum number of attempts to open a job whose inputs can't be read. After other
-// errors, such as insufficient memory, a retry would fail again.
+// openings is the maximum number of attempts to open a job whose inputs can't be read. Other
+// errors, such as insufficient memory, would occur again.
 const openings = 3
 
 // NewRunner returns a runner for jobs of these kinds. It writes a [Report] per task to w.
@@ -62,7 +62,7 @@ func NewRunner(h *job.Host, kinds []job.Kind, w io.Writer) *Runner {
 func (r *Runner) Failed() int { return r.failed }
 
 // Do runs a task unless its result exists. If the task fails, Do reports the failure and returns
-// nil. It returns an error only if the report can't be written or when ctx is done.
+// nil. It returns an error only if it can't write the report or when ctx is done.
 func (r *Runner) Do(ctx context.Context, l job.Line) error {
 	begin := time.Now()
 	state, err := r.do(ctx, l)
@@ -78,7 +78,7 @@ func (r *Runner) Do(ctx context.Context, l job.Line) error {
 	return r.out.Encode(rep)
 }
 
-// Bad counts and reports an invalid task line.
+// Bad counts and reports an invalid line.
 func (r *Runner) Bad(number int, err error) error {
 	r.failed++
 	return r.out.Encode(Report{Task: -1, State: Failed, Why: fmt.Sprintf("task line %d: %v", number, err)})
@@ -134,7 +134,7 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 	return Done, nil
 }
 
-// open opens a job. After too many failures, it returns the last error immediately.
+// open creates a worker for a job. After too many failures, it returns the last error immediately.
 func (r *Runner) open(ctx context.Context, j *job.Job) (w job.Worker, err error) {
 	s := r.shut[j.Digest]
 	if s == nil {

@@ -65,7 +65,7 @@ func (c *clean) run(ctx context.Context, e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		// The description is removed first, so that an interruption leaves only unused results.
+		// Remove the description first, so that an interruption leaves only unused results.
 		for _, prefix := range []string{job.Jobs + digest, job.Results(digest)} {
 			if err := remove(prefix); err != nil {
 				return err
@@ -84,7 +84,7 @@ func (c *clean) run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// removeUnused removes objects with a digest that isn't a job and occurs in no job's description.
+// removeUnused removes inputs that no job's description refers to, and results without a job.
 func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefix string) error) error {
 	used := map[string]bool{}
 	jobs, err := work.Jobs(ctx, h.Store, "")
@@ -93,7 +93,7 @@ func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefi
 	}
 	for _, digest := range jobs {
 		used[digest] = true
-		// Damaged jobs and jobs of other versions are errors, because their inputs are unknown.
+		// Fail if a description is damaged, because the job's inputs are unknown.
 		text, err := h.Store.Get(ctx, job.Jobs+digest, nil)
 		if err != nil {
 			return fmt.Errorf("cannot read job %.12s, so the objects that it needs are unknown (plan it again, or delete it "+

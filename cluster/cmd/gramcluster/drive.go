@@ -72,7 +72,7 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 	if planning.Digest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
 		return err
 	}
-	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // shared with tasks run in this process
+	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // shared with tasks in this process
 		return err
 	}
 	failed := func(format string, args ...any) { complain(e, format, args...) }
@@ -98,8 +98,9 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 	})
 }
 
-// command runs the shell command of -with, which runs the tasks. Its environment variables contain
-// the store and the job, and its output goes to standard error. When ctx is done, it gets SIGTERM.
+// command runs the shell command in the flag -with, which must run the tasks. Environment variables
+// contain the store and the job. The output goes to standard error. When ctx is done, the shell
+// receives SIGTERM.
 func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int) error {
 	var lines bytes.Buffer
 	for _, t := range tasks {
@@ -116,7 +117,7 @@ func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int
 	return nil
 }
 
-// await waits for more results until none has arrived for the duration of -wait.
+// await waits until all results exist, or until no result has arrived for the duration -wait.
 func (d *drive) await(ctx context.Context, j *job.Job) error {
 	last, since := -1, time.Now()
 	for {

@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// fileBytes is the size of the program file's pages, which Go's memory statistics don't include.
+// fileBytes is the memory for the program file in bytes, which Go's memory limit doesn't include.
 const fileBytes = 46 << 20
 
-// minBytes is the minimum memory for documents or results.
+// minBytes is the minimum memory for documents or results in bytes.
 const minBytes = 1 << 20
 
 // host holds the common flags for store, cache, workers and memory.

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// verb returns the command that plans a kind of job.
+// verb returns the name of the command that plans jobs of kind k: plan or drive.
 func verb(k job.Kind) string {
 	if _, ok := k.Declare(flag.NewFlagSet("", flag.ContinueOnError)).(job.Driver); ok {
 		return "drive"
@@ -28,7 +28,7 @@ func kindNames(command string) (names []string) {
 	return names
 }
 
-// kindsHelp returns the help text of a command that is called without a kind.
+// kindsHelp returns the help text for a command that needs a kind as its first argument.
 func kindsHelp(command, does string) string {
 	text := does + "\n\nKinds:\n"
 	for _, k := range jobs.Kinds {
@@ -40,7 +40,7 @@ func kindsHelp(command, does string) string {
 		command)
 }
 
-// byKind selects the kind of job by the first argument of a command. It declares the kind's flags,
+// byKind makes a command select a kind of job by its first argument. It declares the kind's flags,
 // and passes the kind and the planner to take.
 func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner)) {
 	f.Usage = fmt.Sprintf("gramcluster %s KIND %s", command, usage)

@@ -22,8 +22,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return program(stdin).Run(args, stdout, stderr)
 }
 
-// program returns the commands in the order of the help. It removes credentials in URLs from all
-// messages.
+// program returns the program with its commands. It removes credentials in URLs from all messages.
 func program(stdin io.Reader) *cli.Program {
 	return &cli.Program{
 		Name: "gramcluster",

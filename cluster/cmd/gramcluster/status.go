@@ -57,7 +57,7 @@ func (s *status) run(ctx context.Context, e *cli.Env) error {
 	// Time and number of results at the first check, for the estimate.
 	begin, before := time.Now(), -1
 	for {
-		found, err := work.Jobs(ctx, h.Store, s.job) // drive may add jobs
+		found, err := work.Jobs(ctx, h.Store, s.job) // inside the loop, because drive may add jobs
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (s *status) print(e *cli.Env, j *job.Job, st *work.Status) error {
 	return err
 }
 
-// estimate formats the remaining time at the average rate since the first check.
+// estimate formats the remaining time for left tasks, if done tasks took the given time.
 func estimate(done, left int, took time.Duration) string {
 	if done <= 0 {
 		return fmt.Sprintf("%d tasks left", left)

@@ -92,7 +92,7 @@ func (w *worker) run(ctx context.Context, e *cli.Env) error {
 	return err
 }
 
-// await waits until standard input has a byte or ends.
+// await waits for the first byte or the end of standard input.
 func (w *worker) await(ctx context.Context) error {
 	in, begun := bufio.NewReader(w.stdin), make(chan struct{})
 	w.stdin = in
@@ -108,7 +108,8 @@ func (w *worker) await(ctx context.Context) error {
 	}
 }
 
-// readLines runs the tasks on standard input. It reads in a goroutine that can be abandoned.
+// readLines runs the tasks on standard input. A goroutine reads them, so that readLines can return
+// during a blocked read.
 func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) error {
 	type line struct {
 		number int
@@ -150,7 +151,7 @@ func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) erro
 	}
 }
 
-// share parses -shard I/N. For auto, I comes from the environment.
+// share parses -shard I/N. If I/N is auto, it uses the scheduler's environment variables.
 func share(s string, env func(string) string) (first, step int, err error) {
 	of, count, _ := strings.Cut(s, "/")
 	if of == "auto" {

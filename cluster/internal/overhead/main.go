@@ -1,7 +1,7 @@
-// Command overhead compares the CPU time of gramcluster and gram for a Gram matrix, for
-// docs/cluster.md. With gramcluster, plan, several work processes and gather run one after another.
-// It prints medians, minima and maxima over rounds, and checks that the files are equal. See `make
-// bench-cluster`.
+// Command overhead measures the table in docs/cluster.md: the CPU time of gram and gramcluster for
+// a Gram matrix. For gramcluster, plan, several work processes and gather run one after another. It
+// prints medians, minima and maxima over rounds, and checks that the output files are equal. See
+// `make bench-cluster`.
 package main
 
 import (
@@ -62,7 +62,7 @@ func (a spent) plus(b spent) spent { return spent{a.user + b.user, a.system + b.
 
 func (a spent) sum() float64 { return a.user + a.system }
 
-// round holds the CPU time of each measurement of a round.
+// round holds the CPU times of a round.
 type round [parts]spent
 
 func (o *options) run(ctx context.Context, w io.Writer) error {
@@ -81,7 +81,8 @@ func (o *options) run(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// round measures each step once, in a new folder. If turned is set, gramcluster runs first.
+// round measures gram and gramcluster once, in a new folder. If turned is set, gramcluster runs
+// first.
 func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 	dir, err := os.MkdirTemp(o.dir, "gram-overhead-")
 	if err != nil {

@@ -29,7 +29,7 @@ func table(rounds []round, processes int) string {
 	return b.String()
 }
 
-// sorted returns of(r) for each round r, in ascending order.
+// sorted returns the values of(r) for all rounds r, in ascending order.
 func sorted(rounds []round, of func(r round) float64) (values []float64) {
 	for _, r := range rounds {
 		values = append(values, of(r))
@@ -42,7 +42,7 @@ func median(rounds []round, of func(r round) float64) float64 {
 	return report.Median(sorted(rounds, of))
 }
 
-// spread formats the median with the minimum and maximum.
+// spread formats the median, minimum and maximum of the values of(r).
 func spread(rounds []round, of func(r round) float64) string {
 	v := sorted(rounds, of)
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", median(rounds, of), v[0], v[len(v)-1])

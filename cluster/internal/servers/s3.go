@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Bucket returns the URL of an empty bucket. It uses GRAM_BUCKET if set. Otherwise it starts
-// versitygw, an S3 server for a folder, and sets the AWS credentials in the environment.
+// Bucket returns the URL of an empty bucket, GRAM_BUCKET if set. Otherwise, it starts versitygw, an
+// S3 server for a folder, and sets the AWS credentials in the environment.
 //
 // Go builds and caches the server, with the version and checksums in versitygw/go.mod.
 func Bucket(t testing.TB) (url string) {
@@ -35,7 +35,7 @@ func Bucket(t testing.TB) (url string) {
 	t.Setenv("AWS_ACCESS_KEY_ID", access)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
 	t.Setenv("AWS_REGION", "us-east-1")
-	root, sidecar := t.TempDir(), t.TempDir() // sidecar, because not all file systems have extended attributes
+	root, sidecar := t.TempDir(), t.TempDir() // sidecar replaces extended attributes, which some file systems lack
 	if err := os.Mkdir(filepath.Join(root, "gram-test"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func freePort(t testing.TB) int {
 	}
 }
 
-// log holds the output of a process. It may be read while the process runs.
+// log collects the output of a process. It may be read while the process runs.
 type log struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -101,7 +101,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	}
 }
 
-// listening returns a function for start that reports whether a server listens at address.
+// listening returns an argument ready for start, which reports whether a server listens at address.
 func listening(address string) func(string) bool {
 	return func(string) bool {
 		c, err := net.DialTimeout("tcp", address, time.Second)

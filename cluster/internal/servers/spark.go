@@ -46,7 +46,7 @@ func Spark(t testing.TB, workers int) *Cluster {
 	return c
 }
 
-// ready matches the log of a master that has started, and of a worker that has registered.
+// ready matches the log of a running master and of a registered worker.
 var ready = regexp.MustCompile(`I have been elected leader|Successfully registered with master`)
 
 // python returns the interpreter of the virtual environment that contains home, or python3.

@@ -13,7 +13,7 @@ type Half struct {
 	Block int `json:"block"`
 }
 
-// Validate checks the values of a description.
+// Validate returns an error unless h, read from a description, is valid.
 func (h Half) Validate() error {
 	switch {
 	case h.Rows < 1 || h.Rows > math.MaxInt32:
@@ -27,7 +27,7 @@ func (h Half) Validate() error {
 	return nil
 }
 
-// Check fails unless the job's numbers of tasks and documents agree with h.
+// Check returns an error unless a job with these numbers of tasks and documents fits h.
 func (h Half) Check(kind string, tasks, documents int) error {
 	switch {
 	case tasks != h.Tasks():
@@ -38,7 +38,7 @@ func (h Half) Check(kind string, tasks, documents int) error {
 	return nil
 }
 
-// Blocks returns the number of ranges of documents.
+// Blocks returns the number of blocks per side of the matrix.
 func (h Half) Blocks() int {
 	if h.Block < 1 {
 		return 0
@@ -49,7 +49,7 @@ func (h Half) Blocks() int {
 // Tasks returns the number of blocks.
 func (h Half) Tasks() int { b := h.Blocks(); return b * (b + 1) / 2 }
 
-// Span returns the first document of a range, and the index after the last document of the range.
+// Span returns the half-open range of documents in the given row or column of blocks.
 func (h Half) Span(block int) [2]int {
 	return [2]int{block * h.Block, min((block+1)*h.Block, h.Rows)}
 }
@@ -57,7 +57,7 @@ func (h Half) Span(block int) [2]int {
 // Task returns the task of block (i, j).
 func Task(i, j int) int { return i*(i+1)/2 + j }
 
-// Place returns the block of a task. It is the inverse of Task.
+// Place returns the block (i, j) of a task. It is the inverse of Task.
 func Place(task int) (i, j int) {
 	for i = int(math.Sqrt(2 * float64(task))); i*(i+1)/2 > task; i-- {
 	}

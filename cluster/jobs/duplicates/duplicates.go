@@ -1,6 +1,6 @@
-// Package duplicates is the kind of job that finds the exact groups of near-duplicate documents. A
-// task finds the copies and the near pairs within two ranges of documents. Each pair occurs in some
-// task, so all results together determine which documents are kept.
+// Package duplicates implements jobs that find the exact groups of near-duplicate documents. A task
+// finds copies and near pairs within two ranges of documents. Every pair of documents is compared
+// by a task, so all results together determine which documents are kept.
 package duplicates
 
 import (
@@ -62,7 +62,8 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Reading implements job.Reader. Rare words and digits are kept, as they distinguish documents.
+// Reading implements job.Reader. It keeps rare words and digits, because they distinguish
+// documents.
 func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
@@ -96,7 +97,7 @@ func (s *spec) validate() (sparse.Embedding, error) {
 	return e, err
 }
 
-// opened is a job with its documents, which aren't embedded yet.
+// opened is a job with its documents. Each task embeds its own documents.
 type opened struct {
 	spec
 	job    *job.Job
@@ -144,7 +145,8 @@ func appendSpan(all []int, span [2]int) []int {
 }
 
 // Do implements job.Worker. A result is a list of pairs of document indices, as little-endian
-// uint32. The first pairs are a document and a later copy. Near pairs follow, larger index first.
+// uint32. Copies come first, as pairs of a document and a later copy. Near pairs follow, larger
+// index first.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	documents, h, m := o.documents(task), o.job.Host, o.space.Columns
 	var values int64
@@ -181,7 +183,7 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	return [][]byte{slices.Concat(copies, near)}, err
 }
 
-// connect decodes the pairs of documents in b and adds them to kept. Indices must be below n.
+// connect decodes the pairs of documents in b, with indices below n, and adds them to kept.
 func connect(kept *engine.NonDuplicates, b []byte, n int) error {
 	if len(b)%8 != 0 {
 		return fmt.Errorf("length of %d bytes is not a multiple of 8", len(b))

@@ -1,14 +1,15 @@
 package gram
 
-// maxTile is the maximum side length of a tile. A tile of 512 x 512 values has 1 MiB, the unit in
-// which a store reads and checks data.
+// maxTile is the maximum side length of a tile. A tile of 512 x 512 values has 1 MiB, the size of
+// the blocks that a store reads and checks.
 const maxTile = 512
 
-// side returns the side length of a tile, a power of 2 that divides Rows. Diagonal tiles are
-// square.
+// side returns the side length of a tile, a power of 2 that divides Rows, so that diagonal tiles
+// are square.
 func (s *spec) side() int { return min(maxTile, s.Rows&-s.Rows) }
 
-// most returns an upper bound of the number of values per block. Aligning adds less than a tile.
+// most returns an upper bound of the number of values per block. Aligning a block to tiles adds
+// less than the width of a tile.
 func (s *spec) most() int {
 	return min(s.Rows, s.Documents) * min(s.Columns+s.side(), s.Documents)
 }
@@ -33,8 +34,8 @@ func (s *spec) block(task int) block {
 	}
 }
 
-// cut returns the first column of block b of a strip. The last of several blocks has at least
-// Columns/2 columns, so it contains the diagonal of the strip.
+// cut returns the first column of block b of a strip that ends at end. If there are several blocks,
+// the last block has at least Columns/2 columns, so it contains the diagonal of the strip.
 func (s *spec) cut(end, b, blocks int) int {
 	if b == blocks {
 		return end
@@ -56,7 +57,7 @@ func (s *spec) taskOf(row, column int) (task int) {
 	return task + b
 }
 
-// below returns the end of the tile that contains row or column i, at most end.
+// below returns the end of the tile that contains row or column i, or end if it is smaller.
 func (b *block) below(i, end int) int { return min(i/b.side*b.side+b.side, end) }
 
 func (b *block) values() (n int) {
@@ -67,7 +68,7 @@ func (b *block) values() (n int) {
 	return n
 }
 
-// place returns the index of a value in the block, and the width of the value's tile.
+// place returns the index of a value in the stored block, and the width of the value's tile.
 func (b *block) place(row, column int) (at, width int) {
 	top, left := row/b.side*b.side, column/b.side*b.side
 	above := block{b.side, [2]int{b.rows[0], top}, b.columns}
@@ -76,7 +77,7 @@ func (b *block) place(row, column int) (at, width int) {
 	return above.values() + height*(left-b.columns[0]) + (row-top)*width + column - left, width
 }
 
-// each splits a rectangle at the tile boundaries. It calls do for each piece that isn't above the
+// each splits a rectangle at tile boundaries, and calls do for each piece that isn't above the
 // diagonal.
 func (b *block) each(row, rows, column, columns int, do func(row, rows, column, columns int)) {
 	for i := row; i < row+rows; {

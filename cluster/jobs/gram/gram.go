@@ -1,8 +1,8 @@
-// Package gram is the kind of job that computes a Gram matrix, one block per task. The lower
-// triangle is divided into strips of h rows. A strip that ends before row e has columns 0 to e-1,
-// divided evenly into the fewest blocks of at most w columns. Blocks are wide, so that many columns
-// share the initial cost of a panel of rows. The last block of a strip ends on the diagonal. A
-// result consists of the block's square tiles up to the diagonal, row by row, see block.go.
+// Package gram implements jobs that compute a Gram matrix, one block per task. The lower triangle
+// is divided into strips of h rows. A strip that ends before row e has columns 0 to e-1, divided
+// evenly into the fewest blocks of at most w columns. Blocks are wide, so that many columns share
+// the initial cost of a panel of rows. A result consists of the block's square tiles up to the
+// diagonal, row by row, see block.go.
 package gram
 
 import (
@@ -101,7 +101,7 @@ func checkSides(rows, columns int) error {
 	return nil
 }
 
-// strip returns the end of a strip and the number of its blocks.
+// strip returns the end of strip i and its number of blocks.
 func (s *spec) strip(i int) (end, blocks int) {
 	end = min((i+1)*s.Rows, s.Documents)
 	return end, (end + s.Columns - 1) / s.Columns
@@ -137,7 +137,7 @@ type worker struct {
 	spec
 	kernel kernel.Kernel
 	engine *engine.Engine
-	values []float32 // values of a task
+	values []float32 // buffer for the result of a task
 }
 
 func open(ctx context.Context, j *job.Job) (job.Worker, error) {
@@ -166,7 +166,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	b := w.block(task)
 	values := w.values[:b.values()]
-	transpose := asm.Best().Transpose // moves values without rounding, so every host computes the same bits
+	transpose := asm.Best().Transpose // doesn't round, so all instruction sets give the same bits
 	q := engine.Request{Rows: b.rows, Columns: b.columns, Half: true}
 	err := w.engine.Each(ctx, w.kernel, q, func(t *engine.Tile) error {
 		b.each(t.Column, t.Cols, t.First, t.Rows, func(row, rows, column, columns int) {

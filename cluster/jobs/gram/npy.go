@@ -16,16 +16,16 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// The matrix is written in strips of up to stripBytes with the height of a tile, because long
-// writes are faster. Each strip is written in pieces of about pieceBytes; ctx is checked between
+// The matrix is written in strips of up to stripBytes, because long writes are faster. A strip has
+// the height of a tile. It is written in pieces of about pieceBytes, and ctx is checked between
 // pieces.
 const (
 	stripBytes = 128 << 20
 	pieceBytes = 8 << 20
 )
 
-// gatherNPY writes the n x n matrix in NumPy's format. Each worker holds one strip. Each tile is
-// read twice, because its transpose is also in the matrix.
+// gatherNPY writes the n x n matrix in NumPy's format. Each worker holds one strip. Tiles below the
+// diagonal are read twice, because the matrix also contains their transposes.
 func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error {
 	if err := j.Host.Fits(nil, 2*s.tileBytes(), "a tile and a part of the matrix"); err != nil {
 		return err
@@ -72,12 +72,10 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 	return f.Commit()
 }
 
-// tileBytes returns the size of a tile in bytes. Results are read tile by tile.
 func (s *spec) tileBytes() int64 { return 4 * int64(s.side()) * int64(s.side()) }
 
-// stripWidth returns the number of workers that fit into memory, and the number of columns of a
-// strip. A strip has at least one tile and at most stripBytes. Together, strips take at most half
-// of the memory.
+// stripWidth returns the number of workers, and the number of columns per strip. A strip has at
+// least one tile and at most stripBytes. All strips together take at most half of the memory.
 func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	workers, room := h.Workers, int64(stripBytes)
 	if h.Memory > 0 {
@@ -94,7 +92,7 @@ type strip struct {
 	store         *store.Store
 	rows, columns [2]int
 	values        []float32
-	part          []byte // buffer for a range of a result
+	part          []byte
 
 	view *store.View // view of the result of task
 	task int
@@ -107,7 +105,7 @@ func (p *strip) fill(ctx context.Context) error {
 		p.values = tiles.Make(height * width)
 		p.part = make([]byte, 4*p.side()*p.side())
 	}
-	transpose := asm.Best().Transpose // moves values without rounding, so every host computes the same bits
+	transpose := asm.Best().Transpose // doesn't round, so all instruction sets give the same bits
 	for column := p.columns[0]; column < p.columns[1]; column += p.side() {
 		dst, columns := p.values[column-p.columns[0]:], min(p.side(), p.columns[1]-column)
 		if column > p.rows[0] {
@@ -129,7 +127,8 @@ func (p *strip) fill(ctx context.Context) error {
 	return nil
 }
 
-// tile returns the tile that begins at row and column. It is valid until the next call.
+// tile returns the values of the tile that begins at row and column. They are valid until the next
+// call.
 func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (values []float32, err error) {
 	task := p.taskOf(row, column)
 	b := p.block(task)
@@ -153,10 +152,10 @@ func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (value
 	return job.Floats(part), nil
 }
 
-// write writes the strip to the file; begin is the offset of the matrix.
+// write writes the strip to the file. begin is the offset of the matrix in the file.
 func (p *strip) write(ctx context.Context, f *atomicfile.File, begin int64) error {
 	n, width := p.Documents, p.columns[1]-p.columns[0]
-	rows := 1 // partial rows aren't adjacent in the file
+	rows := 1 // in the file, rows are adjacent only if the strip has all columns
 	if width == n {
 		rows = max(pieceBytes/4/n, 1)
 	}

@@ -24,8 +24,9 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Run plans a job on the documents of source, runs its tasks on two hosts in random order, and
-// gathers to a file called name. It returns the job, the output and the error of gather.
+// Run plans a job on the documents in source, runs its tasks on two hosts in random order, and
+// gathers the results to a file called name. It returns the job, the output and the error of
+// gather.
 func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.Job, []byte, error) {
 	t.Helper()
 	return RunOn(t, asm.Best().ISA, k, source, name, flags...)
@@ -99,7 +100,8 @@ func Refused(t testing.TB, k job.Kind, source, name string, says map[string]stri
 	}
 }
 
-// Other changes a job's description. It checks that Open and Gather fail, and returns their errors.
+// Other checks that Open and Gather fail for a job whose description was changed, and returns their
+// errors.
 func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)) (opened, gathered error) {
 	t.Helper()
 	d := j.Description
@@ -114,7 +116,7 @@ func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)
 	return opened, gathered
 }
 
-// OtherTasks checks that a kind refuses a job with one more task, and an output of format x.
+// OtherTasks checks that a kind rejects a job with an additional task, and the output format "x".
 func OtherTasks(t testing.TB, k job.Kind, file, format string, flags ...string) *job.Job {
 	t.Helper()
 	j, _, err := Run(t, k, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", file, flags...)
@@ -133,8 +135,8 @@ func OtherTasks(t testing.TB, k job.Kind, file, format string, flags ...string) 
 	return j
 }
 
-// OtherHalf checks that a kind refuses a job with a different number of tasks or documents. The
-// kind's tasks must be the blocks of package blocks, and its output a .tsv file.
+// OtherHalf checks that a kind rejects a job with a wrong number of tasks or documents. The kind
+// must use the blocks of package blocks, and write .tsv files.
 func OtherHalf(t testing.TB, k job.Kind, file string) {
 	t.Helper()
 	j := OtherTasks(t, k, file, "tsv", "-block", "40")
@@ -146,7 +148,7 @@ func OtherHalf(t testing.TB, k job.Kind, file string) {
 	}
 }
 
-// read returns the contents of a file, or of all files in a folder with their names.
+// read returns the contents of a file, or the names and contents of all files in a folder.
 func read(t testing.TB, path string) (b []byte) {
 	t.Helper()
 	if entries, err := os.ReadDir(path); err == nil {
@@ -158,7 +160,7 @@ func read(t testing.TB, path string) (b []byte) {
 	return musttest.Get(os.ReadFile(path))(t)
 }
 
-// folder returns a new folder for compiled programs, one per process.
+// folder returns the temporary folder for compiled programs. The first call creates it.
 var folder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "gramcluster-test-") })
 
 // Main runs the tests of a package and removes the compiled programs.
@@ -170,7 +172,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Gram and Cluster return the paths of gram and gramcluster. Each is built once.
+// Gram and Cluster return the paths of gram and gramcluster. The first call builds the program.
 var (
 	Gram    = built("github.com/gramengine/gram", "gram")
 	Cluster = built("github.com/gramengine/gram/cluster", "gramcluster")
@@ -196,8 +198,8 @@ func built(module, name string) func() (string, error) {
 	})
 }
 
-// Grambench runs gram, which is built only once. If name isn't empty, Grambench adds -o and returns
-// the contents of the file. Otherwise it returns the output.
+// Grambench runs gram and returns its output. If name isn't empty, it adds -o and returns the
+// contents of the output file.
 func Grambench(t testing.TB, name string, args ...string) []byte {
 	t.Helper()
 	program := musttest.Get(Gram())(t)

@@ -1,7 +1,7 @@
-// Package landmarks is the kind of job that computes a pass over the documents. Training a landmark
-// model takes several passes. A task returns the sums of several blocks of documents. A driver
-// plans one pass after another, because each pass depends on the sums of earlier passes. A pass is
-// named by the digest of its request, so that a restarted driver finds the completed passes.
+// Package landmarks implements jobs that train a landmark model. Training takes several passes over
+// the documents, with one job per pass. A task returns the sums of several blocks of documents. A
+// driver plans one pass after another, because each pass depends on the sums of earlier passes. A
+// restarted driver finds completed passes by the digests of their requests.
 package landmarks
 
 import (
@@ -74,7 +74,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Plan implements job.Planner. It only checks the flags; Drive plans the passes.
+// Plan implements job.Planner. It only checks the flags, because Drive plans the passes.
 func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
 	if _, err := p.settings(); err != nil {
 		return nil, 0, err
@@ -116,10 +116,10 @@ func (p *planner) Drive(ctx context.Context, d *job.Driving) error {
 	return d.Output.File(func(w io.Writer) error { return m.Write(ctx, w) })
 }
 
-// attempts is the maximum number of attempts to get undamaged results of a task.
+// attempts is the maximum number of attempts to get an undamaged result of a task.
 const attempts = 3
 
-// pass runs a pass as a job, and calls add with the sums of each block.
+// pass runs the pass for request q as a job, and calls add with the sums of each block.
 func (p *planner) pass(
 	ctx context.Context, d *job.Driving, s landmark.Settings, q *landmark.Request, add func(int, *landmark.Sums) error,
 ) error {
@@ -167,7 +167,7 @@ func (p *planner) pass(
 	return nil
 }
 
-// blocks returns the range of blocks of a task.
+// blocks returns the half-open range of a task's blocks.
 func blocks(q *landmark.Request, tasks, task int) (first, end int) {
 	return task * q.Blocks() / tasks, (task + 1) * q.Blocks() / tasks
 }

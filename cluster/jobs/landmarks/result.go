@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/landmark"
 )
 
-// parse parses a request in JSON. The caller checks the request against the documents.
+// parse parses a request in JSON. It doesn't check that the request fits the documents.
 func parse(text []byte) (*landmark.Request, error) {
 	q := &landmark.Request{}
 	if err := job.Decode(text, q); err != nil {
@@ -21,9 +21,9 @@ func parse(text []byte) (*landmark.Request, error) {
 	return q, nil
 }
 
-// encode encodes the sums of a block in little-endian order. The number of products, the number of
-// parts and the number of sums per part come first, as uint32. The products follow as float64. Each
-// part then has its row as uint64 and its sums as float64.
+// encode encodes the sums of a block, in little-endian order. First come the number of products,
+// the number of parts, and the number of sums per part, as uint32. The products follow as float64.
+// Each part then has its row as uint64 and its sums as float64.
 func encode(s *landmark.Sums) []byte {
 	of := 0
 	if len(s.Parts) > 0 {
@@ -47,7 +47,7 @@ func numbers(b []byte, v []float64) []byte {
 	return b
 }
 
-// decode decodes the sums of a range of blocks.
+// decode decodes the sums of blocks first to end-1.
 func decode(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums, err error) {
 	for block := first; block < end; block++ {
 		if len(b) < 12 {

@@ -1,3 +1,3 @@
-// Package machines holds code shared by kinds of job that train support vector machines: flags,
-// settings in a description, and the preparation of documents.
+// Package machines holds the code shared by jobs that train support vector machines: flags,
+// settings in a description, and preparation of documents.
 package machines

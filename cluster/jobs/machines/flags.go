@@ -20,13 +20,14 @@ import (
 // -epsilon take lists.
 type Flags struct {
 	Settings
-	Lists map[string][]string // values of the flags, indexed by parameter
+	Lists map[string][]string // values of the flags, by parameter name
 
 	embedding string
 	several   bool
 }
 
-// parameters lists the flags for parameters; list is true for flags that take lists.
+// parameters describes the flags for training parameters. list is true for flags that take lists in
+// a search.
 var parameters = []struct {
 	name, usage string
 	list        bool
@@ -42,7 +43,7 @@ var parameters = []struct {
 	{"thresholds", "tune the threshold of each label by cross-validation, `0|1`", false},
 }
 
-// Declare declares the flags. For a search over lists, several is true.
+// Declare declares the flags. If several is set, flags may take lists, as in a search.
 func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	f.several, f.Lists = several, map[string][]string{}
 	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see gram kernels"

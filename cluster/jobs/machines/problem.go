@@ -11,9 +11,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Problem prepares documents for training. If once is set, each task trains with a single kernel,
-// as in gram train. Otherwise, tasks share dot products, as in gram grid. The memory limit applies
-// to a task. Without a limit, a host uses three quarters of its free memory, like gram.
+// Problem prepares documents for training. If once is set, each task trains with one kernel, as in
+// gram train. Otherwise, a task trains with several kernels that share dot products, as in gram
+// grid. The memory limit is per task. Without a limit, Problem uses three quarters of the free
+// memory, like gram.
 func Problem(
 	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool, tasks ...svm.Task,
 ) (*svm.Problem, error) {
@@ -21,7 +22,7 @@ func Problem(
 	if free := run.AvailableBound(); memory == 0 && free.By != "" {
 		memory = max(free.Bytes/4*3, 1)
 	}
-	held := job.ProgramBytes + shards.Bytes(c) // memory that the host needs throughout
+	held := job.ProgramBytes + shards.Bytes(c) // memory in use during the job
 	return svm.NewProblem(ctx, c, e, svm.Options{
 		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, Once: once, Tasks: tasks,
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/params"
 )
 
-// Settings holds the type and parameters of a support vector machine in a description.
+// Settings is the part of a description with the type and parameters of a support vector machine.
 type Settings struct {
 	Type       string              `json:"type"`
 	Parameters map[string][]string `json:"parameters"` // JSON sorts keys
@@ -28,7 +28,7 @@ func (s *Settings) SVM() (out svm.Settings, err error) {
 	return learn.SettingsOf(t, learn.Options{Seed: s.Seed})
 }
 
-// Labelled checks that documents have labels.
+// Labelled returns an error unless the documents have labels.
 func Labelled(c *corpus.Corpus) error {
 	if len(c.Classes) == 0 {
 		return fmt.Errorf("%s has no labels; read them with -labels FILE",

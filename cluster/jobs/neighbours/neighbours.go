@@ -1,5 +1,5 @@
-// Package neighbours is the kind of job that finds the exact nearest neighbours of each document. A
-// task finds neighbours in one block of the matrix, for its rows and its columns.
+// Package neighbours implements jobs that find the exact nearest neighbours of each document. A
+// task finds neighbours within a block of the matrix, for the block's rows and columns.
 package neighbours
 
 import (
@@ -42,8 +42,8 @@ type spec struct {
 	blocks.Half
 	K int `json:"k"`
 
-	// The JSON key differs from "min" of older programs, which compared in float32. So old and new
-	// programs refuse each other's jobs.
+	// The JSON key isn't "min", because older programs with that key compared in float32. So old
+	// and new programs reject each other's jobs.
 	Min *float64 `json:"least,omitempty"`
 }
 
@@ -98,7 +98,7 @@ func (s *spec) validate() error {
 	return s.Validate()
 }
 
-// lengths returns the number of lists in a task's result, for rows and for columns.
+// lengths returns the numbers of lists for rows and for columns in a task's result.
 func (s *spec) lengths(task int) (rows, columns int) {
 	i, j := blocks.Place(task)
 	a, b := s.Span(i), s.Span(j)

@@ -1,6 +1,6 @@
-// Package predict is the kind of job that predicts documents with a model. Each task has its own
-// corpus of several documents, so a worker reads only its own documents. Only the planning host
-// needs memory for all documents. A result consists of the output lines of the task's documents.
+// Package predict implements jobs that predict documents with a model. Each task has its own stored
+// corpus, so that a worker reads only the documents of its task. Only the planning host needs
+// memory for all documents. A result consists of the output lines for the task's documents.
 package predict
 
 import (
@@ -53,8 +53,8 @@ type spec struct {
 	Model  string   `json:"model"` // digest of the model file
 	Output string   `json:"output"`
 	Names  bool     `json:"names,omitempty"`
-	Pieces []string `json:"pieces"` // digests of the documents of each task
-	First  []int    `json:"first"`  // index of the first document of each task
+	Pieces []string `json:"pieces"` // digest of the documents, by task
+	First  []int    `json:"first"`  // index of the first document, by task
 }
 
 type planner struct {
@@ -74,7 +74,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Divided implements job.Divider: the documents of each task are stored separately.
+// Divided implements job.Divider, because the documents of each task are stored separately.
 func (*planner) Divided() {}
 
 // Reading implements job.Reader. Text is tokenised as in training, and converted with the model's
@@ -152,7 +152,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, len(s.Pieces), nil
 }
 
-// read reads a model of any type that gram train supports.
+// read decodes a model of any type that gram train writes.
 func read(ctx context.Context, b []byte) (learn.Model, error) {
 	m, err := learn.Read(ctx, bytes.NewReader(b))
 	if err != nil {
@@ -183,7 +183,7 @@ type worker struct {
 	job       *job.Job
 	about     learn.About
 	predictor learn.Predictor
-	held      int64 // memory of the process without documents, in bytes
+	held      int64 // memory in use without documents, in bytes
 }
 
 func open(ctx context.Context, j *job.Job) (job.Worker, error) {
@@ -195,8 +195,8 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	const lines = 16 << 20                     // includes uncollected garbage on a busy host
-	held := job.ProgramBytes + 2*bytes + lines // memory for the model's text and its decoded data
+	const lines = 16 << 20                     // memory for output lines, including uncollected garbage, in bytes
+	held := job.ProgramBytes + 2*bytes + lines // twice bytes for the encoded and the decoded model
 	p, err := learn.Ready(ctx, m, learn.Options{
 		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory, HeldBytes: held,
 	})
@@ -206,7 +206,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	return &worker{s, j, m.About(), p, held}, nil
 }
 
-// load reads the job's model, and returns the size of its file.
+// load reads the job's model, and returns the model and its file size in bytes.
 func load(ctx context.Context, j *job.Job, s spec) (learn.Model, int64, error) {
 	b, err := j.Host.File(ctx, s.Model)
 	if err != nil {
@@ -225,7 +225,7 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
 		return nil, fmt.Errorf("predict: task %d must begin at document %d, got %d", task+1, n, w.First[task+1])
 	}
-	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // with memory for reading
+	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // twice, for reading
 	if err != nil {
 		return nil, err
 	}

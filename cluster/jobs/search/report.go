@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// table is the output of gather, with the same keys as the output of gram grid -json.
+// table is the JSON output of gather. It has the same keys as the output of gram grid -json.
 type table struct {
 	Type    string       `json:"type"`
 	Folds   int          `json:"folds"`
@@ -24,7 +24,7 @@ type table struct {
 
 type scores = source.Figures
 
-// row is a candidate of the search.
+// row is a candidate with its figures.
 type row struct {
 	Kernel    string `json:"kernel"`
 	Embedding string `json:"embedding"`
@@ -40,7 +40,7 @@ type row struct {
 	Support    float64          `json:"support_vectors"` // mean over the folds of the number of distinct support vectors
 	Best       bool             `json:"is_best,omitempty"`
 
-	scores // scores over all documents
+	scores
 }
 
 func newTable(s *spec, found *tune.Found, points int) *table {

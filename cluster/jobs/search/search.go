@@ -1,4 +1,4 @@
-// Package search is the kind of job that cross-validates kernels and parameters. A task evaluates a
+// Package search implements jobs that cross-validate kernels and parameters. A task evaluates a
 // sequence of similar kernels on one fold. Each kernel warm-starts from the solutions of the
 // previous kernels.
 package search
@@ -43,11 +43,11 @@ Example:
 // spec is the kind-specific part of the description.
 type spec struct {
 	machines.Settings
-	Lists map[string][]string `json:"lists"` // values, indexed by parameter
+	Lists map[string][]string `json:"lists"` // values, by parameter name
 	Folds int                 `json:"folds"`
 }
 
-// evaluator returns an evaluator for the search, without documents, and the candidates.
+// evaluator returns an evaluator for documents c, and the candidates.
 func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, error) {
 	if err := job.Within("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
 		return nil, nil, err
@@ -95,7 +95,6 @@ func (s *spec) tasks(c *corpus.Corpus) (*svm.Tasks, error) {
 	return svm.NewTasks(v, all, func(_ int, e sparse.Embedding) int { return len(corpus.Fit(e, c).Terms) }), nil
 }
 
-// values returns of(s) for each s in settings.
 func values[T any](settings []svm.Settings, of func(svm.Settings) T) (out []T) {
 	for _, s := range settings {
 		out = append(out, of(s))
@@ -126,7 +125,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 		return nil, 0, err
 	}
 	o := &opened{host: from.Host, corpus: from.Corpus}
-	_, e := tasks.Needs(0) // all embeddings have the same labels and folds
+	_, e := tasks.Needs(0) // any embedding, because all have the same labels and folds
 	problem, err := o.problem(ctx, e)
 	if err == nil {
 		err = tasks.Validate(problem)
@@ -134,7 +133,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, tasks.Len(), errors.Join(err, o.Close())
 }
 
-// opened is a job with its documents, and the problem of the current embedding.
+// opened is a job with its documents, and the problem for the current embedding.
 type opened struct {
 	spec
 	host   *job.Host
@@ -162,7 +161,7 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	return o, nil
 }
 
-// problem returns the problem of an embedding. It reuses the current problem if the embedding is
+// problem returns the problem for embedding e. It reuses the current problem if the embedding is
 // the same.
 func (o *opened) problem(ctx context.Context, e sparse.Embedding) (_ *svm.Problem, err error) {
 	if o.last != nil && o.last.Embedding() == e {

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// result is the result of a task: some of a classifier's decision functions. JSON preserves float64
+// result is the result of a task: some decision functions of a classifier. JSON preserves float64
 // values exactly.
 type result struct {
 	Scheme      solver.Scheme       `json:"scheme"`
@@ -38,8 +38,8 @@ func encode(c *solver.Classifier) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// decode decodes a result. of is the number of decision functions in the classifier. The functions
-// are checked when results are merged.
+// decode decodes the result of encode for a classifier with of decision functions. It doesn't check
+// the functions, because merging results does.
 func decode(b []byte, of int) (*solver.Classifier, error) {
 	var r result
 	if err := job.Decode(b, &r); err != nil {

@@ -1,7 +1,6 @@
-// Package train is the kind of job that trains a support vector machine. A task trains several
-// binary classifiers, and gather assembles the model. In one-vs-one, each pair of classes has a
-// binary classifier. Tuning thresholds or probabilities requires all binary classifiers, so it
-// needs a single task.
+// Package train implements jobs that train a support vector machine. A task trains several binary
+// classifiers, for example one-vs-one classifiers, and gather assembles the model. Tuned thresholds
+// and probabilities depend on all binary classifiers, so they need a single task.
 package train
 
 import (
@@ -40,7 +39,7 @@ Example:
 const defaultTasks = 64
 
 // spec is the kind-specific part of the description. It lists the binary classifiers of each task,
-// because their grouping depends on the memory of the planning host.
+// because the division into tasks depends on the memory of the planning host.
 type spec struct {
 	machines.Settings
 	Machines [][]int `json:"machines"`
@@ -81,14 +80,14 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	}
 	s := spec{Settings: p.Settings}
 	n, tasks := len(groups), min(p.tasks, len(groups))
-	for t := range tasks { // consecutive groups share documents
+	for t := range tasks { // put consecutive groups together, because they share documents
 		s.Machines = append(s.Machines, slices.Concat(groups[t*n/tasks:(t+1)*n/tasks]...))
 	}
 	return s, tasks, problem.Engine().Close()
 }
 
-// settingsOf returns the solver's settings. Labels are trained independently, as in gram if the
-// matrix fits into memory. So workers with less memory compute the same bits.
+// settingsOf returns the solver's settings. Labels are always trained independently, as in gram if
+// the matrix fits into memory, so that workers with less memory compute the same bits.
 func settingsOf(s *machines.Settings) (svm.Settings, error) {
 	out, err := s.SVM()
 	out.IndependentLabels = true
@@ -99,7 +98,7 @@ func settingsOf(s *machines.Settings) (svm.Settings, error) {
 type opened struct {
 	problem  *svm.Problem
 	settings svm.Settings
-	machines [][]int // binary classifiers, indexed by task
+	machines [][]int // indices of binary classifiers, by task
 }
 
 func open(ctx context.Context, j *job.Job) (o *opened, err error) {

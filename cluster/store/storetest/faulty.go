@@ -15,8 +15,8 @@ type Fault int
 
 const (
 	None   Fault = iota
-	Before       // error without any effect
-	After        // error after the full effect
+	Before       // an error without any effect
+	After        // an error after the full effect
 	Torn         // Create creates half of the object and fails; Open returns the first half
 	Again        // Create creates the object, then reports that it exists, as after an unnoticed retry
 	Turned       // Open returns a wrong byte once; Create stores a wrong byte, without an error
@@ -32,7 +32,7 @@ const (
 	Delete = "delete"
 )
 
-// Faults returns the possible faults of an operation of a store that never loses acknowledged data.
+// Faults returns the faults that op can have in a bucket that never loses acknowledged data.
 func Faults(op string) []Fault {
 	switch op {
 	case Create:
@@ -48,7 +48,7 @@ func Faults(op string) []Fault {
 // ErrInjected is wrapped by all errors of injected faults.
 var ErrInjected = errors.New("injected fault")
 
-// Faulty is a bucket with faults. Decide is called before each operation with its key or prefix.
+// Faulty is a bucket with faults. It calls Decide before each operation, with the key or prefix.
 type Faulty struct {
 	store.Bucket
 	Decide func(op, key string) Fault
