@@ -1,5 +1,5 @@
-// Command gramlab is gram with additional learners from the papers that describe its kernels. It
-// also repeats the papers' experiments.
+// Command gramlab is gram with additional learners, from the papers on which its kernels are based.
+// It also repeats experiments of these papers.
 //
 //	gramlab COMMAND [flags]
 //
@@ -34,10 +34,10 @@ import (
 var experiments = append(cho.Experiments, geometry.Experiment, lafferty.Experiment, bounds.Experiment,
 	zhang.Experiment, lebanon.Experiment, tables.Experiment)
 
-// learners lists the additional learners.
+// learners lists the learners that gram lacks.
 var learners = []*learn.Learner{lmnn.Learner, mkm.Learner, sphere.Learner}
 
-// program contains gram's commands and the additional commands.
+// program has gram's commands, and the commands that gram lacks.
 var program = newProgram()
 
 func newProgram() *cli.Program {

@@ -1,11 +1,11 @@
-// Package holdout divides documents into fit and held-out documents for parameter selection.
+// Package holdout splits documents into training and validation sets for parameter selection.
 package holdout
 
 import "github.com/gramengine/gram/internal/learn/tune"
 
-// Split divides documents into folds. It returns one fold in held and all others in fit. Without
-// groups, held is the first fold. With groups, the first fold may be large, so held is a fold of
-// about average size. If there is only one group, Split ignores groups.
+// Split divides documents into folds. It returns one fold in held, and the documents of the other
+// folds in fit. Without groups, held is the first fold. With groups, folds differ in size, so held
+// is the fold closest to the average size. If there is only one group, Split ignores groups.
 func Split(labels []int, groups []int64, parts int, seed uint64) (fit, held []int) {
 	fold := tune.Grouped(labels, groups, parts, seed)
 	part, size, total := 0, make([]int, parts), 0

@@ -70,16 +70,16 @@ func (c *command) check() error {
 	return nil
 }
 
-// sample holds the sets of points read from a file.
+// sample holds a normal distribution for each set of points in a file.
 type sample struct {
 	points  int
 	columns []uint32 // coordinate columns
-	normals []Normal // one normal distribution per set
-	classes []string // one class per set
+	normals []Normal // one per set
+	classes []string // class names, one per set
 }
 
-// read reads points and fits a normal distribution to each set. The argument columns lists the
-// coordinate columns; nil selects all columns with values.
+// read reads points and fits a normal distribution to each set. columns lists the coordinate
+// columns; nil selects all columns with values.
 func (c *command) read(ctx context.Context, path string, columns []uint32) (*sample, error) {
 	docs, err := corpus.Read(ctx, path, corpus.Options{Signed: true, GroupColumn: "qid", Workers: c.NumWorkers()})
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *result) Describe(d *report.Document) {
 		r.File, report.Count(r.Rows), report.Count(r.Sets), report.Bytes(r.Bytes))
 }
 
-// stripe is the number of rows computed before they are written.
+// stripe is the number of rows that are computed and written at a time.
 const stripe = 256
 
 func (c *command) run(ctx context.Context, e *cli.Env) error {

@@ -12,10 +12,9 @@ type derivatives struct{ p, g []float64 }
 // for m >= 0, r >= 0, t > 0, with an error of about m float64 ulp of g_m, in O(m²) operations.
 //
 // Values are scaled by powers of v+1, which cancel the exponential growth in r: p_i/i! is
-// p[i]/(v+1)^(i+1), and g_j/j! is (λ/(v+1))^j g[j]. As a function of v, the singularity of f
-// nearest to v is the branch point -1, so all p[i] are of moderate size. For small t, g_j/j! grows
-// like (p[0]/4t)^j/j!. Therefore λ = 1 + e p[0]/(4tm) scales g[0] to g[m] so that they don't
-// overflow float64.
+// p[i]/(v+1)^(i+1), and g_j/j! is (λ/(v+1))^j g[j]. The singularity of f(v) nearest to v is the
+// branch point -1, so all p[i] are of moderate size. For small t, g_j/j! grows like (p[0]/4t)^j/j!.
+// Therefore λ = 1 + e p[0]/(4tm) prevents overflow of g[0] to g[m].
 func (d *derivatives) log(m int, t, r float64) float64 {
 	if m == 0 {
 		return 0
@@ -46,7 +45,7 @@ func (d *derivatives) log(m int, t, r float64) float64 {
 //
 // The required solution behaves like 1/√i, but a second solution of the recurrence grows like T^-i.
 // If this growth is negligible, the recurrence runs forwards. Otherwise it runs backwards from a
-// large index with arbitrary start values, and converges to the required solution.
+// large index with arbitrary start values, and so converges to the required solution.
 func (d *derivatives) legendre(m int, r float64) {
 	tanh := math.Tanh(r / 2)
 	t := tanh * tanh

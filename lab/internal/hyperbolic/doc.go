@@ -4,17 +4,17 @@
 // With the Fisher metric (|dμ|² + 2p dσ²)/σ², the normal distributions with covariance σ²I on R^p
 // form a space of constant negative curvature and dimension p+1. In coordinates μ/√(2p) and σ, it
 // is the upper half-space of curvature -1, scaled by √(2p). This package uses distances r and times
-// t for curvature -1. The Fisher distance is √(2p) r, and the corresponding time is 2p t.
+// t for curvature -1. The corresponding Fisher distance is √(2p) r, and the time 2p t.
 //
 // # Derivation
 //
-// The closed forms of the source have m derivatives with respect to cosh r. Here they are
+// The closed forms in the source have m derivatives with respect to cosh r. Here they are
 // transformed into sums of positive terms. With v = cosh r, φ = r² and f = exp(-φ/4t) as functions
 // of v, equation (5) of the source is, for n = 2m+1,
 //
 //	K = (2π)^-m (4πt)^-½ exp(-m²t) (-d/dv)^m f
 //
-// Equation (6) is for n = 2m+2. Substituting V = cosh s = v + y² removes the singularity of
+// Equation (6) is for n = 2m+2. The substitution V = cosh s = v + y² removes the singularity of
 // 1/√(cosh s - cosh r). With s exp(-s²/4t) ds = -2t f′(V) dV, the equation becomes
 //
 //	K = (2π)^-m √2 (4πt)^(-3/2) exp(-(2m+1)²t/4) 4t ∫₀^∞ (-d/dV)^(m+1) f (v+y²) dy
@@ -29,7 +29,7 @@
 //	g_j = (1/4t) Σ (j-1 over i) p_i g_{j-1-i},   g_j = (-1)^j f^(j)/f,   p_i = (-1)^i φ^(i+1)
 //
 // and p_i/i! = 2 Q_i(coth r)/sinh^(i+1) r. The recurrence of the Legendre functions of the second
-// kind Q_i runs forwards if that is stable, and otherwise backwards (Miller's algorithm).
+// kind Q_i runs forwards if this is stable, and otherwise backwards (Miller's algorithm).
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6), after Grigor'yan and
 // Noguchi, Bull. London Math. Soc. 30 (1998). For Legendre functions: Gautschi, SIAM Review 9

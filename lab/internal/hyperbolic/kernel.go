@@ -18,8 +18,8 @@ type Kernel struct {
 	constant float64 // logarithm of the factors before exp(-r²/4t)
 }
 
-// For times in this range, the terms r²/4t and n²t/4 of ln K don't overflow float64, for any
-// distance r between points with float64 coordinates.
+// For t from minTime to maxTime, the terms r²/4t and n²t/4 of ln K don't overflow for any distance
+// r between points with float64 coordinates.
 const minTime, maxTime = 1e-290, 1e290
 
 // New returns the heat kernel of Hⁿ at time t. The dimension n must be from 1 to [MaxDimension],
@@ -50,7 +50,7 @@ func (k *Kernel) Log(r float64) float64 {
 	return k.constant - r*r/(4*k.t) + k.logFactor(r)
 }
 
-// logFactor returns ln K + r²/4t - k.constant, which is a smooth function of r.
+// logFactor returns ln K + r²/4t - k.constant, a smooth function of r.
 func (k *Kernel) logFactor(r float64) float64 {
 	var d derivatives
 	if k.n%2 == 1 {
@@ -71,11 +71,11 @@ func (k *Kernel) step() float64 { return 0.5 / math.Sqrt(1/(2*k.t)+float64(k.m+1
 //
 //	y² = 2 sinh((s+r)/2) sinh((s-r)/2),   s-r = q²/(s+r),   dy/dq = q sinh s/(2sy)
 //
-// So the integrand is even, analytic in a strip around the real axis, and decays like a Gaussian.
-// Therefore the trapezoidal rule converges geometrically. The factor exp(-q²/4t) has the width
-// √(2t). The function g behaves like (1 + cosh s)^-(m+1) and has a width of about √(2/(m+1)). With
-// a step of half the width of the product, the error is e^(-8π²) for a Gaussian, and e^(-4π²)
-// because of the nearest singularity, s = iπ. TestQuadratureStep compares other steps.
+// So the integrand is even in q, analytic in a strip around the real axis, and decays like a
+// Gaussian. Therefore the trapezoidal rule converges geometrically. The factor exp(-q²/4t) has the
+// width √(2t). g behaves like (1 + cosh s)^-(m+1) and has a width of about √(2/(m+1)). If the step
+// is half the width of the product, the error is e^(-8π²) for a Gaussian, and e^(-4π²) because of
+// the nearest singularity, s = iπ. TestQuadratureStep compares other steps.
 func (k *Kernel) logIntegral(logG func(s float64) float64, r, step float64) float64 {
 	slope := -math.Ln2 / 2 // ln dy/dq at q = 0, where dy/dq = √(sinh r/2r)
 	if r > 0 {

@@ -22,13 +22,13 @@ type Normal struct {
 //
 //	cosh r = 1 + (‖μ-μ′‖²/2p + (σ-σ′)²) / 2σσ′,   or   r = 2 arsinh √(that quotient/2)
 //
-// The Fisher distance is √(2p) r. The distance is symmetric bit for bit. Source: Lafferty and
-// Lebanon, JMLR 6 (2005), §3.1; Ratcliffe, Foundations of Hyperbolic Manifolds (2019), theorem
-// 4.6.1.
+// The Fisher distance is √(2p) r. Distance(a, b) equals Distance(b, a) bit for bit. Source:
+// Lafferty and Lebanon, JMLR 6 (2005), §3.1; Ratcliffe, Foundations of Hyperbolic Manifolds (2019),
+// theorem 4.6.1.
 func Distance(a, b Normal) float64 {
 	square := squaredDistance(a.Mean, b.Mean)
 	spread := a.Sigma - b.Sigma
-	// Lengths are divided by the larger standard deviation, so that no term overflows.
+	// Divide lengths by the larger standard deviation, so that no term overflows.
 	lo, hi := min(a.Sigma, b.Sigma), max(a.Sigma, b.Sigma)
 	across := math.Sqrt(square/float64(2*len(a.Mean))) / hi
 	return 2 * math.Asinh(math.Hypot(across, spread/hi)*(math.Sqrt(hi)/math.Sqrt(lo))/2)
@@ -53,12 +53,13 @@ func squaredDistance(a, b []float64) float64 {
 	return sum[0] + sum[1] + (sum[2] + sum[3])
 }
 
-// Fit returns the maximum-likelihood estimate for the listed rows of a matrix,
+// Fit returns the maximum-likelihood estimate for N listed rows of a matrix, restricted to P listed
+// columns,
 //
 //	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //
-// restricted to the listed columns, in ascending order. It fails if all points are equal, because σ
-// must be positive.
+// Columns must be in ascending order. Fit fails if all points are equal, because σ must be
+// positive.
 func Fit(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 	n := Normal{Mean: make([]float64, len(columns))}
 	x := mat.NewDense(len(rows), len(columns), nil)
@@ -83,7 +84,7 @@ func Fit(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 		}
 	}
 	n.Sigma = math.Sqrt(sum / float64(len(rows)) / float64(len(columns)))
-	// If all points are equal, n.Sigma may be a rounding error of the mean.
+	// Even if all points are equal, n.Sigma may be positive, because the mean is rounded.
 	if !different || !(n.Sigma > 0) || math.IsInf(n.Sigma, 1) {
 		return n, fmt.Errorf("%d points have no spread; at least two must differ", len(rows))
 	}

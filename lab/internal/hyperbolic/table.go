@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Table interpolates ln K + r²/4t, the smooth part of the logarithm of a kernel. It may be used
+// Table approximates a kernel by interpolation of ln K + r²/4t, which is smooth. It may be used
 // concurrently.
 type Table struct {
 	k   *Kernel
@@ -36,8 +36,8 @@ type pieces struct {
 }
 
 // degree is the degree of the polynomials. If a function is analytic within distance π of the real
-// axis, each degree reduces the error on intervals of width 1 by a factor of 12.5. Degree 13
-// therefore reaches 10⁻¹⁴.
+// axis, each additional degree divides the error on intervals of width 1 by 12.5. So degree 13
+// reaches 10⁻¹⁴.
 const degree = 13
 
 // newPieces interpolates f from 0 to top. It halves the interval width until the last coefficients
@@ -49,7 +49,7 @@ func newPieces(f func(float64) float64, top float64) *pieces {
 		for lo := 0.0; lo == 0 || lo < top; lo += width {
 			c := interpolate(f, lo, width)
 			p.sum = append(p.sum, c)
-			// The tolerance is larger than the rounding error of f.
+			// The tolerance must exceed the rounding error of f.
 			good = good && math.Abs(c[degree])+math.Abs(c[degree-1]) <= 1e-13*(1+math.Abs(c[0]))
 		}
 		if good || width < 0x1p-6 {
@@ -58,8 +58,8 @@ func newPieces(f func(float64) float64, top float64) *pieces {
 	}
 }
 
-// interpolate returns the Chebyshev coefficients of the polynomial that interpolates f at the
-// degree+1 nodes of [lo, lo+width].
+// interpolate returns the Chebyshev coefficients of the polynomial that interpolates f at degree+1
+// nodes in [lo, lo+width].
 func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]float64) {
 	const nodes = degree + 1
 	for i := range nodes {
@@ -73,7 +73,7 @@ func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]floa
 	return c
 }
 
-// at returns the value at r, computed by Clenshaw's recurrence. It returns false if r exceeds the
+// at evaluates the polynomial at r by Clenshaw's recurrence. It returns false if r exceeds the
 // range.
 func (p *pieces) at(r float64) (float64, bool) {
 	place := r / p.width
@@ -123,8 +123,8 @@ func (h *Heat) At(r float64) float32 {
 	return float32(math.Exp(h.table.Log(r) - h.shift))
 }
 
-// Rows writes the kernel values of rows and columns to dst. Values are symmetric, and the same bit
-// for bit for any number of workers.
+// Rows writes the kernel values of all pairs of rows and columns to dst. The values are symmetric,
+// and the same bit for bit for any number of workers.
 func (h *Heat) Rows(ctx context.Context, workers int, rows, columns []Normal, dst *engine.Dense) error {
 	return run.Tasks(ctx, workers, len(rows), func(ctx context.Context, _, i int) error {
 		row := dst.Row(i)

@@ -20,14 +20,14 @@ type Choice struct {
 func (c *Choice) enough() int { return 3*c.Iterations + 20 }
 
 // Choose returns the number of iterations of [Train] with the fewest errors on test documents. Ties
-// are broken by the smallest number. If there are few documents and many columns, a metric
-// overfits: after all iterations it has more errors than the Euclidean metric.
+// go to the smallest number. With few documents and many columns, a fully trained metric overfits,
+// and may have more errors than the Euclidean metric.
 //
 // Choose evaluates 1, 2, 3, 4, 5, 6, 8, 10, 13, … iterations. It stops if there are no errors, or
-// after 3n + 20 iterations, where n is the best number so far. It needs the memory of both Train
-// and Predict. Documents that don't have exactly one class are ignored. The result doesn't depend
-// on the number of workers. Choose fails if Train fails, if there are no test documents, or if test
-// has different classes or columns.
+// after 3n + 20 iterations, where n is the best number so far. It needs the memory of Train plus
+// the memory of Predict. Documents that don't have exactly one class are ignored. The result
+// doesn't depend on the number of workers. Choose fails if Train fails, if there are no test
+// documents, or if test has different classes or columns.
 func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Options) (Choice, error) {
 	rows, labels := single(test)
 	p, m, by, err := prepare(ctx, train, s, o, len(rows))

@@ -60,7 +60,8 @@ func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (
 	return metricModel{m}, nil
 }
 
-// divided returns a split in which valid has a sixth of the documents of each class.
+// divided splits documents into training and validation sets. valid has a sixth of the documents of
+// each class.
 func divided(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 	var rows, classes []int
 	for i := range c.Documents.Rows() {
@@ -84,8 +85,8 @@ func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.Opti
 	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
-// columns returns the number of columns with values. If columns are numbered from 1, column 0 has
-// no values.
+// columns returns the number of columns with values. In files that number columns from 1, column 0
+// has none.
 func (m metricModel) columns() int {
 	has := make([]bool, m.Columns)
 	count := 0

@@ -1,6 +1,6 @@
-// Package lmnn implements large margin nearest neighbours, a method of metric learning. With D(x,
-// y) = ‖L(x - y)‖², the k target neighbours j of each document i are the nearest documents of its
-// class before training. L minimises
+// Package lmnn implements metric learning by large margin nearest neighbours. With D(x, y) = ‖L(x -
+// y)‖², the k target neighbours j of each document i are the nearest documents of its class before
+// training. L minimises
 //
 //	ε(L) = (1-μ) Σ_ij D(i, j) + μ Σ_ij Σ_l max(0, 1 + D(i, j) - D(i, l))
 //
@@ -8,8 +8,8 @@
 // The energy of a class for a document is the increase of ε if the document is added with that
 // class and all targets stay the same. The predicted class has the smallest energy.
 //
-// L-BFGS minimises ε in L. Each round includes only the documents l close enough to violate a
-// margin. Scaling the documents scales L, but doesn't change ε.
+// L-BFGS minimises ε in L. Each round of L-BFGS includes only documents l that are close enough to
+// violate a margin. If the documents are scaled, only the scale of L changes.
 //
 // Source: Weinberger and Saul, Distance metric learning for large margin nearest neighbor
 // classification, JMLR 10 (2009).
@@ -39,7 +39,7 @@ type Settings struct {
 	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"min. relative gain of a round"`
 
-	// Iterations is the maximum number of iterations, which auto selects on held-out documents.
+	// Iterations is the maximum number of iterations; auto selects it on held-out documents.
 	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"maximum number of iterations"`
 }
 
@@ -78,7 +78,7 @@ type Model struct {
 	Classes  []string // class names
 
 	Columns    int       // number of columns of the documents
-	Transform  []float64 // L, Columns × Columns, in row-major order
+	Transform  []float64 // L, Columns × Columns, row-major
 	Documents  []float32 // x, in row-major order
 	Labels     []int32   // class of each document
 	Targets    []int32   // K targets per document; -1 if a class has too few documents
@@ -95,8 +95,8 @@ func (m *Model) Bytes() int64 {
 	return 8*int64(len(m.Transform)) + 4*int64(len(m.Documents)+len(m.Labels)+len(m.Targets))
 }
 
-// Validate returns an error for the first violation: settings out of range, inconsistent array
-// lengths, infinite values or NaN, or unknown classes and targets.
+// Validate returns an error if settings are out of range, array lengths are inconsistent, values
+// are infinite or NaN, or classes or targets are unknown.
 func (m *Model) Validate() error {
 	s, err := m.Settings.resolve()
 	if err != nil {
@@ -134,7 +134,6 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// dense returns documents as a row-major float32 matrix.
 func dense(docs *sparse.CSR, columns int) []float32 {
 	out := make([]float32, docs.Rows()*columns)
 	for i := range docs.Rows() {
@@ -148,7 +147,7 @@ func dense(docs *sparse.CSR, columns int) []float32 {
 	return out
 }
 
-// wide returns documents of d columns as a float64 matrix.
+// wide converts documents with d columns to a float64 matrix.
 func wide(x []float32, d int) *mat.Dense {
 	out := make([]float64, len(x))
 	for i, v := range x {

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// problem is the minimisation of ε for the documents x.
+// problem is the optimisation problem: minimise ε for the documents x.
 type problem struct {
 	x       *mat.Dense // documents as rows
 	y       []int32
@@ -18,22 +18,20 @@ type problem struct {
 	k       int
 	push    float64
 	workers int
-	soft    float64          // losses below soft are smoothed to loss²/(2 soft), others to loss - soft/2
-	room    int64            // maximum number of pairs within reach; 0 for no limit
-	near    [][]int32        // for each document, the documents of other classes within reach
+	soft    float64          // smooths losses: loss²/(2 soft) below soft, else loss - soft/2
+	room    int64            // maximum number of pairs in near; 0 for no limit
+	near    [][]int32        // for each document, documents of other classes, see reach
 	slopes  [parts][]float64 // gradients with respect to z, one per range of documents
 
-	// look, if not nil, is called with L after each iteration. If it returns an error, the search
-	// ends.
+	// look, if not nil, is called with L after each iteration. An error ends the optimisation.
 	look  func(ctx context.Context, iterations int, l []float64) error
 	ended error
 }
 
-// parts is the number of ranges of documents. The sums of all ranges are added in a fixed order, so
-// that the bits don't depend on the number of workers.
+// parts is the number of ranges into which documents are divided. Sums over ranges are added in a
+// fixed order, so that bits don't depend on the number of workers.
 const parts = 16
 
-// each calls f for each range of documents.
 func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) error {
 	n := len(p.y)
 	return run.Tasks(ctx, p.workers, parts, func(ctx context.Context, _, part int) error {
@@ -41,16 +39,16 @@ func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) erro
 	})
 }
 
-// notify calls look after an iteration. Once look has returned an error, it isn't called again.
+// notify calls look, unless an earlier call has returned an error.
 func (p *problem) notify(ctx context.Context, iterations int, l []float64) {
 	if p.look != nil && p.ended == nil {
 		p.ended = p.look(ctx, iterations, l)
 	}
 }
 
-// value returns ε at L = w, restricted to pairs within reach. It sets g to the gradient 2 Σ c_ab
-// (z_a - z_b)(x_a - x_b)ᵀ, where z = Lx. The weights of the squared distances in ε are c_ab. Both w
-// and g are in row-major order.
+// value returns ε at L = w, restricted to pairs in near. It sets g to the gradient 2 Σ c_ab (z_a -
+// z_b)(x_a - x_b)ᵀ, where z = Lx, and c_ab is the weight of D(a, b) in ε. w and g are in row-major
+// order.
 func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	if p.ended != nil {
 		return 0, p.ended
@@ -68,7 +66,7 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 		slope, weights := p.slopes[part], make([]float64, n)
 		clear(slope)
 		distances, pulls := make([]float64, p.k), make([]float64, p.k)
-		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) to a, and subtracts it from b
+		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) to the slope of a, and subtracts it from b's
 			weight *= 2
 			floats.AddScaled(slope[a*d:(a+1)*d], -weight, z.RawRowView(b))
 			floats.AddScaled(slope[b*d:(b+1)*d], -weight, z.RawRowView(a))
@@ -140,8 +138,8 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	return sum, nil
 }
 
-// neighbours sets targets to the nearest documents of the same class, using distances between rows
-// of z. Ties are broken by index.
+// neighbours sets targets to the nearest documents of the same class, by distance between rows of
+// z. Ties are broken by index.
 func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 	p.targets = make([]int32, len(p.y)*p.k)
 	return p.each(ctx, func(_, lo, hi int) error {

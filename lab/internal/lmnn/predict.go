@@ -62,14 +62,14 @@ func (m *Model) PredictBytes(documents int) int64 {
 // predictingNumbers returns the number of float64 values that Predict holds in memory.
 func predictingNumbers(rows, tests, columns int) int64 { return 2 * int64(rows+tests) * int64(columns) }
 
-// energy computes energies for one document at a time.
+// energy computes the energies of the classes for one document at a time.
 type energy struct {
 	m         *Model
 	s         Settings
 	margins   []float64 // 1 + distance of each target; -Inf if there is no target
 	distances []float64
-	own       []*nearest // nearest documents of each class
-	pushed    []float64  // increase in the loss of each class's documents that this document causes
+	own       []*nearest // nearest documents, by class
+	pushed    []float64  // increase in the loss of each class's documents caused by the new document
 }
 
 func newEnergy(m *Model, s Settings, margins []float64) *energy {
@@ -83,7 +83,7 @@ func newEnergy(m *Model, s Settings, margins []float64) *energy {
 	return e
 }
 
-// of returns the negative energy of each class for a document, and the predicted class.
+// of returns the negative energy of each class for the document x, and the predicted class.
 func (e *energy) of(x []float64, z *mat.Dense) (values []float64, class int) {
 	for c := range e.own {
 		e.own[c].reset()

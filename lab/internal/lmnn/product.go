@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Products with L take minutes for many documents, and gonum can't be cancelled, so they are
-// computed in pieces. Internally, gonum sums in blocks of blasBlock, unless the result has fewer
-// than four blocks. Pieces follow both rules, so that the bits equal the bits of the whole product.
+// Products with L can take minutes, and gonum doesn't support cancellation, so they are computed in
+// pieces. Internally, gonum sums in blocks of blasBlock, unless the result has fewer than four
+// blocks. Pieces are chosen so that each sum has the same bits as in the whole product.
 const blasBlock = 64
 
 // pieces divides n documents of d columns at multiples of blasBlock, and calls f for each piece. It
@@ -34,7 +34,7 @@ func pieces(ctx context.Context, n, d int, f func(lo, hi int)) error {
 	return nil
 }
 
-// under returns x Lᵀ.
+// under returns x lᵀ.
 func under(ctx context.Context, x, l *mat.Dense) (*mat.Dense, error) {
 	n, d := x.Dims()
 	z := mat.NewDense(n, d, nil)

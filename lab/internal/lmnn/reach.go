@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// norms returns ‖z‖² for each row. Computing ‖a‖² + ‖b‖² - 2⟨a,b⟩ is several times faster than ‖a -
-// b‖², with a rounding error of about 2⁻⁵⁰(‖a‖² + ‖b‖²). [squared] is used if equal distances must
-// compare equal.
+// norms returns the squared norm of each row. With norms, ‖a‖² + ‖b‖² - 2⟨a,b⟩ is several times
+// faster than ‖a - b‖², but has a rounding error of about 2⁻⁵⁰(‖a‖² + ‖b‖²). Use [squared] if equal
+// distances must compare equal.
 func norms(z *mat.Dense) []float64 {
 	n, _ := z.Dims()
 	out := make([]float64, n)
@@ -23,9 +23,9 @@ func norms(z *mat.Dense) []float64 {
 	return out
 }
 
-// reach finds the pairs within reach: for each document, the documents of other classes whose
-// squared distance exceeds a target's margin by less than slack. It returns the number of pairs.
-// Block products preselect candidates.
+// reach sets near at L = w. For each document i, it lists the documents l of other classes with
+// D(i, l) < 1 + slack + D(i, j) for a target j of i. These pairs are called within reach. It
+// returns their number. Block products preselect candidates.
 func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count int64, err error) {
 	n, d := p.x.Dims()
 	z, err := under(ctx, p.x, mat.NewDense(d, d, w))
@@ -68,12 +68,12 @@ func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count 
 	return all.Load(), err
 }
 
-// blocks compares documents, the rows of z, block by block.
+// blocks compares the rows of z, block by block.
 type blocks struct {
 	z             *mat.Dense
 	norms         []float64
 	rows, columns int
-	by, c         []float64 // rows and columns of a block, stored feature by feature
+	by, c         []float64 // rows and columns of a block, transposed
 	dots          []float64
 }
 
@@ -86,9 +86,9 @@ func newBlocks(z *mat.Dense, norms []float64, rows int) *blocks {
 }
 
 // below calls visit for rows lo <= i < hi and, in ascending order, for all columns l whose squared
-// distance may be below the row's limit. In any order of summation, an inner product of d numbers
-// has an error of at most d·2⁻⁵³‖a‖‖b‖. So squared distances computed in two orders differ by at
-// most 2d·2⁻⁵³(‖a‖² + ‖b‖²) plus several units of 2⁻⁵³.
+// distance from i may be below the limit of i. In any order of summation, an inner product of d
+// numbers has an error of at most d·2⁻⁵³‖a‖‖b‖. So squared distances computed in two orders differ
+// by at most 2d·2⁻⁵³(‖a‖² + ‖b‖²) plus several units of 2⁻⁵³.
 func (b *blocks) below(ctx context.Context, lo, hi int, limits []float64, visit func(i, l int)) error {
 	n, d := b.z.Dims()
 	wrong := 4 * float64(d+8) * 0x1p-53

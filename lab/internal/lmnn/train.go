@@ -13,17 +13,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// These are the initial and the maximum number of iterations per round. Each round updates the
-// pairs within reach. The first rounds are short, because the metric changes most at the beginning.
+// These are the initial and the maximum number of iterations per round. After each round, the pairs
+// within reach are updated. The first rounds are short, because the metric changes most at first.
 const (
 	firstIterations = 2
 	roundIterations = 30
 )
 
-// Train learns a metric from a corpus of vectors with few columns. Documents that don't have
-// exactly one class are ignored. The result is the same bit for bit for any number of workers.
-// Training takes about ten rounds, and the time of a round is quadratic in the number of documents.
-// Memory is 21 times the documents plus 22 times L, in float64, plus 4 bytes per pair within reach.
+// Train learns a metric from a corpus of vectors. Documents that don't have exactly one class are
+// ignored. The result is the same bit for bit for any number of workers. Training takes about ten
+// rounds, each with a time quadratic in the number of documents. Memory is 21 times the documents
+// plus 22 times L, in float64, plus 4 bytes per pair within reach.
 //
 // Train fails if settings are out of range. It fails if there are more than MaxColumns columns or
 // fewer than two classes, or if no class has two documents. It fails within a second after ctx is
@@ -41,7 +41,8 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 }
 
 // prepare returns a problem with the documents that have exactly one class, their scale factor by,
-// and a model with L = 1. The number of documents classified during training is tests.
+// and a model in which L is the identity matrix. tests is the number of documents to be classified
+// during training.
 func prepare(
 	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
 ) (_ *problem, _ *Model, by float64, _ error) {
@@ -79,7 +80,7 @@ func prepare(
 	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
 	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: run.Workers(o.Workers)}
 	if o.MemoryBytes > 0 {
-		p.room = (o.MemoryBytes-8*numbers)/8 + somePairs*int64(len(rows)) // append may double the lists
+		p.room = (o.MemoryBytes-8*numbers)/8 + somePairs*int64(len(rows)) // append may double memory
 	}
 	unit := mat.NewDense(m.Columns, m.Columns, nil)
 	for i := range m.Columns {
@@ -134,8 +135,8 @@ func scaled(l []float64, by float64) []float64 {
 	return out
 }
 
-// scale returns the factor by which documents are scaled. Targets then have a mean squared distance
-// of 4, so that a margin of 1 is neither negligible nor dominant.
+// scale returns the factor by which documents must be scaled so that targets have a mean squared
+// distance of 4. A margin of 1 is then neither negligible nor dominant.
 func (p *problem) scale() float64 {
 	sum, count := 0.0, 0.0
 	for t, j := range p.targets {
@@ -150,8 +151,8 @@ func (p *problem) scale() float64 {
 	return 1
 }
 
-// soft lists the successive widths over which the kinks of ε are smoothed. L-BFGS would stop too
-// early at kinks.
+// soft lists the values of problem.soft for successive optimisations. Without smoothing, L-BFGS
+// would stop too early at kinks of ε.
 var soft = []float64{1, 0.2, 0.05, 0.01, 0.002}
 
 // learn minimises ε, starting from m.Transform.
@@ -176,8 +177,9 @@ func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
 	return err
 }
 
-// rounds runs rounds of L-BFGS over the pairs within reach. If pairs that come within reach
-// increase ε, the round is undone, and the next rounds are shorter and include more pairs.
+// rounds runs rounds of L-BFGS on the pairs within reach. If ε increases because of pairs that
+// weren't within reach, the round is undone. The next rounds are then shorter and include more
+// pairs.
 func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 	slack, most := 1.0, roundIterations
 	if m.Iterations == 0 {
@@ -208,7 +210,7 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 		}
 		if found.Gradient == 0 && found.Iterations > 0 {
 			// With one column, a first step of length 1 can lead to L = 0, where the gradient is 0.
-			// In this case, halve L.
+			// In this case, use L/2.
 			for i, v := range m.Transform {
 				next[i] = v / 2
 			}
@@ -229,7 +231,7 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 		case gained > m.Settings.Tolerance*m.Value:
 			most = min(2*most, roundIterations)
 		case value == found.Value || most == 1:
-			return nil // no other pair has come within reach
+			return nil // the pairs within reach were complete
 		default:
 			most, slack = max(most/2, 1), 2*slack
 			if near, err = p.reach(ctx, m.Transform, slack); err != nil {

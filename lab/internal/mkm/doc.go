@@ -1,5 +1,5 @@
-// Package mkm implements multilayer kernel machines. These consist of layers of feature selection
-// and kernel principal components, and a classifier on the features of the last layer.
+// Package mkm implements multilayer kernel machines: layers of feature selection and kernel
+// principal component analysis, with a classifier on the features of the last layer.
 //
 // The input x of each layer is the output of the previous layer or, in the first layer, the
 // documents. Each layer
@@ -9,12 +9,12 @@
 //     is z_i(t) = s (Σ_j k(t, xⱼ) a_ij - b_i), where s scales the mean of ‖z‖² to 1 on the documents x
 //     from which the components were computed.
 //
-// After a final selection, the features of the last layer are classified by a learnt metric
-// (package lmnn), nearest neighbours (package width) or support vector machines (package svm).
+// Features of the last layer are also selected. The classifier uses a learnt metric (package lmnn),
+// nearest neighbours (package width) or support vector machines (package svm).
 //
 // Widths are selected on held-out documents, layer by layer. The candidates are 10, 20, … up to 300
-// features (or all Components), each with 1 to 15 neighbours. The combination with the fewest
-// errors is selected. Afterwards, all layers and the classifier are fitted to all documents.
+// features (or all Components), each with 1 to 15 neighbours. The candidate with the fewest errors
+// is selected. Afterwards, all layers and the classifier are fitted to all documents.
 //
 // The scale s keeps values within the range of float32, so that a gamma of about 1 suits Gaussian
 // kernels. Arc-cosine kernels, neighbours and metrics don't depend on s.

@@ -57,7 +57,8 @@ func describe(f *archive.File, m *Model) {
 	archive.Array(f, "voters", &q.Features, voters, width)
 }
 
-// describeLayers describes the headers of layers. The returned function describes their contents.
+// describeLayers describes the headers of layers. It returns a function that describes the
+// contents.
 func describeLayers(f *archive.File, to *[]*Layer) (contents func()) {
 	var layers []inner
 	for _, l := range *to {
@@ -98,7 +99,7 @@ func describeSettings(f *archive.File, s *Settings) {
 	f.Optional("seed", &s.Seed)
 }
 
-// layerForm describes the format of a layer, which is a nested file.
+// layerForm describes the format of a layer, which is a file nested in the model file.
 var layerForm = archive.Format[Layer]{
 	Package: "mkm", Name: "gram mkm layer ",
 	Validate: func(l *Layer) error { return l.validate(0) },

@@ -14,14 +14,14 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// model trains the model of a level, except its layers.
+// model trains classifier f on the features of a level, and returns the model.
 func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err error) {
 	l := lv.number
 	m = &Model{
 		Origin: archive.OriginOf(t.c, t.digest), Settings: t.s, Choices: slices.Clone(t.choices[:l+1]),
 	}
 	m.Documents = lv.n
-	for i := range m.Choices { // only Choices[l] has the Steps of this model
+	for i := range m.Choices { // keep Steps only for the level of this classifier
 		if c := &m.Choices[i]; i < l || f != Metric {
 			c.Steps, c.StepsWrong = 0, 0
 		}
@@ -66,7 +66,6 @@ func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err
 	return m, err
 }
 
-// metric returns the options for training a metric.
 func (t *training) metric(lv *level) lmnn.Options {
 	return lmnn.Options{
 		Workers: t.o.Workers, MemoryBytes: t.left(lv.x.Bytes()),
@@ -74,7 +73,7 @@ func (t *training) metric(lv *level) lmnn.Options {
 	}
 }
 
-// steps selects the number of iterations of the metric on the held-out documents.
+// steps selects the number of iterations for training a metric, on the held-out documents.
 func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 	test := t.corpus(lv.gather(lv.n, len(lv.y)).csr(), lv.y[lv.n:], len(lv.y)-lv.n)
 	found, err := lmnn.Choose(ctx, t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), test, lmnn.Settings{}, t.metric(lv))
@@ -89,7 +88,7 @@ func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 // cValues lists the candidates for C, in multiples of 1 / mean k(x, x).
 var cValues = []float64{1, 10, 100}
 
-// price selects C on the held-out documents. Ties are broken by the smallest C.
+// price selects C on the held-out documents. Ties go to the smallest C.
 func (t *training) price(ctx context.Context, lv *level) (best float64, err error) {
 	train, test := t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), lv.gather(lv.n, len(lv.y)).csr()
 	least := math.MaxInt
@@ -125,7 +124,8 @@ func (t *training) price(ctx context.Context, lv *level) (best float64, err erro
 	return best, err
 }
 
-// machines calls train with an SVM problem, settings without C, and 1 / mean k(x, x).
+// machines prepares an SVM problem, and calls train with the problem, settings without C, and 1 /
+// mean k(x, x).
 func (t *training) machines(
 	ctx context.Context, lv *level, c *corpus.Corpus, train func(*svm.Problem, svm.Settings, float64) error,
 ) error {

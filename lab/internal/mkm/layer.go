@@ -16,17 +16,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Layer is a fitted layer. A document t, represented by the features of the previous layer, is
-// mapped to the features Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], 0 <= i < w = len(Offsets), where x
-// are the documents of Base.
+// Layer is a fitted layer. It maps a document t, represented by features of the previous layer, to
+// the features Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], 0 <= i < w = len(Offsets). The xⱼ are the
+// documents in Base.
 type Layer struct {
 	Kernel     string
 	Embedder   *sparse.Embedder
 	Base       *sparse.CSR // documents, represented by the features of the previous layer
 	Map        []float64   // in row-major order
 	Offsets    []float64
-	Components []int32 // principal component of each feature, from 0; features in descending order of information
-	Explained  float64 // fraction of the variance of Base that the components explain
+	Components []int32 // index of each feature's principal component; the most informative feature is first
+	Explained  float64 // fraction of the variance of Base explained by the components
 }
 
 // Width returns the number of features.
@@ -41,8 +41,8 @@ type fitted struct {
 	features []float32 // features of all documents, in row-major order
 }
 
-// fit fits a layer to the first n documents of x, and computes the features of all documents. The
-// argument rows contains the indices of these documents in the corpus.
+// fit fits a layer to the first n documents of x, and computes the features of all documents in x.
+// rows contains their indices in the corpus.
 func (t *training) fit(
 	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int, rows []int,
 ) (_ *fitted, err error) {
@@ -51,7 +51,7 @@ func (t *training) fit(
 		var value *sparse.ValueError
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case level == 1 && errors.As(err, &value): // value.Row is an index in x, so convert it
+		case level == 1 && errors.As(err, &value): // convert value.Row, an index into x
 			value.Row = rows[value.Row]
 			err = fmt.Errorf("mkm: layer 1, %s: %w", spec, err)
 		case errors.As(err, &value):
@@ -79,7 +79,8 @@ func (t *training) fit(
 	return out, nil
 }
 
-// find computes the components of a layer. The caller must close the engine of the result.
+// find computes the principal components of a layer. The caller must close the engine of the
+// result.
 func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int) (_ *running, err error) {
 	first := run.Numbers(0, n)
 	l := &Layer{Kernel: k.String(), Embedder: k.Embedding().Fit(x.SelectRows(first))}
@@ -128,7 +129,7 @@ func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *spar
 	return &running{layer: l, engine: e, kernel: k, a: a, workers: t.o.Workers}, nil
 }
 
-// base returns a random sample of documents for computing components, in ascending order.
+// base draws the documents from which components are computed. Their indices are ascending.
 func (t *training) base(n int) []int {
 	r := rand.New(rand.NewPCG(t.s.Seed, 0x6d6b6d))
 	base := r.Perm(n)[:min(n, t.s.Base)]
@@ -136,7 +137,7 @@ func (t *training) base(n int) []int {
 	return base
 }
 
-// keep returns a copy of the layer that has only the listed features, in this order.
+// keep returns a copy of the layer with only the listed features, in this order.
 func (l *Layer) keep(columns []uint32) *Layer {
 	out := *l
 	out.Map, out.Offsets, out.Components = make([]float64, 0, l.Base.Rows()*len(columns)), nil, nil

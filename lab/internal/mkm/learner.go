@@ -107,7 +107,7 @@ func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.
 	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
-// levelRow describes a level in a report. The documents are level 0.
+// levelRow describes a level in a report. Level 0 is the documents.
 type levelRow struct {
 	Level     int     `json:"level"`
 	Kernel    string  `json:"kernel,omitempty"`
@@ -115,7 +115,7 @@ type levelRow struct {
 	Width     int     `json:"width"`
 	K         int     `json:"k,omitempty"`
 	Wrong     int     `json:"wrong"`
-	Chosen    int     `json:"chosen_on"` // number of documents
+	Chosen    int     `json:"chosen_on"` // number of held-out documents
 	Steps     int     `json:"steps,omitempty"`
 	Missed    int     `json:"wrong_by_metric,omitempty"`
 	Explained float64 `json:"explained,omitempty"`

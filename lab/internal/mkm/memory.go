@@ -47,8 +47,9 @@ func (t *training) left(stage int64) int64 {
 	return max(t.o.MemoryBytes-t.held(models)-stage, 1)
 }
 
-// bytes returns the memory of a training run in bytes, without the pairs within reach of a margin.
-// It is the maximum over the stages of all levels, and includes the models trained so far.
+// bytes returns the memory of a training run in bytes: the maximum over the stages of all levels,
+// including the models trained so far. It doesn't include the pairs within reach of a margin
+// (package lmnn).
 func (t *training) bytes() (most int64) {
 	n, docs, workers := len(t.y), t.c.Documents, run.Workers(t.o.Workers)
 	b := min(n, t.s.Base)
@@ -57,7 +58,7 @@ func (t *training) bytes() (most int64) {
 		lengths[i] = docs.Offsets[i+1] - docs.Offsets[i]
 	}
 	slices.Sort(lengths)
-	values := int64(0) // number of values in the longest documents, which could all be in Base
+	values := int64(0) // number of values in Base if it has the longest documents
 	for _, length := range lengths[n-b:] {
 		values += length
 	}

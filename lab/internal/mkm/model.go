@@ -17,11 +17,11 @@ import (
 type Model struct {
 	Settings Settings
 
-	archive.Origin          // includes the number of training documents
-	Choices        []Choice // indexed by level; len(Layers) + 1 entries
+	archive.Origin
+	Choices []Choice // indexed by level; len(Layers) + 1 entries
 
-	// Columns are the selected features of the documents, the most informative feature first. It is
-	// nil if there is a layer and all features are selected.
+	// Columns lists the selected features of the documents, the most informative feature first. It
+	// is nil if there is a layer and all features are selected.
 	Columns []uint32
 	Layers  []*Layer
 
@@ -57,9 +57,8 @@ func (m *Model) Bytes() int64 {
 	return bytes
 }
 
-// Validate returns an error for the first violation: settings out of range, layers with
-// inconsistent numbers of features, infinite values or NaN, or a classifier that doesn't match the
-// settings, features or classes.
+// Validate returns an error if settings are out of range, numbers of features are inconsistent,
+// values are infinite or NaN, or the classifier doesn't match the settings, features or classes.
 func (m *Model) Validate() error {
 	s, _, err := m.Settings.resolve()
 	if err != nil {
@@ -102,7 +101,7 @@ func (m *Model) Validate() error {
 
 func (m *Model) validateFinal(s Settings) error {
 	w := m.Width()
-	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // which classifiers are set, indexed by Final
+	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // indexed by Final
 	for f, there := range found {
 		if there != (Final(f) == s.Final) {
 			return fmt.Errorf("mkm: presence of classifier %s is %t, but only %s must be present", Final(f), there, s.Final)
@@ -158,7 +157,7 @@ func (m *Model) class(name string) int {
 	return -1
 }
 
-// validate checks a layer with the given number of input features; 0 allows any number.
+// validate checks a layer with below input features; 0 allows any number.
 func (l *Layer) validate(below int) error {
 	if l == nil || l.Base == nil || l.Embedder == nil {
 		return errors.New("the layer is missing")
@@ -198,10 +197,10 @@ func (l *Layer) validate(below int) error {
 }
 
 // Predict classifies documents. The predicted class has the largest decision value: the negative
-// energy of a metric, the decision value of an SVM, or 1 for the class that neighbours vote for.
-// Columns must be numbered as in the training corpus. The result is the same bit for bit for any
-// number of workers. Predict fails if an embedding doesn't support a value, if memory is
-// insufficient, and soon after ctx is done.
+// energy for a metric, the decision value of an SVM, or 1 for the class with the most votes of
+// neighbours. Columns must be numbered as in the training corpus. The result is the same bit for
+// bit for any number of workers. Predict fails if an embedding doesn't support a value, if memory
+// is insufficient, and soon after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	found, err := PredictAll(ctx, []*Model{m}, docs, o)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// PredictAll is like [Model.Predict] for several models. Layers shared by consecutive models, such
-// as the models of [Path], are computed once.
+// PredictAll is like [Model.Predict] for several models. If consecutive models share layers, like
+// the models of [Path], the features are computed once.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
-	need, said := int64(0), int64(0) // said is the memory of the previous models' predictions
+	need, said := int64(0), int64(0) // said is the memory for the predictions of previous models
 	for _, m := range models {
 		need = max(need, said+m.held(docs.Rows())+m.predicting(docs.Rows(), run.Workers(o.Workers)))
 		said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
@@ -78,10 +78,10 @@ func (m *Model) predicting(rows, workers int) (most int64) {
 		s := m.Machines.Support
 		most = max(most, engine.NewBytes(s.Rows(), m.Machines.Embedder.Cols(), s.NNZ()))
 	}
-	return most + int64(workers)<<20 // includes scratch memory of the workers
+	return most + int64(workers)<<20 // includes a MiB of scratch memory per worker
 }
 
-// predictor caches the features of the documents in each layer of the last model.
+// predictor caches the documents' features in each layer of the last model.
 type predictor struct {
 	o       Options
 	columns []uint32
@@ -120,7 +120,7 @@ func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (t
 	return p.values[len(p.values)-1], nil
 }
 
-// apply computes the features of documents.
+// apply computes the features of the documents x.
 func (l *Layer) apply(ctx context.Context, level int, x *sparse.CSR, o Options) (table, error) {
 	r, err := l.open(ctx, o)
 	if err != nil {
@@ -179,8 +179,7 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows
 	return nil
 }
 
-// take copies the predictions of a classifier. It may have fewer classes than m, or in a different
-// order.
+// take copies the predictions of a classifier, whose classes may be fewer or in a different order.
 func (m *Model) take(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
 	to := make([]int, len(classes))
 	for c, name := range classes {

@@ -38,15 +38,15 @@ const (
 // Settings describes a model. The zero value trains a metric on selected features of the documents,
 // without layers.
 type Settings struct {
-	// Layers lists the kernel specifications, first layer first. After the first layer, a kernel
-	// without an embedding uses the features unchanged.
+	// Layers lists the kernel specifications, first layer first. A kernel after the first layer
+	// that specifies no embedding uses the features unchanged.
 	Layers []string
 
-	// Widths lists the maximum numbers of selected features, first of the documents, then of each
+	// Widths lists the maximum numbers of selected features, for the documents and then for each
 	// layer. A single number applies to all levels. Default: selected on held-out documents.
 	Widths []int
 
-	Whole      bool // selects all features; Widths must be empty
+	Whole      bool // use all features; Widths must be empty
 	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"maximum number of components per layer"`
 
 	// Base is the number of random documents from which components are computed.
@@ -55,14 +55,14 @@ type Settings struct {
 	Parts int `param:"part" default:"6" min:"2" help:"hold out 1/N of the documents for auto"`
 
 	Final  Final   `param:"final" max:"2" help:"final classifier; svm uses -kernel (arccos:n=1)"`
-	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"` // auto: see [lmnn.Choose]
+	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"` // auto: [lmnn.Choose]
 	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"neighbours of final=knn"`
 	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of Machines
 	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
 
-	Seed uint64 // seed for the held-out documents, Base, and the computation of components
+	Seed uint64 // random seed for held-out documents, Base, and principal components
 
-	tolerance float64 // tolerance of components, for tests
+	tolerance float64 // tolerance of the principal components, for tests
 }
 
 // resolve checks the settings and fills in defaults.
@@ -110,7 +110,7 @@ func parse(spec string, l int) (kernel.Kernel, error) {
 // widest returns the maximum width that selection tries.
 func (s *Settings) widest() int { return max(s.Components, 300) }
 
-// width returns the width of a level, or 0 if it must be selected.
+// width returns the setting for the width of a level, or 0 if the width must be selected.
 func (s *Settings) width(level int) int {
 	switch len(s.Widths) {
 	case 0:
@@ -121,7 +121,7 @@ func (s *Settings) width(level int) int {
 	return s.Widths[level]
 }
 
-// Validate returns an error for invalid settings.
+// Validate returns an error if a setting is invalid.
 func (s Settings) Validate() error {
 	_, _, err := s.resolve()
 	return err
@@ -138,8 +138,8 @@ type Options struct {
 	Chosen func(Choice) // callback for the choice of each level; may be nil
 }
 
-// Choice is the selected width of a level. Wrong is the number of held-out documents that nearest
-// neighbours misclassify with these features.
+// Choice is the selected width of a level. Wrong is the number of held-out documents that a
+// nearest-neighbour classifier with these features misclassifies.
 type Choice struct {
 	Level     int    // 0 for the documents, otherwise the layer, from 1
 	Kernel    string // kernel of the layer
@@ -149,8 +149,8 @@ type Choice struct {
 	Wrong     int    // number of misclassified documents
 	Documents int    // number of held-out documents; 0 if nothing was selected
 
-	Steps      int `json:",omitempty"` // number of iterations of a metric, if selected
-	StepsWrong int `json:",omitempty"` // number of documents misclassified by the metric
+	Steps      int `json:",omitempty"` // number of iterations for a metric, if selected
+	StepsWrong int `json:",omitempty"` // number of held-out documents misclassified by the metric
 }
 
 // String describes the choice.

@@ -18,14 +18,14 @@ import (
 
 // Train trains a model on the documents that have exactly one class. It neither changes nor retains
 // the corpus. With n documents, b documents in Base and p Components, a layer takes about ten
-// products of b²p operations, and bnp operations for the projection. Selecting widths takes
-// n²p/Parts. Memory is 24 np bytes plus the components and the classifier. The model is the same
-// bit for bit for any number of workers. If a layer's matrix exceeds MemoryBytes, sums are rounded
-// differently, see pca.Fit.
+// products of b²p operations each, and bnp operations for the projection. Selecting widths takes
+// n²p/Parts operations. Memory is 24 np bytes plus the components and the classifier. The model is
+// the same bit for bit for any number of workers. If a layer's matrix exceeds MemoryBytes, sums are
+// rounded differently, see pca.Fit.
 //
-// Train fails if settings are invalid, if there are fewer than two classes, or if a kernel can't
-// distinguish documents. It fails if an embedding or classifier doesn't support a value. It also
-// fails if memory is insufficient, and within a second after ctx is done.
+// Train fails if settings are invalid, if there are fewer than two classes, or if a kernel doesn't
+// distinguish the documents. It fails if an embedding or classifier doesn't support a value. It
+// also fails if memory is insufficient, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	models, err := train(ctx, c, s, []Final{s.Final}, o, len(s.Layers))
 	if err != nil {
@@ -34,9 +34,9 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return models[0], nil
 }
 
-// Path trains a model for each number of layers, beginning with from, and for each classifier, in
-// this order. Each model equals the result of [Train], but layers are trained only once. It fails
-// if Train fails.
+// Path trains a model for each number of layers, starting with from, and for each classifier in
+// finals, in this order. Each model equals the result of [Train], but layers are trained only once.
+// It has the errors of Train.
 func Path(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {
@@ -59,7 +59,7 @@ type training struct {
 	from    int // first level with a classifier
 
 	choices []Choice  // indexed by level
-	cValues []float64 // C of SVMs, indexed by level; 0 if there is no SVM
+	cValues []float64 // C for SVMs, indexed by level; 0 if there is no SVM
 	models  []*Model
 	columns []uint32 // selected features of the documents
 }
@@ -92,7 +92,7 @@ func train(
 		}
 	}
 	t.choices, t.cValues = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
-	// run.Tasks turns a panic into an error.
+	// Use run.Tasks to convert a panic to an error.
 	err = run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return t.run(ctx) })
 	return t.models, err
 }
@@ -114,7 +114,7 @@ func (t *training) run(ctx context.Context) error {
 	return t.pass(ctx, all, nil, t.finish)
 }
 
-// take sets the training documents to the documents with exactly one class.
+// take selects the documents with exactly one class as training documents.
 func (t *training) take(c *corpus.Corpus) error {
 	if name, twice := archive.Repeated(c.Classes); twice {
 		return fmt.Errorf("mkm: %s has two classes named %q", c.Source, name)
@@ -152,21 +152,19 @@ func (t *training) divide() (fit, valid []int) {
 	return holdout.Split(classes, t.c.Groups, t.s.Parts, t.s.Seed)
 }
 
-// level holds the documents, represented by the features of a level. Layers are fitted to the first
-// n documents.
+// level holds the documents at a level of the model. Layers are fitted to the first n documents.
 type level struct {
 	number  int
 	n       int
-	x       *sparse.CSR // documents; after level 0, represented by all features
+	x       *sparse.CSR // documents; after level 0, as features of the last layer
 	y       []int32
-	columns []uint32 // features, most informative first; later only the selected features
-	layers  []*Layer // previous layers
-	last    *fitted  // layer that computed x
+	columns []uint32 // features, most informative first; only selected features after selection
+	layers  []*Layer // layers before last, with selected features
+	last    *fitted  // layer that computed x; nil at level 0
 }
 
-// pass fits the layers to the documents fit, and applies the layers to fit and valid. For each
-// level, it calls each after ranking the features. The function each returns the number of features
-// to select.
+// pass fits the layers to the documents fit, and applies them to fit and valid. At each level, it
+// ranks the features, and calls each, which returns the number of features to select.
 func (t *training) pass(
 	ctx context.Context, fit, valid []int, each func(context.Context, *level) (int, error),
 ) error {
@@ -201,7 +199,8 @@ func (t *training) pass(
 	}
 }
 
-// order ranks the features of a level by mutual information, unless all features are selected.
+// order sets the columns of a level to all features, ranked by mutual information unless Whole is
+// set.
 func (t *training) order(ctx context.Context, lv *level) error {
 	if t.s.Whole {
 		lv.columns, _ = lv.x.TermFrequencies()
@@ -252,7 +251,7 @@ func (t *training) widths(lv *level) (widths []int) {
 	return append(widths, most)
 }
 
-// choose selects width, number of neighbours, iterations of a metric, and C of a level.
+// choose selects the width, number of neighbours, iterations for a metric, and C for a level.
 func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	widths := t.widths(lv)
 	most := widths[len(widths)-1]
@@ -292,10 +291,10 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	return choice.Width, nil
 }
 
-// finish trains the models of a level for the selected width.
+// finish trains the models of a level with the selected width.
 func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	choice := &t.choices[lv.number]
-	w := min(choice.Width, len(lv.columns)) // a level fitted to all documents may have fewer features
+	w := min(choice.Width, len(lv.columns)) // fitted to all documents, a layer may have fewer features
 	if t.s.Whole || t.s.width(lv.number) > 0 {
 		w = t.widths(lv)[0] // or more features
 	}

@@ -75,7 +75,7 @@ func (c *command) choose(args []string) ([]string, error) {
 	for _, row := range params.Help(c.settings) {
 		help := row.Help[:strings.LastIndex(row.Help, ": ")]
 		value := fmt.Sprint(params.Get(c.settings, row.Name))
-		if len(value) > 85 && !strings.Contains(value, ",") { // text without commas can't be wrapped
+		if len(value) > 85 && !strings.Contains(value, ",") { // tables wrap text only at commas
 			value = value[:85] + "…"
 		}
 		all = append(all, fmt.Sprintf("%s=%s (%s)", row.Name, value, help))
@@ -94,7 +94,7 @@ func (c *command) list() string {
 	return b.String()
 }
 
-// check sets the settings of the experiment.
+// check parses the settings of the experiment.
 func (c *command) check() error {
 	if c.chosen == nil && c.f.NFlag() > 0 {
 		return cli.Usagef("the NAME of an experiment must come before the flags")
@@ -149,7 +149,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	return err
 }
 
-// device creates the GPU device and loads the documents. If the GPU isn't used, it returns nil.
+// device opens the GPU and loads the documents, or returns nil if the GPU isn't used.
 func (c *command) device(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 	if c.Job(x.Rows()) != backend.CUDA {
 		return nil, nil

@@ -26,7 +26,7 @@ type Source struct {
 	Form   string // description of the files
 }
 
-// Corpora of the experiments.
+// These are the corpora of the experiments.
 var (
 	WebKB = Source{"webkb", []string{"all.tsv.gz"}, corpus.FormatTSV, "a line class|university<TAB>text for each page " +
 		"of the 4 Universities data set (CMU)"}
@@ -64,16 +64,15 @@ func (r *Run) Require(s Source) error {
 	return nil
 }
 
-// Read reads a file of a corpus.
 func (r *Run) Read(ctx context.Context, s Source, file string, opt corpus.Options) (*corpus.Corpus, error) {
 	stage := "reading " + s.Name + "/" + file
 	opt.Workers, opt.Format = r.Threads(), s.Format
 	opt.Progress = func(p corpus.Progress) { r.Progress(stage, p.Done, p.Total) }
-	opt.MemoryBytes = r.MemoryBytes / 2 // the other half is for the rest of the experiment
+	opt.MemoryBytes = r.MemoryBytes / 2 // the experiment needs the other half
 	return corpus.Read(ctx, filepath.Join(r.Data, s.Name, file), opt)
 }
 
-// readText reads a file and removes the terms that occur in fewer than minDF documents.
+// readText reads a file of texts, without terms that occur in fewer than minDF documents.
 func (r *Run) readText(ctx context.Context, s Source, file int, t Terms, minDF int) (*corpus.Corpus, error) {
 	return r.Read(ctx, s, s.Files[file], corpus.Options{MinDF: minDF, Tokenizer: corpus.Tokenizer{Digits: t.Digits}})
 }
@@ -105,7 +104,8 @@ func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, univers
 	return &pages, universities, nil
 }
 
-// ReadReuters reads the ModApte split. The first n documents of c are the training stories.
+// ReadReuters reads the ModApte split of Reuters-21578. The first n documents of c are the training
+// stories.
 func (r *Run) ReadReuters(ctx context.Context, t Terms) (c *corpus.Corpus, n int, err error) {
 	train, err := r.readText(ctx, Reuters, 0, t, 1)
 	if err != nil {
@@ -118,7 +118,8 @@ func (r *Run) ReadReuters(ctx context.Context, t Terms) (c *corpus.Corpus, n int
 	return t.Apply(Concat(train, test)), train.Documents.Rows(), nil
 }
 
-// ReadNewsgroups reads both sets of 20 Newsgroups, with the terms of the training set.
+// ReadNewsgroups reads the training and the test set of 20 Newsgroups, with the vocabulary of the
+// training set.
 func (r *Run) ReadNewsgroups(ctx context.Context, t Terms) (train, test *corpus.Corpus, err error) {
 	if train, err = r.readText(ctx, Newsgroups, 0, t, t.MinDF); err != nil {
 		return nil, nil, err
@@ -136,15 +137,15 @@ func HasClass(c *corpus.Corpus, i int, class string) bool {
 	return slices.ContainsFunc(c.Labels.Of(i), func(id int32) bool { return c.Classes[id] == class })
 }
 
-// Hash returns the FNV-1a hash of a name. It selects a random number stream.
+// Hash returns the FNV-1a hash of a name, for use as a random seed.
 func Hash(name string) uint64 {
 	h := fnv.New64a()
 	io.WriteString(h, name)
 	return h.Sum64()
 }
 
-// Split returns the positive documents and the other documents, each in random order. The order
-// depends only on seed and name.
+// Split returns the positive documents of docs, and its other documents. Both are shuffled by seed
+// and name.
 func Split(seed uint64, name string, docs []int, positive []bool) (own, others []int) {
 	for i, d := range docs {
 		if positive[i] {

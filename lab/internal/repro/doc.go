@@ -1,5 +1,5 @@
-// Package repro repeats the experiments of the source papers. It contains their shared code. Each
-// paper has a subpackage, such as repro/lafferty.
+// Package repro contains the code shared by experiments of papers. Each paper has a subpackage,
+// such as repro/lafferty.
 //
 // An [Experiment] has settings with a method Run, which returns a [Report] of settings, tables,
 // notes and charts. A [Run] provides the data folder, the CPU or GPU, a seed and progress. A

@@ -16,7 +16,7 @@ type Experiment struct {
 
 // Settings is implemented by the settings of an experiment.
 type Settings interface {
-	// Run runs the experiment. If it returns both a report and an error, the report contains the
-	// completed tables. If a setting is out of range, it returns a usage error.
+	// Run runs the experiment. After an error, the report, if not nil, contains the completed
+	// tables. If a setting is out of range, the error is a usage error.
 	Run(ctx context.Context, r *Run) (*Report, error)
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// List is the value of a setting: distinct positive numbers in ascending order.
+// List is a setting that consists of distinct positive numbers in ascending order.
 type List[T int | float64] []T
 
-// Numbers and Ints are lists.
 type (
 	Numbers = List[float64]
 	Ints    = List[int]
@@ -43,7 +42,7 @@ func (l *List[T]) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Words is the value of a setting: a list of words.
+// Words is a setting that consists of several words.
 type Words []string
 
 // String returns the list in the format of UnmarshalText.
@@ -55,8 +54,8 @@ func (l *Words) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Of returns the words, sorted as in all. If a word isn't in all, it returns a usage error for the
-// setting name.
+// Of returns the words in the order of all. If a word isn't in all, it returns a usage error for
+// the setting name.
 func (l Words) Of(name string, all ...string) (chosen Words, err error) {
 	for _, word := range l {
 		if !slices.Contains(all, word) {
@@ -75,7 +74,7 @@ func OneOf(name, value string, all ...string) error {
 	return err
 }
 
-// Kernels is the value of a setting: a list of kernels.
+// Kernels is a setting that consists of several kernels.
 type Kernels []kernel.Kernel
 
 // String returns the list in the format of UnmarshalText.

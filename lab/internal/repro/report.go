@@ -18,7 +18,7 @@ type Report struct {
 	Experiment string         `json:"experiment"`
 	Paper      string         `json:"paper"`
 	Settings   []Setting      `json:"settings"`
-	Incomplete string         `json:"incomplete,omitempty"` // reason why tables are missing
+	Incomplete string         `json:"incomplete,omitempty"` // reason for missing tables
 	Tables     []*Table       `json:"tables"`
 	Notes      []string       `json:"notes,omitempty"`
 	Charts     []*chart.Chart `json:"-"`
@@ -29,7 +29,7 @@ type Report struct {
 	PeakBytes   int64   `json:"peak_bytes"`
 }
 
-// Setting is a setting or a property of the data, as text.
+// Setting is the name and value of a setting, or of a property of the data.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -45,7 +45,7 @@ func (r *Report) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// Table is a table of a paper with the measured figures.
+// Table is a table of measured figures, usually like a table in a paper.
 type Table struct {
 	Key     string     `json:"key"` // suffix of the file name, such as "1"
 	Title   string     `json:"title"`

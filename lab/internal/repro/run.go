@@ -23,8 +23,8 @@ type Run struct {
 	// Device creates the GPU device, see engine.Options. If nil, the experiment runs on the CPU.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	Tell func(stage string, done, total int64) // progress callback, may be called from any goroutine; nil for none
-	Warn func(message string)                  // warning callback; nil for none
+	Tell func(stage string, done, total int64) // progress callback, called concurrently; may be nil
+	Warn func(message string)                  // warning callback; may be nil
 }
 
 // Threads returns the number of goroutines to use.
@@ -35,7 +35,7 @@ func (r *Run) Threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Kernels returns the assembly routines of the instruction set.
+// Kernels returns the assembly routines for the instruction set.
 func (r *Run) Kernels() (*asm.Kernels, error) {
 	if r.ISA == "" {
 		return asm.Best(), nil
@@ -43,25 +43,26 @@ func (r *Run) Kernels() (*asm.Kernels, error) {
 	return asm.For(asm.ISA(r.ISA))
 }
 
-// Progress reports the progress of a stage. If the total is unknown, total is 0.
+// Progress reports the progress of a stage. total is 0 if unknown.
 func (r *Run) Progress(stage string, done, total int64) {
 	if r.Tell != nil {
 		r.Tell(stage, done, total)
 	}
 }
 
-// Counter returns a function that counts one step of a stage per call, and reports the progress.
+// Counter returns a function that must be called after each of total steps of a stage, and reports
+// the progress.
 func (r *Run) Counter(stage string, total int) func() {
 	var steps atomic.Int64
 	r.Progress(stage, 0, int64(total))
 	return func() { r.Progress(stage, steps.Add(1), int64(total)) }
 }
 
-// programBytes is the memory of a run without corpora, SVM problems and matrices.
+// programBytes is the memory in bytes of a run without corpora, SVM problems and matrices.
 const programBytes = 32 << 20
 
-// Fits returns an error unless the program, engines of the documents and matrices of the given size
-// in bytes fit into the memory limit.
+// Fits returns an error unless the program, engines for docs, and matrices of the given size in
+// bytes fit into the memory limit.
 func (r *Run) Fits(what string, matrices int64, docs ...*sparse.CSR) error {
 	need := matrices + programBytes
 	for _, m := range docs {

@@ -12,7 +12,7 @@ import (
 
 // Outcome is the test result of a classifier.
 type Outcome struct {
-	Right   string // '1' for each correctly classified document, else '0'
+	Right   string // a character per test document: '1' if correctly classified, else '0'
 	Support int    // number of distinct support vectors
 }
 
@@ -22,8 +22,8 @@ func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
 // Percent returns the error rate in percent.
 func (o *Outcome) Percent() float64 { return 100 * float64(o.Wrong()) / float64(len(o.Right)) }
 
-// Against returns the sign test of two outcomes on the same documents. It also returns the number
-// of documents for which only a is right (first) or only b is right (second).
+// Against performs the sign test for two values of Outcome.Right on the same documents. first and
+// second are the numbers of documents that only a and only b classify correctly.
 func Against(a, b string) (test Test, first, second int) {
 	for i := range a {
 		switch {
@@ -36,8 +36,8 @@ func Against(a, b string) (test Test, first, second int) {
 	return SignTest(first, second), first, second
 }
 
-// Session trains and tests classifiers on one corpus with kernels of one embedding. It computes the
-// dot products of training documents only once.
+// Session trains and tests classifiers on one corpus, with kernels that share an embedding. It
+// computes the dot products of training documents only once.
 type Session struct {
 	run    *Run
 	name   string
@@ -49,9 +49,9 @@ type Session struct {
 	pairs   int64        // number of dot products, for the report
 }
 
-// NewSession returns a session that trains on the result of train, which it calls at the first
-// test. Progress messages contain name. The caller already uses held bytes of memory, including the
-// corpus. The session adds its counts to report.
+// NewSession returns a session. The first test calls train to get the training corpus. Progress
+// messages contain name. held is the memory in use by the caller in bytes, including the corpus.
+// The session adds its counts to report.
 func (r *Run) NewSession(name string, train func() *corpus.Corpus, held int64, report *Report) *Session {
 	return &Session{run: r, name: name, train: train, held: held + programBytes, report: report}
 }
@@ -64,7 +64,7 @@ func (c *Session) Close() error {
 	return c.problem.Engine().Close()
 }
 
-// Test trains a classifier and tests it on test, which must have the training vocabulary.
+// Test trains a classifier, and tests it on documents with the vocabulary of the training corpus.
 func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus) (out Outcome, err error) {
 	r := c.run
 	if c.problem == nil {

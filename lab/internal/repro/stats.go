@@ -23,8 +23,8 @@ func Measure(values []float64) Measured {
 
 // Test is the result of a significance test that compares two methods.
 type Test struct {
-	Statistic float64 // t or z; positive if the first method has larger figures
-	P         float64 // p value: probability of a statistic of at least this absolute value, if there is no difference
+	Statistic float64 // t or z; positive if the first method's figures are larger
+	P         float64 // p value, two-sided
 }
 
 // PairedT performs the two-sided paired t test for two methods on the same n splits,
@@ -51,7 +51,7 @@ func PairedT(a, b []float64) Test {
 }
 
 // SignTest performs the two-sided micro sign test for two classifiers. Only the first classifier is
-// right on a objects, and only the second is right on b objects,
+// correct for a documents, and only the second is correct for b documents,
 //
 //	z = (a - n/2) / √(n/4),  n = a + b,
 //

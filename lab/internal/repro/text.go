@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Terms holds the settings for term selection in texts. A term is a sequence of lower-case letters.
+// Terms holds settings that select the terms of texts. A term is a sequence of lower-case letters.
 type Terms struct {
 	Digits bool      `param:"digits" help:"allow digits in terms"`
 	MinDF  int       `param:"min-df" min:"1" help:"minimum document frequency of terms"`
@@ -20,24 +20,23 @@ type Terms struct {
 // StopWords selects a list of ignored words.
 type StopWords int
 
-// Lists of stop words. Rainbow (Zhang, Chen and Lee) removes SMART's words, but none from WebKB.
+// Lists of stop words. Rainbow, used by Zhang, Chen and Lee, removes SMART's words, but no words of
+// WebKB.
 const (
 	NoWords StopWords = iota
 	SMART
 	Rainbow
 )
 
-// String returns the name.
 func (s StopWords) String() string { return []string{"none", "smart", "rainbow"}[s] }
 
-// smart is SMART's list of 571 English stop words, with one duplicate, as published by Cornell
-// University (ftp.cs.cornell.edu/pub/smart/english.stop). Its 47 words with an apostrophe never
-// occur as terms.
+// smart is SMART's list of 571 English stop words, as published by Cornell University
+// (ftp.cs.cornell.edu/pub/smart/english.stop). A word occurs twice. 47 words contain an apostrophe,
+// so they never occur as terms.
 //
 //go:embed smart.txt
 var smart string
 
-// String returns the settings in one line.
 func (t Terms) String() string {
 	parts := []string{"lower-cased runs of letters"}
 	if t.Digits {
@@ -67,8 +66,8 @@ func (t Terms) Apply(c *corpus.Corpus) *corpus.Corpus {
 	return &less
 }
 
-// appendRows appends the rows of from to the rows of to. The function column returns the new column
-// of a term, or false to remove the term.
+// appendRows appends the rows of from to to. column returns the new column of a term, or false to
+// remove the term.
 func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	for i := range from.Rows() {
 		terms, values := from.Row(i)
@@ -81,8 +80,9 @@ func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	}
 }
 
-// Concat returns a corpus with the documents of a and b, and with the union of their terms and
-// classes. Corpora without a vocabulary, such as images, must have the same columns.
+// Concat returns a corpus with the documents of a and b. Its terms and classes are the unions of
+// the terms and classes of a and b. Corpora without a vocabulary, such as images, must have the
+// same columns.
 func Concat(a, b *corpus.Corpus) *corpus.Corpus {
 	both := slices.Concat(a.Vocabulary, b.Vocabulary)
 	slices.Sort(both)

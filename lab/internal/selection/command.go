@@ -70,7 +70,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // memory for the values sorted by term
+	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // memory for turned
 		return err
 	}
 	p.Stage("ranking terms")

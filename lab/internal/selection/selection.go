@@ -1,13 +1,13 @@
-// Package selection ranks features by their mutual information with the class. It is estimated from
-// histograms:
+// Package selection ranks features by their mutual information with the class,
 //
 //	I = Σ_b Σ_y p(b, y) log₂( p(b, y) / (p(b) p(y)) )   bits
 //
-// over the bins b of the feature's values and the classes y. p is a fraction of the documents.
-// Counts are features with nonnegative integer values. If all counts are below the number of bins,
-// each number has its own bin, otherwise the bins are 0, 1, 2-3, 4-7 and so on. Other features have
-// bins of equal width from the minimum to the maximum. The estimate is nonnegative. For features
-// that are independent of the class, it is about (bins-1)(classes-1)/(2 n ln 2) for n documents.
+// over the bins b of a histogram of the feature's values, and the classes y. p is a fraction of the
+// documents. If all values of a feature are nonnegative integers below the number of bins, each
+// value has its own bin. For larger integers, the bins are 0, 1, 2-3, 4-7 and so on. Other features
+// have bins of equal width from the minimum to the maximum. The estimate is nonnegative. For a
+// feature that is independent of the class, it is about (bins-1)(classes-1)/(2 n ln 2) for n
+// documents.
 //
 // Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3; Guyon and Elisseeff,
 // JMLR 3 (2003). For the bias: Miller, Information theory in psychology (1955).
@@ -28,7 +28,7 @@ import (
 
 // Options configures the estimate. The zero value selects the defaults.
 type Options struct {
-	Bins    int // number of equal-width bins for features that aren't counts; default: 10
+	Bins    int // number of bins of equal width; default: 10
 	Workers int // number of goroutines, which doesn't affect results; default: number of CPUs
 }
 
@@ -93,7 +93,7 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	return r, nil
 }
 
-// turned holds the values of a corpus, sorted by term.
+// turned holds the values of a corpus, sorted by term, for documents with exactly one class.
 type turned struct {
 	terms  []uint32 // ascending
 	starts []int64
@@ -101,7 +101,6 @@ type turned struct {
 	of     []int32 // class of the document of each value
 }
 
-// turn transposes the matrix of documents with exactly one class.
 func turn(c *corpus.Corpus) *turned {
 	terms, _ := c.Documents.TermFrequencies()
 	t := &turned{terms: terms, starts: make([]int64, len(terms)+1)}
@@ -133,7 +132,7 @@ func turn(c *corpus.Corpus) *turned {
 	return t
 }
 
-// histogram counts the values of a feature. It is reused for each feature.
+// histogram counts the values of one feature at a time.
 type histogram struct {
 	bins      int
 	classes   []int // number of documents per class
@@ -141,8 +140,8 @@ type histogram struct {
 	count     []int // counts, indexed by bin, then class
 }
 
-// information returns the mutual information of a feature. It uses the nonzero values, and the
-// classes of their documents in of.
+// information returns the mutual information of a feature, given its nonzero values and the classes
+// of their documents.
 func (h *histogram) information(values []float32, of []int32) float64 {
 	least, most, whole := float32(0), float32(0), true
 	if len(values) == h.documents && len(values) > 0 {

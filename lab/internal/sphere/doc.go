@@ -1,5 +1,5 @@
-// Package sphere trains classifiers with margins on the positive sphere. The margin of a document
-// is its spherical distance from a hyperplane.
+// Package sphere implements logistic regression with margins on the positive sphere. The margin of
+// a document is its spherical distance from a hyperplane.
 //
 // # The problem
 //
@@ -14,17 +14,17 @@
 //
 // # Zero coordinates
 //
-// The nearest point is y = max(0, x + λû), scaled to length 1, where λ solves ⟨û,y⟩ = 0. So F =
-// ‖y‖² and λ = -q/w. If ⟨x,û⟩ > 0, the function g(λ) = Σ ûᵢ max(0, xᵢ + λûᵢ) is convex for λ < 0.
-// Otherwise, û is replaced by -û. So Newton's method from λ = 0 approaches the root of g from one
-// side. The set A only grows, and the method ends when A no longer changes. The paper uses A = {i:
-// xᵢ ≤ ⟨x,û⟩ûᵢ}, a subset of the true A. With this subset, F is too large and the margin too small.
+// The nearest point is y/‖y‖ with y = max(0, x + λû), where λ solves ⟨û,y⟩ = 0. So F = ‖y‖² and λ =
+// -q/w. If ⟨x,û⟩ < 0, û is replaced by -û. The function g(λ) = Σ ûᵢ max(0, xᵢ + λûᵢ) is then convex
+// for λ < 0, so Newton's method from λ = 0 approaches its root from one side. The set A only grows,
+// and the method ends when A no longer changes. The paper uses A = {i: xᵢ ≤ ⟨x,û⟩ûᵢ}, a subset of
+// the true A. With this subset, F is too large and the margin too small.
 //
 // # Complexity
 //
-// For terms not in x, yᵢ = max(0, λûᵢ) depends only on the signs of λ and ûᵢ. If the sums of ûᵢ²
-// over ûᵢ < 0 and over ûᵢ > 0 are precomputed, a margin takes O(terms of x) ([Hyperplane.Project]).
-// The gradient of a sum of margins takes O(all stored values + terms).
+// For terms not in x, yᵢ = max(0, λûᵢ) is 0 for all ûᵢ of one sign. If the sums of ûᵢ² over ûᵢ < 0
+// and over ûᵢ > 0 are precomputed, a margin takes O(terms of x) ([Hyperplane.Project]). The
+// gradient of a sum of margins takes O(stored values + terms).
 //
 // Source: Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML
 // 2004, §4 and §5.

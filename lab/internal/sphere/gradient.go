@@ -1,14 +1,15 @@
 package sphere
 
-// Weight is a document's contribution to a gradient. Slope is Projection.Slope times the derivative
-// of the loss with respect to the margin. Lambda is Projection.Lambda.
+// Weight determines a document's contribution to a gradient. Slope is Projection.Slope times the
+// derivative of the loss with respect to the margin. Lambda is Projection.Lambda.
 type Weight struct{ Slope, Lambda float64 }
 
-// Beyond holds the contributions of documents to a gradient at terms that don't occur in them,
-// divided by û. Negative is for û < 0, Positive for û > 0.
+// Beyond holds sums of Slope·Lambda over documents. If Lambda·û > 0 at a term, a document
+// contributes Slope·Lambda·û to the gradient even without the term. Negative is for û < 0, Positive
+// for û > 0.
 type Beyond struct{ Negative, Positive float64 }
 
-// Add adds the contribution of a document at terms that don't occur in it.
+// Add adds the contribution of a document.
 func (b *Beyond) Add(w Weight) {
 	if w.Lambda < 0 {
 		b.Negative += float64(w.Slope * w.Lambda)
@@ -17,9 +18,9 @@ func (b *Beyond) Add(w Weight) {
 	}
 }
 
-// Gradient returns the derivative of Σ c·margin with respect to û at a term. Its arguments are the
-// documents with the term, the term's values in these documents, the weights of all documents, and
-// their sum in Beyond.
+// Gradient returns the derivative of Σ c·margin with respect to û at a term. docs lists the
+// documents with the term, and values the term's values. weights contains the weights of all
+// documents, and beyond their sum.
 func (h *Hyperplane) Gradient(term int, docs []uint32, values []float32, weights []Weight, beyond Beyond) float64 {
 	u := h.U[term]
 	values = values[:len(docs)]

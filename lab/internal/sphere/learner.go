@@ -52,10 +52,9 @@ func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) 
 	return regression{m, tried}, nil
 }
 
-// folds is the number of folds for choosing C.
 const folds = 3
 
-// choose selects C by cross-validation with a reduced number of iterations.
+// choose selects C by cross-validation, with fewer iterations than in training.
 func (t *trainer) choose(ctx context.Context, c *corpus.Corpus, o learn.Options) (*learn.Found, error) {
 	rough := *t
 	rough.Iterations, rough.Tolerance = 100, max(t.Tolerance, 1e-3)
@@ -94,7 +93,7 @@ func (t *trainer) TrainAll(
 // regression implements learn.Model and learn.Weighted.
 type regression struct {
 	*Model
-	tried *learn.Found // values of C tried in cross-validation; nil if C was set
+	tried *learn.Found // result of the cross-validation; nil if C was set
 }
 
 func (m regression) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
@@ -108,7 +107,6 @@ func (m regression) Weights() (weights [][]float64, columns []uint32, of string)
 	return weights, m.Embedder.Terms, "the unit vector"
 }
 
-// row describes a binary classifier in a report.
 type row struct {
 	Class string `json:"class"`
 	*Machine

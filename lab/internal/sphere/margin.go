@@ -9,15 +9,15 @@ type Hyperplane struct {
 	negative, positive float64 // Σ ûᵢ² over ûᵢ < 0, and over ûᵢ > 0
 }
 
-// NewHyperplane returns the hyperplane of u without copying u. If the length of u isn't 1, only
-// Projection.Sum changes.
+// NewHyperplane returns the hyperplane orthogonal to u, without copying u. The length of u doesn't
+// affect Projection.Margin.
 func NewHyperplane(u []float64) *Hyperplane {
 	h := &Hyperplane{U: u}
 	h.Reset()
 	return h
 }
 
-// Reset must be called after a change of U.
+// Reset must be called when U has changed.
 func (h *Hyperplane) Reset() {
 	h.negative, h.positive = 0, 0
 	for _, v := range h.U {
@@ -29,7 +29,7 @@ func (h *Hyperplane) Reset() {
 	}
 }
 
-// Projection describes the nearest point of a hyperplane to a document.
+// Projection describes the point of a hyperplane that is nearest to a document.
 type Projection struct {
 	Sum    float64 // ⟨x,û⟩
 	Margin float64 // d with the sign of ⟨x,û⟩, from -π/2 to π/2
@@ -38,8 +38,8 @@ type Projection struct {
 	Slope  float64 // Slope·max(0, x + Lambda·û) is the gradient of Margin with respect to û
 }
 
-// Point is a document: terms, which are indices of û, and their nonnegative values. The length may
-// differ from 1, because only the direction is used.
+// Point is a document: terms, which are indices into û, and their nonnegative values. Only the
+// direction is used, so that the length may differ from 1.
 type Point struct {
 	Terms  []uint32
 	Values []float32
@@ -50,7 +50,7 @@ type Point struct {
 // concurrently.
 type Scratch struct{ u []float64 }
 
-// Project returns the projection of a document.
+// Project returns the projection of a document to the hyperplane.
 //
 // Accuracy: the error of the margin is several ulp of π/2. For small margins, it is several ulp of
 // the margin, apart from rounding in ⟨x,û⟩.
@@ -60,7 +60,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		s.u = make([]float64, len(terms)+len(terms)/2)
 	}
 	u := s.u[:len(terms)]
-	var positive, negative, squares, others float64 // sums of xû over û > 0 and û < 0, and the same sums of û²
+	var positive, negative, squares, others float64 // sums of xû, and of û², over terms of x with û > 0, and with û < 0
 	for k, t := range terms {
 		v, x := h.U[t], float64(values[k])
 		u[k] = v
@@ -73,7 +73,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	p := Projection{Sum: positive + negative}
 	norm2 := x.Norm2
-	if p.Sum == 0 { // x is on the hyperplane; the slope is the limit for positive margins
+	if p.Sum == 0 { // x is on the hyperplane; Slope is the limit for small positive margins
 		if w := (h.negative + squares) * norm2; w > 0 {
 			p.Slope = 1 / math.Sqrt(w)
 		}
@@ -122,7 +122,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		sin2 += q * q / w
 	}
 	cos2 := norm2 - sin2
-	if cos2 < 0.01*norm2 { // avoid cancellation: sum y² instead
+	if cos2 < 0.01*norm2 { // avoid cancellation by summing y²
 		cos2 = float64(lambda*lambda) * max(beyond-others, 0)
 		for k, v := range u {
 			x := float64(values[k])

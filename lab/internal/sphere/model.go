@@ -22,9 +22,9 @@ type Model struct {
 	Machines []*Machine // one classifier per class
 }
 
-// Validate returns an error for the first violation. Settings must be in range. The vocabulary must
-// contain all terms of the embedding. Classes must have different names and one classifier each.
-// Numbers must be finite, and û must be unit vectors.
+// Validate returns an error unless settings are in range, the vocabulary contains all terms of the
+// embedding, classes have different names and one classifier each, numbers are finite, and û are
+// unit vectors.
 func (m *Model) Validate() error {
 	if _, err := m.Settings.resolve(); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// decide returns f(x) for a document x and plane, the hyperplane of m.
+// decide returns f(x) for a document x. plane is the hyperplane of m.
 func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	if m.Theta == 0 {
 		return m.Bias

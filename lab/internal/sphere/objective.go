@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/task"
 )
 
-// objective is the training objective Σ c·log(1 + e^(-yf)) + θ²/2C of a binary classifier, where c
+// objective is the training objective of a binary classifier, Σ c·log(1 + e^(-yf)) + θ²/2C, where c
 // is the weight of a document.
 type objective struct {
 	*logistic.Losses
@@ -42,12 +42,12 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// maxTheta bounds θ, which would otherwise grow indefinitely for separable documents without
-// regularisation. Beyond maxTheta the objective is constant along rays from 0.
+// maxTheta is the maximum θ. Without regularisation, θ would grow indefinitely if documents are
+// separable. If ‖w‖ exceeds maxTheta, the objective depends only on the direction of w.
 const maxTheta = 1e4
 
-// value computes the objective at w and its gradient g. Documents are summed in fixed blocks, so
-// that the bits don't depend on the number of workers.
+// value returns the objective at w, and sets g to its gradient. It adds documents in fixed blocks,
+// so that bits don't depend on the number of workers.
 func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) {
 	length := math.Sqrt(lbfgs.Product(w, w))
 	theta := min(length, maxTheta)
@@ -116,8 +116,8 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 }
 
 // start sets w to half of an approximate Euclidean solution, because f has a factor of 2. The
-// Euclidean problem is convex. For classes of unequal sizes, a search from the class means can take
-// a thousand times as long and end at a higher value.
+// Euclidean problem is convex. For classes of unequal sizes, optimisation from the class means can
+// take a thousand times as long and end at a higher value.
 func (o *objective) start(ctx context.Context, w []float64, reference float64) error {
 	stop := lbfgs.Stopping{Gradient: 0.01 * reference, Iterations: 100}
 	if _, err := lbfgs.Minimise(ctx, o.euclidean, w, stop); err != nil {
@@ -126,7 +126,7 @@ func (o *objective) start(ctx context.Context, w []float64, reference float64) e
 	if lbfgs.Scale(w, 0.5); lbfgs.Product(w, w) > 0 {
 		return nil
 	}
-	// If the solution is 0, start at the difference of the class means, scaled to length 1.
+	// If the solution is 0, start at the difference of the class means, scaled to unit length.
 	sum := o.Sides()
 	for i, is := range o.Positive {
 		if o.Coef[i] = -o.Weight(i) / sum[0]; is {

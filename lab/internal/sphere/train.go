@@ -22,13 +22,13 @@ type Settings struct {
 	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf means no regularisation
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights maps class names to factors of the losses of documents, as in package logistic.
-	// Models don't contain Weights.
+	// Weights maps class names to factors for the losses of their documents, as in package
+	// logistic. Models don't contain Weights.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
-	// Tolerance stops the search when the gradient norm falls below Tolerance times twice the norm
-	// of the Euclidean objective at w = 0.
+	// Tolerance stops the optimisation when the gradient norm falls below 2 Tolerance times the
+	// gradient norm of the Euclidean objective at w = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 	Iterations int     `param:"iterations" default:"1000" min:"1" help:"maximum number of iterations"`
 }
@@ -45,17 +45,17 @@ func (s Settings) resolve() (Settings, error) {
 // Options are the options of package task.
 type Options = task.Options
 
-// Machine is a trained decision function f of one class against the others. P(class | x) is 1/(1 +
-// e^-f(x)).
+// Machine is a trained decision function f for a class against the other classes. P(class | x) is
+// 1/(1 + e^-f(x)).
 type Machine struct {
 	Weights     []float64 `json:"-"`         // û, indexed by column of the embedding
 	Value       float64   `json:"objective"` // value of the objective
 	Gradient    float64   `json:"gradient"`  // gradient norm
 	Iterations  int       `json:"iterations"`
 	Evaluations int       `json:"evaluations"` // number of evaluations of the objective and its gradient
-	Converged   bool      `json:"converged"`   // true if the tolerance was reached, or the value stopped decreasing
-	Theta       float64   `json:"theta"`       // factor θ; 0 if the decision function is the constant Bias
-	// Bounded is true if θ is at its maximum, because the documents are separable.
+	Converged   bool      `json:"converged"`   // true if the tolerance was reached or the value stopped decreasing
+	Theta       float64   `json:"theta"`       // θ; 0 if the decision function is the constant Bias
+	// Bounded is true if θ is at its maximum, as for separable documents without regularisation.
 	Bounded bool    `json:"theta_bounded,omitempty"`
 	Bias    float64 `json:"bias"`
 }
@@ -88,7 +88,8 @@ func norm2(values []float32) (sum float64) {
 	return sum
 }
 
-// check returns an error for the first negative value. Error messages number documents from first.
+// check returns an error for the first negative value. In the error, documents are numbered from
+// first.
 func check(x *sparse.Embedded, first int) error {
 	for i := range x.Rows() {
 		terms, values := x.Row(i)
@@ -103,9 +104,9 @@ func check(x *sparse.Embedded, first int) error {
 }
 
 // Train trains a binary classifier for each C in cValues. If cValues is nil, it uses Settings.C.
-// The argument positive[i] reports whether document i has the class. If no document or every
-// document does, θ is 0, and the bias gives the class a probability of 1/(n+2) or (n+1)/(n+2)
-// (Laplace's rule of succession).
+// positive[i] is true if document i has the class. If no document or every document has it, θ is 0,
+// and the bias gives the class a probability of 1/(n+2) or (n+1)/(n+2) (Laplace's rule of
+// succession).
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, cValues []float64, s Settings, workers int,
 ) ([]*Machine, error) {
@@ -131,7 +132,7 @@ func (p *Problem) train(ctx context.Context, k task.Class, cValues []float64, s 
 	if err != nil {
 		return nil, err
 	}
-	const gained = 1e-3 // minimum gain in ten steps, relative to the tolerance
+	const gained = 1e-3 // minimum decrease of the value in ten steps, relative to the tolerance
 	stop := lbfgs.Stopping{
 		Gradient: s.Tolerance * 2 * reference, Gained: s.Tolerance * gained, Iterations: s.Iterations,
 	}
@@ -139,7 +140,7 @@ func (p *Problem) train(ctx context.Context, k task.Class, cValues []float64, s 
 	for _, c := range cValues {
 		clear(w)
 		o.c = c
-		if err := o.start(ctx, w, reference); err != nil { // a search that starts near 0 would stay there
+		if err := o.start(ctx, w, reference); err != nil { // an optimisation that starts near 0 would stay there
 			return nil, err
 		}
 		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
@@ -163,9 +164,9 @@ func (p *Problem) train(ctx context.Context, k task.Class, cValues []float64, s 
 // unlabelled documents are also used. Train neither changes nor retains the corpus. The model is
 // the same bit for bit for any number of workers.
 //
-// Train fails if there are no documents, or too few classes for the scheme. It fails for embeddings
-// that aren't compared by dot products, negative values, and settings out of range. It also fails
-// if memory is insufficient, and within a second after ctx is done.
+// Train fails if there are no documents, or too few classes for the scheme. It fails if the
+// embedding isn't compared by dot products, a value is negative, or a setting is out of range. It
+// also fails if memory is insufficient, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {
@@ -215,7 +216,7 @@ func TrainPath(
 		m := &Model{Origin: origin, Settings: s, Embedder: x.Embedder}
 		m.Settings.C = penalty
 		for _, own := range machines {
-			if own == nil { // own is nil for mirrored classes, see [task.Training.Mirrored]
+			if own == nil { // the class is mirrored, see [task.Training.Mirrored]
 				m.Machines = append(m.Machines, m.Machines[0].mirrored())
 			} else {
 				m.Machines = append(m.Machines, own[i])
@@ -226,7 +227,7 @@ func TrainPath(
 	return out, nil
 }
 
-// mirrored returns the classifier of the opposite class.
+// mirrored returns the classifier for the opposite class.
 func (m *Machine) mirrored() *Machine {
 	out := *m
 	out.Bias, out.Weights = -m.Bias, slices.Clone(m.Weights)

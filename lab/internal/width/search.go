@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// search compares all pairs of a test document and a training document. A task compares 32 (chunk)
-// test documents with the training documents, block by block. Only running tasks have lists of
+// search compares all test documents with all training documents. A task compares 32 (chunk) test
+// documents with the training documents, block by block. Only running tasks hold lists of
 // neighbours, so memory for lists doesn't grow with the number of documents.
 type search struct {
 	train   Set
@@ -38,8 +38,8 @@ func newSearch(train Set, test *mat.Dense, o Options) *search {
 
 func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }
 
-// run calls decide for each test document i and each width, with the predicted classes for k = 1,
-// 2, …. Calls aren't concurrent.
+// run calls decide for each test document i and each width, with the classes predicted by the k =
+// 1, 2, … nearest documents. Calls aren't concurrent.
 func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (s *search) run(ctx context.Context, decide func(i, width int, classes []in
 	})
 }
 
-// nearest returns the lists of test documents lo to hi-1, indexed by document and width. It checks
-// ctx before each block.
+// nearest returns the lists of neighbours of test documents lo to hi-1, indexed by document and
+// width. It checks ctx before each block.
 func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 	widths := len(s.o.Widths)
 	lists := make([]*list, (hi-lo)*widths)
@@ -105,7 +105,8 @@ func (s *search) pack(panels []float64, first, count int) {
 	}
 }
 
-// meet updates the lists of a test document, one per width, with a block of training documents.
+// meet compares a test document with a block of training documents, and updates its lists of
+// neighbours, one per width.
 func (s *search) meet(lists []*list, x, panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := 0; j < count; j += lanes {
@@ -164,7 +165,7 @@ func (l *list) insert(distance float64, document int32) {
 	}
 }
 
-// votes counts votes for classes in a list.
+// votes counts the votes of neighbours for each class.
 type votes struct {
 	s       *search
 	count   []int
@@ -175,7 +176,8 @@ func newVotes(s *search) *votes {
 	return &votes{s: s, count: make([]int, s.classes), classes: make([]int32, s.o.Neighbours)}
 }
 
-// of returns the predicted classes for k = 1, 2, …. They are valid until the next call.
+// of returns the classes predicted by the k = 1, 2, … nearest documents. They are valid until the
+// next call.
 func (v *votes) of(l *list) []int32 {
 	clear(v.count)
 	labels, most := v.s.train.Labels, 0

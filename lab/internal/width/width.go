@@ -1,13 +1,13 @@
-// Package width classifies by the k nearest documents in the first w features. A single pass covers
-// many widths w, and all k up to a maximum.
+// Package width implements k-nearest-neighbour classification on the first w features. A single
+// pass covers many widths w, and all k up to a maximum.
 //
 // Features, such as principal components, are sorted by descending importance. The distance
 //
 //	D_w(x, y) = Σ_c<w (x_c - y_c)²
 //
-// extends the sum for a smaller width. The k nearest documents are the first documents in the list
-// for a larger k. The class with the most votes is predicted. Ties are broken by the nearest
-// document, and equal distances by index.
+// extends the sum for a smaller width. The list of the k nearest documents begins with the lists
+// for smaller k. The predicted class has the most votes; ties go to the class of the nearest
+// document. Equal distances are ordered by index.
 //
 // Sums are computed in float64 in ascending order of c, so that they equal the formula bit for bit.
 //
@@ -25,8 +25,8 @@ import (
 
 // Options configures a search. The zero value selects the defaults.
 type Options struct {
-	// Widths lists numbers of features in ascending order. The default is 10, 20, … up to the
-	// smaller of 300 and the number of features, which is included.
+	// Widths lists numbers of features in ascending order. Default: multiples of 10 up to 300; if
+	// there are fewer features, their number is the last width.
 	Widths     []int
 	Neighbours int // maximum k; default: 15
 	Workers    int // number of goroutines, which doesn't affect results; default: number of CPUs
@@ -64,8 +64,8 @@ type Table struct {
 	Test   int     // number of test documents
 }
 
-// Best returns the width and k with the fewest errors. Ties are broken by the smaller width, then
-// by the smaller k.
+// Best returns the width and k with the fewest errors. Ties go to the smaller width, then to the
+// smaller k.
 func (t *Table) Best() (width, k, wrong int) {
 	wrong = -1
 	for at, row := range t.Wrong {
@@ -103,8 +103,8 @@ func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
 	return t, nil
 }
 
-// Classify returns the predicted class of each row of test, using the k nearest training documents
-// in the first width features. It fails if Search fails.
+// Classify predicts the class of each row of test by the k nearest training documents in the first
+// width features. It has the errors of Search.
 func Classify(
 	ctx context.Context, train Set, test *mat.Dense, width, k int, o Options,
 ) ([]int32, error) {

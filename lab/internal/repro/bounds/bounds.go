@@ -15,7 +15,7 @@ import (
 )
 
 type bounds struct {
-	largest   float64 // C_K, maximum absolute value of the eigenfunctions, for eigenvalues above the rounding error
+	largest   float64 // C_K, maximum absolute value of the eigenfunctions whose eigenvalue exceeds the rounding error
 	coverings []covering
 	averages  []average
 }
@@ -27,14 +27,14 @@ type covering struct {
 }
 
 // average holds the Rademacher average of functions with norm up to 1 and mean square up to r,
-// measured with random signs. The field bound is the bound of Theorem 5, √(2/n Σ min(r, λ)).
+// estimated with random signs, and its bound in Theorem 5, √(2/n Σ min(r, λ)).
 type average struct{ r, mean, bound float64 }
 
 // draws is the number of random sign vectors.
 const draws = 100
 
-// boundsOf computes the bounds of the Gram matrix a for each ln n in logs and each r in radii.
-// Eigenvalues below the rounding error are set to 0.
+// boundsOf computes the bounds for the Gram matrix a, for each ln n in logs and each r in radii. It
+// sets eigenvalues below the rounding error to 0.
 func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
@@ -80,14 +80,14 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	return b, nil
 }
 
-// coveringRadius returns the index j and the logarithm of ε, without the factor 6 C R. Functions of
-// norm up to R in a kernel's Hilbert space have a covering number of at most n on any sample for
+// coveringRadius returns j and the logarithm of ε/(6 C R). On any sample, functions of norm up to R
+// in a kernel's Hilbert space have a covering number of at most n for
 //
 //	ε = 6 C R √(j (λ_1 … λ_j/n²)^(1/j) + Σ_{i>=j} λ_i)
 //
-// C is the maximum absolute value of the eigenfunctions. The result index is j, the smallest j for
-// which λ_{j+1} < (λ_1 … λ_j/n²)^(1/j). Eigenvalues of K/n must be in descending order. Missing and
-// negative eigenvalues are treated as 0. Source: Theorem 2, after Guo et al. (2002).
+// C is the maximum absolute value of the eigenfunctions, and j the smallest index for which λ_{j+1}
+// < (λ_1 … λ_j/n²)^(1/j). Eigenvalues of K/n must be in descending order. Missing and negative
+// eigenvalues are treated as 0. Source: Theorem 2, after Guo et al. (2002).
 func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius float64) {
 	at := func(j int) float64 { // λ_{j+1}
 		if j < len(eigenvalues) && eigenvalues[j] > 0 {
@@ -104,7 +104,7 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 		index++
 		mean = (product - 2*logN) / float64(index)
 	}
-	rest := 0.0 // sum of the remaining eigenvalues, smallest first
+	rest := 0.0 // sum of the remaining eigenvalues, added in ascending order
 	for i := len(eigenvalues) - 1; i >= index-1; i-- {
 		rest += at(i)
 	}
@@ -115,8 +115,8 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 }
 
 // supremum returns the supremum of 1/n Σ σ_i f(x_i) over functions f in a kernel's Hilbert space,
-// with norm up to 1 and mean square on the n points up to r > 0. The argument signs[j] is vᵀσ for
-// the eigenvector v of λ_j.
+// with norm up to 1, and mean square on the n points up to r > 0. signs[j] is vᵀσ for the
+// eigenvector v of λ_j.
 //
 // With f = Σ a_j √(n λ_j) v_j, this is the supremum of Σ a_j √(λ_j/n) signs[j] over Σ a_j² <= 1 and
 // Σ λ_j a_j² <= r. By duality it equals the minimum of

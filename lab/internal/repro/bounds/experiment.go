@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// Experiment computes the bounds of §4 of the paper.
+// Experiment computes the bounds in §4 of the paper.
 var Experiment = repro.Experiment{
 	Name:  "lafferty-bounds",
 	Paper: "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §4",
@@ -89,7 +89,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// read reads a sample of the WebKB pages or of the Reuters-21578 training stories.
+// read reads a random sample of WebKB pages or Reuters-21578 training stories.
 func (p *settings) read(ctx context.Context, r *repro.Run) (c *corpus.Corpus, err error) {
 	n, all := 0, repro.Terms{Digits: p.Digits, MinDF: 1}
 	if p.Set == repro.WebKB.Name {

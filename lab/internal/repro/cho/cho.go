@@ -1,6 +1,6 @@
-// Package cho repeats the experiments of Cho, Kernel Methods for Deep Learning, PhD thesis, 2012,
-// chapters 2 to 5. It compares variants of arc-cosine kernels with linear and Gaussian kernels, and
-// measures multilayer kernel machines.
+// Package cho repeats the experiments in chapters 2 to 5 of Cho, Kernel Methods for Deep Learning,
+// PhD thesis, 2012. It compares variants of arc-cosine kernels with linear and Gaussian kernels,
+// and measures multilayer kernel machines.
 package cho
 
 import (
@@ -57,7 +57,7 @@ Sets: mnist, 20news-bydate, 20news-random and look-alikes of the sets of Laroche
 error on a validation set; then all documents train. C is in multiples of 1 / mean k(x,x), gamma of
 1 / mean |x|², biases and σ of the mean norm. Printed errors are of the thesis' own sets.`
 
-// settings holds the settings of the experiments of chapters 2 to 4.
+// settings holds the settings of the experiments in chapters 2 to 4.
 type settings struct {
 	Sets      repro.Words   `param:"sets" wants:"names of sets" help:"sets"`
 	Kernels   repro.Words   `param:"kernels" wants:"names of families" help:"families of kernels"`
@@ -89,7 +89,7 @@ func defaults() *settings {
 	return p
 }
 
-// choose returns the named sets. It fails if a file of a set is missing.
+// choose returns the named data sets. It fails if a file of these sets is missing.
 func choose(r *repro.Run, names *repro.Words) (chosen []set, err error) {
 	var all []string
 	for _, s := range sets {
@@ -146,9 +146,9 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// printedTSV contains the errors of Table 3.1, and the errors of Table 2.2 that can be assigned to
-// a kernel. In our copy of the thesis, Table 2.2 has lost its column order. For five rows the
-// remaining number can be assigned, because Table 3.1 contains the other three.
+// printedTSV contains the error rates in Table 3.1, and five error rates in Table 2.2. In the
+// available copy of the thesis, the columns of Table 2.2 are out of order. In five rows one number
+// can be assigned to a kernel, because Table 3.1 contains the other three.
 //
 //go:embed printed.tsv
 var printedTSV string

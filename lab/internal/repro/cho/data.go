@@ -16,16 +16,16 @@ import (
 // set describes a data set of an experiment.
 type set struct {
 	name               string
-	source             *repro.Source // source of the set; nil if it needs no files
-	train, valid, test int           // train includes valid. 0: all documents, or a fifth of train for valid
+	source             *repro.Source // corpus of the set; nil if it needs no files
+	train, valid, test int           // numbers of documents; train includes valid; 0 for all documents, or valid = a fifth of train
 	draw               larochelle.Kind
-	ground             ground // background of digits
-	shuffled           bool   // true to divide documents randomly into training and test sets
+	ground             ground // background of digits; nil for none
+	shuffled           bool   // true if training and test sets are random
 	deslanted          bool
 	families           []string // kernel families, see parts
 }
 
-// ground draws digits of a corpus on a background.
+// ground returns a kind that draws digits on a background.
 type ground func(digits *corpus.Corpus, documents []int) larochelle.Kind
 
 func (s *set) generated() bool { return s.draw != nil || s.ground != nil }
@@ -44,11 +44,11 @@ var sets = []set{
 	{name: "mnist-image", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, ground: larochelle.OnTexture},
 }
 
-// chapter4 lists the families of chapter 4, which are measured on deslanted digits (§4.3.1).
+// chapter4 lists the kernel families of chapter 4, which are measured on deslanted digits (§4.3.1).
 var chapter4 = []string{composed, mixed, square, product, factors, average}
 
-// parts returns s with the kernel families to measure. MNIST becomes two sets, raw and deslanted
-// digits.
+// parts returns s with the kernel families to measure. It divides MNIST into two sets, with raw and
+// deslanted digits.
 func (p *settings) parts(s *set) []set {
 	raw, straight := *s, *s
 	raw.families = p.Kernels
@@ -75,13 +75,12 @@ type data struct {
 
 func (d *data) bytes() int64 { return d.train.Documents.Bytes() + d.test.Documents.Bytes() }
 
-// less returns the minimum of the positive sizes.
+// less returns the minimum of the sizes that aren't 0.
 func less(sizes ...int) int {
 	return slices.Min(slices.DeleteFunc(sizes, func(n int) bool { return n == 0 }))
 }
 
-// read reads or draws a set. The arguments train and test are the maximum numbers of documents; 0
-// means no limit.
+// read reads or draws a set. train and test are the maximum numbers of documents; 0 means no limit.
 func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, test int) (*data, error) {
 	d := &data{}
 	origin := strings.TrimSuffix(s.name, "-deslanted")
@@ -131,8 +130,8 @@ func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, t
 	return d, nil
 }
 
-// lastOfEach returns the last documents of each class, about k in total and in proportion to class
-// size, and the other documents. Both lists are ascending.
+// lastOfEach returns the last documents of each class, in proportion to class size and about k in
+// total. It also returns the other documents. Both lists are ascending.
 func lastOfEach(c *corpus.Corpus, k int) (last, others []int) {
 	n := c.Documents.Rows()
 	left := make([]int, len(c.Classes)) // number of unvisited documents per class
@@ -165,7 +164,8 @@ func readImages(ctx context.Context, r *repro.Run, k int) (*corpus.Corpus, error
 	return c, err
 }
 
-// draw draws k distinct integers from 0 to n-1. Both lists are ascending.
+// draw draws k distinct integers from 0 to n-1. It also returns the others. Both lists are
+// ascending.
 func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	in := make([]bool, n)
 	for _, i := range rand.New(rand.NewPCG(seed, repro.Hash(what))).Perm(n)[:k] {
@@ -181,7 +181,7 @@ func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	return chosen, others
 }
 
-// cut draws a random sample of c whose size is the minimum of the positive sizes.
+// cut draws a random sample of c. Its size is the minimum of the sizes that aren't 0.
 func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corpus {
 	have := c.Documents.Rows()
 	n := less(append(sizes, have)...)
@@ -192,7 +192,7 @@ func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corp
 	return c.Select(chosen)
 }
 
-// drawImages draws a set from one sequence of images. Training documents begin at image 0, test
+// drawImages draws a set. In the sequence of images, training documents begin at image 0, and test
 // documents at image s.train.
 func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
 	n, tests := less(train, s.train), less(test, s.test)
@@ -204,13 +204,13 @@ func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test
 	return err
 }
 
-// sequence returns the sequence of images of a set. The argument n is the number of images to draw.
+// sequence returns the sequence of images of a set. n is the total of the progress reports.
 func (s *set) sequence(r *repro.Run, n int) larochelle.Sequence {
 	return larochelle.Sequence{Name: s.name, Seed: r.Seed ^ repro.Hash(s.name), Step: r.Counter("drawing "+s.name, n)}
 }
 
-// putOnGround creates mnist-rand and mnist-image. The training set uses random training digits. The
-// test set uses test digits and the other training digits.
+// putOnGround creates mnist-rand or mnist-image. The training set uses random training digits. The
+// test set uses the test digits and the remaining training digits.
 func (s *set) putOnGround(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
 	digits := d.train
 	n := digits.Documents.Rows()

@@ -49,14 +49,14 @@ func deslant(c *corpus.Corpus) *corpus.Corpus {
 	return &straight
 }
 
-// split returns ⌊x⌋ and the fractional part of x.
+// split returns ⌊x⌋ and x - ⌊x⌋.
 func split(x float64) (below int, share float64) {
 	floor := math.Floor(x)
 	return int(floor), x - floor
 }
 
-// slant returns cov(x,y)/var(y) of an image, or 0 if all mass is in one row, and the centre of
-// mass.
+// slant returns cov(x,y)/var(y) for an image, and its centre of mass. If all mass is in one row,
+// slope is 0.
 func slant(terms []uint32, values []float32) (slope, x, y float64) {
 	mass := 0.
 	for k, t := range terms {

@@ -9,13 +9,14 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// row is a table row: a kernel, or the kernel with the smallest validation error among several.
+// row is a table row. If it has several kernels, the kernel with the smallest validation error is
+// tested.
 type row struct {
 	family string
-	curve  string    // curve of the family, such as "degree 0"; empty for none
+	curve  string    // curve in the family's chart, such as "degree 0"; empty for none
 	x      float64   // x coordinate on the curve: layers, factors, degree, or a multiple of the mean norm
 	shown  string    // name in the table
-	specs  []string  // kernels without embedding
+	specs  []string  // kernel specifications without embedding
 	scales []float64 // parameter value of each spec; nil if there is only one
 }
 
@@ -26,7 +27,7 @@ const (
 	mixed    = "mixed"    // one layer of degree 0 or 2, then layers of degree 1
 	square   = "square"   // layers of degree 2 without normalisation
 	product  = "product"  // powers of a kernel
-	factors  = "factors"  // products of a kernel with powers of degree 0
+	factors  = "factors"  // products of a kernel and powers of the kernel of degree 0
 	average  = "average"  // sums of kernels
 	degree   = "degree"   // fractional degrees
 	bias     = "bias"     // biases (moved thresholds)
@@ -35,7 +36,7 @@ const (
 
 var families = []string{plain, composed, mixed, square, product, factors, average, degree, bias, smooth}
 
-// These rows have the bias or σ with the smallest validation error.
+// These are the names of rows with several biases or σ, of which validation selects one.
 const bestBias, bestSigma = "degree 0, best bias", "degree 0, best σ"
 
 // axes lists the x axis titles of the charts.
@@ -45,8 +46,8 @@ var axes = map[string]string{
 	smooth: "σ / mean norm",
 }
 
-// kernels returns the rows of a set. The arguments norm and squared are the mean norm and the mean
-// squared norm of the embedded training documents.
+// kernels returns the table rows for a set. norm and squared are the mean norm and the mean squared
+// norm of the embedded training documents.
 func (p *settings) kernels(norm, squared float64) []row {
 	var rows []row
 	for _, family := range p.Kernels {
@@ -72,7 +73,7 @@ func (p *settings) kernels(norm, squared float64) []row {
 					add("degree "+n, float64(l), shown, spec)
 				}
 			}
-		case mixed: // the family composed has the kernels with degree 1 in all layers
+		case mixed: // without degree 1 in all layers, which is in the family composed
 			for _, n := range p.Degrees {
 				for l := 2; l <= p.Layers && n != "1"; l++ {
 					add("degree "+n, float64(l), fmt.Sprintf("degree %s, then 1, %d layers", n, l),
@@ -84,7 +85,7 @@ func (p *settings) kernels(norm, squared float64) []row {
 				add("degree 2", float64(l), fmt.Sprintf("degree 2, %s, as it is", report.Counted(l, "layer", "layers")),
 					fmt.Sprintf("arccos:n=2,layers=%d", l))
 			}
-		case product, factors: // one factor equals one layer; the family product has the powers of degree 0
+		case product, factors: // from 2 factors; powers of degree 0 are in the family product
 			for _, n := range p.Degrees {
 				by := n
 				if family == factors {
@@ -129,8 +130,8 @@ func squareFits(norm float64, layers int) bool {
 	return (power-1)*math.Log(3)+2*power*math.Log(1.5*norm) < math.Log(math.MaxFloat32)
 }
 
-// averages returns sums of kernels over degrees, layers and factors. Kernels are normalised to
-// k(x,x) = 1 and have equal weights. C is divided by the mean of k(x,x).
+// averages returns the rows for sums of kernels over degrees, layers and factors. Kernels are
+// normalised to k(x,x) = 1 and have equal weights.
 func (p *settings) averages() (rows []row) {
 	add := func(shown string, parts []string) {
 		if len(parts) > 1 {

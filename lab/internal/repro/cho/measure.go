@@ -27,13 +27,13 @@ type measurement struct {
 	norms     []float64 // norms of the embedded training documents
 }
 
-// tried is a kernel and a value of C, with validation error and test result.
+// tried is the result for a kernel and a value of C.
 type tried struct {
 	row
 	spec   string
 	scale  string  // value of gamma, bias or σ
-	c      float64 // value of C in multiples of 1 / mean k(x,x)
-	failed float64 // validation error rate; NaN if there was no selection
+	c      float64 // C in multiples of 1 / mean k(x,x)
+	failed float64 // validation error rate; NaN if only one kernel and C were given
 	repro.Outcome
 }
 
@@ -81,7 +81,7 @@ func (m *measurement) run(ctx context.Context) error {
 	return err
 }
 
-// test trains and tests a kernel. If outcomes has the result already, it returns that result.
+// test trains and tests a kernel, unless outcomes already has the result.
 func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried, test *corpus.Corpus,
 	outcomes map[string]repro.Outcome) (out repro.Outcome, err error) {
 	k, err := kernel.ParseIn(t.spec, m.embedding)
@@ -180,7 +180,7 @@ func (m *measurement) table(chosen []tried) {
 	}
 }
 
-// draw adds a chart of a family if it has a curve of at least two points.
+// draw adds a chart for a family of kernels if it has a curve of at least two points.
 func (m *measurement) draw(family string, chosen []tried) {
 	var curves []repro.Curve
 	for _, t := range chosen {

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// networks is the experiment of chapter 5.
+// networks is the experiment in chapter 5.
 var networks = repro.Experiment{
 	Name:  "cho-networks",
 	Paper: paper + "ch. 5",
@@ -34,7 +34,7 @@ Figures 5.4 and 5.5 print 6.13 to 7.69 % for mnist-rand and 17.91 to 23.50 % for
 	},
 }
 
-// machines holds the settings of the experiment of chapter 5.
+// machines holds the settings of the experiment in chapter 5.
 type machines struct {
 	Sets       repro.Words `param:"sets" wants:"names of sets of images" help:"sets"`
 	Networks   repro.Words `param:"networks" wants:"degrees of layers" help:"degrees of layers; without selection after +"`
@@ -69,7 +69,7 @@ type depth struct {
 
 var finals = []mkm.Final{mkm.Metric, mkm.Neighbours, mkm.Machines}
 
-// chains parses the names of the networks.
+// chains parses the settings into networks.
 func (p *machines) chains() (out []network) {
 	for _, n := range p.Networks {
 		degrees, whole := strings.CutPrefix(n, "+")
@@ -79,7 +79,7 @@ func (p *machines) chains() (out []network) {
 }
 
 // from returns the minimum number of layers. It is 1 if a network doesn't select features, because
-// with 0 layers LMNN would run on all pixels, which is slow.
+// LMNN on all pixels, as with 0 layers, is slow.
 func (p *machines) from() int {
 	if slices.ContainsFunc(p.chains(), func(n network) bool { return n.whole }) {
 		return 1
@@ -152,7 +152,7 @@ func (p *machines) measure(ctx context.Context, r *repro.Run, s *set, report *re
 	return nil
 }
 
-// network trains and tests all prefixes of a network.
+// network trains and tests a network with each number of layers.
 func (p *machines) network(ctx context.Context, r *repro.Run, d *data, n network) ([]depth, error) {
 	o := mkm.Options{ISA: r.ISA, Workers: r.Workers, Progress: func(q engine.Progress) {
 		r.Progress("network "+n.name(len(n.degrees))+", "+q.Stage, q.Done, q.Total)
@@ -228,8 +228,9 @@ func (p *machines) table(name string, chains []network, found [][][]depth, repor
 		"would choose %s", name, low, high, best)
 }
 
-// effects adds notes on the effect of each setting: the mean error difference between results that
-// differ only in this setting, over pairs and runs. Standard deviations are over runs.
+// effects adds notes on the effects of settings: the mean difference in test error between results
+// that differ only in the setting, over pairs of results and runs. Standard deviations are over
+// runs.
 func (p *machines) effects(name string, chains []network, found [][][]depth, report *repro.Report) {
 	type result struct{ chain, layers, final int }
 	var all []result

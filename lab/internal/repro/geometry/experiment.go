@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// Experiment computes the geometry of chapter 6 of Cho's thesis.
+// Experiment computes the metrics and curvatures in chapter 6 of Cho's thesis.
 var Experiment = repro.Experiment{
 	Name:  "cho-geometry",
 	Paper: "Cho, Kernel Methods for Deep Learning, PhD thesis, UC San Diego, 2012, Table 6.1",
@@ -34,7 +34,7 @@ type settings struct {
 	D       int           `param:"d" min:"1" help:"dimensions of documents"`
 }
 
-// formulas contains Table 6.1 and other results of chapter 6: kernel, metric and curvature. For
+// formulas contains Table 6.1 and other results in chapter 6: kernel, metric and curvature. For
 // arc-cosine kernels, it corrects the curvature of the thesis. Their surface is the cone ds² = dR²
 // + κR² dΩ², κ = n²/(2n-1), R² = (2n-1)!! ‖x‖²ⁿ, whose curvature is (d-1)(d-2)(1-κ)/(κR²).
 var formulas = [][]string{

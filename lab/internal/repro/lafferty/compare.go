@@ -9,20 +9,20 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// compared holds the figures of a row, indexed by kernel: measured by the paper's protocol, and
-// printed in the paper. Missing figures are NaN.
+// compared holds the figures of a table row, indexed by kernel: measured figures, selected as in
+// the paper, and printed figures. Missing figures are NaN.
 type compared struct {
 	measured, printed   [len(kernels)]float64
 	better              float64 // 1 if larger figures are better, otherwise -1
 	digits              int     // decimals of the paper's values
-	clear, printedClear bool    // true if diffusion differs significantly from the best other kernel
+	clear, printedClear bool    // true if diffusion differs significantly from the better of the other kernels
 }
 
 // gap returns |ln(measured/printed)| of a kernel.
 func (c *compared) gap(k int) float64 { return math.Abs(math.Log(c.measured[k] / c.printed[k])) }
 
-// order returns the initials of the kernels, best first, such as "DG=L". Figures that are equal in
-// the printed decimals are tied.
+// order returns the initials of the kernels, best first, such as "DG=L". Figures are equal if they
+// agree in the printed decimals.
 func (c *compared) order(figures [len(kernels)]float64) string {
 	if math.IsNaN(figures[0]) {
 		return ""
@@ -43,11 +43,11 @@ func (c *compared) order(figures [len(kernels)]float64) string {
 	return out
 }
 
-// comparedColumns lists the column titles of cells.
+// comparedColumns lists the column titles for compared.cells.
 var comparedColumns = []string{">printed lin", ">printed Gau", ">printed dif", ">|ln| lin", ">|ln| Gau", ">|ln| dif",
 	"order", "printed order"}
 
-// cells returns the paper's values, |ln(measured/printed)| of each kernel, and both orders.
+// cells returns the printed figures, |ln(measured/printed)| for each kernel, and both orders.
 func (c *compared) cells() (cells []string) {
 	for _, v := range c.printed {
 		cells = append(cells, repro.Fixed(v, c.digits))
@@ -58,7 +58,7 @@ func (c *compared) cells() (cells []string) {
 	return append(cells, c.order(c.measured), c.order(c.printed))
 }
 
-// newAgreement returns an empty table for comparing measurements with the paper's values.
+// newAgreement returns an empty table for comparing measured with printed figures.
 func newAgreement() *repro.Table {
 	return &repro.Table{
 		Key: "agreement",
@@ -96,7 +96,7 @@ func addAgreement(t *repro.Table, of, features string, rows []compared) {
 		count(func(r *compared) bool { return r.better*(r.measured[diffusion]-r.measured[linear]) > 0 }),
 		count(func(r *compared) bool { return r.better*(r.printed[diffusion]-r.printed[linear]) > 0 }),
 		count(func(r *compared) bool { return r.order(r.measured) == r.order(r.printed) }))
-	if of >= "5" { // Tables 5 and 6 of the paper have no significance tests
+	if of >= "5" { // Tables 5 and 6 have no significance tests
 		t.Add(append(cells, "", "")...)
 		return
 	}

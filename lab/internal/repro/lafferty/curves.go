@@ -14,12 +14,12 @@ type plan struct {
 	tasks  []*task
 	splits int       // number of random splits of each task
 	c      []float64 // in ascending order
-	folds  int       // number of folds of the cross-validation on the training documents
+	folds  int       // number of folds for cross-validation on training documents
 	seed   uint64
 }
 
-// counts holds the number of errors on the test set and in the cross-validation, indexed by task,
-// split, size and C.
+// counts holds the numbers of test errors and of cross-validation errors, indexed by task, split,
+// size and C.
 type counts struct {
 	test, folds [][][][]int
 	trainings   int64
@@ -47,7 +47,7 @@ func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Ke
 	return out, err
 }
 
-// curveWorker measures one split at a time.
+// curveWorker measures one split at a time, in its own buffers.
 type curveWorker struct {
 	plan  *plan
 	m     matrix
@@ -57,7 +57,8 @@ type curveWorker struct {
 	trainings int64
 }
 
-// split returns the number of errors for each size and C in one split of a task.
+// split returns the numbers of test errors and of cross-validation errors for each size and C, in
+// split number of a task.
 func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
 	s := newSplit(t, w.plan.seed, number)
 	for _, size := range t.sizes {
@@ -101,7 +102,7 @@ func (w *curveWorker) trainingSet(s *split, size int) *trainingSet {
 	set, folds, positive := &trainingSet{}, w.plan.folds, s.train(size)
 	for class, docs := range [][]int{s.positive[:positive], s.negative[:size-positive]} {
 		for f := range folds {
-			fold := (f + class*positive) % folds // negative documents continue the cycle after the positive documents
+			fold := (f + class*positive) % folds // the negative documents continue the cycle of folds
 			for i := f; i < len(docs); i += folds {
 				set.docs, set.labels = append(set.docs, docs[i]), append(set.labels, class)
 				set.parts = append(set.parts, 1+fold)

@@ -1,11 +1,12 @@
-// Package lafferty repeats §5 of Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds,
-// JMLR 6 (2005). It compares the diffusion kernel with linear and Gaussian kernels.
+// Package lafferty repeats the experiments in §5 of Lafferty and Lebanon, Diffusion Kernels on
+// Statistical Manifolds, JMLR 6 (2005). They compare the diffusion kernel with linear and Gaussian
+// kernels.
 //
 // Tables 1 to 4 contain test errors of binary classifiers over random splits. The code is in
 // tasks.go (tasks and splits), curves.go (training and tests) and tables.go (selection of scale and
-// C). Tables 5 and 6 are on the ten topics of the ModApte split, see modapte.go. The results are
-// compared with the paper's values in compare.go. In pairs.go, kernels with the same embedding
-// share dot products.
+// C). Tables 5 and 6 are on the ten topics of the ModApte split, see modapte.go. In compare.go,
+// results are compared with the paper. In pairs.go, kernels with the same embedding share dot
+// products.
 package lafferty
 
 import (
@@ -55,8 +56,8 @@ type settings struct {
 	Sizes    repro.Ints    `param:"sizes" wants:"positive integers" help:"sizes of training sets; default: the paper's"`
 	Splits   int           `param:"splits" min:"1" help:"random splits of each task"`
 	Folds    int           `param:"folds" min:"2" help:"folds of the cross-validation"`
-	// balanced: half of each training set is positive. equal: half of each training and test set is
-	// positive. natural: the proportions of the corpus.
+	// With balanced, half of each training set is positive. With equal, half of each test set is
+	// positive too. With natural, all sets have the proportion of the corpus.
 	Training string `param:"training" help:"share of the class: balanced, equal or natural"`
 	repro.Terms
 }
@@ -65,7 +66,7 @@ type settings struct {
 // s = 2√t the diffusion kernel on the sphere of radius 2 is exp(-arccos²/t).
 var kernels = [...]struct {
 	name   string
-	suffix string // embedding without its prefix, which is the name of the features
+	suffix string // end of the embedding, after the name of the features
 	scaled bool   // true if the kernel has a scale
 	spec   func(scale float64) string
 }{
@@ -79,7 +80,8 @@ const linear, gaussian, diffusion = 0, 1, 2
 
 var suffixes = []string{"-l2", "-l1-sqrt"}
 
-// scalesOf returns the scales of a kernel. A kernel without a scale ignores its single value.
+// scalesOf returns the scales to try for a kernel. For a kernel without a scale, it returns one
+// value, which isn't used.
 func (p *settings) scalesOf(k int) []float64 {
 	if kernels[k].scaled {
 		return p.Scales

@@ -22,10 +22,11 @@ var topTen = []string{"earn", "acq", "money-fx", "grain", "crude", "trade", "int
 // modApte is the ModApte split of Reuters-21578.
 type modApte struct {
 	train, test *sparse.CSR
-	labels      [2][][]int // indices in topTen of the topics of training and test stories
+	labels      [2][][]int // topics of training and test stories, as indices into topTen
 }
 
-// newModApte splits the stories that have a topic. The first n documents of c are for training.
+// newModApte splits the stories that have a topic. Training stories are in the first n documents of
+// c.
 func newModApte(c *corpus.Corpus, n int) *modApte {
 	s := &modApte{}
 	var docs [2][]int
@@ -62,8 +63,8 @@ func (s *modApte) held(seed uint64) []bool {
 
 // topicResult is the result of one binary classifier.
 type topicResult struct {
-	right                      string // '1' for each correctly classified story, else '0'
-	positive, missed, mistaken int    // numbers of stories with the topic, false negatives and false positives
+	right                      string // a character per story: '1' if correctly classified, else '0'
+	positive, missed, mistaken int    // numbers of stories with the topic, of false negatives and of false positives
 }
 
 func (t *topicResult) share() float64 { return float64(t.missed+t.mistaken) / float64(len(t.right)) }
@@ -77,13 +78,12 @@ func (t *topicResult) f1() float64 {
 	return 0
 }
 
-// modApteResult is the result of one kernel and scale, indexed by C and topic. The field test is
-// for test stories. The field held is for held-out stories, with classifiers trained without the
-// held-out stories.
+// modApteResult is the result of one kernel and scale, indexed by C and topic: on test stories, and
+// on held-out stories. For the latter, classifiers are trained without the held-out stories.
 type modApteResult struct{ test, held [][]topicResult }
 
 // modApteBase holds the products of training stories with training stories (train) and with test
-// stories (cross) in one embedding.
+// stories (cross), for one embedding.
 type modApteBase struct{ train, cross *products }
 
 func newModApteBase(ctx context.Context, r *repro.Run, s *modApte, e sparse.Embedding,
@@ -225,7 +225,7 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, 
 }
 
 // choose selects the C and scale with the best figure on held-out or test stories, and returns the
-// test result. Ties are broken by the smallest C, then by the largest scale.
+// test result. Ties go to the smallest C, then to the largest scale.
 func (p *settings) choose(results []modApteResult, topic int, better float64, figure func(*topicResult) float64,
 	held bool) (choice *topicResult) {
 	best := math.Inf(-1)
@@ -243,8 +243,8 @@ func (p *settings) choose(results []modApteResult, topic int, better float64, fi
 	return choice
 }
 
-// modApteTable adds a table, and its row in the table of agreement. If larger figures are better,
-// better is 1, otherwise -1.
+// modApteTable adds a table, and a row in the table of agreement with the paper. better is 1 if
+// larger figures are better, and -1 otherwise.
 func (p *settings) modApteTable(number, what string, better float64, figure func(*topicResult) float64,
 	found [len(kernels)][]modApteResult, report *repro.Report, agreement *repro.Table) {
 	titles := map[string]string{"error": "test error", "F1": "F1"}
@@ -253,7 +253,7 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 			">held out: Gau", ">held out: dif", "held out: best", ">held out: p lin", ">held out: p Gau"}, comparedColumns,
 			[]string{"printed ±", "±"})...)
 	var rows []compared
-	var first [2][]string // topics for which diffusion is among the best kernels, indexed by protocol
+	var first [2][]string // topics for which diffusion is among the best kernels: selected on test, and on held-out stories
 	for topic, name := range topTen {
 		cells := []string{name}
 		row := compared{better: better}
@@ -291,9 +291,9 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 	}
 }
 
-// signOf returns the sign of Table 6 for a measured F1: + if it exceeds the F1 of Zhang and Oles
-// (2001). The paper prints only its own F1 and the sign of the difference. If these don't determine
-// the result, signOf returns "?".
+// signOf returns the sign in Table 6 for a measured F1: + if it exceeds the F1 of Zhang and Oles
+// (2001). The paper prints only its own F1 and the sign of the difference. If the sign for the
+// measured F1 doesn't follow from these, signOf returns "?".
 func signOf(sign string, measured, printed float64) string {
 	if sign == "+" && measured >= printed || sign == "-" && measured <= printed || sign == "" {
 		return sign

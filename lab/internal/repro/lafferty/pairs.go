@@ -22,18 +22,19 @@ type matrix struct {
 
 func (m matrix) row(i int) []float32 { return m.k[i*m.n : (i+1)*m.n] }
 
-// products holds c = 1 - cosine of row documents and column documents in one embedding, and the
-// matrix of one kernel.
+// products holds c = 1 - cosine for row and column documents in one embedding, and a buffer for a
+// kernel's matrix.
 type products struct {
 	c          []float32
 	rows, cols []float32 // norms of rows and columns
 	m          matrix
 }
 
-// newProducts computes c. If rows and columns are the same documents, it computes each pair once.
+// newProducts computes c for all pairs. If rows and columns are the same documents, it computes
+// each pair once.
 func newProducts(ctx context.Context, r *repro.Run, rows, cols *sparse.Embedded,
 	report *repro.Report) (p *products, err error) {
-	runtime.GC() // frees the previous embedding's products
+	runtime.GC() // free the products of the previous embedding
 	stage := "dot products of " + cols.Embedder.Embedding.String()
 	g, err := engine.NewContext(ctx, cols, engine.Options{
 		ISA: r.ISA, Device: r.Device, Workers: r.Threads(), MemoryBytes: r.MemoryBytes,
@@ -81,12 +82,12 @@ func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kerne
 	})
 }
 
-// testBlock is the number of documents classified at a time. For this many columns, the rows of
+// testBlock is the number of documents classified at a time. With this many columns, the rows of
 // several hundred support vectors fit into the L2 cache.
 const testBlock = 512
 
 // decide calls do with a classifier's decision value, Σ Coef[s]·row(s)[j] - Rho, for each document
-// j < n. The function row must return the kernel values of support vector s.
+// j < n. row must return the kernel values of support vector s.
 func decide(loops *asm.Kernels, machine *solver.DecisionFunction, n int, row func(s int) []float32,
 	do func(j int, value float64)) {
 	var rows [][]float32

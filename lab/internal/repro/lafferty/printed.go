@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// printedTSV contains the figures of Tables 1 to 6. In Tables 1 to 4, * in the last column is the
-// paper's mark for insignificant differences. In Table 6 the last column is the sign.
+// printedTSV contains the figures in the paper's Tables 1 to 6. In Tables 1 to 4, * in the last
+// column marks insignificant differences. In Table 6, the last column is the sign.
 //
 //go:embed printed.tsv
 var printedTSV string
 
-// printed returns the figures of a row in the paper, their number of decimals, and the last column.
-// Missing figures are NaN. For Tables 5 and 6, documents must be 0.
+// printed returns the figures of a row in printedTSV, their number of decimals, and the last
+// column. Missing figures are NaN. For Tables 5 and 6, documents must be 0.
 func printed(table, class, features string, documents int) (figures [len(kernels)]float64, digits int, mark string) {
 	size := ""
 	if documents > 0 {

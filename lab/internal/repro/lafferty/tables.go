@@ -30,7 +30,7 @@ var figures = []string{"1 course", "2 course", "3 acq", "3 moneyFx", "4 moneyFx"
 // results holds the error counts of each kernel, indexed by scale.
 type results [len(kernels)][]counts
 
-// corpus measures a corpus and adds the tables to the report.
+// corpus runs the experiments on a corpus and adds their tables to the report.
 func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *corpus.Corpus, report *repro.Report,
 	agreement *repro.Table) error {
 	tasks, err := p.tasks(name, c)
@@ -90,14 +90,14 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, docs *sparse.CSR, 
 	})
 }
 
-// choice is the result of a kernel and protocol for a task, features and a size.
+// choice is the result of a kernel after selection of scale and C, for a task, features and size.
 type choice struct {
 	scale, c float64
 	errors   []float64 // test errors, one per split
 }
 
-// best follows the paper's protocol. It selects the scale and C with the smallest mean error on the
-// test sets. Ties are broken by order.
+// best selects the scale and C with the smallest mean error on the test sets, as in the paper. Ties
+// are broken by order.
 func (p *settings) best(results []counts, kernel, task, size, testDocs int) (best choice) {
 	least := math.Inf(1)
 	for i, scale := range p.scalesOf(kernel) {
@@ -115,7 +115,7 @@ func (p *settings) best(results []counts, kernel, task, size, testDocs int) (bes
 }
 
 // byFolds selects, for each split, the scale and C with the fewest cross-validation errors on the
-// training documents. Ties are broken by the smallest C, then by the largest scale.
+// training documents. Ties go to the smallest C, then to the largest scale.
 func (p *settings) byFolds(results []counts, task, size, testDocs int) (chosen choice) {
 	for s := range p.Splits {
 		least, wrong := math.MaxInt, 0
@@ -143,7 +143,7 @@ func bestOf(figures []float64) (names []string) {
 
 // tested compares diffusion with the other kernels.
 type tested struct {
-	cells   []string // means, best kernels, p values against linear and Gaussian
+	cells   []string // means, best kernels, p values for linear and Gaussian
 	lower   bool     // true if diffusion has a lower error than both other kernels
 	clearly bool     // true if lower is significant
 	differs bool     // true if diffusion differs significantly from the better of the other kernels
@@ -176,8 +176,8 @@ func test(choices [len(kernels)]choice) (t tested) {
 	return t
 }
 
-// table adds one of Tables 1 to 4, with its charts, notes and rows in the table of agreement. It
-// returns the figures of its rows.
+// table adds one of Tables 1 to 4, with its charts and notes, and rows to agreement. It returns the
+// figures of its rows.
 func (p *settings) table(number string, tasks []*task, found map[string]*results, report *repro.Report,
 	agreement *repro.Table) (both []compared) {
 	if !p.Tables.Has(number) {

@@ -7,15 +7,15 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// task describes the rows of a class in Tables 1 to 4, one row per size. The class is compared with
-// the rest, or with the most frequent class.
+// task is a binary classification task in Tables 1 to 4, which have one row per training set size.
+// A class is compared with the rest, or with the most frequent class.
 type task struct {
 	table, class, against string
 	seedName              string // seed for the splits
 	docs                  []int  // indices of the documents, ascending
 	positive              []bool // true if docs[i] is in the class
 	sizes                 []int  // sizes of the training sets, ascending
-	balanced              bool   // true if half of a training set is positive; otherwise the task's proportion
+	balanced              bool   // true if half of a training set is positive; otherwise, it has the task's proportion
 	equal                 bool   // true if half of a test set is also positive
 }
 
@@ -23,7 +23,7 @@ type task struct {
 var reutersTopics = []string{"earn", "acq", "money-fx", "grain", "crude"}
 
 // pairTables describes the two tables of each corpus. One table compares each class with the rest.
-// The other table compares each other class with the most frequent class.
+// The other table compares each remaining class with the most frequent class.
 var pairTables = map[string]struct {
 	rest, pairs, frequent string
 	classes               []string
@@ -32,7 +32,7 @@ var pairTables = map[string]struct {
 	"reuters": {"3", "4", "earn", reutersTopics},
 }
 
-// rest is the name of the opposite class in Tables 1 and 3.
+// rest is the name of the negative class in Tables 1 and 3.
 const rest = "the rest"
 
 // stories returns the indices of stories with at least one topic.
@@ -58,7 +58,7 @@ func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err erro
 			if !p.Tables.Has(table) || class == against {
 				continue
 			}
-			// moneyFx is the paper's spelling.
+			// The paper writes moneyFx.
 			shown := class
 			if class == "money-fx" {
 				shown = "moneyFx"
@@ -105,14 +105,14 @@ type split struct {
 	balanced, equal    bool
 }
 
-// newSplit draws the n-th split of a task.
+// newSplit draws split n of a task.
 func newSplit(t *task, seed uint64, n int) *split {
 	own, others := repro.Split(seed, fmt.Sprintf("%s/%d", t.seedName, n), t.docs, t.positive)
 	return &split{own, others, t.balanced, t.equal}
 }
 
-// train returns the number of positive documents in a training set. If balanced, it is half,
-// otherwise the task's proportion with at least two documents per class.
+// train returns the number of positive documents in a training set: half if balanced, otherwise the
+// task's proportion with at least two documents per class.
 func (s *split) train(size int) (positive int) {
 	if s.balanced {
 		return size / 2

@@ -10,9 +10,10 @@ import (
 // region is the set of white pixels of an image.
 type region [Pixels]bool
 
-// In both classes the drawn size of a region is uniform between regionLeast and regionMost pixels,
-// so that the size doesn't reveal the class. The size may differ by the fraction regionSlack. A
-// non-convex region lacks at least one pixel of its convex hull per hollows pixels (our choices).
+// In both classes the size of a region is drawn uniformly between regionLeast and regionMost
+// pixels, so that it doesn't reveal the class. The actual size may differ by the fraction
+// regionSlack. In a non-convex region of n pixels, at least n/hollows pixels of its convex hull are
+// missing. The paper doesn't specify these numbers.
 const (
 	regionLeast, regionMost = 60, 450
 	regionSlack             = 0.1
@@ -20,8 +21,8 @@ const (
 )
 
 // Convex draws a white region on black. With equal probability, the region is convex (class 1) or
-// not (class 0). A convex region is the intersection of 3 to 8 random half-planes. A non-convex
-// region is the union of two or three such intersections.
+// not (class 0). A convex region is an intersection of 3 to 8 random half-planes. A non-convex
+// region is a union of two or three such intersections.
 func Convex(r *rand.Rand, image []float32) int {
 	class := r.IntN(2)
 	var at region
@@ -49,8 +50,8 @@ func Convex(r *rand.Rand, image []float32) int {
 	return class
 }
 
-// addConvex adds the intersection of 3 to 8 half-planes around a random point. The distance of each
-// border from the point is 0.3 to 1.2 times reach.
+// addConvex adds the intersection of 3 to 8 random half-planes that contain a random point. The
+// distance of each border from this point is 0.3 to 1.2 times reach.
 func (g *region) addConvex(r *rand.Rand, reach float64) {
 	px, py := Side*r.Float64(), Side*r.Float64()
 	type halfPlane struct{ x, y, at float64 }
@@ -77,8 +78,7 @@ func (g *region) count() int {
 	return n
 }
 
-// missing returns the number of pixels in the region's convex hull but not in the region. It is 0
-// for an intersection of half-planes.
+// missing returns the number of pixels in the region's convex hull that aren't in the region.
 func (g *region) missing() int {
 	hull := g.hull()
 	n := 0
@@ -92,7 +92,7 @@ func (g *region) missing() int {
 
 type point struct{ x, y int }
 
-// turn is positive if a → b → c turns left, and 0 if the points are collinear.
+// turn returns a positive number if a → b → c turns left, and 0 if the points are collinear.
 func turn(a, b, c point) int { return (b.x-a.x)*(c.y-a.y) - (b.y-a.y)*(c.x-a.x) }
 
 // hull returns the convex hull's vertices, anticlockwise, by Andrew's monotone chain algorithm.

@@ -1,9 +1,8 @@
-// Package larochelle draws images like the images of Larochelle, Erhan, Courville, Bergstra and
-// Bengio, ICML 2007: rectangles, convex regions, and digits on noise and on textures.
+// Package larochelle generates images of rectangles, convex regions, and digits on noise and
+// textures, as described by Larochelle, Erhan, Courville, Bergstra and Bengio, ICML 2007.
 //
-// The files of that paper are no longer available. The images follow the paper's description, and
-// numbers that the paper doesn't specify are our choice. So errors can't be compared with errors on
-// the original images.
+// The paper's images are no longer available, and it doesn't specify all parameters. So error rates
+// can't be compared with error rates on the original images.
 package larochelle
 
 import (
@@ -27,9 +26,10 @@ const (
 // randomness comes from r.
 type Kind func(r *rand.Rand, image []float32) (class int)
 
-// Sequence is an infinite sequence of images. Image i doesn't depend on how many images are drawn.
+// Sequence is an infinite sequence of random images. Image i doesn't depend on the number of images
+// drawn.
 type Sequence struct {
-	Name string // Source of its corpora
+	Name string // becomes Corpus.Source
 	Seed uint64
 	Step func() // called for each image
 }
@@ -63,8 +63,8 @@ func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*corpus.Co
 // rectangle consists of rows top to top+height-1 and columns left to left+width-1 of an image.
 type rectangle struct{ top, left, height, width int }
 
-// drawRectangle draws a height and a width from least to most, and a position in the image. Height
-// and width differ by at least apart. Half of the rectangles are taller than wide.
+// drawRectangle draws a height and a width from least to most that differ by at least apart, and a
+// position in the image. Half of the rectangles are taller than wide.
 func drawRectangle(r *rand.Rand, least, most, apart int) rectangle {
 	for {
 		h, w := least+r.IntN(most-least+1), least+r.IntN(most-least+1)
@@ -84,7 +84,7 @@ func (q rectangle) class() int {
 }
 
 // Outline draws the outline of a rectangle, one pixel wide, in white on black. Height and width are
-// 3 to 26 pixels and differ by at least 3 (our choice).
+// 3 to 26 pixels and differ by at least 3. The paper doesn't specify these numbers.
 func Outline(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 3, 26, 3)
 	clear(image)
@@ -98,9 +98,9 @@ func Outline(r *rand.Rand, image []float32) int {
 	return q.class()
 }
 
-// Textured fills a rectangle with one texture and the background with another texture. Height and
-// width are 10 to 26 pixels and differ by at least 5. These numbers, and textures in place of the
-// paper's photographs, are our choice.
+// Textured fills a rectangle with a texture, and the background with another texture. Height and
+// width are 10 to 26 pixels and differ by at least 5. The paper uses photographs instead of
+// textures, and doesn't specify these numbers.
 func Textured(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 10, 26, 5)
 	texture(r, image)
@@ -113,8 +113,8 @@ func Textured(r *rand.Rand, image []float32) int {
 	return q.class()
 }
 
-// texture draws noise on grids of 16, 8, 4 and 2 pixels, with random weights around a random grey
-// level. It interpolates between grid points. As in photographs, coarse grids have more contrast.
+// texture draws a random grey level plus noise on grids of 16, 8, 4 and 2 pixels, with random
+// weights. It interpolates between grid points. As in photographs, coarse grids have more contrast.
 func texture(r *rand.Rand, image []float32) {
 	grey, contrast := 0.2+0.6*r.Float64(), 0.2+0.6*r.Float64()
 	for k := range image {
@@ -143,7 +143,7 @@ func texture(r *rand.Rand, image []float32) {
 	}
 }
 
-// OnNoise returns a kind that draws the given digits, in order, on noise. Each pixel is the maximum
+// OnNoise returns a kind that draws the given digits on noise, in order. Each pixel is the maximum
 // of the digit's pixel and a uniform random value from 0 to 1. The class is the digit.
 func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 	return on(digits, documents, func(r *rand.Rand, image []float32) {
@@ -156,7 +156,7 @@ func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 // OnTexture is like [OnNoise], but draws on textures.
 func OnTexture(digits *corpus.Corpus, documents []int) Kind { return on(digits, documents, texture) }
 
-// on returns a kind whose pixels are the maximum of the background and a digit.
+// on returns a kind whose pixels are the maximum of a digit's pixel and the background's.
 func on(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Kind {
 	class := make([]int, len(digits.Classes))
 	for id, name := range digits.Classes {

@@ -1,6 +1,6 @@
 // Package lebanon repeats §7 of Lebanon and Lafferty, Hyperplane Margin Classifiers on the
-// Multinomial Manifold, ICML 2004. It compares logistic regression with spherical margins and with
-// Euclidean margins.
+// Multinomial Manifold, ICML 2004. It compares spherical and Euclidean margins in logistic
+// regression.
 package lebanon
 
 import (
@@ -49,7 +49,7 @@ type settings struct {
 
 var sets = repro.Words{repro.WebKB.Name, repro.Reuters.Name}
 
-// classes lists the classes of each corpus. The paper doesn't name its topics, so we use the eight
+// classes lists the classes of each corpus. The paper doesn't name its topics. These are the eight
 // most frequent topics.
 var classes = map[string][]string{
 	repro.WebKB.Name:   {"course", "faculty", "project", "student"},
@@ -60,7 +60,7 @@ var classes = map[string][]string{
 type method struct {
 	name, embedding string
 	spherical       bool // true for spherical margins
-	origin          bool // true if there is no offset
+	origin          bool // true if the hyperplane contains the origin
 }
 
 // tolerance is the solver tolerance of all training runs.
@@ -248,7 +248,7 @@ func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repr
 	return out, err
 }
 
-// choose returns the C with the fewest cross-validation errors. Ties are broken by the smallest C.
+// choose returns the C with the fewest cross-validation errors. Ties go to the smallest C.
 func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64, err error) {
 	wrong := make([]int, len(p.C))
 	for fold := range p.Folds {
@@ -271,7 +271,7 @@ func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64,
 	return p.C[slices.Index(wrong, slices.Min(wrong))], nil
 }
 
-// wrong returns the number of test errors for each C.
+// wrong trains on train and returns the number of errors on test for each C.
 func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong []int, err error) {
 	positive := run.Pick(t.positive, train)
 	var decisions [][]float64
@@ -292,7 +292,8 @@ func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong
 	return wrong, err
 }
 
-// onSphere trains with spherical margins. It returns decision values of test for each C.
+// onSphere trains with spherical margins. It returns the decision values of test documents for each
+// C.
 func (t *task) onSphere(
 	ctx context.Context, positive []bool, train, test []int, c []float64,
 ) (out [][]float64, err error) {

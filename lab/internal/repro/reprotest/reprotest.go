@@ -1,5 +1,5 @@
-// Package reprotest supports tests of experiments. It writes small corpora in the formats of the
-// real corpora, runs experiments and reads their tables.
+// Package reprotest contains test helpers for experiments. It writes small corpora in the formats
+// of the real corpora, runs experiments and reads their tables.
 package reprotest
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// drawText draws the text of a document. Words come from a list of the class or from a shared list,
-// so that error rates are between 0 and chance level.
+// drawText draws a document. Some words are specific to its classes, and others are shared, so that
+// error rates are between 0 and chance level.
 func drawText(r *rand.Rand, classes []string) string {
 	var words []string
 	for range 15 + r.IntN(30) {
@@ -63,7 +63,8 @@ func WriteText(t testing.TB, data string, s repro.Source, file string, lines []s
 	Write(t, data, s, file, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// Topics writes small corpora in the formats of WebKB and Reuters-21578. It returns their folder.
+// Topics writes small corpora in the formats of WebKB and Reuters-21578, and returns the data
+// folder.
 func Topics(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -93,8 +94,8 @@ func Topics(t testing.TB) string {
 	return data
 }
 
-// Groups writes small corpora in the formats of WebKB with all universities, and of 20 Newsgroups
-// by date. It returns their folder.
+// Groups writes small corpora in the formats of WebKB with all universities and of 20 Newsgroups by
+// date, and returns the data folder.
 func Groups(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -107,7 +108,7 @@ func Groups(t testing.TB) string {
 	WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], pages)
 	for k, file := range repro.Newsgroups.Files {
 		var posts []string
-		for i := range 120 { // the second file lists the classes in a different order
+		for i := range 120 { // in the second file, classes first occur in a different order
 			group := []string{"sci.space", "rec.autos", "talk.politics"}[(i+k)%3]
 			posts = append(posts, group+"\t"+drawText(r, []string{strings.ReplaceAll(group, ".", "")}))
 		}
@@ -129,8 +130,8 @@ func Do(t testing.TB, e repro.Experiment, r *repro.Run, settings ...string) (*re
 	return to.Run(t.Context(), r)
 }
 
-// Same runs an experiment with one worker and with two workers. It checks that tables and notes are
-// equal, and returns the report.
+// Same checks that an experiment has the same tables and notes with one and two workers. It returns
+// the report.
 func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *repro.Report {
 	t.Helper()
 	var reports []*repro.Report
@@ -152,7 +153,8 @@ func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *re
 	return reports[0]
 }
 
-// Refuses checks that an experiment with settings want[key] fails with an error that contains key.
+// Refuses checks that an experiment with the settings want[key] fails with an error that contains
+// key.
 func Refuses(t testing.TB, e repro.Experiment, data string, want map[string][]string) {
 	t.Helper()
 	for text, settings := range want {
@@ -185,7 +187,8 @@ func Rows(t testing.TB, report *repro.Report, key string) (rows []map[string]str
 	return rows
 }
 
-// Number parses a number. In a cell with mean and standard deviation, it parses the mean.
+// Number parses the number in a cell. If the cell has a mean and a standard deviation, it returns
+// the mean.
 func Number(t testing.TB, cell string) float64 {
 	t.Helper()
 	text, _, _ := strings.Cut(cell, " ")
@@ -196,7 +199,7 @@ func Number(t testing.TB, cell string) float64 {
 	return v
 }
 
-// Result returns the rows of a table in lab/results as maps by column title.
+// Result is like Rows, but reads a table in lab/results.
 func Result(t testing.TB, experiment, key string) (rows []map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "results", experiment+"-"+key+".tsv"))

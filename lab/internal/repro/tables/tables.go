@@ -1,5 +1,5 @@
-// Package tables measures automatic selection on tables of numbers and categories. It reads a table
-// as a CSV file, and tables of numbers also as vectors, as from an .npy file.
+// Package tables measures models that gram trains without options on tables of numbers and
+// categories. Tables with only numbers are also used as vectors, as if read from an .npy file.
 package tables
 
 import (
@@ -21,7 +21,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// Experiment compares predictions from tables and from vectors.
+// Experiment compares models trained on rows of CSV files with models trained on the same rows as
+// vectors.
 var Experiment = repro.Experiment{
 	Name:  "tables",
 	Paper: "no paper: tables with numbers and categories, read as CSV files and as vectors",
@@ -56,7 +57,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// measure returns the row of a table.
+// measure returns the report row for the CSV file at path.
 func (p *settings) measure(ctx context.Context, r *repro.Run, path string) ([]string, error) {
 	o := gram.ReadOptions{Options: gram.Options{Workers: r.Workers, MemoryBytes: r.MemoryBytes}, KeepTexts: true}
 	c, err := gram.Read(ctx, path, o)
@@ -80,7 +81,7 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, path string) ([]st
 	for seed := range p.Splits {
 		rows := rand.New(rand.NewPCG(uint64(seed), repro.Hash(name))).Perm(n)
 		test, rest := rows[:n/4], rows[n/4:]
-		own := c.Select(rest) // read again, so that only training rows determine the column scales
+		own := c.Select(rest) // the rows are read again, so that only training rows determine the column scales
 		read, err := gram.Table(ctx, own.Columns, own.Rows, labelsOf(own), o)
 		var a, b float64
 		if err == nil {
@@ -104,7 +105,7 @@ func labelsOf(c *corpus.Corpus) (labels []string) {
 	return labels
 }
 
-// vectorsOf returns a corpus of the numbers in a table, or nil if a field isn't a number.
+// vectorsOf returns the rows of a table as vectors, or nil if a field isn't a number.
 func vectorsOf(c *corpus.Corpus) (*corpus.Corpus, error) {
 	rows, labels := gram.NewRows(len(c.Columns)), labelsOf(c)
 	for i, fields := range c.Rows {
@@ -139,7 +140,7 @@ func score(ctx context.Context, train, test *corpus.Corpus, o gram.TrainOptions)
 	return 100 * e.Score.Accuracy, nil
 }
 
-// text formats the mean and its standard error.
+// text formats the mean of values and its standard error.
 func text(values []float64) string {
 	if values == nil {
 		return ""

@@ -1,6 +1,6 @@
-// Package zhang repeats §4 of Zhang, Chen and Lee, Text Classification with Kernels on the
-// Multinomial Manifold, SIGIR 2005. It compares the negative geodesic distance with linear kernels
-// and negative Euclidean distances.
+// Package zhang repeats the experiments in §4 of Zhang, Chen and Lee, Text Classification with
+// Kernels on the Multinomial Manifold, SIGIR 2005. They compare the negative geodesic distance
+// (NGD) with linear kernels and negative Euclidean distances (NED).
 package zhang
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// Experiment repeats the comparison of §4 of the paper.
+// Experiment repeats the comparison in §4 of the paper.
 var Experiment = repro.Experiment{
 	Name:  "zhang-chen-lee",
 	Paper: "Zhang, Chen and Lee, Text Classification with Kernels on the Multinomial Manifold, SIGIR 2005, §4",
@@ -40,7 +40,8 @@ type settings struct {
 	repro.Terms
 }
 
-// kernels lists the rows of a table for each weighting. Other rows are compared with the last row.
+// kernels lists the compared kernels. For each weighting, a table has one row per kernel. The last
+// kernel is compared with each other kernel.
 var kernels = []struct{ name, kernel, embedding string }{
 	{"linear, L1", "linear", "-l1"},
 	{"NED, L1", "ned", "-l1"},
@@ -49,13 +50,13 @@ var kernels = []struct{ name, kernel, embedding string }{
 	{"NGD", "ngd", "-l1-sqrt"},
 }
 
-// weightings lists the weightings of a table, in order.
+// weightings lists the term weightings, in the order of the tables.
 var weightings = []struct{ name, embedding string }{{"tf", "tf"}, {"tf×idf", "tfidf"}}
 
-// universities lists the universities. Each is held out once.
+// universities lists the universities of WebKB. Each is held out once.
 var universities = []string{"cornell", "texas", "washington", "wisconsin"}
 
-// division holds training and test documents of a corpus. Both have the same terms and classes.
+// division is a split of a corpus into training and test documents with the same terms and classes.
 type division struct {
 	name        string
 	train, test *corpus.Corpus
@@ -117,8 +118,8 @@ func (p *settings) read(ctx context.Context, r *repro.Run, set string) ([]divisi
 	return divided, nil
 }
 
-// table adds a corpus's table to the report. For each weighting, the table contains the accuracies
-// of all kernels on all divisions, followed by the sign tests.
+// table adds the table of a corpus to the report. For each weighting, it contains the accuracies of
+// all kernels on all divisions, followed by the sign tests.
 func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided []division,
 	report *repro.Report) error {
 	t := &repro.Table{Key: set, Columns: []string{"weighting", "kernel"}}
@@ -176,10 +177,10 @@ func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided 
 	return nil
 }
 
-// measure returns, per kernel, '1' for each correctly classified test document and '0' for errors.
+// measure returns Outcome.Right for each kernel.
 func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weighting string, report *repro.Report,
 	step func()) (right []string, err error) {
-	var session *repro.Session // shared by the kernels of one embedding
+	var session *repro.Session // shared by kernels with the same embedding
 	defer func() { err = errors.Join(err, session.Close()) }()
 	for k, row := range kernels {
 		embedding := weighting + row.embedding
@@ -204,8 +205,8 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weight
 	return right, nil
 }
 
-// accuracies returns the accuracy cells of a kernel. For several divisions, the cells are the
-// accuracy of each division, their mean, and the pooled accuracy.
+// accuracies returns the table cells with a kernel's accuracies. If there are several divisions,
+// they are the accuracy on each division, the mean, and the pooled accuracy.
 func accuracies(rights []string) (cells []string) {
 	percent := func(right string) float64 { return 100 * float64(strings.Count(right, "1")) / float64(len(right)) }
 	if len(rights) == 1 {
