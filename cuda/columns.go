@@ -108,7 +108,6 @@ func (c *columns) uploadSide(
 	return side{at, x.Rows(), s.tail}, u.err
 }
 
-// uploadHead copies the number of terms of each chunk to the device.
 func (c *columns) uploadHead() (uint64, error) {
 	u := uploader{p: &c.pool}
 	l := c.layout

@@ -34,7 +34,6 @@ func digits(v float64) [4]int8 {
 	return [4]int8{int8(u >> 24), int8(u >> 16), int8(u >> 8), int8(u)}
 }
 
-// minScale is the binary exponent of the minimum scale of a document.
 const minScale = -4
 
 // fillDense writes the digits of a document's dense values to steps. It returns the document's

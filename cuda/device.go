@@ -159,7 +159,6 @@ func (d *Device) inContext(work func() error) (began bool, err error) {
 	return true, err
 }
 
-// about returns information about d. Its context must be current.
 func about(d cu.Device) (info Info, err error) {
 	v := cu.Version()
 	if v < 0 {

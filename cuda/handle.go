@@ -63,7 +63,6 @@ func (h *handle) end(giveBack func() error) (first bool, err error) {
 	return true, err
 }
 
-// close is like end, but only returns the error.
 func (h *handle) close(giveBack func() error) error {
 	_, err := h.end(giveBack)
 	return err

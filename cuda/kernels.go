@@ -38,7 +38,6 @@ var pairingKernels = [pairings][2]string{
 
 const pairings = sparse.JensenShannon + 1
 
-// lineBytes is the size in bytes of a term's values in a panel.
 const lineBytes = 4 * panelWidth
 
 // load returns the kernels. The first call loads them, and the driver compiles PTX.

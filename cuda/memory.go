@@ -15,13 +15,11 @@ import (
 
 // The functions below require that the device's context is current (see Device.inContext).
 
-// errLimit returns an error for an exceeded memory limit. It wraps the driver's OutOfMemory.
 func (d *Device) errLimit(bytes int64) error {
 	return &Failure{fmt.Errorf("cannot allocate %s of GPU memory: %s is in use and the limit is %s: %w",
 		run.FormatBytes(bytes), run.FormatBytes(d.held), run.FormatBytes(d.limit), cu.OutOfMemory)}
 }
 
-// memory is a block of device memory.
 type memory struct {
 	at    cu.DevicePtr
 	bytes int64
@@ -53,7 +51,6 @@ func (d *Device) take(bytes int64) (memory, error) {
 	return memory{at, bytes}, nil
 }
 
-// free frees m, unless it is empty.
 func (d *Device) free(m *memory) error {
 	if m.bytes == 0 {
 		return nil
@@ -186,5 +183,4 @@ func (p *pinned) free() error {
 	return nil
 }
 
-// floats returns the first n values in the memory.
 func (p *pinned) floats(n int) []float32 { return unsafe.Slice((*float32)(p.at), n) }

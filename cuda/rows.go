@@ -108,7 +108,6 @@ type job struct {
 // tileFields is the number of 8-byte fields of Tile in kernels/shape.h.
 const tileFields = 9
 
-// describeTile returns the fields of Tile in kernels/shape.h.
 func (j *job) describeTile(at uint64, b *device.Tile) []uint64 {
 	return []uint64{at, j.docs + 4*uint64(b.First), j.order + 4*uint64(b.First), uint64(b.RowStride),
 		uint64(b.Rows), uint64(b.Lo), uint64(b.Cols()), uint64(b.First), uint64(j.c.tiles.close.at)}
@@ -279,7 +278,6 @@ func (j *job) copy(k int, p piece) error {
 	return failed("cuEventRecord", b.copied.Record(t.copy))
 }
 
-// compute starts the kernels of tile k.
 func (j *job) compute(k int) error {
 	c, t, block := j.c, &j.c.tiles, &j.tiles[k]
 	tile, program := j.fields+8*tileFields*uint64(k), j.program+j.step*uint64(k)

@@ -107,7 +107,6 @@ type split struct {
 	exactValue []float64
 }
 
-// cutTerms returns the number of posting lists with cuts.
 func (s *split) cutTerms() int { return len(s.cut) / max(s.cuts, 1) }
 
 // longs returns one bit per document, set if the document has more than narrowValues values in the

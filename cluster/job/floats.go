@@ -6,7 +6,6 @@ import (
 	"unsafe"
 )
 
-// littleEndian is true on little-endian computers.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // FloatBytes returns values in little-endian order. On a little-endian computer it returns the

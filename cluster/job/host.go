@@ -64,7 +64,6 @@ func (h *Host) get(ctx context.Context, name string) ([]byte, error) {
 	return b, nil
 }
 
-// unread wraps an error that occurred when an input was read from the store.
 type unread struct{ error }
 
 func (u *unread) Unwrap() error { return u.error }

@@ -50,7 +50,6 @@ func (l Line) String() string {
 	return string(b)
 }
 
-// maxLine is the maximum length of a line in bytes.
 const maxLine = 4096
 
 // ReadLines calls yield for each nonblank line of r, with its line number, from 1, and an error if

@@ -108,7 +108,6 @@ func read[T number](r *joiner, n int64) []T {
 	return list
 }
 
-// littleEndian is true on little-endian computers.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // take returns the next n bytes of the stream.

@@ -48,7 +48,6 @@ func (h *host) declareCache(f *cli.Flags) {
 	f.Var(&h.most, "cache-size", "maximum `SIZE` of the cache; the least recently used files are evicted")
 }
 
-// open opens an existing store.
 func (h *host) open(ctx context.Context) (*job.Host, error) { return h.with(ctx, store.Open) }
 
 func (h *host) with(

@@ -18,7 +18,6 @@ func verb(k job.Kind) string {
 	return "plan"
 }
 
-// kindNames returns the names of the kinds that a command supports.
 func kindNames(command string) (names []string) {
 	for _, k := range jobs.Kinds {
 		if verb(k) == command {

@@ -53,7 +53,6 @@ func say(e *cli.Env, format string, args ...any) {
 	}
 }
 
-// complain prints an error to standard error.
 func complain(e *cli.Env, format string, args ...any) {
 	fmt.Fprintln(e.Stderr, store.Redact(fmt.Sprintf(format, args...)))
 }

@@ -55,14 +55,12 @@ const (
 	parts
 )
 
-// spent holds user and system CPU time in seconds.
 type spent struct{ user, system float64 }
 
 func (a spent) plus(b spent) spent { return spent{a.user + b.user, a.system + b.system} }
 
 func (a spent) sum() float64 { return a.user + a.system }
 
-// round holds the CPU times of a round.
 type round [parts]spent
 
 func (o *options) run(ctx context.Context, w io.Writer) error {

@@ -127,7 +127,6 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 // Close implements job.Worker.
 func (o *opened) Close() error { return nil }
 
-// documents returns the indices of a task's documents.
 func (o *opened) documents(task int) []int {
 	i, j := blocks.Place(task)
 	all := appendSpan(nil, o.Span(j))

@@ -15,7 +15,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// command holds the flags of gramlab repro.
 type command struct {
 	backend.Compute
 	f           *cli.Flags
@@ -94,7 +93,6 @@ func (c *command) list() string {
 	return b.String()
 }
 
-// check parses the settings of the experiment.
 func (c *command) check() error {
 	if c.chosen == nil && c.f.NFlag() > 0 {
 		return cli.Usagef("the NAME of an experiment must come before the flags")

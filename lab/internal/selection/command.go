@@ -47,7 +47,6 @@ type command struct {
 	count int
 }
 
-// result is the report that the command prints.
 type result struct {
 	Corpus    source.Line `json:"corpus"`
 	Documents int         `json:"documents"` // number of documents with exactly one class

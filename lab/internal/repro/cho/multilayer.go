@@ -16,7 +16,6 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// networks is the experiment in chapter 5.
 var networks = repro.Experiment{
 	Name:  "cho-networks",
 	Paper: paper + "ch. 5",
@@ -122,7 +121,6 @@ func (p *machines) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// measure runs all networks on a set.
 func (p *machines) measure(ctx context.Context, r *repro.Run, s *set, report *repro.Report) error {
 	chains := p.chains()
 	found := make([][][]depth, len(chains)) // results, indexed by network, run and layers

@@ -18,7 +18,6 @@ type compared struct {
 	clear, printedClear bool    // true if diffusion differs significantly from the better of the other kernels
 }
 
-// gap returns |ln(measured/printed)| of a kernel.
 func (c *compared) gap(k int) float64 { return math.Abs(math.Log(c.measured[k] / c.printed[k])) }
 
 // order returns the initials of the kernels, best first, such as "DG=L". Figures are equal if they
@@ -43,7 +42,6 @@ func (c *compared) order(figures [len(kernels)]float64) string {
 	return out
 }
 
-// comparedColumns lists the column titles for compared.cells.
 var comparedColumns = []string{">printed lin", ">printed Gau", ">printed dif", ">|ln| lin", ">|ln| Gau", ">|ln| dif",
 	"order", "printed order"}
 

@@ -114,7 +114,6 @@ func (p *settings) eachScale(features, suffix string,
 	return nil
 }
 
-// check returns an error if a setting is out of range.
 func (p *settings) check() (err error) {
 	if p.Tables, err = p.Tables.Of("tables", tables...); err != nil {
 		return err

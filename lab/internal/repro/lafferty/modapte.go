@@ -182,7 +182,6 @@ func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels []
 	return out
 }
 
-// modApteTables adds Tables 5 and 6.
 func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, report *repro.Report,
 	agreement *repro.Table) error {
 	n, t := int64(s.train.Rows()), int64(s.test.Rows())

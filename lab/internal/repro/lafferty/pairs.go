@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// matrix is a matrix of kernel values with n columns.
 type matrix struct {
 	n int
 	k []float32

@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// significant is the paper's significance level.
 const significant = 0.05
 
 var titles = map[string]string{
@@ -61,7 +60,6 @@ func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *cor
 	return nil
 }
 
-// measure measures the kernels of one embedding.
 func (p *settings) measure(ctx context.Context, r *repro.Run, docs *sparse.CSR, plan *plan, features, suffix string,
 	found *results, step func(), report *repro.Report) error {
 	loops, err := r.Kernels()
@@ -131,7 +129,6 @@ func (p *settings) byFolds(results []counts, task, size, testDocs int) (chosen c
 	return chosen
 }
 
-// bestOf returns the names of the kernels with the smallest figure.
 func bestOf(figures []float64) (names []string) {
 	for k, v := range figures {
 		if v == slices.Min(figures) {

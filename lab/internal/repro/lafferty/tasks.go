@@ -105,7 +105,6 @@ type split struct {
 	balanced, equal    bool
 }
 
-// newSplit draws split n of a task.
 func newSplit(t *task, seed uint64, n int) *split {
 	own, others := repro.Split(seed, fmt.Sprintf("%s/%d", t.seedName, n), t.docs, t.positive)
 	return &split{own, others, t.balanced, t.equal}
