@@ -36,9 +36,9 @@
 // smallest values of each row, products with vectors, or a digest.
 //
 // Accuracy of the dot product, for unit vectors a and b with m common terms in the tail and h
-// chunks: Elements of a have an absolute error of 2^-32, or 2^-31 near 1, which changes Σ a b by
-// √(len a) 2^-32. The same holds for b. Each product in the tail is rounded with an error of 2^-31.
-// If a and b both have more than 1,024 values in the tail, only the sum of these products is
+// chunks: Elements of a have an absolute error of 2^-32, or 2^-31 near 1, which changes Σ a b by at
+// most √(len a) 2^-32. The same holds for b. Each product in the tail is rounded with an error of
+// 2^-31. If a and b both have more than 1,024 values in the tail, only the sum of these products is
 // rounded. The sum of each chunk is rounded with an error of 2^-31. So the error of c is 2^-31
 // (min(m, 1024) + h) + 2^-32 (√len a + √len b), at most 5·10^-7, plus the rounding of values and of
 // c to float32.

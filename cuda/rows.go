@@ -152,7 +152,7 @@ func (j *job) plan() error {
 	return j.describe(fields)
 }
 
-// appendOrder appends the indices into docs, ordered by descending number of tail values, which is
+// appendOrder appends the indices into docs, in descending order of their number of tail values,
 // rounded down to a power of two.
 func (s *side) appendOrder(order []uint32, docs []int) []uint32 {
 	var at [64]int

@@ -33,7 +33,7 @@ type Description struct {
 	ISA     string          `json:"isa"`              // instruction set; results depend on it
 	Caches  asm.Caches      `json:"caches"`           // cache sizes; results depend on them
 	Tasks   int             `json:"tasks"`            // number of tasks
-	Spec    json.RawMessage `json:"spec"`             // options of the kind, such as the kernel
+	Spec    json.RawMessage `json:"spec"`             // settings of the kind, such as the kernel
 }
 
 // Encode returns the JSON text that is stored and hashed. It compacts Spec.
@@ -110,7 +110,7 @@ func Decode(b []byte, to any) error {
 	return nil
 }
 
-// SetSpec sets Spec to the spec of a [Planner], encoded as JSON.
+// SetSpec sets Spec to spec, encoded as JSON.
 func (d *Description) SetSpec(spec any) (err error) {
 	if d.Spec, err = json.Marshal(spec); err != nil {
 		return fmt.Errorf("job: spec of kind %s: %w", d.Kind, err)

@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// Line names a task in a line of JSON, as printed by plan. Any scheduler can pass it to work.
+// Line identifies a task. plan prints it as a line of JSON, which any scheduler can pass to work.
 type Line struct {
 	Job  string `json:"job"`
 	Task int    `json:"task"`

@@ -9,9 +9,9 @@ import (
 )
 
 // Near returns a store with the same objects that gives [View] random access. For a folder it
-// returns s. For other buckets, it downloads each object when first opened to a temporary file in
-// dir. The file is deleted when the process ends. The caller must close the returned store. The
-// store s stays open.
+// returns s. For other buckets, it downloads an object when the object is first opened. The objects
+// are stored in a temporary file in dir, which is deleted when the process ends. The caller must
+// close the returned store. The store s stays open.
 func (s *Store) Near(dir string) (*Store, error) {
 	if b, ok := s.bucket.(folder); ok {
 		return New(b), nil

@@ -24,7 +24,7 @@ func (e *MissingError) Error() string {
 	return text
 }
 
-// Lines returns the lines of up to most missing tasks.
+// Lines returns the lines of missing tasks. The argument most is the maximum number of lines.
 func (e *MissingError) Lines(most int) (lines []job.Line) {
 	for _, t := range e.Tasks[:min(most, len(e.Tasks))] {
 		lines = append(lines, job.Line{Job: e.Job, Task: t})

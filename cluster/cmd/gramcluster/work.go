@@ -109,7 +109,7 @@ func (w *worker) await(ctx context.Context) error {
 }
 
 // readLines runs the tasks on standard input. A goroutine reads them, so that readLines can return
-// during a blocked read.
+// while a read blocks.
 func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) error {
 	type line struct {
 		number int

@@ -101,7 +101,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	}
 }
 
-// listening returns an argument ready for start, which reports whether a server listens at address.
+// listening returns a condition for start that a server listens at address.
 func listening(address string) func(string) bool {
 	return func(string) bool {
 		c, err := net.DialTimeout("tcp", address, time.Second)

@@ -13,7 +13,7 @@ type Half struct {
 	Block int `json:"block"`
 }
 
-// Validate returns an error unless h, read from a description, is valid.
+// Validate returns an error if a field is out of range.
 func (h Half) Validate() error {
 	switch {
 	case h.Rows < 1 || h.Rows > math.MaxInt32:
@@ -27,7 +27,7 @@ func (h Half) Validate() error {
 	return nil
 }
 
-// Check returns an error unless a job with these numbers of tasks and documents fits h.
+// Check returns an error unless h has the given numbers of tasks and documents.
 func (h Half) Check(kind string, tasks, documents int) error {
 	switch {
 	case tasks != h.Tasks():

@@ -41,7 +41,7 @@ Example:
   gramcluster gather -store run -o groups.tsv`,
 }
 
-// spec is the kind-specific part of the description.
+// spec holds the settings in Description.Spec.
 type spec struct {
 	Embedding string  `json:"embedding"`
 	Within    float64 `json:"within"`

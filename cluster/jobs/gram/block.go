@@ -43,7 +43,7 @@ func (s *spec) cut(end, b, blocks int) int {
 	return b * end / blocks / s.side() * s.side()
 }
 
-// taskOf returns the task whose block contains the given row and column, if column <= row.
+// taskOf returns the task whose block contains the given row and column, where column <= row.
 func (s *spec) taskOf(row, column int) (task int) {
 	for i := range row / s.Rows {
 		_, blocks := s.strip(i)

@@ -39,7 +39,7 @@ Example:
   gramcluster gather -store run -o K.npy`,
 }
 
-// spec is the kind-specific part of the description.
+// spec holds the settings in Description.Spec.
 type spec struct {
 	Kernel    string `json:"kernel"`
 	Documents int    `json:"documents"`

@@ -38,7 +38,7 @@ Example:
     -o mail.model -with 'gramcluster work -store "$GRAM_STORE"'`,
 }
 
-// spec is the kind-specific part of the description.
+// spec holds the settings in Description.Spec.
 type spec struct {
 	Settings landmark.Settings `json:"settings"`
 	Request  string            `json:"request"` // digest of the request

@@ -36,7 +36,7 @@ Example:
   gramcluster gather -store run -o near.tsv`,
 }
 
-// spec is the kind-specific part of the description.
+// spec holds the settings in Description.Spec.
 type spec struct {
 	Kernel string `json:"kernel"`
 	blocks.Half

@@ -48,7 +48,7 @@ const (
 	decisions     = "decisions"
 )
 
-// spec is the kind-specific part of the description.
+// spec holds the settings in Description.Spec.
 type spec struct {
 	Model  string   `json:"model"` // digest of the model file
 	Output string   `json:"output"`

@@ -40,7 +40,7 @@ Example:
   gramcluster gather -store run -o scores.json`,
 }
 
-// spec is the kind-specific part of the description.
+// spec holds the settings in Description.Spec.
 type spec struct {
 	machines.Settings
 	Lists map[string][]string `json:"lists"` // values, by parameter name

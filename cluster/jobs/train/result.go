@@ -38,8 +38,8 @@ func encode(c *solver.Classifier) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// decode decodes the result of encode for a classifier with of decision functions. It doesn't check
-// the functions, because merging results does.
+// decode decodes the result of encode. The argument of is the classifier's number of decision
+// functions. The functions are checked when results are merged.
 func decode(b []byte, of int) (*solver.Classifier, error) {
 	var r result
 	if err := job.Decode(b, &r); err != nil {

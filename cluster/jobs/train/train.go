@@ -38,7 +38,7 @@ Example:
 
 const defaultTasks = 64
 
-// spec is the kind-specific part of the description. It lists the binary classifiers of each task,
+// spec holds the settings in Description.Spec. It lists the binary classifiers of each task,
 // because the division into tasks depends on the memory of the planning host.
 type spec struct {
 	machines.Settings

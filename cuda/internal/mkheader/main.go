@@ -1,5 +1,5 @@
 // Command mkheader extracts the CUDA driver header from the module gorgonia.org/cu. With this
-// header, gorgonia.org/cu compiles without a CUDA toolkit:
+// header, gorgonia.org/cu compiles without a CUDA toolkit. Usage:
 //
 //	mkheader DIRECTORY
 //

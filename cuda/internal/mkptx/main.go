@@ -1,5 +1,5 @@
 // Command mkptx compiles the kernels to PTX. The driver compiles the PTX for any device of compute
-// capability 8.0 or higher:
+// capability 8.0 or higher. Usage:
 //
 //	mkptx [-check] [-cubins TO] DIRECTORY
 //

@@ -30,8 +30,8 @@ type Costs struct {
 
 // Measured are the costs on an H100; cuda/BENCHMARKS.md describes the fit. In theory, a value of
 // panelDot takes 4 cycles for loads from shared memory (16 bytes per lane) and 4 for 64-bit
-// products. Measured are 7.9 cycles with two thread blocks per multiprocessor, and 9.3 with one,
-// which is the case if the panel fills more than half of shared memory. A thread block of tailAdd
+// products. The measured cost is 7.9 cycles with two thread blocks per multiprocessor, and 9.3 with
+// one. Two don't fit if the panel fills more than half of shared memory. A thread block of tailAdd
 // waits for dependent loads, so its fixed cost is large compared with the costs of lists and
 // matches. Dense is 10 products of 32 terms and 128 columns, at 22 % of the nominal 4,096 products
 // per cycle.

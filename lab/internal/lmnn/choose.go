@@ -16,7 +16,7 @@ type Choice struct {
 	Documents  int // number of test documents
 }
 
-// enough returns the number of iterations at which the search stops.
+// enough returns the number of iterations after which Choose stops.
 func (c *Choice) enough() int { return 3*c.Iterations + 20 }
 
 // Choose returns the number of iterations of [Train] with the fewest errors on test documents. Ties

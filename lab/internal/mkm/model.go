@@ -157,7 +157,7 @@ func (m *Model) class(name string) int {
 	return -1
 }
 
-// validate checks a layer with below input features; 0 allows any number.
+// validate checks a layer. below is the number of input features; 0 allows any number.
 func (l *Layer) validate(below int) error {
 	if l == nil || l.Base == nil || l.Embedder == nil {
 		return errors.New("the layer is missing")

@@ -179,7 +179,8 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows
 	return nil
 }
 
-// take copies the predictions of a classifier, whose classes may be fewer or in a different order.
+// take copies the predictions of a classifier. It may have fewer classes than m, or in a different
+// order.
 func (m *Model) take(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
 	to := make([]int, len(classes))
 	for c, name := range classes {

@@ -65,7 +65,6 @@ type Settings struct {
 	tolerance float64 // tolerance of the principal components, for tests
 }
 
-// resolve checks the settings and fills in defaults.
 func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	if err := params.Resolve(&s); err != nil {
 		return s, nil, fmt.Errorf("mkm: %w", err)

@@ -36,7 +36,7 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 
 // Path trains a model for each number of layers, starting with from, and for each classifier in
 // finals, in this order. Each model equals the result of [Train], but layers are trained only once.
-// It has the errors of Train.
+// It fails if Train fails.
 func Path(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {

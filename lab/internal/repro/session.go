@@ -22,8 +22,8 @@ func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
 // Percent returns the error rate in percent.
 func (o *Outcome) Percent() float64 { return 100 * float64(o.Wrong()) / float64(len(o.Right)) }
 
-// Against performs the sign test for two values of Outcome.Right on the same documents. first and
-// second are the numbers of documents that only a and only b classify correctly.
+// Against performs the sign test for two values of Outcome.Right on the same documents. first is
+// the number of documents with '1' only in a, and second the number with '1' only in b.
 func Against(a, b string) (test Test, first, second int) {
 	for i := range a {
 		switch {

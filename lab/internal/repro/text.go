@@ -66,8 +66,8 @@ func (t Terms) Apply(c *corpus.Corpus) *corpus.Corpus {
 	return &less
 }
 
-// appendRows appends the rows of from to to. column returns the new column of a term, or false to
-// remove the term.
+// appendRows appends all rows of one matrix to another. column returns the new column of a term, or
+// false to remove the term.
 func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	for i := range from.Rows() {
 		terms, values := from.Row(i)

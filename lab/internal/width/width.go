@@ -51,7 +51,8 @@ func (o Options) resolve(features int) Options {
 	return o
 }
 
-// Set is a set of documents with classes. A row of Features is a document. No function changes it.
+// Set is a set of documents with classes. Each row of Features is a document. No function changes
+// it.
 type Set struct {
 	Features *mat.Dense
 	Labels   []int32 // classes, from 0
@@ -104,7 +105,7 @@ func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
 }
 
 // Classify predicts the class of each row of test by the k nearest training documents in the first
-// width features. It has the errors of Search.
+// width features. It fails if Search fails.
 func Classify(
 	ctx context.Context, train Set, test *mat.Dense, width, k int, o Options,
 ) ([]int32, error) {

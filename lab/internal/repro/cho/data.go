@@ -17,7 +17,7 @@ import (
 type set struct {
 	name               string
 	source             *repro.Source // corpus of the set; nil if it needs no files
-	train, valid, test int           // numbers of documents; train includes valid; 0 for all documents, or valid = a fifth of train
+	train, valid, test int           // numbers of documents (0: all; for valid, a fifth of train); train includes valid
 	draw               larochelle.Kind
 	ground             ground // background of digits; nil for none
 	shuffled           bool   // true if training and test sets are random
@@ -204,7 +204,8 @@ func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test
 	return err
 }
 
-// sequence returns the sequence of images of a set. n is the total of the progress reports.
+// sequence returns the sequence of images of a set. n is the number of images to draw, for progress
+// reports.
 func (s *set) sequence(r *repro.Run, n int) larochelle.Sequence {
 	return larochelle.Sequence{Name: s.name, Seed: r.Seed ^ repro.Hash(s.name), Step: r.Counter("drawing "+s.name, n)}
 }

@@ -73,7 +73,7 @@ func (p *settings) kernels(norm, squared float64) []row {
 					add("degree "+n, float64(l), shown, spec)
 				}
 			}
-		case mixed: // without degree 1 in all layers, which is in the family composed
+		case mixed: // degree 1 in all layers is in the family composed
 			for _, n := range p.Degrees {
 				for l := 2; l <= p.Layers && n != "1"; l++ {
 					add("degree "+n, float64(l), fmt.Sprintf("degree %s, then 1, %d layers", n, l),

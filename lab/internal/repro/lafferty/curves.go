@@ -57,8 +57,8 @@ type curveWorker struct {
 	trainings int64
 }
 
-// split returns the numbers of test errors and of cross-validation errors for each size and C, in
-// split number of a task.
+// split measures the split of a task with the given number. It returns the numbers of test errors
+// and of cross-validation errors for each size and C.
 func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
 	s := newSplit(t, w.plan.seed, number)
 	for _, size := range t.sizes {

@@ -19,7 +19,6 @@ import (
 // topTen lists the ten most frequent topics of the ModApte split.
 var topTen = []string{"earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "wheat", "ship", "corn"}
 
-// modApte is the ModApte split of Reuters-21578.
 type modApte struct {
 	train, test *sparse.CSR
 	labels      [2][][]int // topics of training and test stories, as indices into topTen
@@ -61,7 +60,6 @@ func (s *modApte) held(seed uint64) []bool {
 	return held
 }
 
-// topicResult is the result of one binary classifier.
 type topicResult struct {
 	right                      string // a character per story: '1' if correctly classified, else '0'
 	positive, missed, mistaken int    // numbers of stories with the topic, of false negatives and of false positives

@@ -1,7 +1,7 @@
 // Package larochelle generates images of rectangles, convex regions, and digits on noise and
 // textures, as described by Larochelle, Erhan, Courville, Bergstra and Bengio, ICML 2007.
 //
-// The paper's images are no longer available, and it doesn't specify all parameters. So error rates
+// The paper doesn't specify all parameters, and its images are no longer available. So error rates
 // can't be compared with error rates on the original images.
 package larochelle
 
