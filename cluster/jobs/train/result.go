@@ -26,7 +26,7 @@ type numbered struct {
 	Machine *solver.DecisionFunction `json:"machine"`
 }
 
-// encode encodes the decision functions of c that this task has trained; the others are nil.
+// encode encodes the decision functions of c that aren't nil.
 func encode(c *solver.Classifier) ([]byte, error) {
 	r := result{Scheme: c.Scheme, Classes: c.Classes, Of: len(c.Functions), Thresholds: c.Thresholds,
 		Temperature: c.Temperature, AtLeastOne: c.AtLeastOne}

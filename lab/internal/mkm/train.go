@@ -158,7 +158,7 @@ type level struct {
 	n       int
 	x       *sparse.CSR // documents; after level 0, as features of the last layer
 	y       []int32
-	columns []uint32 // features, most informative first; only selected features after selection
+	columns []uint32 // features, most informative first; after selection, the selected features
 	layers  []*Layer // layers before last, with selected features
 	last    *fitted  // layer that computed x; nil at level 0
 }
