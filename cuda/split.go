@@ -63,8 +63,8 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 
 // costsOf holds the costs per pairing. Histograms take more instructions per value and match: a
 // division for χ², and a division and two polynomials for Jensen-Shannon. Their costs are
-// instruction counts times the dot product's ratio of measured cost to instruction count on an
-// H100: 1.6 for a value, 0.8 for a match.
+// instruction counts, scaled by the ratio of measured cost to instruction count for the dot product
+// on an H100: 1.6 for a value, 0.8 for a match.
 var costsOf = [pairings]timemodel.Costs{
 	sparse.Dot:           timemodel.Measured,
 	sparse.ChiSquare:     ofTerms(38, 0.66),

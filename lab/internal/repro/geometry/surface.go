@@ -117,9 +117,9 @@ func drop(k kernel.Kernel, theta, r float64) float64 {
 	return k.Eval(0, r, r) - k.Eval(2*half*half, r, r)
 }
 
-// limit returns g(0), by Richardson extrapolation of g(h), g(h/2), … in powers of h^power, and an
-// error estimate. It selects the entry of the tableau that agrees best with its neighbours. Source:
-// Ridders, Accurate computation of F′(x) and F′(x)F″(x), Adv. Eng. Software 4 (1982).
+// limit returns g(0) and an error estimate, by Richardson extrapolation of g(h), g(h/2), … in
+// powers of h^power. It selects the entry of the tableau that agrees best with its neighbours.
+// Source: Ridders, Accurate computation of F′(x) and F′(x)F″(x), Adv. Eng. Software 4 (1982).
 func limit(h, power float64, g func(h float64) float64) (value, err float64) {
 	err = math.Inf(1)
 	var before []float64
