@@ -96,7 +96,7 @@ class SVR(gramengine.KernelSVR):
 def _specification(self: Any, X: Any) -> str:
     """The kernel of scikit-learn's parameters, as the engine names it."""
     if callable(self.kernel):
-        raise ValueError("kernel is a function, expected a name")
+        raise ValueError("kernel must be a name, got a function")
     gamma = self.gamma
     if self.kernel not in ("linear", "precomputed") and isinstance(gamma, str):
         X = X.toarray() if hasattr(X, "toarray") else np.asarray(X, float)

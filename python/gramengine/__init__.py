@@ -1,4 +1,4 @@
-"""Kernels of information geometry on sparse documents, fast.
+"""Fast kernels of information geometry on sparse documents.
 
     >>> from gramengine import TextClassifier
     >>> model = TextClassifier().fit(texts, classes)           # doctest: +SKIP
@@ -9,8 +9,8 @@ Functions: :func:`gram`, :func:`neighbours`, :func:`precomputed_knn`, :func:`dup
 :class:`KernelSVR`, :class:`OneClass`, :class:`LinearClassifier`, :class:`LandmarkClassifier`, :class:`KernelPCA`,
 :class:`NeighboursTransformer`, :class:`TextVectorizer`. Others: :class:`Index`, :class:`Corpus`.
 
-Results don't depend on the number of threads, and are reproducible on one instruction set. Calls release the
-interpreter's lock, and ^C ends them within a second.
+Results don't depend on the number of threads. On the same instruction set they are equal bit for bit. Calls release
+the GIL. Ctrl-C interrupts them within a second.
 """
 
 from ._documents import Corpus

@@ -44,7 +44,7 @@ _pointer.restype, _pointer.argtypes = c_void_p, [py_object, c_char_p]
 
 
 class Texts(NamedTuple):
-    """Addresses and lengths of texts. ``keep`` holds their memory."""
+    """Addresses and lengths of texts. ``keep`` references the owners of their memory."""
 
     addresses: np.ndarray  # of uint64
     sizes: np.ndarray  # of int64
@@ -52,7 +52,7 @@ class Texts(NamedTuple):
 
 
 class _Chunk:
-    """An array of a stream. It is released with its last reference."""
+    """An array of a stream. It is released when it is garbage-collected."""
 
     def __init__(self) -> None:
         self.array = _Array()
@@ -63,9 +63,9 @@ class _Chunk:
 
 
 def texts(column: Any, nulls: bool = False) -> Texts | None:
-    """The texts of an Arrow column, or None if it isn't an Arrow column of texts.
+    """Returns the texts of an Arrow column, or None if ``column`` isn't an Arrow column of texts.
 
-    Nulls are an error, or empty texts if ``nulls`` is set.
+    A null raises ValueError. If ``nulls`` is set, it becomes an empty text.
     """
     if hasattr(column, "__arrow_c_array__"):
         return _one(*column.__arrow_c_array__(), nulls)
@@ -73,7 +73,7 @@ def texts(column: Any, nulls: bool = False) -> Texts | None:
         return None
     try:
         capsule = column.__arrow_c_stream__()
-    except Exception:  # a series of objects, or pyarrow is missing
+    except Exception:  # a series of objects, or pyarrow isn't installed
         return None
     stream = ctypes.cast(_pointer(capsule, b"arrow_array_stream"), POINTER(_Stream))
     schema = _Schema()
@@ -93,13 +93,13 @@ def texts(column: Any, nulls: bool = False) -> Texts | None:
     return Texts(np.concatenate(addresses), np.concatenate(sizes), (capsule, keep))
 
 
-_TEXT = (b"u", b"U", b"vu")  # offsets of 32 and 64 bits, and views
+_TEXT = (b"u", b"U", b"vu")  # 32-bit offsets, 64-bit offsets, string views
 _INDEX = {b"c": np.int8, b"C": np.uint8, b"s": np.int16, b"S": np.uint16, b"i": np.int32, b"I": np.uint32,
           b"l": np.int64, b"L": np.uint64}  # types of dictionary indices
 
 
 def _kind(schema: _Schema) -> tuple[bytes, Any] | None:
-    """Returns the format of texts and, for a dictionary, the type of its indices. Returns None if it isn't text."""
+    """Returns the text format and, for a dictionary, the index type. Returns None for other types."""
     if not schema.dictionary:
         return (schema.format, None) if schema.format in _TEXT else None
     values = ctypes.cast(schema.dictionary, POINTER(_Schema)).contents.format
@@ -107,7 +107,7 @@ def _kind(schema: _Schema) -> tuple[bytes, Any] | None:
 
 
 def _one(schema: Any, array: Any, nulls: bool) -> Texts | None:
-    """Returns the texts of a single array, which its capsule releases."""
+    """Returns the texts of a single array. Its capsule releases it."""
     kind = _kind(ctypes.cast(_pointer(schema, b"arrow_schema"), POINTER(_Schema)).contents)
     if kind is None:
         return None
@@ -118,7 +118,7 @@ def _one(schema: Any, array: Any, nulls: bool) -> Texts | None:
 def _check(stream: Any, code: int) -> None:
     if code:
         why = stream.contents.get_last_error(stream)
-        raise ValueError(f"the Arrow stream failed: {why.decode(errors='replace') if why else f'error {code}'}")
+        raise ValueError(f"cannot read the Arrow stream: {why.decode(errors='replace') if why else f'error {code}'}")
 
 
 def _chunks(stream: Any) -> Iterator[_Chunk]:
@@ -147,9 +147,9 @@ def _valid(array: _Array) -> np.ndarray:
 
 
 def _places(array: _Array, how: tuple[bytes, Any], nulls: bool, row: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Returns addresses and lengths of an array's texts, which start at ``row`` of the column.
+    """Returns addresses and lengths of an array's texts. The array starts at ``row`` of the column.
 
-    A null is an error that names its row, or an empty text if ``nulls`` is set.
+    A null raises ValueError with its row. If ``nulls`` is set, it becomes an empty text.
     """
     (kind, index), first, end, valid = how, array.offset, array.offset + array.length, _valid(array)
     if index is not None:
@@ -158,7 +158,7 @@ def _places(array: _Array, how: tuple[bytes, Any], nulls: bool, row: int = 0) ->
         if valid.any():
             valid = valid & _valid(known)[numbers]
     if not nulls and not valid.all():
-        raise ValueError(f"row {row + int(np.argmin(valid))} of the texts is null, expected text: fill nulls first")
+        raise ValueError(f"row {row + int(np.argmin(valid))} of the texts is null; fill nulls first")
     if not valid.any():
         return np.zeros(array.length, np.uint64), np.zeros(array.length, np.int64)
     if index is not None:
@@ -179,7 +179,7 @@ def _texts(array: _Array, kind: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _views(array: _Array, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns addresses and lengths of string views of 16 bytes, which contain texts of up to 12 bytes."""
+    """Returns addresses and lengths of string views. A view has 16 bytes and contains a text of up to 12 bytes."""
     words = _at(array.buffers[1], 4 * end, np.int32).reshape(-1, 4)[first:end]
     sizes = words[:, 0].astype(np.int64)
     within = np.uint64(array.buffers[1] or 0) + np.uint64(16) * np.arange(first, end, dtype=np.uint64) + np.uint64(4)

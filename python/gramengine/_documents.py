@@ -1,4 +1,4 @@
-"""Converts documents to the structures of the library."""
+"""Converts documents to structures of the C library."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ._library import Documents, Matrix, Object, Strings, options
 
 
 class Held:
-    """A structure for the library, and the Python objects that hold its memory."""
+    """A structure of the C library, and the Python objects that own its memory."""
 
     def __init__(self, struct: Any, *keep: Any):
         self.struct, self.keep = struct, list(keep)
 
     @property
     def pointer(self) -> Any:
-        """A pointer that holds the memory until the call returns."""
+        """A pointer to the structure, which keeps its memory alive."""
         to = ctypes.pointer(self.struct)
         to.held = self
         return to
@@ -36,7 +36,7 @@ def strings(texts: Any) -> Held:
     found = _arrow.texts(listed(texts))
     if found is None:
         if getattr(texts, "ndim", 1) != 1:  # iterating over a frame yields column names
-            raise ValueError(f"found texts of {texts.ndim} dimensions, expected 1: name the column")
+            raise ValueError(f"texts must be one-dimensional, got {texts.ndim} dimensions; select a column")
         encoded = [_encoded(i, t) for i, t in enumerate(texts)]
         return Held(*_table.strings_of(encoded))
     addresses, sizes = np.ascontiguousarray(found.addresses), np.ascontiguousarray(found.sizes)
@@ -47,16 +47,16 @@ def _encoded(i: int, text: Any) -> bytes:
     if isinstance(text, bytes):
         return text
     if not isinstance(text, str):
-        raise ValueError(f"document {i} is of type {type(text).__name__}, expected text (str)")
+        raise ValueError(f"document {i} must be a str, got {type(text).__name__}")
     return text.encode("utf-8", "surrogatepass")
 
 
 def listed(x: Any, what: str = "documents") -> Any:
-    """Returns x, and refuses a single text, whose letters Python would list, and a dict, whose keys it would."""
+    """Returns x. Raises ValueError for a single text or a dict, which would be iterated by letters or keys."""
     if isinstance(x, dict):
-        raise ValueError(f"found a dict, expected a list of {what}: list(d.values()) is one")
+        raise ValueError(f"{what} must be a list, got a dict; use list(d.values())")
     if isinstance(x, (str, bytes)):
-        raise ValueError(f"found one text, expected a list of {what}: put it into a list")
+        raise ValueError(f"{what} must be a list, got a single text; put it into a list")
     return x
 
 
@@ -81,7 +81,8 @@ def documents(x: Any, *, classes: Sequence[str] | None = None, labels: np.ndarra
     """Returns documents as ``gram_documents``, with classes or targets.
 
     ``x`` is a SciPy sparse matrix or array, a dense matrix, texts, lists of terms, a table, or a :class:`Corpus`. A CSR
-    matrix of float32 with sorted indices is read in place; others are converted. A frame of numbers is a matrix.
+    matrix of float32 with sorted indices is read in place; others are converted. A frame whose columns are all numeric
+    is read as a matrix.
     """
     struct, keep = Documents(), []
     if not isinstance(x, _table.Rows) and _table.is_mixed(x):
@@ -133,13 +134,13 @@ def matrix(x: Any) -> Held:
     """Returns a matrix as ``gram_matrix``."""
     if not sp.issparse(x):
         if isinstance(x, (list, tuple)) and not x:
-            raise ValueError("found no documents, expected one or more")
+            raise ValueError("got no documents, but a minimum of 1 is required")
         x = np.ascontiguousarray(x)
         _real(x)
         if x.dtype not in (np.float32, np.float64):
             x = x.astype(np.float64)
         if x.ndim != 2:
-            raise ValueError(f"found an array of {x.ndim} dimensions, expected 2: documents × columns. "
+            raise ValueError(f"X must have 2 dimensions (documents × columns), got {x.ndim}. "
                              "Reshape your data, or pass a list of texts")
         bits = 8 * x.dtype.itemsize
         return Held(Matrix(*x.shape, None, None, _address(x), x.size, 0, 0, bits), x)
@@ -157,16 +158,16 @@ def matrix(x: Any) -> Held:
 
 
 def _real(x: Any) -> None:
-    """Refuses complex values, because NumPy would drop their imaginary part."""
+    """Raises ValueError for complex values. NumPy would drop their imaginary parts."""
     if x.dtype.kind == "c":
-        raise ValueError(f"found complex values ({x.dtype}), expected real numbers")
+        raise ValueError(f"Complex data not supported, got {x.dtype}")
 
 
 def _checked(x: Any) -> Any:
-    """Returns a sparse matrix with the same arrays after SciPy has checked them. Its compiled functions check nothing.
-    Flags such as ``has_canonical_format`` are set again."""
+    """Returns a sparse matrix with the same arrays, checked by SciPy, whose compiled functions don't check indices.
+    Flags such as ``has_canonical_format`` are computed again."""
     if x.ndim != 2:
-        raise ValueError(f"found a sparse array of {x.ndim} dimensions, expected 2: documents × columns")
+        raise ValueError(f"a sparse array must have 2 dimensions (documents × columns), got {x.ndim}")
     try:
         if x.format in ("csr", "csc", "bsr"):
             x = type(x)((x.data, x.indices, x.indptr), shape=x.shape)
@@ -176,7 +177,7 @@ def _checked(x: Any) -> Any:
         elif x.format == "coo":
             x = type(x)((x.data, (x.row, x.col)), shape=x.shape)
     except (ValueError, TypeError, IndexError) as error:
-        raise ValueError(f"found a damaged sparse matrix of format {x.format}: {error}") from None
+        raise ValueError(f"invalid sparse matrix in {x.format} format: {error}") from None
     return x
 
 
@@ -195,24 +196,24 @@ class Corpus:
     documents : texts, lists of terms, a sparse or dense matrix, a table
         As for :func:`gramengine.gram`.
     columns : dict or str, optional
-        Kinds of the columns of a table, as of :class:`TextClassifier`.
+        Kinds of the columns of a table, as in :class:`TextClassifier`.
     labels : array of shape (n,), optional
-        Classes. If they are given, the ``y`` of each training must equal them. Otherwise each ``y`` is possible, and
-        ``documents`` are tokenised again for each.
+        Classes. If they are set, ``y`` must equal them in training. Otherwise any ``y`` is allowed, and ``documents``
+        are tokenised again for each ``y``.
     tokenizer : str, optional
-        Such as ``"words:1..2"`` or ``"chars:2..5"``; default words of letters in lower case.
+        For example ``"words:1..2"`` or ``"chars:2..5"``; default lower-case words of letters.
     min_df, max_df : int, optional
-        Bounds of the document frequency of terms. For texts, ``min_df`` is 2 by default, which drops words of
-        a single text; 1 keeps them.
+        Minimum and maximum document frequency of terms. For texts, ``min_df`` is 2 by default, which drops words that
+        occur in a single text.
     vocabulary : list of str, optional
-        The terms to count.
+        Terms to count; default all terms.
     keep_texts : bool
         Keep the texts, so that training can choose other terms.
 
     Attributes
     ----------
     about : dict
-        Source, numbers of documents, columns and stored values, classes.
+        Source, classes, and numbers of documents, columns and stored values.
     """
 
     def __init__(self, documents: Any, labels: Any = None, *, tokenizer: str | None = None,
@@ -229,11 +230,11 @@ class Corpus:
 
     @classmethod
     def read(cls, source: str | os.PathLike[str], **read: Any) -> "Corpus":
-        """Reads a file or folder as gram does: text, CSV, JSON lines, svmlight, NumPy, SciPy and others.
+        """Reads a file or folder in a format that gram supports, such as text, CSV, JSON lines, svmlight or NumPy.
 
         Options are ``format``, ``min_df``, ``max_df``, ``tokenizer``, ``encoding``, ``label_column``, ``columns`` and
-        others of ``gram.h``. The kinds of a table's columns are inferred, or set by ``columns="zip=category,
-        notes=ignore"``; ``about["table"]`` lists them.
+        others, which ``gram.h`` lists. The kinds of a table's columns are inferred, or set by
+        ``columns="zip=category, notes=ignore"``; ``about["table"]`` lists them.
         """
         name = str(source).encode()
         return cls._of(Object("gram_read", name, len(name), *options(**read)))
@@ -245,18 +246,18 @@ class Corpus:
         return self
 
     def _with(self, names: list[str], numbers: np.ndarray) -> "Corpus":
-        """Returns the corpus with classes. A corpus without labels is made again."""
+        """Returns the corpus with classes. If it has no labels, it is created again."""
         given = np.array(names, dtype=object)[numbers]
         if len(given) != len(self):
-            raise ValueError(f"found {len(given)} classes in y, expected {len(self)}: one per document of the corpus")
+            raise ValueError(f"got {len(given)} values of y for the {len(self)} documents of the corpus")
         if not self.about["labelled"]:
             if self._made_of is None:
-                raise ValueError("found y for a corpus that was read without labels, expected labels in its file")
+                raise ValueError("the corpus was read from a file without labels, so y cannot be set")
             x, how = documents(self._made_of[0], classes=names, labels=numbers), self._made_of[1]
             return Corpus._of(Object("gram_corpus", x.pointer, *how, silent=True))
         own = self.labels
         for i in np.flatnonzero(own != given)[:1]:
-            raise ValueError(f"document {i}: found class {given[i]!r} in y, expected the corpus' own, {own[i]!r}")
+            raise ValueError(f"document {i} has class {given[i]!r} in y, but {own[i]!r} in the corpus")
         return self
 
     def __len__(self) -> int:
@@ -267,18 +268,18 @@ class Corpus:
         return f"Corpus({len(self):,} documents, {self.about['columns']:,} {what})"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError("a Corpus can't be pickled or copied: pickle what it was made of, or an Index, or a model")
+        raise TypeError("a Corpus can't be pickled or copied; pickle its documents, an Index or a model")
 
     @property
     def matrix(self) -> sp.csr_matrix:
-        """A copy of the counts or values."""
+        """The counts or values, as a copy."""
         o = self._object
         return sp.csr_matrix((o.array("values"), o.array("indices"), o.array("offsets")),
                              shape=(len(self), self.about["columns"]))
 
     @property
     def vocabulary(self) -> list[str]:
-        """The term of each column; empty for vectors."""
+        """The term of each column; empty if documents aren't texts."""
         return self._object.texts("vocabulary") if self.about.get("text") else []
 
     @property
@@ -296,18 +297,18 @@ def documents_with_classes(x: Any, y: Any) -> Held:
 
 
 def classes_of(y: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Returns the sorted classes, their names in the order of their first documents, and indices into these names.
-    As files have the same order, models equal the models of ``gram train`` bit for bit."""
+    """Returns the sorted classes, their names in order of first occurrence, and each document's index into the names.
+    ``gram train`` has the same order, so that models are equal bit for bit."""
     try:
         y = np.asarray(y if hasattr(y, "dtype") else list(y))
         classes, first, labels = np.unique(y, return_index=True, return_inverse=True)
     except TypeError:
         kinds = sorted({type(c).__name__ for c in y})
-        raise ValueError(f"found classes of types {', '.join(kinds)}, expected one type") from None
+        raise ValueError(f"y has classes of several types ({', '.join(kinds)}); use one type") from None
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     names = [str(c) for c in classes]
     if len(set(names)) < len(names):
-        raise ValueError(f"two classes have the same text: {sorted(names)}, expected different ones")
+        raise ValueError(f"classes must be different as str, got {sorted(names)}")
     return classes, [names[i] for i in order], place[labels]

@@ -1,4 +1,4 @@
-"""An index of a changing set of texts."""
+"""A nearest-neighbour index to which texts can be added, and from which they can be removed."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ class Match(NamedTuple):
 
 
 class Index:
-    """Finds the nearest documents of a text exactly. Documents can be added and removed.
+    """An exact nearest-neighbour index of texts. Documents can be added and removed.
 
-    Documents are numbered from 0 in the order in which they are added; numbers of removed documents aren't used again.
-    Memory of removed documents is freed when they are half of all documents. Threads may use an index concurrently.
+    Documents are numbered from 0 in the order of addition; numbers of removed documents aren't reused. When half of all
+    documents are removed, their memory is freed. Threads may use an index concurrently.
 
     Parameters
     ----------
     documents : texts
-        The first documents; may be empty.
+        Initial documents; may be empty.
     tokenizer : str, optional
-        By default, terms are words in lower case, which may contain digits.
+        For example ``"words:1..2"``; default lower-case words, which may contain digits.
     embedding : str, default "tf-l1-sqrt"
         Embedding of the documents.
     n_jobs : int, optional
-        Number of threads, also for queries; default, and for -1, one per CPU.
+        Number of threads, also for queries; None and -1 mean one per CPU.
     memory_bytes : int, optional
         Memory limit of the index; default none.
 
@@ -59,7 +59,7 @@ class Index:
         self = cls.__new__(cls)
         self._object = _library.load(path)
         if (found := self._object.about()["kind"]) != "index":
-            raise ValueError(f"found a file of a {found}, expected an index: gramengine.load reads models")
+            raise ValueError(f"{os.fspath(path)} contains a {found}, not an index; use gramengine.load")
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -74,15 +74,18 @@ class Index:
         return numbers
 
     def remove(self, numbers: Sequence[int] | np.ndarray) -> None:
-        """Removes documents by their numbers. If one of them doesn't exist, it removes none."""
+        """Removes documents by number. If a number doesn't exist, it raises ValueError and removes no document."""
         found = np.ascontiguousarray(numbers)
         if found.size and found.dtype.kind not in "iu":
-            raise ValueError(f"found numbers of type {found.dtype}, expected integers")
+            raise ValueError(f"document numbers must be integers, got {found.dtype}")
         found = found.astype(np.int64)
         call("gram_index_remove", self._object, found.ctypes.data, len(found))
 
     def query(self, texts: Any, k: int | None = None, within: float | None = None) -> list[list[Match]]:
-        """Returns the nearest documents of each text, nearest first: k, or all within a distance c, or both bounds."""
+        """Returns the documents nearest to each text, in order of distance.
+
+        ``k`` is the maximum number of documents, ``within`` the maximum distance c. At least one must be set.
+        """
         own = strings(texts)
         found = Object("gram_index_query", self._object, own.pointer, *options(k=k, within=within))
         offsets, documents, distances = (found.array(n) for n in ("offsets", "documents", "distances"))
@@ -90,12 +93,12 @@ class Index:
                 for a, b in zip(offsets[:-1], offsets[1:])]
 
     def refit(self) -> None:
-        """Recomputes the term weights from the current documents, and drops terms without documents."""
+        """Recomputes the term weights from the current documents, and drops terms that no document contains."""
         call("gram_index_refit", self._object)
 
     @property
     def about(self) -> dict[str, Any]:
-        """Number of documents; numbers added, removed, and of new terms since the build."""
+        """Number of documents, and numbers of additions, removals and new terms since the index was built."""
         return self._object.about()
 
     def __len__(self) -> int:

@@ -12,34 +12,34 @@ from ._library import Progress, call, options
 
 def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | None = None, n_jobs: int | None = None,
          memory_bytes: int | None = None, isa: str | None = None, progress: Progress | None = None) -> np.ndarray:
-    """The Gram matrix of documents, ``K[i, j] = k(x_i, y_j)``.
+    """Returns the Gram matrix ``K[i, j] = k(x_i, y_j)``.
 
     Parameters
     ----------
     X, Y : documents
         A SciPy CSR matrix (float32 with int32 indices is read in place), another matrix, a list of texts, an Arrow
         column, lists of terms, a table, or a :class:`Corpus`. ``Y`` is ``X`` by default. Embeddings learn weights such
-        as idf from ``Y``. Terms that occur only in X, or only in Y, count in the norms of their documents. X and Y must
-        have the same number of columns. Texts are divided into words in lower case, and words of a single text (of
-        ``Y`` if given) are dropped: ``Corpus(texts, min_df=1)`` keeps them.
+        as idf from ``Y``. Terms that occur only in X, or only in Y, contribute to the norms of their documents. X and Y
+        must have the same number of columns. Texts are tokenised into lower-case words. Words of a single text
+        (of ``Y`` if it is set) are dropped; ``Corpus(texts, min_df=1)`` keeps them.
     kernel : str, default "diffusion:t=0.5"
-        A specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
+        Kernel specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
         ``"linear:embed=tfidf-l2"``; ``gram kernels`` lists them.
     out : array of float32, optional
-        Receives the matrix. It must have the right shape, be writable and in C order.
+        Receives the matrix. It must have the matrix's shape, and be writable and C-contiguous.
     n_jobs : int, optional
-        Number of threads; default, and for -1, one per CPU. Results don't depend on it.
+        Number of threads; None and -1 mean one per CPU. Results don't depend on it.
     memory_bytes : int, optional
-        Memory limit of the call. If it is too small, the call raises :class:`GramMemoryError` before it starts.
+        Memory limit of the call. If it is too small, the call raises :class:`GramMemoryError` at once.
     isa : str, optional
-        ``"generic"``, ``"avx2"`` or ``"avx512"``; default the fastest that the CPU supports.
+        Instruction set: ``"generic"``, ``"avx2"`` or ``"avx512"``; default the fastest that the CPU supports.
     progress : bool, int or callable, optional
-        True, or 1, for a bar, or a function of stage, done and total.
+        True or 1 shows a progress bar. A function is called with stage, done and total.
 
     Returns
     -------
     array of float32, shape (n, m)
-        The absolute error of c = 1 - cosine is at most 2.7e-6. Each run returns the same bits.
+        The absolute error of c = 1 - cosine is at most 2.7e-6.
 
     Examples
     --------
@@ -54,10 +54,10 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
     if out is None:
         out = np.empty(shape, np.float32)
     elif not isinstance(out, np.ndarray):
-        raise ValueError(f"out is of type {type(out).__name__}, expected an array of {shape} and float32")
+        raise ValueError(f"out must be a float32 array of shape {shape}, got {type(out).__name__}")
     elif out.shape != shape or out.dtype != np.float32 or not out.flags.carray:
-        found = f"shape {out.shape} and type {out.dtype}{'' if out.flags.writeable else ', read-only'}"
-        raise ValueError(f"out has {found}, expected {shape} and float32, writable, aligned and in C order")
+        found = f"{out.dtype} of shape {out.shape}{'' if out.flags.writeable else ', read-only'}"
+        raise ValueError(f"out must be a writable, aligned, C-contiguous float32 array of shape {shape}, got {found}")
     call("gram_gram", x.pointer, y and y.pointer, *_how(kernel, n_jobs, memory_bytes, isa), out.ctypes.data, out.size,
          progress=progress)
     return out
@@ -72,21 +72,21 @@ def _how(
 def workers(n_jobs: int | None) -> int | None:
     """Returns the number of threads for ``n_jobs``, or None for one per CPU."""
     if n_jobs == 0:
-        raise ValueError("n_jobs is 0, expected a number above 0, or -1 for all processors")
+        raise ValueError("n_jobs must be positive, or -1 for all CPUs, got 0")
     return None if n_jobs is None or n_jobs < 0 else n_jobs
 
 
 class Neighbours(NamedTuple):
-    """The nearest documents of each document, nearest first. Missing neighbours are -1 and 0."""
+    """The nearest documents of each document, nearest first. A missing neighbour has index -1 and value 0."""
 
     indices: np.ndarray  # (n, k) of int64
     values: np.ndarray  # (n, k) of float32: kernel values
 
     @property
     def distances(self) -> np.ndarray:
-        """Distances in feature space, √(2 - 2k), for kernels with k(x, x) = 1. Missing neighbours are at infinity.
+        """Distances in feature space, √(2 - 2k), for kernels with k(x, x) = 1.
 
-        For the default kernel they are √2 times Hellinger distances.
+        A missing neighbour has distance infinity. For the default kernel, distances are √2 times Hellinger distances.
         """
         d = np.sqrt(np.maximum(0, 2 - 2 * self.values.astype(np.float64))).astype(np.float32)
         d[self.indices < 0] = np.inf
@@ -101,13 +101,15 @@ def neighbours(X: Any, of: Any = None, *, k: int = 10, kernel: str | None = None
     Parameters
     ----------
     X : documents
-        As for :func:`gram`, but words of a single text count: ``Corpus(texts, min_df=2)`` drops them.
+        As for :func:`gram`, but words of a single text are kept; ``Corpus(texts, min_df=2)`` drops them.
     of : documents, optional
-        Neighbours are documents of this set; default the other documents of ``X``. Terms of only one of the sets count.
+        Documents among which to search; default the other documents of ``X``. Terms that occur only in ``X``, or only
+        in ``of``, contribute to the norms of their documents.
     k : int
         Number of neighbours per document.
     kernel : str, default "bhattacharyya"
-        By default the cosine of the square roots of term frequencies: 1 minus the squared Hellinger distance.
+        Kernel specification. The default is the cosine of square-rooted term frequencies, which is 1 minus the squared
+        Hellinger distance.
     min_value : float, optional
         Minimum kernel value of a neighbour.
     n_jobs, memory_bytes, isa, progress
@@ -131,8 +133,8 @@ def precomputed_knn(X: Any, n_neighbors: int = 15, **how: Any) -> tuple[np.ndarr
     """Returns exact neighbours in the form of UMAP's ``precomputed_knn``: indices, distances, and None.
 
     The first neighbour of a document is itself, at distance 0. Distances are √(1 - k), by default Hellinger distances.
-    They are at most 1, at which UMAP disconnects documents. Keyword arguments are the same as for :func:`neighbours`.
-    With ``of=``, all neighbours are documents of that set.
+    UMAP disconnects documents at distance 1, which is the maximum. Keyword arguments are the same as for
+    :func:`neighbours`. If ``of`` is set, all neighbours are from that set.
 
     Examples
     --------
@@ -149,15 +151,17 @@ def precomputed_knn(X: Any, n_neighbors: int = 15, **how: Any) -> tuple[np.ndarr
 
 def duplicates(X: Any, *, within: float | None = None, embedding: str | None = None, n_jobs: int | None = None,
                memory_bytes: int | None = None, progress: Progress | None = None) -> list[np.ndarray]:
-    """Finds near copies. In the order of documents, each document whose distance c = 1 - cosine from an earlier
-    document that isn't a duplicate is at most ``within`` is a duplicate of it. Equal texts are always duplicates.
+    """Finds near duplicates.
+
+    Documents are compared in order. A document is a duplicate of an earlier document that isn't itself a duplicate, if
+    their distance c = 1 - cosine is at most ``within``. Equal texts are always duplicates.
 
     Parameters
     ----------
     X : documents
-        As for :func:`gram`, but words of a single text and words with digits count, except in a :class:`Corpus`.
+        As for :func:`gram`, but words of a single text and words with digits are kept, except in a :class:`Corpus`.
     within : float, default 0.02
-        Maximum distance; the default is about two words in a hundred.
+        Maximum distance. The default corresponds to about two different words in a hundred.
     embedding : str, default "tf-l1-sqrt"
         Embedding of the documents.
     n_jobs, memory_bytes, progress
@@ -166,7 +170,7 @@ def duplicates(X: Any, *, within: float | None = None, embedding: str | None = N
     Returns
     -------
     list of arrays
-        A group for each document with duplicates: its index, then the indices of its duplicates.
+        One group per document that has duplicates: its index, then the indices of its duplicates.
     """
     x, groups = documents(X), np.empty(count(X), np.int64)
     how = options(within=within, embedding=embedding, workers=workers(n_jobs), memory_bytes=memory_bytes)

@@ -1,4 +1,4 @@
-"""The C library: its structures, and interruptible calls."""
+"""Structures of the C library, and interruptible calls of its functions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from typing import Any, Callable, Union
 import numpy as np
 
 Progress = Union[bool, int, Callable[[str, int, int], None]]
-"""True, or 1, for a bar on standard error, or a function of stage, done and total (0 if unknown)."""
+"""True or 1 for a progress bar, or a function that is called with stage, done and total (0 if unknown)."""
 
 
 class GramError(Exception):
-    """A call failed."""
+    """Base class of the errors of a call."""
 
 
 class GramMemoryError(GramError, MemoryError):
-    """A call needs more memory than ``memory_bytes`` or the computer allows."""
+    """A call needs more memory than ``memory_bytes``, or than is available."""
 
 
 class GramFileError(GramError, OSError):
@@ -131,12 +131,12 @@ _SIGNATURES: dict[str, list[Any]] = {
 def _load() -> ctypes.CDLL:
     path = Path(os.environ.get("GRAMENGINE_LIBRARY") or Path(__file__).with_name("_lib") / "libgram.so")
     if sys.platform != "linux":
-        raise ImportError(f"gramengine runs on Linux, found {sys.platform}: use gram, or build the library yourself")
+        raise ImportError(f"gramengine supports only Linux, not {sys.platform}; use the program gram instead")
     if _musl():
-        raise ImportError("gramengine needs glibc, found musl: the Go runtime can't be loaded as a library there "
-                          "(golang/go issue 54805). Use an image of Debian, Ubuntu, Fedora or the like")
+        raise ImportError("gramengine requires glibc, but this system uses musl, which can't load the Go runtime as a "
+                          "library (golang/go issue 54805); use an image of Debian, Ubuntu or Fedora")
     if not path.exists():
-        raise ImportError(f"no library at {path}: install a wheel of this platform, or run 'make libgram'")
+        raise ImportError(f"{path} doesn't exist; install a wheel for this platform, or run 'make libgram'")
     library = ctypes.CDLL(str(path))
     library.gram_version.restype, library.gram_version.argtypes = c_char_p, []
     for name, arguments in _SIGNATURES.items():
@@ -161,8 +161,8 @@ version: str = _library.gram_version().decode()
 def _check_process() -> None:
     if os.getpid() != _loaded_by:
         raise ForkError(
-            "the process was forked after gramengine was imported, so it lacks gramengine's threads: start "
-            "processes by spawn (multiprocessing.set_start_method('spawn'), joblib's loky), or import gramengine "
+            "gramengine can't be used in this process, because it was forked after gramengine was imported; use the "
+            "start method spawn (multiprocessing.set_start_method('spawn')) or joblib's loky, or import gramengine "
             "after the fork")
 
 
@@ -176,7 +176,7 @@ class _Running:
         self.raised: BaseException | None = None
         self.bar = _bar() if progress and not callable(progress) else None
         self.listener: Any = self.bar.update if self.bar else progress or None
-        # Objects of ctypes must live as long as the call.
+        # ctypes callbacks must be referenced during the call.
         self._progress = _PROGRESS(self._tell) if self.listener else _PROGRESS()
         self._warn = _WARN(lambda _, text: self.warnings.append(text.decode(errors="replace")))
         self.struct = _Call(ctypes.pointer(self.flag), self._progress, self._warn, None,
@@ -186,7 +186,7 @@ class _Running:
         try:
             if self.raised is None:
                 self.listener(stage.decode(errors="replace"), done, total)
-        except BaseException as error:  # the call is cancelled, and raises it
+        except BaseException as error:  # cancels the call; finish raises the error
             self.raised, self.flag.value = error, 1
 
     def finish(self, code: int) -> None:
@@ -220,16 +220,16 @@ def _missing(text: str) -> GramFileNotFoundError:
 
 
 def call(name: str, *arguments: Any, progress: Progress | None = None, long: bool = True, silent: bool = False) -> None:
-    """Calls a function of the library without the interpreter's lock. If silent is set, warnings are dropped.
+    """Calls a function of the library without the GIL. If ``silent`` is set, warnings are dropped.
 
-    Objects among the arguments aren't freed before the call returns. A long call from the main thread runs on another
-    thread, because Python handles ^C only between calls.
+    An Object in the arguments isn't freed during the call. If ``long`` is set, a call from the main thread runs on
+    another thread, because Python handles Ctrl-C only between calls.
     """
     _check_process()
     handles = [a.handle if isinstance(a, Object) else a for a in arguments]
     for value, kind in zip(handles, _SIGNATURES[name]):
-        if kind is c_int64 and not -2**63 <= value < 2**63:  # ctypes would use the last 64 bits
-            raise ValueError(f"found {value}, expected a whole number of at most 64 bits")
+        if kind is c_int64 and not -2**63 <= value < 2**63:  # ctypes would truncate it to 64 bits
+            raise ValueError(f"integers must fit into 64 bits, got {value}")
     running, function = _Running(progress, silent), getattr(_library, name)
     if not long or threading.current_thread() is not threading.main_thread():
         running.finish(function(*handles, byref(running.struct)))
@@ -256,26 +256,28 @@ def call(name: str, *arguments: Any, progress: Progress | None = None, long: boo
     running.finish(codes[0])
 
 
+# Parameters of estimators by option of the library, if the names differ.
 PARAMETERS = {"c": "C", "components": "n_components", "min": "min_value", "probabilities": "probability",
-              "seed": "random_state", "tolerance": "tol", "weights": "class_weight"}  # other names of options
+              "seed": "random_state", "tolerance": "tol", "weights": "class_weight"}
 _ABOVE_0 = {"c", "components", "max_df", "min_df", "nu", "tolerance"}
 
 
 def options(**values: Any) -> tuple[bytes, int]:
-    """Returns options as JSON, without None, and the length of the JSON.
+    """Returns the options that aren't None as JSON, and the length of the JSON.
 
-    Numbers must be finite, because JSON has no others. 0 is refused if it would mean an option's default.
+    Numbers must be finite, because JSON has no infinity and no NaN. For options in ``_ABOVE_0``, 0 raises ValueError,
+    because the library would use the default.
     """
     values = {k: v for k, v in values.items() if v is not None}
     for key, value in values.items():
         name = PARAMETERS.get(key, key)
         for number in value.values() if isinstance(value, dict) else [value]:
             if isinstance(number, (float, np.floating)) and not np.isfinite(number):
-                raise ValueError(f"{name} is {number}, expected a finite number")
+                raise ValueError(f"{name} must be finite, got {number}")
         if key in _ABOVE_0 and value == 0:
-            raise ValueError(f"{name} is {value}, expected a number above 0")
+            raise ValueError(f"{name} must be positive, got {value}")
     if values.get("epsilon") == 0:
-        values["epsilon"] = sys.float_info.min  # 0 would mean the default; the optimum is the same
+        values["epsilon"] = sys.float_info.min  # 0 means the default; the optimum is the same
     text = json.dumps(values, default=_plain).encode()
     return text, len(text)
 
@@ -284,7 +286,7 @@ def _plain(value: Any) -> Any:
     """Returns a NumPy number as a Python number."""
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"found an option of type {type(value).__name__}, expected a number, text or list")
+    raise TypeError(f"an option must be a number, str, list or dict, got {type(value).__name__}")
 
 
 def _free(handle: int, pid: int) -> None:
@@ -293,7 +295,7 @@ def _free(handle: int, pid: int) -> None:
 
 
 class Object:
-    """An object of the library. It is freed with its last reference."""
+    """An object of the library. It is freed when it is garbage-collected."""
 
     def __init__(self, name: str, *arguments: Any, progress: Progress | None = None, silent: bool = False):
         handle = c_size_t(0)
@@ -309,10 +311,10 @@ class Object:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         # In another process, the handle is invalid or belongs to another object.
-        raise TypeError("an object of the library can't be pickled or copied: pickle what it was made of")
+        raise TypeError("an object of the library can't be pickled or copied; pickle its documents or estimator")
 
     def view(self, name: str) -> np.ndarray:
-        """Returns an array in the library's memory, which is valid as long as the object."""
+        """Returns an array in the library's memory. It keeps the object alive."""
         out = _View()
         call("gram_array", self, name.encode(), len(name), byref(out), long=False)
         kind = np.dtype(_TYPES[out.type])
@@ -325,12 +327,12 @@ class Object:
         return np.frombuffer(raw, kind).reshape(shape)
 
     def array(self, name: str) -> np.ndarray:
-        """Returns a copy of an array, one-dimensional if it has a single column."""
+        """Returns a copy of an array. With a single column it is one-dimensional, except for ``_TABLES``."""
         found = self.view(name)
         return found[:, 0].copy() if found.shape[1] == 1 and name not in _TABLES else found.copy()
 
     def bytes(self) -> bytes:
-        """Returns the contents of the object's file."""
+        """Returns the object in its file format."""
         return self.view("bytes").tobytes()
 
     def about(self) -> dict[str, Any]:
@@ -338,7 +340,7 @@ class Object:
         return json.loads(self.view("json").tobytes())
 
     def texts(self, name: str) -> list[str]:
-        """Returns the texts of an array of bytes with offsets."""
+        """Returns texts that are stored as concatenated bytes with offsets."""
         raw, offsets = self.view(name).tobytes(), self.array(name + "_offsets")
         return [raw[a:b].decode() for a, b in zip(offsets[:-1], offsets[1:])]
 
@@ -353,9 +355,9 @@ def load(path: str | os.PathLike[str]) -> Object:
 
 
 class Stored(Object):
-    """An object that is loaded from its bytes at first use.
+    """An object that is loaded from its bytes at first use, so that unpickling can't fail.
 
-    So unpickling can't fail. In a worker of a forked pool a failure would end the worker, and the pool would hang.
+    If unpickling failed in a forked pool, the worker would exit and the pool would hang.
     """
 
     def __init__(self, data: bytes):
@@ -383,7 +385,7 @@ def save(made: Object, path: str | os.PathLike[str]) -> None:
 
 
 def _bar() -> Any:
-    """Returns a bar of tqdm if it is installed, else lines on standard error."""
+    """Returns a progress bar: tqdm's if it is installed, else a line on standard error."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

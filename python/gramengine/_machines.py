@@ -18,22 +18,22 @@ from ._model import Engine, checked
 
 
 def _class_weights(weights: Any, classes: np.ndarray) -> tuple[bool | None, dict[str, float] | None]:
-    """Returns the options balanced and weights for ``class_weight``."""
+    """Converts ``class_weight`` to the options ``balanced`` and ``weights``."""
     if weights is None:
         return None, None
     if isinstance(weights, str):
         if weights != "balanced":
-            raise ValueError(f"class_weight is {weights!r}, expected 'balanced', a dict or None")
+            raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {weights!r}")
         return True, None
     names = dict(zip(classes.tolist(), map(str, classes)))
     unknown = [c for c in weights if c not in names]
     if unknown:
-        raise ValueError(f"class_weight names {unknown[0]!r}, which isn't one of the classes {classes.tolist()}")
+        raise ValueError(f"class_weight: unknown class {unknown[0]!r}; the classes are {classes.tolist()}")
     return None, {names[c]: float(w) for c, w in weights.items()}
 
 
 def _weights_of_documents(self: Any, X: Any, weights: Any) -> np.ndarray | None:
-    """Checks ``sample_weight``, and stores the documents with positive weights."""
+    """Checks ``sample_weight``, and stores the indices of documents with positive weights."""
     self._weighted = None
     if weights is not None:
         weights = _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
@@ -54,7 +54,7 @@ def _has_probabilities(self: Any) -> bool:
 
 
 class Classifier(ClassifierMixin, Engine):
-    """A classifier of the engine."""
+    """Base class of classifiers."""
 
     def _settings(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -72,7 +72,7 @@ class Classifier(ClassifierMixin, Engine):
         y : array of shape (n,)
             Classes.
         sample_weight : array of shape (n,), optional
-            Factor of C by document.
+            Weights of documents, which multiply C.
         """
         X, y = checked(self, X, y, reset=True)
         check_classification_targets(y)
@@ -83,17 +83,17 @@ class Classifier(ClassifierMixin, Engine):
         one_class_each(getattr(self, "scheme", None))
         classes, names, labels = classes_of(y)
         if len(classes) < 2:
-            raise ValueError(f"found one class, {classes[0]!r}, expected two or more")
+            raise ValueError(f"y has only one class, {classes[0]!r}; at least two are required")
         sample_weight = _weights_of_documents(self, X, sample_weight)
         if sample_weight is not None and len(np.unique(labels[sample_weight > 0])) < 2:
-            raise ValueError("all documents with positive weights have one class, expected two or more classes")
+            raise ValueError("documents with positive weights have only one class; at least two are required")
         balanced, weights = _class_weights(getattr(self, "class_weight", None), classes)
         x = documents(X, classes=names, labels=labels, weights=sample_weight)
         self._train(x, balanced=balanced, weights=weights, **self._settings(), **more)
         self._classes(classes)
 
     def _classes(self, classes: np.ndarray) -> None:
-        """Sets the classes, and the index of each class of the model among them."""
+        """Sets the classes, and the index of each of the model's classes in them."""
         self.classes_ = classes
         place = {str(c): i for i, c in enumerate(classes)}
         self._places = np.array([place[n] for n in self.about_["classes"]])
@@ -102,7 +102,7 @@ class Classifier(ClassifierMixin, Engine):
         self._classes(np.array(sorted(about["classes"])))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicts the class of each document, with probabilities the most probable class."""
+        """Predicts the class of each document. If the model has probabilities, this is the most probable class."""
         found = self._predict(self._checked(X))
         return self._labels(found)
 
@@ -112,7 +112,7 @@ class Classifier(ClassifierMixin, Engine):
         values = [by_name.get(n, n) for n in names]
         if all(n in by_name for n in names):
             return np.array(values, dtype=self.classes_.dtype)[numbers]
-        return np.array(values, dtype=object)[numbers]  # with "?" of models that reject
+        return np.array(values, dtype=object)[numbers]  # the classes and "?"
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Returns the accuracy. "?" counts as wrong."""
@@ -122,14 +122,14 @@ class Classifier(ClassifierMixin, Engine):
         return float(np.average(found == column_or_1d(y).astype(object), weights=sample_weight))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Returns decision values: one per class, the largest for the predicted class; for two classes a single value,
-        which is positive for the second class.
+        """Returns decision values by class. For two classes it returns one value, positive for the second class.
 
-        With probabilities, :meth:`predict` returns the most probable class, which may have a smaller decision value.
+        The predicted class has the largest value. If the model has probabilities, the most probable class may have a
+        smaller value.
 
-        For two classes, one-vs-rest has two decision functions, and the value is their difference: twice the value of
+        For two classes, one-vs-rest returns the difference of two decision functions, which is twice the value of
         one-vs-one and of scikit-learn's ``SVC``. For more classes, one-vs-one returns the number of votes, plus 2/3 for
-        the predicted class (unless it is "?"), which breaks ties, plus less than 1/3 from the sum of decision values.
+        the predicted class (unless it is "?"), plus less than 1/3 from the sum of decision values.
         """
         found = self._predict(self._checked(X))
         return self._decisions(found)
@@ -161,13 +161,13 @@ class Classifier(ClassifierMixin, Engine):
                 sums[:, i] += scores[:, at]
                 sums[:, j] -= scores[:, at]
                 at += 1
-        sure = np.flatnonzero(labels < k)  # others are rejected: "?"
+        sure = np.flatnonzero(labels < k)  # other documents are predicted as "?"
         votes[sure, labels[sure]] += 2 / 3
         return self._in_order(votes + sums / (3 * (np.abs(sums) + 1)))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Returns probabilities by class, calibrated on folds of the training documents."""
+        """Returns probabilities by class, calibrated by cross-validation on the training documents."""
         return self._in_order(self._predict(self._checked(X)).array("probabilities"))
 
     @available_if(_has_probabilities)
@@ -207,16 +207,16 @@ class Classifier(ClassifierMixin, Engine):
 
 
 def one_class_each(scheme: Any) -> None:
-    """Refuses the scheme for documents with several classes."""
+    """Raises ValueError for the scheme "labels", which requires documents with several classes."""
     if scheme == "labels":
-        raise ValueError("scheme is 'labels', which is for documents with several classes, expected 'one-vs-rest' or "
-                         "'one-vs-one'")
+        raise ValueError("scheme 'labels' requires documents with several classes; use 'one-vs-rest' or 'one-vs-one'")
 
 
 def pairs(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the index of the decision function of each pair of classes, and -1 if it has the second class first.
+    """Returns the decision function's index for each pair of sorted classes, and its sign.
 
-    ``places`` are the indices of the model's classes among the sorted classes.
+    The sign is -1 if the decision function has the second class first. ``places`` has the index of each of the model's
+    classes in the sorted classes.
     """
     first, second = (places[i] for i in np.triu_indices(len(places), 1))
     order = np.lexsort((np.maximum(first, second), np.minimum(first, second)))
@@ -224,11 +224,11 @@ def pairs(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 _SHARED = """n_jobs : int, optional
-        Number of threads; default, and for -1, one per CPU. Results don't depend on it.
+        Number of threads; None and -1 mean one per CPU. Results don't depend on it.
     memory_bytes : int, optional
         Memory limit of training and prediction; default none.
     verbose : bool, int or callable
-        True, or 1, for a progress bar, or a function of stage, done and total."""
+        True or 1 shows a progress bar. A function is called with stage, done and total."""
 
 
 def _shared(cls: type) -> type:
@@ -240,27 +240,27 @@ def _shared(cls: type) -> type:
 class KernelSVC(Classifier):
     """A support vector machine with one of the engine's kernels.
 
-    Like all estimators of matrices here, it ignores columns that are empty in training.
+    Like all estimators of matrices in this package, it ignores columns that are empty in training.
 
     Parameters
     ----------
     kernel : str, optional
-        A specification such as ``"diffusion:t=2"``, ``"arccos"``, ``"chi2:gamma=0.5"`` or ``"rbf:gamma=0.1"``.
-        Default ``"diffusion:t=0.5"`` for counts, ``"bhattacharyya"`` with a warning for weights of terms such as tf-idf
-        (wide, sparse, non-negative fractions), and ``"rbf:embed=standard"`` for other values.
+        Kernel specification, such as ``"diffusion:t=2"``, ``"arccos"``, ``"chi2:gamma=0.5"`` or ``"rbf:gamma=0.1"``.
+        The default is ``"diffusion:t=0.5"`` for counts, ``"bhattacharyya"`` with a warning for term weights such as
+        tf-idf (wide, sparse, non-negative fractions), and ``"rbf:embed=standard"`` for other values.
     C : float
         Regularization parameter; larger fits the training data more closely.
     embedding : str, optional
-        Embedding of the documents, such as ``"tfidf-l2"``; default the kernel's.
+        Embedding of the documents, such as ``"tfidf-l2"``; the default depends on ``kernel``.
     scheme : {"one-vs-one", "one-vs-rest"}
         Decomposition for more than two classes.
     nu : float, optional
-        Trains ν-SVC instead of C-SVC. ν bounds the share of errors.
+        If set, ν-SVC is trained instead of C-SVC. ν is an upper bound on the fraction of margin errors.
     probability : bool
-        Enables :meth:`predict_proba`. The predicted class is then the most probable class. Calibration doesn't use
-        class weights.
+        Enables :meth:`predict_proba`. :meth:`predict` then returns the most probable class. Calibration ignores class
+        weights.
     class_weight : dict, "balanced" or None
-        Factor of C by class.
+        Factors of C by class.
     tol : float
         Maximum violation of the optimality conditions.
     random_state : int, RandomState, Generator or None
@@ -316,7 +316,7 @@ class KernelSVC(Classifier):
 
 
 def _seed(state: Any) -> int:
-    """Returns a positive seed for ``random_state``; 1 for None."""
+    """Returns a positive seed for ``random_state``. None becomes 1."""
     if isinstance(state, np.random.Generator):
         return int(state.integers(1, 2**31))
     if isinstance(state, np.random.RandomState) or state is np.random:
@@ -325,7 +325,7 @@ def _seed(state: Any) -> int:
 
 
 def _tagged(self: Any, tags: Any) -> Any:
-    """Sets the tags. Embeddings with roots, logarithms or histograms need nonnegative values."""
+    """Sets the input tags. Embeddings with roots, logarithms or histograms require nonnegative values."""
     tags.input_tags.sparse = True
     tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
     kernel, own = getattr(self, "kernel", None) or "", getattr(self, "embedding", None)
@@ -336,7 +336,7 @@ def _tagged(self: Any, tags: Any) -> Any:
     return tags
 
 
-_ABOVE = ("-sqrt", "-pow", "logtf", "-chi2", "-js")  # substrings of their names
+_ABOVE = ("-sqrt", "-pow", "logtf", "-chi2", "-js")  # substrings of the names of such embeddings
 _DISTRIBUTIONS = {"diffusion", "ngd", "ngd-exp", "ngd-power", "ngd-log", "hellinger", "bhattacharyya", "cosine-power",
                   "chi2", "js"}  # kernels with such embeddings by default
 
@@ -350,16 +350,16 @@ class LinearClassifier(Classifier):
     C : float, default 1
         Regularization parameter; larger fits the training data more closely.
     loss : {"squared-hinge", "hinge", "logistic"}
-        ``"logistic"`` has probabilities: those of one-vs-rest models, normalized to sum 1. scikit-learn's
-        ``LogisticRegression`` trains one multinomial model.
+        ``"logistic"`` provides probabilities. For more than two classes it trains one-vs-rest models and normalizes
+        their probabilities, while scikit-learn's ``LogisticRegression`` trains one multinomial model.
     embedding : str, optional
-        Embedding of the documents, such as ``"tfidf-l2"`` or ``"tf-l1-sqrt"``; default the learner's.
+        Embedding of the documents, such as ``"tfidf-l2"`` or ``"tf-l1-sqrt"``; the default depends on X.
     class_weight : dict, "balanced" or None
-        Factor of C by class, for hinge losses.
+        Factors of C by class, for hinge losses.
     tol : float, optional
-        Stopping tolerance; default the learner's.
+        Stopping tolerance; the default depends on ``loss``.
     random_state : int, RandomState, Generator or None
-        Seed of the order of documents.
+        Seed for the order of documents.
     {shared}
 
     Attributes
@@ -396,17 +396,17 @@ class LandmarkClassifier(Classifier):
     Parameters
     ----------
     kernel : str, optional
-        As of :class:`KernelSVC`.
+        As in :class:`KernelSVC`.
     landmarks : int, default 4096
-        Number of training documents that the model uses.
+        Number of training documents that are used as landmarks.
     C : float, default 1
         Regularization parameter; larger fits the training data more closely.
     loss : {"square", "logistic", "hinge2"}
-        ``"logistic"`` has probabilities.
+        ``"logistic"`` provides probabilities.
     class_weight : dict, "balanced" or None
-        Weight of documents by class.
+        Weights of documents by class.
     random_state : int, RandomState, Generator or None
-        Seed of the choice of landmarks.
+        Seed for the selection of landmarks.
     {shared}
     """
 
@@ -435,13 +435,14 @@ class KernelSVR(RegressorMixin, Engine):
     Parameters
     ----------
     kernel : str, optional
-        As of :class:`KernelSVC`.
+        As in :class:`KernelSVC`.
     C : float
         Regularization parameter; larger fits the training data more closely.
     epsilon : float
         Width of the zone without loss.
     nu : float, optional
-        Trains ν-SVR, which determines epsilon. ν bounds the share of documents outside the zone.
+        If set, ν-SVR is trained, which determines epsilon. ν is an upper bound on the fraction of documents outside the
+        zone without loss.
     embedding : str, optional
         Embedding of the documents.
     tol : float
@@ -469,7 +470,7 @@ class KernelSVR(RegressorMixin, Engine):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Estimates targets."""
+        """Predicts targets."""
         return self._predict(self._checked(X)).array("values")
 
     support_, dual_coef_, offsets_ = KernelSVC.support_, KernelSVC.dual_coef_, KernelSVC.offsets_
@@ -485,9 +486,9 @@ class OneClass(OutlierMixin, Engine):
     Parameters
     ----------
     kernel : str, optional
-        As of :class:`KernelSVC`.
+        As in :class:`KernelSVC`.
     nu : float
-        Bounds the share of training documents that are classified as outliers.
+        Upper bound on the fraction of training documents that are classified as outliers.
     embedding : str, optional
         Embedding of the documents.
     tol : float
@@ -495,7 +496,7 @@ class OneClass(OutlierMixin, Engine):
     {shared}
     """
 
-    _kind = "one class of vectors"
+    _kind = "one-class model of vectors"
 
     def __init__(self, kernel: str | None = None, nu: float = 0.5, *, embedding: str | None = None, tol: float = 1e-3,
                  n_jobs: int | None = None, memory_bytes: int | None = None, verbose: Any = False):

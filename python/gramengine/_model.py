@@ -1,4 +1,4 @@
-"""The base class of estimators with a model, and explanations."""
+"""Base class of estimators with a model, and explanations of predictions."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def checked(self: Any, X: Any, y: Any = "no_validation", reset: bool = False, **
 
 
 def kind(about: dict[str, Any]) -> str:
-    """Describes the contents of a file."""
+    """Returns the kind of a file's contents, for messages."""
     if about["kind"] != "model":
         return about["kind"]
-    what = "regression" if about["numbers"] else "one class" if about["one_class"] else "classifier"
+    what = "regression" if about["numbers"] else "one-class model" if about["one_class"] else "classifier"
     return f"{what} of {'texts' if about['text'] else 'vectors'}"
 
 
 def parameters(cls: type, train: dict[str, Any]) -> dict[str, Any]:
-    """Returns the parameters of an estimator for options of training."""
+    """Converts training options of the library to parameters of an estimator."""
     name, _, rest = (train.get("type") or "c_svc").partition(":")
     own = dict(part.split("=", 1) for part in rest.split(",") if part)
     found = {_library.PARAMETERS.get(k, k): v for k, v in train.items()}
@@ -55,10 +55,10 @@ def parameters(cls: type, train: dict[str, Any]) -> dict[str, Any]:
 
 
 class Engine(BaseEstimator):
-    """An estimator with a model, ``_model``, which is saved, loaded and pickled as the contents of its file."""
+    """Base class of estimators with a model. ``_model`` is pickled in its file format."""
 
     _model: Object
-    _kind = "classifier of vectors"  # kind of models that the estimator loads
+    _kind = "classifier of vectors"  # kind of files that the estimator loads
 
     def _checked(self, X: Any, reset: bool = False, **checks: Any) -> Any:
         """Checks documents as scikit-learn does, and returns them."""
@@ -90,7 +90,7 @@ class Engine(BaseEstimator):
 
     @property
     def n_support_vectors_(self) -> int:
-        """Number of support vectors; 0 for models without."""
+        """Number of support vectors; 0 if the model isn't a support vector machine."""
         return self.about_["support"] or 0
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -99,7 +99,7 @@ class Engine(BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file atomically. This class and the program gram can load it.
 
-        The file stores classes as text, and :meth:`load` returns them as text. Pickle keeps their type.
+        The file stores classes as str, and :meth:`load` returns them as str. Pickle preserves their type.
         """
         check_is_fitted(self)
         _library.save(self._model, path)
@@ -108,9 +108,9 @@ class Engine(BaseEstimator):
     def load(cls, path: str | os.PathLike[str], **parameters: Any) -> "Engine":
         """Loads a model that this class or ``gram train`` wrote.
 
-        Classes are sorted str, also if ``fit`` had numbers: 2 and 10 come back as "10" and "2". Other parameters come
-        from the file: kernel, C, scheme, type and terms. The file doesn't contain ``nu``, ``epsilon``, ``min_df``,
-        ``class_weight``, ``reject`` and ``tol``.
+        Classes are loaded as str in sorted order: 2 and 10 become "10" and "2". ``kernel``, ``C``, ``scheme``, ``type``
+        and ``terms`` are set from the file. It doesn't contain ``nu``, ``epsilon``, ``min_df``, ``class_weight``,
+        ``reject`` and ``tol``. ``parameters`` override the file.
         """
         self = cls(**parameters)
         self._model = _library.load(path)
@@ -118,10 +118,10 @@ class Engine(BaseEstimator):
         return self
 
     def _adopt(self, given: Any = ()) -> None:
-        """Sets the attributes of a fitted estimator, and parameters that aren't given, from a loaded model."""
+        """Sets fitted attributes, and parameters that aren't in ``given``, from a loaded model."""
         about = self.about_
         if kind(about) != self._kind:
-            raise ValueError(f"found a file of kind {kind(about)!r}, expected {self._kind!r} for {type(self).__name__}")
+            raise ValueError(f"{type(self).__name__} requires a file of kind {self._kind!r}, got {kind(about)!r}")
         if about.get("columns") and "vectors" in self._kind:
             self.n_features_in_ = about["columns"]
         if hasattr(self, "_names"):
@@ -132,7 +132,7 @@ class Engine(BaseEstimator):
         self.set_params(**{k: v for k, v in parameters(type(self), known).items() if k not in given})
 
     def to_bytes(self) -> bytes:
-        """Returns the contents of the model's file."""
+        """Returns the model in its file format."""
         check_is_fitted(self)
         return self._model.bytes()
 
@@ -159,7 +159,7 @@ class Engine(BaseEstimator):
         terms : int
             Number of terms.
         feature_names : sequence of str, optional
-            Names of the columns of vectors; default the names of the frame in training.
+            Names of the matrix's columns; default the column names of the frame in training.
         """
         check_is_fitted(self)
         if isinstance(x, str):
@@ -169,7 +169,7 @@ class Engine(BaseEstimator):
         if hasattr(x, "shape") and hasattr(self, "n_features_in_") and not isinstance(x, Rows):
             validate_data(self, x, reset=False, skip_check_array=True)
         if x is not None and count(x) != 1:
-            raise ValueError(f"found {count(x)} documents, expected one to explain")
+            raise ValueError(f"explain requires one document, got {count(x)}")
         if feature_names is None and not self.about_["text"]:
             feature_names = getattr(self, "feature_names_in_", None)
         given = None if x is None else documents(x)
@@ -178,9 +178,9 @@ class Engine(BaseEstimator):
 
 
 class Explanation:
-    """An explanation, which prints as a table and is shown as one in notebooks.
+    """An explanation of a prediction or a model, displayed as a table.
 
-    ``rows`` is a list of dicts: terms, or columns of a table with their values. ``terms`` has the terms of a document.
+    ``rows`` is a list of dicts, one per term, or per column of a table. ``terms`` has the terms of a document.
     """
 
     def __init__(self, about: dict[str, Any], names: Any = None, numbers: bool = False):

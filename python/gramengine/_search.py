@@ -1,4 +1,4 @@
-"""Search and cross-validation on shared tiles: each dot product is computed once for all kernels, folds and C."""
+"""Search and cross-validation on shared tiles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SearchResult:
     """The result of a search: ``best_params_``, ``best_score_``, ``cv_results_`` and ``best_estimator_``.
 
     ``best_params_`` are parameters of the estimator; ``about["train"]`` has the engine's options. ``best_score_`` is
-    the measure ``about["measure"]``; for regression it is an error, and smaller is better.
+    the mean of the measure ``about["measure"]``. For regression this is an error, and smaller is better.
     """
 
     def __init__(self, about: dict[str, Any], told: Any, estimator: Any):
@@ -70,14 +70,14 @@ def _problem(
     X: Any, y: Any, given: dict[str, Any], groups: Any,
 ) -> tuple[Any, np.ndarray | None, bool, dict[str, str] | None]:
     """Returns documents with classes or targets, the classes (None for regression), True if documents have terms, and
-    the kinds of the columns of a table. It removes ``columns`` from the given parameters."""
+    the kinds of the columns of a table. Removes ``columns`` from ``given``."""
     learner, columns, kinds = given.get("type"), given.pop("columns", None), None
     classes = None
     if learner not in ("epsilon_svr", "nu_svr"):
         classes, names, labels = classes_of(y)
         learnt = {"classes": names, "labels": labels}
     elif isinstance(X, Corpus):
-        raise ValueError(f"type is {learner!r} for a corpus, expected texts, a table or a matrix")
+        raise ValueError(f"type {learner!r} requires texts, a table or a matrix, got a Corpus")
     else:
         learnt = {"targets": y}
     if columns is not None or is_mixed(X):
@@ -91,7 +91,7 @@ def _problem(
 
 
 def _options(given: dict[str, Any], classes: np.ndarray | None, grid: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Returns the options of training for parameters of estimators."""
+    """Converts parameters of estimators to training options of the library."""
     one_class_each(given.get("scheme"))
     out = {_OPTIONS.get(k, k): v for k, v in given.items() if k != "class_weight"}
     if given.get("class_weight") is not None and classes is not None:
@@ -107,7 +107,7 @@ _OPTIONS = {parameter: option for option, parameter in PARAMETERS.items()}
 def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, folds: int = 5, groups: Any = None,
            refit: bool = True, n_jobs: int | None = None, memory_bytes: int | None = None, random_state: Any = 1,
            progress: Progress | None = None, **fixed: Any) -> SearchResult:
-    """Searches for the best kernel and parameters by cross-validation, in one pass over shared tiles.
+    """Searches for the best kernel and parameters by cross-validation.
 
     Each dot product is computed once for all kernels, folds and values of C.
 
@@ -116,10 +116,10 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
     X : documents
         As for :func:`gram`.
     y : array
-        Classes, which must equal the labels of a :class:`Corpus`; or numbers for regression.
+        Classes, or numbers for regression. Classes must equal the labels of a :class:`Corpus` that has labels.
     grid : dict of lists, optional
         Values of ``C``, ``nu``, ``epsilon``, ``kernel``, ``embedding``, ``scheme`` and of the kernel's parameters, such
-        as ``t`` or ``gamma``. Default: a search for terms, kernel, C and scheme on growing samples.
+        as ``t`` or ``gamma``. By default, terms, kernel, C and scheme are searched for on growing samples.
     folds : int
         Number of folds.
     groups : array of shape (n,), optional
@@ -127,13 +127,13 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
     refit : bool
         Fit ``best_estimator_`` on all documents.
     n_jobs : int, optional
-        Number of threads; default, and for -1, one per CPU. Results don't depend on it.
+        Number of threads; None and -1 mean one per CPU. Results don't depend on it.
     memory_bytes : int, optional
         Memory limit of the call; default none.
     random_state : int, RandomState, Generator or None
-        Seed of folds and samples.
+        Seed for folds and samples.
     progress : bool, int or callable, optional
-        True, or 1, for a progress bar, or a function of stage, done and total.
+        True or 1 shows a progress bar. A function is called with stage, done and total.
     **fixed
         Other parameters: ``kernel``, such as ``"diffusion"``, ``C``, ``nu``, ``epsilon``, ``embedding``, ``scheme``,
         ``class_weight``, ``probability``, ``reject``, ``tol``, ``terms``, ``columns``, ``choose_work``, and ``type``,
@@ -143,10 +143,10 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
     -------
     SearchResult
         ``best_estimator_`` is a :class:`TextClassifier` or :class:`TextRegressor` for texts, lists of terms, and tables
-        with other columns than numbers. Otherwise it is the estimator of ``type``: :class:`KernelSVC`,
-        :class:`LinearClassifier`, :class:`LandmarkClassifier` or :class:`KernelSVR`. Its clone trains the same model,
-        except for settings without a parameter: the tokenizer of a :class:`Corpus`, ``nu`` and ``tol`` of texts, and
-        other learners, whose models are in a :class:`KernelSVC`.
+        with columns that aren't numeric. Otherwise it depends on ``type``: :class:`KernelSVC`,
+        :class:`LinearClassifier`, :class:`LandmarkClassifier` or :class:`KernelSVR`; other learners are in a
+        :class:`KernelSVC`. A clone of it trains the same model. The exceptions are settings that aren't parameters: the
+        tokenizer of a :class:`Corpus`, ``nu`` and ``tol`` of texts, and other learners.
     """
     columns = fixed.get("columns")
     x, classes, text, kinds = _problem(X, y, fixed, groups)
@@ -192,9 +192,9 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
 def cross_validate(X: Any, y: Any, *, folds: int = 5, groups: Any = None, n_jobs: int | None = None,
                    memory_bytes: int | None = None, random_state: Any = 1, progress: Progress | None = None,
                    **train: Any) -> dict[str, Any]:
-    """Cross-validates one setting. Returns a dict with ``measure``, ``mean``, ``sd``, ``fold_scores`` and more.
+    """Cross-validates one set of parameters. Returns a dict with ``measure``, ``mean``, ``sd``, ``fold_scores``, …
 
-    Parameters are the same as for :func:`search`, with ``**train`` for ``**fixed``.
+    Parameters are the same as for :func:`search`; ``**train`` corresponds to ``**fixed``.
     """
     x, classes, _, _ = _problem(X, y, train, groups)
     return Object("gram_cross_validate", x.pointer, *options(

@@ -25,21 +25,23 @@ def is_table(x: Any) -> bool:
 
 
 def is_mixed(x: Any) -> bool:
-    """Reports whether documents are a table with a column that isn't numbers."""
+    """Reports whether documents are a table with a column that isn't numeric."""
     return is_table(x) and (isinstance(x, (dict, list, tuple)) or any(
         np.asarray(values).dtype.kind not in "iufb" for values in _columns(x)[1]))
 
 
 def parse_kinds(columns: Any) -> dict[str, str]:
-    """Returns the kinds of ``columns="zip=category, notes=ignore"``, or of a dict, by column."""
+    """Returns kinds by column, from a dict or from text such as ``"zip=category, notes=ignore"``."""
     if columns is None:
         return {}
     if isinstance(columns, str):
         parts = [part.rpartition("=") for part in columns.split(",")]
         columns = {name.strip(): kind.strip() for name, _, kind in parts}
     for name, kind in columns.items():
-        if not name or kind not in KINDS:
-            raise ValueError(f"columns: found {name!r} with the kind {kind!r}, expected one of {', '.join(KINDS)}")
+        if not name:
+            raise ValueError(f"columns: {kind!r} has no column name; write name=kind")
+        if kind not in KINDS:
+            raise ValueError(f"columns: unknown kind {kind!r} for {name!r}; valid kinds are {', '.join(KINDS)}")
     return dict(columns)
 
 
@@ -54,8 +56,8 @@ def _columns(x: Any) -> tuple[list[str], list[Any]]:
     if isinstance(x, dict):
         for name, values in x.items():
             if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-                raise ValueError(f"found a dict whose key {name!r} has one value, expected a list of values: "
-                                 "put the dict of one row into a list")
+                raise ValueError(f"column {name!r} must be a list of values, got {type(values).__name__}; "
+                                 "put the dict of a single row into a list")
         names, columns = list(x), list(x.values())
     elif isinstance(x, (list, tuple)):
         names = list(dict.fromkeys(name for row in x for name in row))
@@ -68,22 +70,21 @@ def _columns(x: Any) -> tuple[list[str], list[Any]]:
         columns = [at(i) for i in range(len(names))]
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(f"found a column name {name!r} of type {type(name).__name__}, expected str: rename the "
-                             "columns")
+            raise ValueError(f"column names must be str, got {name!r} of type {type(name).__name__}")
         if names.count(name) > 1:
-            raise ValueError(f"found two columns called {name!r}, expected different names")
+            raise ValueError(f"column names must be unique, got several columns {name!r}")
     return names, columns
 
 
 def strings_of(encoded: list[bytes]) -> tuple[Strings, Any]:
-    """Returns bytes as ``gram_strings``, and the objects that hold their memory."""
+    """Returns bytes as ``gram_strings``, and the objects that own their memory."""
     pointers = (ctypes.c_char_p * len(encoded))(*encoded)
     sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
     return Strings(ctypes.cast(pointers, ctypes.c_void_p), sizes.ctypes.data, len(encoded)), (pointers, encoded, sizes)
 
 
 class Column:
-    """A column with its kind ("" if it is to be inferred), and its values: texts or numbers."""
+    """A column with texts or numbers. If its kind is "", the library infers it."""
 
     def __init__(self, name: str, values: Any, kind: str = ""):
         self.name, self.kind = name, kind
@@ -115,8 +116,8 @@ class Column:
         for v in some:
             if not isinstance(v, (str, bool, np.bool_, numbers.Real)):
                 row = next(i for i, w in enumerate(values) if w is v)
-                raise ValueError(f"column {self.name!r}: row {row} is of type {type(v).__name__}, expected text, a "
-                                 f"number, True or False: convert it, or set columns={{{self.name!r}: 'ignore'}}")
+                raise ValueError(f"column {self.name!r}: row {row} must be a str, a number or a bool, got "
+                                 f"{type(v).__name__}; convert it, or set columns={{{self.name!r}: 'ignore'}}")
         logical = bool(some) and all(isinstance(v, (bool, np.bool_)) for v in some)
         if logical and not self.kind:
             self.kind = "category"
@@ -124,7 +125,7 @@ class Column:
             try:
                 self.numbers = np.array([np.nan if missing(v) else float(v) for v in values], np.float64)
                 return
-            except ValueError:  # the library names the value
+            except ValueError:  # the library reports the value
                 pass
         self.texts, self._keep = strings_of([b"" if missing(v) else _field(v) for v in values])
 
@@ -133,7 +134,7 @@ class Column:
 
 
 def _vector(values: Any) -> bool:
-    """Reports whether the first value that isn't missing is a list or an array of numbers."""
+    """Reports whether the first value that isn't None is a list or an array."""
     if getattr(values, "ndim", 1) == 2:
         return True
     first = next((v for v in values if v is not None), None)
@@ -141,12 +142,12 @@ def _vector(values: Any) -> bool:
 
 
 def _list(value: Any) -> bytes:
-    """Returns a vector as a list in JSON; other values become text that the library refuses."""
+    """Returns a vector as a JSON list. Other values become text, for which the library reports an error."""
     return str(np.asarray(value).tolist()).encode()
 
 
 def _field(value: Any) -> bytes:
-    """Returns a value as text: numbers and logical values as in JSON."""
+    """Returns a value as text. Numbers and bools are written as in JSON."""
     if isinstance(value, (bool, np.bool_)):
         return b"true" if value else b"false"
     if isinstance(value, str):
@@ -161,7 +162,7 @@ class Rows:
     ----------
     x : frame, list of dicts, or dict of columns
     kinds : dict
-        Kinds of columns by name; others are inferred from dtypes and values.
+        Kinds by column name; missing kinds are inferred from dtypes and values.
     names : sequence of str, optional
         Names of the columns in training. The table must have the same columns, in any order.
     """
@@ -170,37 +171,37 @@ class Rows:
         found, columns = _columns(x)
         if names is None:
             if other := _other(kinds, found):
-                raise ValueError(f"columns: found {other!r}, expected one of {', '.join(found)}")
+                raise ValueError(f"columns: unknown column {other!r}; the table has {', '.join(found)}")
             if not found:
-                raise ValueError("found a table without columns, expected one or more")
+                raise ValueError("the table has no columns; at least one is required")
             names = found
         else:
             names = list(names)
             if other := _other(names, found):
-                raise ValueError(f"column {other!r} is missing: found {', '.join(found)}")
+                raise ValueError(f"column {other!r} is missing; the table has {', '.join(found)}")
             if other := _other(found, names):
-                raise ValueError(f"column {other!r} wasn't in training: expected {', '.join(names)}")
+                raise ValueError(f"column {other!r} wasn't in training; the model has {', '.join(names)}")
         by_name = dict(zip(found, columns))
         self.names = list(names)
         self.columns = [Column(name, by_name[name], kinds.get(name, "")) for name in self.names
                         if kinds.get(name) != "ignore"]
         lengths = {c.name: len(c) for c in self.columns}
         if len(set(lengths.values())) > 1:
-            raise ValueError(f"found columns of different lengths: {lengths}")
+            raise ValueError(f"columns must have the same length, got {lengths}")
         self.shape = (next(iter(lengths.values()), 0), len(self.names))
         if not self.shape[0]:
-            raise ValueError("found no rows (0 documents), expected one or more")
+            raise ValueError("the table has no rows, but a minimum of 1 is required")
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def text(self) -> Column | None:
-        """Returns the only column of the kind text, or None."""
+        """Returns the column of kind text, or None if there isn't exactly one."""
         own = [c for c in self.columns if c.kind == "text"]
         return own[0] if len(own) == 1 else None
 
     def struct(self) -> tuple[Table, Any]:
-        """Returns the table as ``gram_table``, and the objects that hold its memory."""
+        """Returns the table as ``gram_table``, and the objects that own its memory."""
         names, keep = strings_of([c.name.encode() for c in self.columns])
         kinds, more = strings_of([c.kind.encode() for c in self.columns])
         texts = (ctypes.POINTER(Strings) * len(self.columns))()
@@ -215,5 +216,5 @@ class Rows:
 
 
 def _other(names: Iterable[str], known: Sequence[str]) -> str | None:
-    """Returns the first name that isn't known, or None."""
+    """Returns the first name that isn't in ``known``, or None."""
     return next((name for name in names if name not in known), None)

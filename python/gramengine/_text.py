@@ -24,38 +24,37 @@ from ._table import Rows, is_table, parse_kinds
 
 
 def texts(X: Any) -> Any:
-    """Returns texts of a list, an array, a series, an Arrow column or a table with one column; or lists of terms."""
+    """Returns texts as one column, or lists of terms. Raises ValueError for other documents."""
     if isinstance(X, Corpus) or is_terms(X):
         return X
     if len(getattr(X, "shape", ())) == 2 and not sp.issparse(X):
         if X.shape[1] != 1:
-            raise ValueError(f"found {X.shape[1]} columns, expected one column of texts: Reshape your data, or "
-                             "select the column")
+            raise ValueError(f"texts must be in one column, got {X.shape[1]} columns. Reshape your data, or select "
+                             "a column")
         X = X.iloc[:, 0] if hasattr(X, "iloc") else X.column(0) if hasattr(X, "column") else X[:, 0]
     if sp.issparse(X) or not hasattr(X, "__len__") or (len(X) and not is_text(X)):
-        raise ValueError("found documents that aren't texts, expected a list of str, lists of terms, or a table; "
-                         "KernelSVC takes matrices")
+        raise ValueError("documents must be a list of str, lists of terms or a table; KernelSVC supports matrices")
     if not len(X):
-        raise ValueError("found no texts (0 documents), expected one or more")
+        raise ValueError("got no texts, but a minimum of 1 is required")
     return X
 
 
-_VIEW = re.compile(r"^[\x01-\x1f]")  # prefix of terms of several views
+_VIEW = re.compile(r"^[\x01-\x1f]")  # prefix of terms if there are several views
 
 
 class Reader:
-    """The base class of estimators of texts and tables, which reads documents."""
+    """Base class of estimators of texts and tables."""
 
     columns: Any
     columns_: dict[str, str]
 
     def _read(self, X: Any, **learnt: Any) -> Any:
-        """Returns training documents: texts as they are, a table as a corpus with classes or targets."""
+        """Returns training documents. A table is converted to a corpus with classes or targets."""
         for name in ("columns_", "feature_names_in_", "n_features_in_"):
             self.__dict__.pop(name, None)
         if not is_table(X):
             if self.columns is not None:
-                raise ValueError(f"columns is {self.columns!r}, expected None for documents that aren't a table")
+                raise ValueError(f"columns must be None for documents that aren't a table, got {self.columns!r}")
             return X
         corpus, kinds = read_table(X, self.columns, **learnt)
         self._named(kinds)
@@ -70,8 +69,8 @@ class Reader:
         columns = getattr(self, "columns_", None)
         if columns is None or not is_table(X):
             if self.about_["table"]:
-                raise ValueError("found documents that aren't a table, expected a frame, a list of dicts or a dict of "
-                                 f"columns: {', '.join(columns)}")
+                raise ValueError("documents must be a frame, a list of dicts or a dict of columns, with the columns "
+                                 f"{', '.join(columns)}")
             return texts(X)
         rows = Rows(X, columns, columns)
         return rows if self.about_["table"] else rows.text()
@@ -97,7 +96,7 @@ class Reader:
         Returns
         -------
         Explanation
-            For a row, ``rows`` has a line per column with its value and effect.
+            For a row of a table, ``rows`` has the value and effect of each column.
         """
         if x is not None and hasattr(self, "columns_") and not isinstance(x, str):
             x = x.to_dict() if hasattr(x, "to_dict") and getattr(x, "ndim", 2) == 1 else x
@@ -110,38 +109,39 @@ class Reader:
 @_shared
 class TextClassifier(Reader, Classifier):
     """Classifies texts, or rows of a table with columns of text, numbers and categories.
-    Parameters that aren't given are chosen by cross-validation on the training documents.
 
-    The choice covers terms (words, pairs of words, characters within words, or words and characters), kernel, C and
-    scheme, as in ``gram train``. ``about_["report"]`` describes it.
+    Parameters that aren't set are chosen by cross-validation on the training documents, as in ``gram train``: terms
+    (words, pairs of words, characters within words, or words and characters), kernel, C and scheme. :meth:`report`
+    describes the choice.
 
     Parameters
     ----------
     kernel, embedding, scheme : str, optional
-        As of :class:`KernelSVC`; default chosen.
+        As in :class:`KernelSVC`; chosen by default.
     C : float, optional
-        Regularization parameter; default chosen.
+        Regularization parameter; chosen by default.
     terms : str, optional
-        Terms of texts, such as ``"words:1..2 + chars:2..5"``; default chosen, or words if ``min_df`` is given.
+        Terms of texts, such as ``"words:1..2 + chars:2..5"``; chosen by default. If only
+        ``min_df`` is set, terms are words.
     type : str, default "c_svc"
         The learner, such as ``"nu_svc"``, ``"linear"``, ``"logistic"`` or ``"landmark"``.
     min_df : int, optional
-        Minimum document frequency of terms; default 2, or chosen with ``terms``. 1 keeps terms of a single text.
+        Minimum document frequency of terms; default 2, or chosen with ``terms``.
     columns : dict or str, optional
         Kinds of columns of a table, such as ``{"zip": "category", "notes": "ignore"}`` or ``"zip=category,
-        notes=ignore"``: text, number, category, vector, id or ignore. By default logical values and categorical dtypes
-        are categories, and other kinds are inferred from the values, as by ``gram train``.
+        notes=ignore"``: text, number, category, vector, id or ignore. By default, bools and categorical dtypes are
+        categories, and other kinds are inferred from the values, as in ``gram train``.
     probability : bool
         Enables :meth:`predict_proba`.
     reject : str, optional
-        ``"error=2%"`` or ``"coverage=90%"``: predict "?" if the largest probability is below a threshold, which is
-        tuned on folds. :meth:`score` counts "?" as wrong.
+        ``"error=2%"`` or ``"coverage=90%"``: predict "?" if the largest probability is below a threshold. The threshold
+        is tuned by cross-validation. :meth:`score` counts "?" as wrong.
     class_weight : dict, "balanced" or None
-        Factor of C by class.
+        Factors of C by class.
     choose_work : float, default 1
         Time budget of the choice as a multiple of one training run. If it is negative, nothing is chosen.
     random_state : int, RandomState, Generator or None
-        Seed of folds and samples.
+        Seed for folds and samples.
     {shared}
 
     Attributes
@@ -149,7 +149,7 @@ class TextClassifier(Reader, Classifier):
     columns_ : dict
         Kinds of the columns of the table in training.
     feature_names_in_ : array of str
-        Names of these columns. Predictions need the same columns, in any order.
+        Names of these columns. Predictions require the same columns, in any order.
 
     Examples
     --------
@@ -186,8 +186,8 @@ class TextClassifier(Reader, Classifier):
         X = self._read(X, classes=names, labels=labels)
         check_classification_targets(y)
         if str(self.type).split(":")[0] in ("one_class", "epsilon_svr", "nu_svr"):
-            raise ValueError(f"type is {self.type!r}, which is no classifier, expected 'c_svc', 'nu_svc', 'linear', "
-                             "'logistic', 'landmark' or another classifier; see TextRegressor and OneClass")
+            raise ValueError(f"type must be a classifier, such as 'c_svc', 'nu_svc', 'linear', 'logistic' or "
+                             f"'landmark', got {self.type!r}; see TextRegressor and OneClass")
         self._fit(X, y, sample_weight, terms=_terms(self))
         return self
 
@@ -201,9 +201,9 @@ class TextClassifier(Reader, Classifier):
                 "seed": _seed(self.random_state)}
 
     def report(self) -> str:
-        """Returns the chosen settings and the training report, as lines."""
+        """Returns the settings and the training report as text."""
         a = self.about_
-        chosen = [f"terms {a['tokenizer']}: {a['terms']:,} of them",
+        chosen = [f"{a['terms']:,} terms, tokenizer {a['tokenizer']}",
                   f"{a['type']}, kernel {a['kernel'] or 'none'}, C {a['c']}"]
         return "\n".join([*chosen, *(a["report"] or []), *(a["notes"] or [])])
 
@@ -219,7 +219,7 @@ class TextClassifier(Reader, Classifier):
         return term if not of_column else f"{column}[{value}]" if kind == "number" else f"{column}={value}"
 
     def known(self, X: Any) -> np.ndarray:
-        """Returns the share of each text's distinct words that the model knows; NaN for a text without words."""
+        """Returns the fraction of each text's distinct words that the model knows; NaN for a text without words."""
         found = self._predict(self._checked(X))
         words = found.array("words").astype(float)
         return np.divide(found.array("known"), words, out=np.full(len(words), np.nan), where=words > 0)
@@ -231,25 +231,24 @@ class TextClassifier(Reader, Classifier):
 
 
 def _terms(self: Any) -> str | None:
-    """Returns ``terms`` with ``min_df``."""
+    """Returns the option ``terms``, with ``min_df`` if it is set."""
     if self.min_df is None:
         return self.terms
     if self.min_df < 1:
-        raise ValueError(f"min_df is {self.min_df}, expected at least 1")
+        raise ValueError(f"min_df must be positive, got {self.min_df}")
     return f"{self.terms or ''}, min-df {self.min_df}"
 
 
 def _pair(X: Any, y: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Returns texts or a table, and as many values of y."""
+    """Returns X and y after checking that X is texts or a table of the same length as y."""
     X = X if is_table(X) else texts(X)
     if count(X) != len(y):
-        raise ValueError(f"found {count(X)} documents and {len(y)} values of y, expected the same number: inconsistent "
-                         "numbers of samples")
+        raise ValueError(f"X and y have inconsistent numbers of samples: {count(X)} and {len(y)}")
     return X, y
 
 
 def kept(X: Any, **learnt: Any) -> Corpus:
-    """Returns a corpus that keeps its texts or rows, so that training can choose other terms."""
+    """Returns a corpus that keeps its texts or rows, so that training can choose terms."""
     return Corpus._of(Object("gram_corpus", documents(X, **learnt).pointer, *options(keep_texts=True)))
 
 
@@ -263,25 +262,26 @@ def read_table(X: Any, columns: Any, **learnt: Any) -> tuple[Corpus, dict[str, s
 
 @_shared
 class TextRegressor(Reader, RegressorMixin, Engine):
-    """Estimates numbers from texts, or from rows of a table with columns of text, numbers and categories.
-    Parameters that aren't given are chosen by cross-validation on the training documents.
+    """Predicts numbers from texts, or from rows of a table with columns of text, numbers and categories.
+
+    Parameters that aren't set are chosen by cross-validation on the training documents.
 
     Parameters
     ----------
     kernel, embedding : str, optional
-        As of :class:`KernelSVC`; default chosen.
+        As in :class:`KernelSVC`; chosen by default.
     C, epsilon : float, optional
-        As of :class:`KernelSVR`; default chosen, in units of the targets.
+        As in :class:`KernelSVR`; chosen by default.
     terms, min_df, columns, choose_work : optional
-        As of :class:`TextClassifier`.
+        As in :class:`TextClassifier`.
     random_state : int, RandomState, Generator or None
-        Seed of folds and samples.
+        Seed for folds and samples.
     {shared}
 
     Attributes
     ----------
     columns_, feature_names_in_
-        As of :class:`TextClassifier`.
+        As in :class:`TextClassifier`.
     """
 
     _kind = "regression of texts"
@@ -298,7 +298,7 @@ class TextRegressor(Reader, RegressorMixin, Engine):
         """Trains the model on texts, lists of terms or a table, and numbers y."""
         X, y = _pair(X, column_or_1d(y, dtype=np.float64, warn=True))
         if isinstance(X, Corpus):
-            raise ValueError("found a Corpus, expected texts, lists of terms or a table")
+            raise ValueError("X must be texts, lists of terms or a table, got a Corpus")
         X = self._read(X, targets=y)
         weights = _weights_of_documents(self, X, sample_weight)
         learnt = {} if isinstance(X, Corpus) else {"targets": y}
@@ -308,7 +308,7 @@ class TextRegressor(Reader, RegressorMixin, Engine):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Estimates targets."""
+        """Predicts targets."""
         return self._predict(self._checked(X)).array("values")
 
     report, _term = TextClassifier.report, TextClassifier._term
@@ -326,10 +326,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     tokenizer : str, optional
-        Such as ``"words:1..2"`` or ``"chars:2..5"``; default words of letters in lower case, and characters and pairs
+        For example ``"words:1..2"`` or ``"chars:2..5"``; default lower-case words of letters, and characters and pairs
         of characters in scripts without spaces.
     min_df, max_df : int, optional
-        Bounds of the document frequency of terms; ``min_df`` is 2 by default.
+        Minimum and maximum document frequency of terms; ``min_df`` is 2 by default.
 
     Attributes
     ----------
@@ -356,7 +356,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         x = documents(texts(X))
         how = options(tokenizer=self.tokenizer, vocabulary=self._terms, min_df=1)
-        return Corpus._of(Object("gram_corpus", x.pointer, *how, silent=True)).matrix  # unknown words are normal
+        # silent: unknown words aren't worth a warning here
+        return Corpus._of(Object("gram_corpus", x.pointer, *how, silent=True)).matrix
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_terms")
@@ -366,7 +367,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return {t: i for i, t in enumerate(self._terms)}
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Returns the terms, by column."""
+        """Returns the term of each column."""
         check_is_fitted(self)
         return np.array(self._terms, dtype=object)
 
@@ -377,23 +378,23 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
 
 def vector_classifier(learner: str) -> type:
-    """Returns the classifier of vectors for a learner."""
+    """Returns the classifier of matrices for a learner."""
     by_name = {"linear": LinearClassifier, "logistic": LinearClassifier, "landmark": LandmarkClassifier}
     return by_name.get(learner.split(":")[0], KernelSVC)
 
 
 def load_model(path: str | os.PathLike[str]) -> Engine:
-    """Loads the estimator of a model file.
+    """Loads a model file as an estimator.
 
-    It is a :class:`TextClassifier` or :class:`TextRegressor` for texts and tables; for vectors a :class:`KernelSVC`,
-    :class:`LinearClassifier`, :class:`LandmarkClassifier`, :class:`KernelSVR` or :class:`OneClass`. Classes are sorted
-    str. Parameters are set as by :meth:`TextClassifier.load`.
+    It returns a :class:`TextClassifier` or :class:`TextRegressor` for texts and tables. For vectors it returns a
+    :class:`KernelSVC`, :class:`LinearClassifier`, :class:`LandmarkClassifier`, :class:`KernelSVR` or :class:`OneClass`.
+    Classes and parameters are set as by :meth:`TextClassifier.load`.
     """
     made = _library.load(path)
     about = made.about()
     found, by_kind = kind(about), {c._kind: c for c in (TextClassifier, TextRegressor, KernelSVC, KernelSVR, OneClass)}
     if found not in by_kind:
-        raise ValueError(f"found a file of kind {found!r}, expected {' or '.join(by_kind)}; Index.load reads indexes")
+        raise ValueError(f"load doesn't support files of kind {found!r}; use Index.load for an index")
     self = (by_kind[found] if found != KernelSVC._kind else vector_classifier(about["type"]))()
     self._model = made
     self._adopt()

@@ -23,7 +23,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Parameters
     ----------
     n_components : int, default 2
-        Number of components; fewer if the rank of the matrix is smaller.
+        Maximum number of components; the rank of the matrix may be smaller.
     kernel : str, default "diffusion:t=0.5"
         Kernel specification.
     landmarks : int, optional
@@ -31,7 +31,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     tol : float, default 1e-4
         Maximum residual, relative to each eigenvalue.
     random_state : int, RandomState, Generator or None
-        Seed of the initial vectors and of landmarks.
+        Seed for the initial vectors and the selection of landmarks.
     {shared}
 
     Attributes
@@ -60,7 +60,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self
 
     def _fitted(self) -> Object:
-        """Returns the components. An unpickled estimator computes them again at first use, bit for bit."""
+        """Returns the components. An unpickled estimator computes them again at first use."""
         found = self._components
         if found is None:
             found = self._components = Object("gram_pca", documents(self._data).pointer, *self._how,
@@ -91,17 +91,17 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 @_shared
 class NeighboursTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A sparse graph of exact neighbours, like scikit-learn's ``KNeighborsTransformer``.
+    """Computes a sparse graph of exact neighbours, like scikit-learn's ``KNeighborsTransformer``.
 
-    It is an input for estimators with ``metric="precomputed"``: ``KNeighborsClassifier``, ``DBSCAN``, ``TSNE``, UMAP.
+    Estimators with ``metric="precomputed"`` accept it: ``KNeighborsClassifier``, ``DBSCAN``, ``TSNE``, UMAP.
 
     Parameters
     ----------
     mode : {"distance", "connectivity"}
-        Values: √(2 - 2k), or 1.
+        Values of the graph: distances √(2 - 2k), or 1.
     n_neighbors : int
-        Number of neighbours per document. As in scikit-learn, a graph of distances has one more; for training documents
-        it is the document itself.
+        Number of neighbours per document. As in scikit-learn, a graph of distances has one more neighbour, which for
+        training documents is the document itself.
     kernel : str, default "bhattacharyya"
         Specification of a kernel with k(x, x) = 1.
     {shared}
@@ -115,7 +115,7 @@ class NeighboursTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def fit(self, X: Any, y: Any = None) -> "NeighboursTransformer":
         """Stores the documents. y is ignored."""
         if self.mode not in ("distance", "connectivity"):
-            raise ValueError(f"mode is {self.mode!r}, expected 'distance' or 'connectivity'")
+            raise ValueError(f"mode must be 'distance' or 'connectivity', got {self.mode!r}")
         X = checked(self, X, reset=True)
         self._data = X.copy()
         self.n_samples_fit_ = self._n_features_out = X.shape[0]
@@ -126,7 +126,7 @@ class NeighboursTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         found = neighbours(X, self._data, k=k, kernel=self.kernel, n_jobs=self.n_jobs, memory_bytes=self.memory_bytes,
                            progress=self.verbose or None)
         n, indices, distances = count(X), found.indices, found.distances.astype(np.float64)
-        if own:  # a document is its own first neighbour, also among copies of it
+        if own:  # a document is its own first neighbour, even if others are equal
             indices, distances = _first(indices, distances, np.arange(n))
         keep = (indices >= 0).ravel()
         values = distances.ravel()[keep] if self.mode == "distance" else np.ones(keep.sum())

@@ -74,7 +74,7 @@ def test_unfitted_attributes(name):
 def test_complex_values_are_refused(counts):
     x, _ = counts
     for of in (x.astype(complex), x.toarray().astype(np.complex64)):
-        with pytest.raises(ValueError, match="found complex values .complex.*expected real numbers"):
+        with pytest.raises(ValueError, match="Complex data not supported, got complex"):
             g.gram(of)
 
 
@@ -85,7 +85,7 @@ def test_what_does_not_suit_one_class_per_document(counts, texts):
         with pytest.raises(ValueError, match="'one-vs-rest' or 'one-vs-one'"):
             learn()
     for learner in ("one_class", "epsilon_svr", "nu_svr"):
-        with pytest.raises(ValueError, match="no classifier"):
+        with pytest.raises(ValueError, match="type must be a classifier.*OneClass"):
             g.TextClassifier(type=learner).fit(*texts)
 
 
@@ -99,7 +99,7 @@ def test_search_of_a_regression(counts, texts):
     assert shown == sorted(shown) and f"<tr><td>{shown[0]:.4f} ±" in found._repr_html_().split("</tr>")[1]
     one = g.cross_validate(x, y, folds=3, type="epsilon_svr", **found.best_params_)
     assert one["mean"] == pytest.approx(found.best_score_, rel=1e-4)  # the solver starts elsewhere
-    with pytest.raises(ValueError, match="expected texts, a table or a matrix"):
+    with pytest.raises(ValueError, match="requires texts, a table or a matrix, got a Corpus"):
         g.search(g.Corpus(texts[0]), range(240), type="epsilon_svr")
 
 
@@ -191,7 +191,7 @@ def test_nulls_name_their_row():
             g.Corpus(column)
     for missing in (None, float("nan"), pd.NA):
         for take in (g.Corpus, lambda x: g.TextClassifier().fit(x, ["x", "y"])):
-            with pytest.raises(ValueError, match="document 0 is of type"):
+            with pytest.raises(ValueError, match="document 0 must be a str, got"):
                 take([missing, "a text"])
 
 
@@ -217,13 +217,13 @@ def test_index_by_all_processors():
 def test_explanations_of_one_document(counts, texts):
     x, y = counts
     made = g.KernelSVC("diffusion:t=0.5").fit(x, y)
-    with pytest.raises(ValueError, match="2 documents, expected one"):
+    with pytest.raises(ValueError, match="one document, got 2"):
         made.explain(x[:2])
     frame = pytest.importorskip("pandas").DataFrame(x.toarray(), columns=[f"word{i}" for i in range(400)])
     rows = g.KernelSVC("diffusion:t=0.5").fit(frame, y).explain(frame[:1]).rows
     assert rows and all(r["term"].startswith("word") for r in rows)
     made = g.TextClassifier(terms="words:1..2 + chars:2..3", choose_work=-1).fit(*texts)
-    with pytest.raises(ValueError, match="240 documents"):
+    with pytest.raises(ValueError, match="one document, got 240"):
         made.explain(texts[0])
     assert {"goal", "oal"} <= set(made.get_feature_names_out()) and all(t.isprintable() for t in made.get_feature_names_out())
 
@@ -246,10 +246,13 @@ def test_missing_files():
 
 
 @pytest.mark.parametrize("call, match", [
-    (lambda: g.Corpus(["a", "a"], min_df=0), "min_df is 0"), (lambda: g.Corpus(["a", "a"], max_df=0), "max_df is 0"),
-    (lambda: g.gram(["a", "a"], n_jobs=0), "n_jobs is 0"), (lambda: g.Index(["a"], n_jobs=0), "n_jobs is 0"),
+    (lambda: g.Corpus(["a", "a"], min_df=0), "min_df must be positive, got 0"),
+    (lambda: g.Corpus(["a", "a"], max_df=0), "max_df must be positive, got 0"),
+    (lambda: g.gram(["a", "a"], n_jobs=0), "n_jobs must be positive"),
+    (lambda: g.Index(["a"], n_jobs=0), "n_jobs must be positive"),
     (lambda: g.duplicates([]), "no documents"), (lambda: g.gram([]), "no documents"), (lambda: g.neighbours([]), "no documents"),
-    (lambda: g.Corpus({"a": "a text"}), "found a dict"), (lambda: g.Index({"a": "a text"}), "found a dict")])
+    (lambda: g.Corpus({"a": "a text"}), "column 'a' must be a list of values, got str"),
+    (lambda: g.Index({"a": "a text"}), "documents must be a list, got a dict")])
 def test_arguments_that_mean_nothing(call, match):
     with pytest.raises(ValueError, match=match):
         call()

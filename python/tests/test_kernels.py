@@ -91,9 +91,9 @@ def test_bad_input():
         g.gram(-ok)
     with pytest.raises(ValueError, match="kernel"):
         g.gram(ok, kernel="nonsense")
-    with pytest.raises(ValueError, match="dimensions"):
+    with pytest.raises(ValueError, match=r"2 dimensions \(documents × columns\), got 1\. Reshape"):
         g.gram(np.ones(3))
-    with pytest.raises(ValueError, match="one text"):
+    with pytest.raises(ValueError, match="got a single text"):
         g.gram("a text")
     with pytest.raises(ValueError, match="got 0"):
         g.neighbours(ok, k=0)
@@ -120,7 +120,7 @@ def test_broken_matrices(counts, form, name, change):
         broken = counts[0].asformat(form, copy=True)
         setattr(broken, name, change(getattr(broken, name)))
         broken.has_canonical_format = canonical
-        with pytest.raises(ValueError, match=f"damaged sparse matrix of format {form}: "):
+        with pytest.raises(ValueError, match=f"invalid sparse matrix in {form} format: "):
             g.gram(broken)
 
 
@@ -133,7 +133,7 @@ def test_flags_of_matrices_are_found_again(counts):
     turned.indices, turned.data = np.append(turned.indices, 1), np.append(turned.data, np.float32(5))  # not pruned
     stored = turned.nnz, len(turned.data)
     assert np.array_equal(g.gram(turned), g.gram(x)) and stored == (turned.nnz, len(turned.data))
-    with pytest.raises(ValueError, match="1 dimensions, expected 2"):
+    with pytest.raises(ValueError, match="2 dimensions .*, got 1$"):
         g.gram(sp.coo_array(np.ones(5)))
 
 
@@ -142,7 +142,7 @@ def test_numbers_beyond_64_bits():
     model = g.TextClassifier("linear", C=1, min_df=1).fit(["red", "blue", "red", "blue"], [0, 1, 0, 1])
     for call in (lambda n: g.neighbours(x, k=n), lambda n: index.query(["red"], k=n), lambda n: g.gram(x, n_jobs=n),
                  lambda n: model.explain(["red"], n), lambda n: index.remove([n])):
-        with pytest.raises(ValueError, match="number|integer"):
+        with pytest.raises(ValueError, match="number|64 bits|integer"):
             call(2**70)
 
 
@@ -182,14 +182,14 @@ def test_frames_are_their_values(counts):
 def test_out_must_be_writable():
     out = np.zeros((2, 2), np.float32)
     out.setflags(write=False)
-    with pytest.raises(ValueError, match="read-only, expected"):
+    with pytest.raises(ValueError, match=r"array of shape \(2, 2\), got float32 of shape \(2, 2\), read-only$"):
         g.gram(np.eye(2), kernel="linear", out=out)
     assert not out.any()
 
 
 def test_out_must_be_an_array():
     for out in ([], sp.eye(2, dtype=np.float32)):
-        with pytest.raises(ValueError, match="expected an array of"):
+        with pytest.raises(ValueError, match=r"out must be a float32 array of shape \(2, 2\), got"):
             g.gram(np.eye(2), out=out)
 
 

@@ -184,7 +184,7 @@ def test_graph_of_neighbours(counts):
     assert set(ones.data) == {1.0} and sp.issparse(ones)
 
 
-def test_errors_say_what_is_expected(counts):
+def test_messages_name_the_value(counts):
     x, y = counts
     with pytest.raises(ValueError, match="balanced"):
         g.KernelSVC(class_weight="equal").fit(x, y)
@@ -222,23 +222,25 @@ def test_epsilon_of_0_is_not_the_default():
 
 
 @pytest.mark.parametrize("estimator, named", [
-    (g.KernelSVC(C=0), "C is 0"), (g.KernelSVC(nu=0), "nu is 0"), (g.KernelPCA(n_components=0), "n_components is 0"),
-    (g.OneClass(nu=0.0), "nu is 0.0"), (g.LinearClassifier(C=0), "C is 0"), (g.KernelSVC(tol=0), "tol is 0"),
-    (g.KernelSVC(C=np.nan), "C is nan"), (g.KernelSVC(C=np.float32("inf")), "C is inf"),
-    (g.KernelSVR(epsilon=np.nan), "epsilon is nan"),
-    (g.KernelSVC(class_weight={"red": np.nan}), "class_weight is nan")], ids=str)
+    (g.KernelSVC(C=0), "C must be positive, got 0"), (g.KernelSVC(nu=0), "nu must be positive, got 0"),
+    (g.KernelPCA(n_components=0), "n_components must be positive, got 0"),
+    (g.OneClass(nu=0.0), "nu must be positive, got 0.0"), (g.LinearClassifier(C=0), "C must be positive, got 0"),
+    (g.KernelSVC(tol=0), "tol must be positive, got 0"), (g.KernelSVC(C=np.nan), "C must be finite, got nan"),
+    (g.KernelSVC(C=np.float32("inf")), "C must be finite, got inf"),
+    (g.KernelSVR(epsilon=np.nan), "epsilon must be finite, got nan"),
+    (g.KernelSVC(class_weight={"red": np.nan}), "class_weight must be finite, got nan")], ids=str)
 def test_numbers_that_the_library_cannot_be_told(counts, estimator, named):
     x, y = counts
-    with pytest.raises(ValueError, match=f"{named}, expected a"):
+    with pytest.raises(ValueError, match=named):
         estimator.fit(x, np.arange(len(y)) if isinstance(estimator, g.KernelSVR) else y)
-    if named == "C is 0":
+    if named.startswith("C must be positive"):
         with pytest.raises(ValueError, match=named):
             g.TextClassifier(C=0).fit(["a", "b"], ["a", "b"])
 
 
 def test_files_of_each_kind(counts, tmp_path):
     x, y = counts
-    made = {"classifier of vectors": g.KernelSVC().fit(x, y), "one class of vectors": g.OneClass().fit(x),
+    made = {"classifier of vectors": g.KernelSVC().fit(x, y), "one-class model of vectors": g.OneClass().fit(x),
             "regression of vectors": g.KernelSVR().fit(x, np.arange(300)), "index": g.Index(["a b"]),
             "classifier of texts": g.TextClassifier(min_df=1, choose_work=-1).fit(["a b", "c d"], ["x", "y"])}
     for name, own in made.items():
@@ -249,7 +251,8 @@ def test_files_of_each_kind(counts, tmp_path):
             if cls is type(own) or (name, cls) == ("classifier of vectors", g.LinearClassifier):
                 assert isinstance(cls.load(tmp_path / name), cls)
             else:
-                with pytest.raises(ValueError, match=name if cls is not g.Index else "a model"):
+                match = "contains a model, not an index" if cls is g.Index else f"got '{name}'"
+                with pytest.raises(ValueError, match=match):
                     cls.load(tmp_path / name)
         if name != "index":
             assert type(g.load(tmp_path / name)) is type(own)
@@ -257,8 +260,8 @@ def test_files_of_each_kind(counts, tmp_path):
         g.load(tmp_path / "index")
     for name in ("regression of vectors", "classifier of vectors"):
         assert (g.load(tmp_path / name).predict(x) == made[name].predict(x)).all()
-    one = made["one class of vectors"]
-    assert np.array_equal(g.load(tmp_path / "one class of vectors").score_samples(x), one.score_samples(x))
+    one = made["one-class model of vectors"]
+    assert np.array_equal(g.load(tmp_path / "one-class model of vectors").score_samples(x), one.score_samples(x))
 
 
 def test_explanations_of_a_row(counts):

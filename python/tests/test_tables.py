@@ -130,30 +130,32 @@ def test_missing_values_are_not_zeros(frame, model):
 
 
 @pytest.mark.parametrize("change, message", [
-    (lambda df: df.drop(columns="paid"), "column 'paid' is missing: found subject, product, priority"),
-    (lambda df: df.assign(size=1), "column 'size' wasn't in training: expected subject, product, priority, paid"),
+    (lambda df: df.drop(columns="paid"), "column 'paid' is missing; the table has subject, product, priority"),
+    (lambda df: df.assign(size=1), "column 'size' wasn't in training; the model has subject, product, priority, paid"),
     (lambda df: df.rename(columns={"paid": "payed"}), "column 'paid' is missing"),
     (lambda df: [*df.to_dict("records"), {"colour": "red"}], "column 'colour' wasn't in training"),
-    (lambda df: df["subject"], "aren't a table, expected .* columns: subject, product, priority, paid"),
+    (lambda df: df["subject"], "documents must be a frame.* with the columns subject, product, priority, paid"),
     (lambda df: df.assign(priority="high"), '"high" in the column priority, expected a finite number'),
     (lambda df: df.assign(priority=np.inf), "priority, expected a finite number"),
-    (lambda df: df[:0], "no rows"), (lambda df: pd.concat([df, df["paid"]], axis=1), "two columns called 'paid'"),
-    (lambda df: df.assign(priority=datetime.date.today()), "column 'priority': row 0 is of type date, expected text"),
-    (lambda df: {"subject": "hello"}, "found a dict whose key 'subject' has one value"),
-    (lambda df: {**df.to_dict("list"), "paid": [True]}, "columns of different lengths"),
-    (lambda df: df.rename(columns={"paid": 3}), "column name 3 of type int")])
+    (lambda df: df[:0], "no rows"), (lambda df: pd.concat([df, df["paid"]], axis=1), "several columns 'paid'"),
+    (lambda df: df.assign(priority=datetime.date.today()),
+     "column 'priority': row 0 must be a str, a number or a bool, got date"),
+    (lambda df: {"subject": "hello"}, "column 'subject' must be a list of values, got str"),
+    (lambda df: {**df.to_dict("list"), "paid": [True]}, "columns must have the same length, got"),
+    (lambda df: df.rename(columns={"paid": 3}), "column names must be str, got 3 of type int")])
 def test_what_is_refused(frame, model, change, message):
     with pytest.raises(ValueError, match=message):
         model.predict(change(frame))
 
 
 @pytest.mark.parametrize("columns, message", [
-    ({"colour": "text"}, "columns: found 'colour', expected one of subject"), ("paid=logical", "the kind 'logical'"),
-    ("paid", "found '' with the kind 'paid'"), ({"paid": "label"}, "the kind 'label'")])
+    ({"colour": "text"}, "columns: unknown column 'colour'; the table has subject"),
+    ("paid=logical", "unknown kind 'logical' for 'paid'"),
+    ("paid", "columns: 'paid' has no column name"), ({"paid": "label"}, "unknown kind 'label'")])
 def test_kinds_that_are_refused(frame, classes, columns, message):
     with pytest.raises(ValueError, match=message):
         plain(columns=columns).fit(frame, classes)
-    with pytest.raises(ValueError, match="expected None for documents that aren't a table"):
+    with pytest.raises(ValueError, match="columns must be None for documents that aren't a table"):
         plain(columns=columns).fit(frame["subject"].fillna(""), classes)
 
 
@@ -207,7 +209,7 @@ def test_explanations_have_a_line_per_column(frame, model):
         assert model.explain(row).rows == one.rows
     assert "product" in str(one) and "<td>product</td>" in one._repr_html_()
     assert "product: A1" in str(model.explain())
-    with pytest.raises(ValueError, match="2 documents, expected one"):
+    with pytest.raises(ValueError, match="one document, got 2"):
         model.explain(frame[:2])
     with pytest.raises(ValueError, match="column 'paid' is missing"):
         model.explain(frame.drop(columns="paid").iloc[0])
@@ -257,7 +259,7 @@ def test_regression(frame, tmp_path):
     best = g.search(frame, y, {"C": [1, 10]}, type="epsilon_svr", kernel="linear", folds=3).best_estimator_
     assert isinstance(best, g.TextRegressor)
     assert np.array_equal(clone(best).fit(frame, y).predict(frame), best.predict(frame))
-    with pytest.raises(ValueError, match="found a Corpus"):
+    with pytest.raises(ValueError, match="got a Corpus"):
         g.TextRegressor().fit(g.Corpus(frame), y)
 
 
