@@ -356,7 +356,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         x = documents(texts(X))
         how = options(tokenizer=self.tokenizer, vocabulary=self._terms, min_df=1)
-        # silent: unknown words aren't worth a warning here
+        # Unknown words are expected, so there is no warning.
         return Corpus._of(Object("gram_corpus", x.pointer, *how, silent=True)).matrix
 
     def __sklearn_is_fitted__(self) -> bool:
