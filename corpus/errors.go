@@ -99,10 +99,8 @@ func rowFault(err error) *SyntaxError {
 	return fault(bad.Found+" in the column "+bad.Column, bad.Expected)
 }
 
-// quote quotes text, shortened for a message.
 func quote[T ~string | ~[]byte](s T) string { return quoteTo(s, 40) }
 
-// quoteList quotes names separated by commas.
 func quoteList(names []string) string { return quoteTo(strings.Join(names, ", "), 200) }
 
 func quoteTo[T ~string | ~[]byte](s T, most int) string {
@@ -142,7 +140,6 @@ func (w *warnings) addOption(message string, count int64, first, field, does str
 	w.warn(Warning{Message: message, Count: count, First: first, Option: field, Remedy: does})
 }
 
-// badBytes adds a warning for invalid bytes.
 func (w *warnings) badBytes(count int64, first string) {
 	w.addOption("byte that is not text, read as a separator", count, first,
 		"Encoding", "sets the encoding, such as windows-1252")
@@ -153,7 +150,6 @@ func (w *warnings) lines(message string, t tally, file string, firstLine int64) 
 	w.add(message, t.count, place(file, firstLine+int64(t.first)))
 }
 
-// blankMessage is the warning for blank lines.
 const blankMessage = "blank line, skipped"
 
 // tally counts occurrences in a block and holds the position of the first.

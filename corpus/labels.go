@@ -24,7 +24,6 @@ type nameTable struct {
 	index map[string]int32
 }
 
-// id returns the number of a name.
 func (t *nameTable) id(name string) int32 {
 	id, known := t.index[name]
 	if !known {
@@ -174,7 +173,6 @@ func canonicalNumber(name string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// addNone appends a document without a label.
 func (p *labelPiece) addNone() { p.end(len(p.ids)) }
 
 // aName is the memory of a name without its text, in slices and maps that have just grown.
@@ -248,7 +246,6 @@ func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 		"LabelSeparator", "none keeps it as one label, a comma splits it")
 }
 
-// readLabels reads Options.Labels.
 func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 	in, err := openInput(ctx, opt.Labels, opt.form, &meter{}, nil)
 	if err != nil {

@@ -247,7 +247,6 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	return readInput(ctx, in, opt, meter)
 }
 
-// readInput reads an open file or stream.
 func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *Corpus, err error) {
 	opt.file = true
 	format, guessed := opt.Format, ""
