@@ -250,7 +250,7 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 			">held out: Gau", ">held out: dif", "held out: best", ">held out: p lin", ">held out: p Gau"}, comparedColumns,
 			[]string{"printed ±", "±"})...)
 	var rows []compared
-	var first [2][]string // topics for which diffusion is among the best kernels: selected on test, and on held-out stories
+	var first [2][]string // topics for which diffusion is among the best: selected on test, and on held-out stories
 	for topic, name := range topTen {
 		cells := []string{name}
 		row := compared{better: better}
