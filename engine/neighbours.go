@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Neighbour is the index of a document, and its kernel value.
+// Neighbour is a document: Document is its index, and Value its kernel value.
 type Neighbour = nearest.Neighbour
 
 // NeighbourOptions are the options of [Engine.Neighbours]. Count is required.
