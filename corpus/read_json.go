@@ -53,21 +53,15 @@ func (in *input) keys(opt *Options) (*table, error) {
 		}
 		return at
 	}
-	for {
-		var object map[string]json.RawMessage
-		d := json.NewDecoder(bytes.NewReader(head))
-		if d.Decode(&object) != nil {
-			break
-		}
-		members := json.NewDecoder(bytes.NewReader(head[:d.InputOffset()]))
+	objects := json.NewDecoder(bytes.NewReader(head))
+	for object := (json.RawMessage)(nil); objects.Decode(&object) == nil && object[0] == '{'; {
+		members := json.NewDecoder(bytes.NewReader(object))
 		members.UseNumber()
-		head = head[d.InputOffset():]
 		var record []string
 		members.Token()
 		for members.More() { // a repeated key has its last value
 			key, _ := members.Token()
-			name, _ := key.(string)
-			at := column(name)
+			at := column(key.(string))
 			record = append(record, make([]string, len(t.first)-len(record))...)
 			has[at]++
 			var value any

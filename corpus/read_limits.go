@@ -104,9 +104,6 @@ func (a *allowance) whole() (bytes int64, size Size, share float64) {
 	return bytes, size, share
 }
 
-// scarce reports whether more than half of the limit is used.
-func (a *allowance) scarce() bool { return a != nil && a.limit > 0 && 2*a.held.Load() > a.limit }
-
 // A large corpus is joined from its pieces in joinSteps steps. Joined pieces are freed after each
 // step, so that at most 1/joinSteps of the corpus is in memory twice.
 const (

@@ -35,7 +35,7 @@ func (k *keptTexts) take(bytes int64) bool {
 	if k == nil {
 		return false
 	}
-	if k.left.Add(-bytes) < 0 || !k.all && k.memory.scarce() {
+	if k.left.Add(-bytes) < 0 || !k.all && k.memory != nil && 2*k.memory.held.Load() > k.memory.limit {
 		k.left.Store(math.MinInt64 / 2)
 		return false
 	}

@@ -300,13 +300,14 @@ func readCategory(term string) string {
 }
 
 // feedRow passes a row to the views of its columns.
-func (v *viewScanners) feedRow(fields []string) (err error) {
+func (v *viewScanners) feedRow(fields []string) error {
 	v.at, v.added, v.text, v.fields, v.numbers = 0, v.added[:0], v.text[:0], v.fields[:0], v.numbers[:0]
 	for i, column := range v.columns {
 		field, x := fields[i], math.NaN()
 		if column.Number {
-			if x, err = column.number(field); err != nil {
-				return err
+			var ok bool
+			if x, ok = ParseNumber(field); !ok {
+				return &ColumnError{column.Name, cut(field), "a finite number, or an empty field"}
 			}
 		}
 		if (column.Text || column.Category) && !utf8.ValidString(field) {

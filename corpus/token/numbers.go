@@ -53,15 +53,6 @@ func ParseNumber(value string) (x float64, ok bool) {
 	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// number parses a field of a number column. It returns NaN if the field is missing.
-func (c Column) number(field string) (float64, error) {
-	x, ok := ParseNumber(field)
-	if !ok {
-		return 0, &ColumnError{c.Name, cut(field), "a finite number, or an empty field"}
-	}
-	return x, nil
-}
-
 // NeedsScales reports whether a number column has no scale; see [Tokenizer.Fit].
 func (t Tokenizer) NeedsScales() bool {
 	views, _ := t.Split()
