@@ -29,15 +29,11 @@ type SyntaxError struct {
 // Error returns "corpus: FILE:LINE: FOUND, expected EXPECTED", followed in parentheses by a remedy
 // in Options.
 func (e *SyntaxError) Error() string {
-	return e.Describe(nil)
+	return e.Describe(func(field string) string { return "Options." + field })
 }
 
-// Describe is like Error, but with other names for the fields of Options, such as flags. If option
-// is nil, names are "Options." and the field.
+// Describe is like Error, but with other names for the fields of Options, such as flags.
 func (e *SyntaxError) Describe(option func(field string) string) string {
-	if option == nil {
-		option = fieldOption
-	}
 	s := fmt.Sprintf("corpus: %s: %s, expected %s", place(e.File, e.Line), e.Found, e.Expected)
 	if e.Option != "" {
 		s += fmt.Sprintf(" (%s %s)", option(e.Option), e.Remedy)
@@ -48,16 +44,11 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 	return s
 }
 
-func fieldOption(field string) string { return "Options." + field }
-
 // Describe returns the message, followed in parentheses by a remedy. option names the fields of
 // Options, as for [SyntaxError.Describe].
 func (w Warning) Describe(option func(field string) string) string {
 	if w.Option == "" {
 		return w.Message
-	}
-	if option == nil {
-		option = fieldOption
 	}
 	return fmt.Sprintf("%s (%s %s)", w.Message, option(w.Option), w.Remedy)
 }

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -110,28 +111,22 @@ func (p *parquetRows) next() ([]byte, error) {
 
 // appendRow appends a row as a line.
 func (p *parquetRows) appendRow(row parquet.Row) {
-	separator := byte('{')
-	for _, c := range p.columns {
+	for i, c := range p.columns {
 		for len(row) > 0 && row[0].Column() < c.index {
 			row = row[1:]
 		}
-		p.lines = append(append(append(p.lines, separator), c.key...), ':')
-		separator = ','
-		if !c.list {
-			p.lines = appendJSON(p.lines, row[0], c.kind)
-			continue
+		p.lines = append(append(append(p.lines, "{,"[min(i, 1)]), c.key...), ':')
+		if c.list {
+			p.lines = append(p.lines, '[')
 		}
-		p.lines = append(p.lines, '[')
-		for begin := len(p.lines); len(row) > 0 && row[0].Column() == c.index; row = row[1:] {
-			if row[0].IsNull() {
-				continue
+		for ; len(row) > 0 && row[0].Column() == c.index; row = row[1:] {
+			if !c.list || !row[0].IsNull() {
+				p.lines = append(appendJSON(p.lines, row[0], c.kind), ',')
 			}
-			if len(p.lines) > begin {
-				p.lines = append(p.lines, ',')
-			}
-			p.lines = appendJSON(p.lines, row[0], c.kind)
 		}
-		p.lines = append(p.lines, ']')
+		if p.lines = bytes.TrimSuffix(p.lines, []byte(",")); c.list {
+			p.lines = append(p.lines, ']')
+		}
 	}
 	p.lines = append(p.lines, "}\n"...)
 }
