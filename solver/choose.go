@@ -79,7 +79,7 @@ func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 		if len(c.set) >= c.size/2 {
 			break
 		}
-		if t >= 0 && d.free(t) {
+		if t >= 0 && d.free(t) && d.mask[t] != 0 {
 			c.pick(t)
 		}
 	}

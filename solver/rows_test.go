@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -53,6 +54,43 @@ func TestOverRelaxation(t *testing.T) {
 			whole.Iterations)
 	}
 	t.Logf("%d and %d steps", partial.Iterations, whole.Iterations)
+}
+
+// countedRows is a matrix that computes rows on demand, and counts calls of Rows and rows.
+type countedRows struct {
+	partly
+	calls, rows *int
+}
+
+func (c countedRows) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
+	*c.calls++
+	*c.rows += len(rows)
+	return c.partly.Rows(ctx, rows, columns, dst)
+}
+
+// With memory for an eighth of the rows, a search reaches the same optimum. Most steps use cached
+// rows, and missing rows are read many at a time.
+func TestCachedRowsFirst(t *testing.T) {
+	const n = 900
+	m, x := gaussian(t, 5, n, 6, 0.2)
+	docs, positive := run.Numbers(0, n), noisySigns(5, x)
+	for _, par := range []Parameters{
+		{Regularization: Regularization{C: 10}}, {Regularization: Regularization{Nu: 0.5}},
+	} {
+		opt := Options{Tolerance: 1e-5, workingSet: 64}
+		whole := musttest.Get(trainBinary(t.Context(), m, docs, positive, par, opt))(t)
+		var calls, rows int
+		opt.RowBytes = 4 * n * n / 8
+		counted := countedRows{partly{m}, &calls, &rows}
+		partial := musttest.Get(trainBinary(t.Context(), counted, docs, positive, par, opt))(t)
+		t.Logf("%+v: %d rows in %d calls, %d steps, objective %v", par, rows, calls, partial.Iterations, partial.Objective)
+		if d := math.Abs(partial.Objective - whole.Objective); !(d <= 1e-6*math.Abs(whole.Objective)) {
+			t.Errorf("objective %v, expected %v", partial.Objective, whole.Objective)
+		}
+		if !partial.Converged || rows < 8*calls {
+			t.Errorf("converged %v, %d rows in %d calls, %d steps", partial.Converged, rows, calls, partial.Iterations)
+		}
+	}
 }
 
 // A restricted store has the cached rows of its documents, and room for more of the shorter rows.
