@@ -70,8 +70,8 @@ type SearchOptions struct {
 	// samples. Default: a search on samples, or default lists for learners without such a search.
 	Grid map[string][]string
 
-	// Terms are the same documents with other terms, such as n-grams, to compare in a search on
-	// samples. Default: the alternatives that [Train] tries, if the corpus keeps its texts.
+	// Terms lists other tokenisations of the documents, such as n-grams, which a search on samples
+	// compares. Default: the alternatives that [Train] tries, if the corpus keeps its texts.
 	Terms []*corpus.Corpus
 }
 

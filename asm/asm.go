@@ -29,7 +29,7 @@ const CurvatureFloor = coeff.CurvatureFloor
 type Kernels struct {
 	ISA   ISA
 	Panel int  // R, the number of documents in a panel
-	Cost  Cost // costs from which the head is chosen
+	Cost  Cost // costs of operations, from which the size of the head is chosen
 
 	PanelDot  func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	TailAdd   func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)

@@ -135,7 +135,7 @@ type Pairing struct {
 	//
 	//	dst[j] = f(x, y[j]),  0 <= j < len(dst)
 	//
-	// The preconditions of maps apply, and x must be positive.
+	// Arguments must meet the preconditions of the map kernels, and x must be positive.
 	Terms func(dst, y []float32, x float32)
 }
 

@@ -296,3 +296,18 @@ func (c *Corpus) CheckClasses() error {
 		"column or key of labels, or use a regression such as epsilon_svr",
 		c.Source, len(c.Classes), n, c.Documents.Rows())
 }
+
+// warnViews warns about views with too few terms to distinguish documents.
+func (c *Corpus) warnViews(views []sparse.View) {
+	split, _ := c.Tokenizer.Split()
+	for i, v := range views {
+		end := uint32(len(c.Vocabulary))
+		if i+1 < len(views) {
+			end = views[i+1].First
+		}
+		if n := end - v.First; n < 2 && len(c.Vocabulary) > 0 && len(split) == len(views) {
+			c.warn().addOption(fmt.Sprintf("%s in the view %s", []string{"no term", "only one term"}[n], split[i]), 1, "",
+				"Tokenizer", "with words:digits keeps digits in words")
+		}
+	}
+}

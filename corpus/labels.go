@@ -255,7 +255,8 @@ func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 	n, table := c.Documents.Rows(), newClassTable()
 	expected := fmt.Sprintf("%d lines, one for each document of %s", n, c.Source)
 	if head, _ := in.r.Peek(len(npyMagic)); string(head) == npyMagic {
-		return fault("a NumPy array", expected+", of text: numpy.savetxt(FILE, labels, \"%s\") writes them").at(in.name, 0)
+		return fault("a NumPy array", "a text file with "+expected+"; numpy.savetxt(FILE, labels, \"%s\") writes it").
+			at(in.name, 0)
 	}
 	err = scanBlocks(ctx, in, opt, func(int) parser[*labelPiece] {
 		return func(data []byte) (*labelPiece, *SyntaxError) {

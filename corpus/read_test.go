@@ -192,12 +192,12 @@ func TestReadFolder(t *testing.T) {
 			"empty/.placeholder": "",
 		}, Options{}, "cars\ncars and:1\npets and:1 dogs:1\npets dogs:1\n",
 			"cars/a.txt cars/b.txt pets/cats/cat.txt pets/dog.txt",
-			"name that begins with a dot, skipped (3, first .git)\n" +
+			"hidden file or folder, skipped (3, first .git)\n" +
 				"file outside the class folders, skipped (1, first README)\n" +
 				"document without terms, kept as an empty row (1, first cars/a.txt)\n"},
 		{map[string]string{"b.txt": "cats", "a.txt": "dogs and cats", ".c": "hidden", "empty/.d": ""}, Options{MinDF: 1},
 			" and:1 cats:1 dogs:1\n cats:1\n", "a.txt b.txt",
-			"name that begins with a dot, skipped (2, first .c)\n" +
+			"hidden file or folder, skipped (2, first .c)\n" +
 				"no class folders: file that is a document without a class (2, first a.txt)\n"},
 		{map[string]string{"a/1": "words", "a/2.png": "\x89PNG\x00\x01 words", "b/3": "words wor\xe9ds"}, Options{},
 			"a words:1\nb words:1\n", "a/1 b/3",

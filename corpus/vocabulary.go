@@ -245,21 +245,6 @@ func (c *termCounter) endDocument() countedDocument {
 // that [Corpus.warnColumns] has reported.
 const leftOut, reported = math.MaxUint32, math.MaxUint32 - 1
 
-// warnViews warns about views with too few terms to distinguish documents.
-func (c *Corpus) warnViews(views []sparse.View) {
-	split, _ := c.Tokenizer.Split()
-	for i, v := range views {
-		end := uint32(len(c.Vocabulary))
-		if i+1 < len(views) {
-			end = views[i+1].First
-		}
-		if n := end - v.First; n < 2 && len(c.Vocabulary) > 0 && len(split) == len(views) {
-			c.warn().addOption(fmt.Sprintf("%s in the view %s", []string{"no term", "only one term"}[n], split[i]), 1, "",
-				"Tokenizer", "with words:digits keeps digits in words")
-		}
-	}
-}
-
 // fillText sets the document matrix and the vocabulary: Options.Vocabulary if set, else the terms
 // within MinDF and MaxDF in byte order. It warns about dropped terms. at returns the position of a
 // document. It frees the documents.
@@ -506,44 +491,4 @@ func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 	}
 	slices.Sort(terms)
 	return terms
-}
-
-// Tokenizer describes the terms of a text, see [github.com/gramengine/gram/corpus/token.Tokenizer].
-// The zero value is the default: lower-case runs of letters.
-type Tokenizer = token.Tokenizer
-
-// NearTokenizer is the tokenizer for finding near duplicates. Words may contain digits, because
-// texts that differ in a number are different.
-var NearTokenizer = Tokenizer{Digits: true}
-
-// Columns are the columns of a table that views use; see [token.Columns].
-type Columns = token.Columns
-
-// Script describes the text in a script without spaces; see [token.Scripts].
-type Script = token.Script
-
-// ParseTokenizer parses the text form of a tokenizer, such as "word:ngrams=1..2,digits"; see
-// [token.Parse].
-func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
-
-// unknownMessage is the warning for words outside Options.Vocabulary.
-const unknownMessage = "word outside the vocabulary, ignored"
-
-// ViewsOf returns a tokenizer's views of a sorted vocabulary, for [sparse.CSR]. It returns nil if
-// the tokenizer has no views, or if rows are measurements, whose columns are scaled instead. It
-// fails if the vocabulary doesn't match the tokenizer.
-func ViewsOf(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
-	first, err := t.FirstColumns(vocabulary)
-	if err != nil {
-		return nil, fmt.Errorf("corpus: %w", err)
-	}
-	if t.Measured() {
-		return nil, nil
-	}
-	var views []sparse.View
-	split, _ := t.Split()
-	for i, v := range split {
-		views = append(views, sparse.View{First: uint32(first[i]), Weight: v.Weight, Vector: v.Analyzer == token.Vector})
-	}
-	return views, nil
 }

@@ -190,8 +190,9 @@ func (e *Engine) columns(at int, visit func(t *Tile) error) func(t *device.Tile)
 }
 
 // CrossBytes returns an upper bound on the memory of a call of [Engine.Each] in bytes, for rows
-// test documents with values values in total. It excludes these documents. With a device it
-// includes the previous test documents and transposed tiles.
+// test documents with values values in total. It excludes these documents. With a device, it
+// includes the test documents of the previous call, which are still in memory, and transposed
+// tiles.
 func (e *Engine) CrossBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)
 	bytes := NewBytes(rows, e.c.X.Cols, values) - embedded

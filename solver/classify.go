@@ -107,7 +107,8 @@ type problem struct {
 	place    int    // index of the decision function in the classifier
 }
 
-// set sets the parameters and the bounds. In ν-SVC and one-class SVM, bounds are 1.
+// set sets the parameters, and the upper bounds of the coefficients, which are 1 in ν-SVC and
+// one-class SVM.
 func (p *problem) set(par *Parameters) {
 	p.par, p.bounds = par, [2]float64{1, 1}
 	switch {

@@ -213,41 +213,46 @@ const (
 	prefetchRows = 512
 )
 
-// nextRound calls round. If rows are computed on demand, it limits the working set to documents
-// with cached rows, and calls prefetch if their gap is too small.
-func (s *search) nextRound(ctx context.Context, d *dual, o *outcome) (int, error) {
-	if !s.m.partial || s.store.direct {
-		return s.round(ctx, d, o.gap, o.left)
-	}
-	all, ends := d.mask, s.ends
-	defer func() { d.mask = all }()
-	for range 2 {
-		s.cached = append(s.cached[:0], all...)
-		for t := range s.cached {
-			if s.store.slotOf[t%len(d.docs)] < 0 {
-				s.cached[t] = 0
-			}
+// nextRound solves the problem of one working set and updates all scores, as round does. If rows
+// are computed on demand, it prefers documents with cached rows.
+func (s *search) nextRound(ctx context.Context, d *dual, o *outcome) (steps int, err error) {
+	if s.m.partial && !s.store.direct {
+		if steps, err = s.cachedRound(ctx, d, o); steps > 0 || err != nil {
+			return steps, err
 		}
-		d.mask = s.cached
-		gap, some := d.gap(s.opt.Kernels, nil)
-		if gap > max(cachedGap*o.gap, s.opt.Tolerance) {
-			s.ends = some
-			steps, err := s.round(ctx, d, gap, o.left)
-			for _, t := range s.choose.slots {
-				if t >= 0 && d.mask[t] != 0 {
-					all[t] = d.mask[t]
-				}
-			}
-			if steps > 0 || err != nil {
-				return steps, err
-			}
-		}
-		d.mask, s.ends = all, ends
-		if err := s.prefetch(ctx, d); err != nil {
+		if err = s.prefetch(ctx, d); err != nil {
 			return 0, err
+		}
+		if steps, err = s.cachedRound(ctx, d, o); steps > 0 || err != nil {
+			return steps, err
 		}
 	}
 	return s.round(ctx, d, o.gap, o.left)
+}
+
+// cachedRound calls round with a working set of documents with cached rows. It returns 0 if the gap
+// of these documents is too small.
+func (s *search) cachedRound(ctx context.Context, d *dual, o *outcome) (steps int, err error) {
+	all, ends := d.mask, s.ends
+	s.cached = append(s.cached[:0], all...)
+	for t := range s.cached {
+		if s.store.slotOf[t%len(d.docs)] < 0 {
+			s.cached[t] = 0
+		}
+	}
+	d.mask = s.cached
+	gap, some := d.gap(s.opt.Kernels, nil)
+	if gap > max(cachedGap*o.gap, s.opt.Tolerance) {
+		s.ends = some
+		steps, err = s.round(ctx, d, gap, o.left)
+		for _, t := range s.choose.slots {
+			if t >= 0 && d.mask[t] != 0 {
+				all[t] = d.mask[t]
+			}
+		}
+	}
+	d.mask, s.ends = all, ends
+	return steps, err
 }
 
 // prefetch computes the missing rows of the largest violators in both directions of each equality

@@ -68,8 +68,9 @@ func (c countedRows) Rows(ctx context.Context, rows []int, columns [][2]int, dst
 	return c.partly.Rows(ctx, rows, columns, dst)
 }
 
-// With memory for an eighth of the rows, a search reaches the same optimum. Most steps use cached
-// rows, and missing rows are read many at a time.
+// With memory for an eighth of the rows, the solver reaches the same optimum. It reads missing rows
+// many at a time, and less than half as many as it would with working sets of the largest violators
+// alone: 5,801 rows for C = 10.
 func TestCachedRowsFirst(t *testing.T) {
 	const n = 900
 	m, x := gaussian(t, 5, n, 6, 0.2)
@@ -87,7 +88,7 @@ func TestCachedRowsFirst(t *testing.T) {
 		if d := math.Abs(partial.Objective - whole.Objective); !(d <= 1e-6*math.Abs(whole.Objective)) {
 			t.Errorf("objective %v, expected %v", partial.Objective, whole.Objective)
 		}
-		if !partial.Converged || rows < 8*calls {
+		if !partial.Converged || rows < 20*calls || rows > 3*n {
 			t.Errorf("converged %v, %d rows in %d calls, %d steps", partial.Converged, rows, calls, partial.Iterations)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 type Thresholds struct {
 	Above []float64 // threshold by label, from -1 to 1
 
-	// AtLeastOne assigns the label whose value is closest to its threshold to each object without a
-	// value above its threshold.
+	// AtLeastOne gives a label to each object whose values are all at or below their thresholds:
+	// the label whose value is closest to its threshold.
 	AtLeastOne bool
 
 	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the micro F1 with

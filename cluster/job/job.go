@@ -66,7 +66,8 @@ func (d *Description) validate() error {
 	case d.ISA == "":
 		return errors.New("job: the description has no instruction set")
 	case min(d.Caches.L1, d.Caches.L2) < 1 || max(d.Caches.L1, d.Caches.L2) > maxCache:
-		return fmt.Errorf("job: caches must have from 1 to %d bytes, got %d and %d", maxCache, d.Caches.L1, d.Caches.L2)
+		return fmt.Errorf("job: sizes of the L1 and L2 caches must be between 1 and %d bytes, got %d and %d", maxCache,
+			d.Caches.L1, d.Caches.L2)
 	case d.Tasks < 0 || d.Tasks > MostTasks:
 		return fmt.Errorf("job: number of tasks must be between 0 and %d, got %d", MostTasks, d.Tasks)
 	}

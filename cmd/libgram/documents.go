@@ -318,7 +318,8 @@ func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []in
 	return nil
 }
 
-// labelNumbers labels documents with targets. A label is the shortest text that parses to a target.
+// labelNumbers labels documents with targets. Each label is the shortest decimal number that parses
+// to the target.
 func labelNumbers(c *corpus.Corpus, targets []float64) error {
 	place := map[float64]int32{}
 	for i, v := range targets {

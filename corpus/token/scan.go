@@ -377,7 +377,8 @@ func (g *grams) next() []byte {
 	return gram
 }
 
-// whole makes all units a single n-gram if the word has ended and they are too few for any n-gram.
+// whole reports whether the word has ended and is shorter than the shortest n-gram. The n-gram is
+// then the whole word.
 func (g *grams) whole(ended bool) bool {
 	if !ended || g.given || len(g.starts) == 0 {
 		return false

@@ -135,8 +135,8 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 			t.Analyzer)
 	}
 	if t.Pairs && !t.cutsWords() {
-		return nil, fmt.Errorf("token: Pairs requires words of letters, not a pattern or the analyzer %s",
-			cmp.Or(t.Analyzer, wordName))
+		return nil, fmt.Errorf("token: Pairs requires the analyzer word without Pattern, got analyzer %s and Pattern %q",
+			cmp.Or(t.Analyzer, wordName), t.Pattern)
 	}
 	if t.Pattern == "" {
 		return nil, nil

@@ -152,8 +152,8 @@ func (p *Program) Validate() error {
 		return fmt.Errorf("device: program leaves %d values on the stack instead of 1", depth)
 	}
 	if deepest+p.Locals > MaxSlots {
-		return fmt.Errorf("device: program has %d locals and stack depth %d; their maximum sum is %d", p.Locals,
-			deepest, MaxSlots)
+		return fmt.Errorf("device: the number of locals plus the depth of the stack must be at most %d, got %d + %d",
+			MaxSlots, p.Locals, deepest)
 	}
 	return nil
 }

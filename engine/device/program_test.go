@@ -67,11 +67,11 @@ func TestValidate(t *testing.T) {
 		"exponent of instruction 1 must be positive, got NaN": {Code: []Code{{OpC, 0}, {OpPow, 0}},
 			Consts: []float64{math.NaN()}},
 		"exponent of instruction 1 must be positive, got 0": {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{0}},
-		"opcode 99":          {Code: []Code{{99, 0}}},
-		"stack depth 13":     {Code: append(make([]Code, 13), make([]Code, 0)...)},
-		"the maximum is 512": {Code: make([]Code, 513)},
+		"opcode 99":              {Code: []Code{{99, 0}}},
+		"at most 12, got 0 + 13": {Code: append(make([]Code, 13), make([]Code, 0)...)},
+		"the maximum is 512":     {Code: make([]Code, 513)},
 	} {
-		if want == "stack depth 13" {
+		if want == "at most 12, got 0 + 13" {
 			for range 12 {
 				p.Code = append(p.Code, Code{OpAdd, 0})
 			}

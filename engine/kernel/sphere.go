@@ -80,7 +80,7 @@ func ngd(shift float64) formula {
 		NonNegative: shift >= 2*math.Pi, NonPositive: shift <= 0, PositiveDiagonal: shift > 0, Falling: true,
 	}
 	if shift >= math.Pi {
-		known.Definite, known.Condition = Positive, "shift >= pi: a power series without negative coefficients"
+		known.Definite, known.Condition = Positive, "shift >= pi: its power series in the cosine has no negative coefficients"
 	}
 	f := ofCosine(func(c float64) float64 {
 		if shift == math.Pi {

@@ -141,9 +141,9 @@ func (s *blockSpace) add(w *mat.Dense, least float64) error {
 	return nil
 }
 
-// split returns up to most orthonormal directions spanned by the rows of w. They are longer than
-// least, with the longest first. Directions below 10⁻⁶ of the longest are inaccurate. weak returns
-// them unscaled. shortest is the square of the smallest length before scaling.
+// split returns up to most orthonormal directions spanned by the rows of w. Before scaling they are
+// longer than least. The longest is first. Directions below 10⁻⁶ of the longest are inaccurate.
+// weak returns them unscaled. shortest is the square of the smallest length before scaling.
 func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
 	rows, n := w.Dims()
 	var e mat.EigenSym

@@ -87,7 +87,8 @@ func (o Options) wanted() int {
 }
 
 // LanczosBytes returns the memory that Lanczos takes for n rows in bytes, or the largest int64 on
-// overflow. It consists of the basis, its products and the blocks of a product.
+// overflow. The memory holds the basis, the products of the matrix with the basis, and the blocks
+// of one product.
 func LanczosBytes(n int, opt Options) int64 {
 	opt, _ = opt.resolve(n)
 	vectors := int64(opt.Vectors)

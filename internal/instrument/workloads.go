@@ -42,9 +42,9 @@ const (
 
 // Workloads are all workloads in the order of measurement.
 var Workloads = []*Workload{
-	{"tiles-text", 1, "c of all pairs of 6,144 documents with 200 words each", "pairs", tilesOf(textCorpus)},
-	{"tiles-short", 2, "c of all pairs of 12,288 documents with 12 words each", "pairs", tilesOf(shortCorpus)},
-	{"tiles-dense", 1, "c of all pairs of 4,096 documents with half of 256 terms each", "pairs",
+	{"tiles-text", 1, "cosine distance c of all pairs among 6,144 documents of 200 words", "pairs", tilesOf(textCorpus)},
+	{"tiles-short", 2, "cosine distance c of all pairs among 12,288 documents of 12 words", "pairs", tilesOf(shortCorpus)},
+	{"tiles-dense", 1, "cosine distance c of all pairs among 4,096 documents with half of 256 terms", "pairs",
 		tilesOf(denseCorpus)},
 	{"map", 1, "diffusion kernel of 2²⁴ values of c in the L2 cache", "values", prepareMap},
 	{"train", 1, "SVM training with 1,200 documents in 6 classes", "documents",

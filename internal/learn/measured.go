@@ -71,7 +71,7 @@ func WithVectors(
 			embedding, c.Source, c.Tokenizer.Brief())
 	}
 	return nil, flagtext.Errorf("-embed %s: %s has columns of text or vectors (%s), "+
-		"but only numbers and categories can be scaled; -columns with %s=ignore drops a column",
+		"but only numbers and categories can be scaled; -columns %s=ignore drops a column",
 		embedding, c.Source, strings.Join(others, ", "),
 		others[0])
 }

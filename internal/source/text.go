@@ -51,7 +51,8 @@ func (t *textFlags) declare(f *cli.Flags) {
 		"or any other web encoding (default: UTF-8, or UTF-16 with a byte order mark)")
 	f.BoolVar(&t.strict, "strict", false, "fail on invalid bytes and binary files (default: skip them with a warning)")
 	f.StringVar(&t.form.LabelColumn, "label-column", "", "`COLUMN` of the labels: a name in the header "+
-		"line, a key of JSON objects, or a number from 1 (default: label, class, ..., or the first of two)")
+		"line, a key of JSON objects, or a number from 1 (default: a column named label, class, ..., or else the "+
+		"first of two columns)")
 	f.StringVar(&t.form.TextColumn, "text-column", "",
 		"read texts only from `COLUMN`, and ignore other columns (default: use all columns by kind)")
 	f.StringVar(&t.form.Columns, "columns", "", "`KINDS` of table columns: text, number, category, vector, label, id, "+

@@ -123,8 +123,8 @@ func randomOrder(n int, d drawer) []uint32 {
 // isCopy reports whether document i is a copy.
 func (s *Spec) isCopy(i int) bool { return i > 0 && i*s.Copies%1000 < s.Copies }
 
-// Document draws document i: it sets the counts of its terms, which must be 0, and appends the
-// terms to drawn, sorted.
+// Document draws document i. It stores the count of each term in count, whose elements must be 0
+// before the call, and appends the distinct terms to drawn in ascending order.
 func (g *Generator) Document(i int, count, drawn []uint32) []uint32 {
 	s := &g.spec
 	d := newDrawer(s.Seed, uint64(s.Classes)+uint64(i))

@@ -32,7 +32,7 @@ const (
 	Delete = "delete"
 )
 
-// Faults returns the faults that op can have in a bucket that never loses acknowledged data.
+// Faults returns the faults of operation op that are possible without losing acknowledged data.
 func Faults(op string) []Fault {
 	switch op {
 	case Create:

@@ -154,7 +154,7 @@ func (r *info) gpuText() string {
 		d.Driver, kernels)
 }
 
-// size formats a size in bytes. A size of 0 is unknown.
+// size formats a size in bytes, or returns "unknown" if n isn't positive.
 func size(n int64) string {
 	if n <= 0 {
 		return report.Known("")

@@ -41,7 +41,7 @@ func (m *machine) line(a *learn.About) machineLine {
 	return l
 }
 
-// computedBy sets the back end and the number of workers, as in the engine of j.
+// computedBy copies the name of the back end and the number of workers from the engine of j.
 func (l *machineLine) computedBy(m interface{ Why() string }, j *job) {
 	e := j.problem.Engine()
 	l.ISA, l.Why, l.Workers = e.Info().Backend, m.Why(), e.Info().Workers

@@ -18,13 +18,16 @@
 //   - First column: the pair is a match only in its first shared column.
 //   - Length: the cosine up to the first cut, plus √(Nₓ N_y) for the rest, is at least τ.
 //
-// The caller checks the remaining pairs. Histograms have u = √θ. Both of their similarities are at
-// most Σ√(θθ′), because 2ab/(a+b) <= √(ab) and, with a = e^x and b = e^-x, cosh x ln(2 cosh x) - x
-// sinh x <= ln 2, whose derivative is at most 0 for x >= 0.
+// The caller checks the remaining pairs.
+//
+// Histograms have u = √θ. Their χ² and Jensen-Shannon similarities are at most Σ√(θθ′). The reason
+// for χ² is 2ab/(a+b) <= √(ab). The summand of Jensen-Shannon is homogeneous, so let a = e^x and b
+// = e^-x with √(ab) = 1. The summand (cosh x ln(2 cosh x) - x sinh x) / ln 2 is 1 at x = 0,
+// symmetric, and doesn't increase for x >= 0.
 //
 // Rounding: values are float32. The relative error is below 2⁻²³ for a value of u, and below 2⁻²²
-// for a sum of squares or products; float64 sums add far less. margin is twice this error, and is
-// added to all upper bounds.
+// for a sum of squares or products; float64 sums add far less. margin is twice the larger error. It
+// is added to all upper bounds.
 //
 // Sources: Bayardo, Ma and Srikant, WWW 2007 (cut); Anastasiu and Karypis, L2AP, ICDE 2014
 // (lengths); Sandes, Teodoro and Melo, arXiv:1711.07295 (sketches).

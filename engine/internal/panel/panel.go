@@ -30,7 +30,7 @@ type panel struct {
 
 	from      *side       // documents of the panel
 	streaming *side       // documents multiplied by the dense panel; for single documents, their own side
-	docs      []int       // the panel's documents, up to Kernels.Panel
+	docs      []int       // indices into from of the panel's documents, at most Kernels.Panel
 	long      []int       // indices into docs of documents with a long tail
 	least     []float32   // smallest tail value of each document in long; see side.minOf
 	dense     []float32   // [Head][Panel], segment by segment
@@ -325,8 +325,9 @@ func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 
 // longPairs finds pairs of a tile whose tails share more than longTail terms. sums are the tail
 // sums, or nil if unknown. For most pairs sums show that terms needn't be counted: if the smallest
-// values are a and b > 0, m products add at least m·(a·b - 1) to the sum, including rounding. For
-// histograms all terms are counted, because values aren't scaled to TailOne.
+// values are a and b > 0, m products add at least m·(a·b - 1) to the sum, including rounding. This
+// bound requires values scaled by √TailOne. Histograms aren't scaled, so all their terms are
+// counted.
 func (p *panel) longPairs(sums []float32, t *device.Tile) {
 	if p.far = p.far[:0]; len(p.long) == 0 {
 		return

@@ -42,7 +42,7 @@ func TestRefused(t *testing.T) {
 	one, none, several := texts(40, 1, 3, false), texts(40, 2, 3, false), texts(40, 3, 3, true)
 	none.Labels = sparse.Labels{Offsets: make([]int64, 41)}
 	for want, c := range map[string]*corpus.Corpus{
-		"at least 2 are required": one, "no labelled documents": none, "requires the scheme labels": several,
+		"at least 2 are required": one, "no labelled documents": none, `requires scheme "labels"`: several,
 	} {
 		musttest.Fails(Train(t.Context(), c, Settings{}, Options{}))(t, "Train", want)
 	}

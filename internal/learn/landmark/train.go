@@ -95,7 +95,7 @@ func newTraining(
 	}
 	for _, i := range t.rows {
 		if own := len(c.Labels.Of(i)); own > 1 && s.Scheme != solver.Labels {
-			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, which requires the scheme labels",
+			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, which requires scheme \"labels\"",
 				c.Number(i), c.Source, own)
 		}
 	}

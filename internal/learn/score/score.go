@@ -178,8 +178,8 @@ func (t *tally) labels(predicted [][]int) {
 	t.s.Hamming = float64(wrong) / float64(t.s.Documents*len(t.s.Classes))
 }
 
-// add counts a document with its true and predicted classes, and returns the number of classes in
-// exactly one of these lists.
+// add counts a document, given its true and its predicted classes. It returns the number of wrong
+// decisions, which is the number of classes in exactly one of the lists.
 func (t *tally) add(own, given []int) (wrong int) {
 	both := 0
 	for _, c := range given {

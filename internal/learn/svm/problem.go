@@ -199,7 +199,7 @@ func (p *Problem) single() ([]int, error) {
 		case 1:
 			labels[i] = int(ids[0])
 		default:
-			return nil, fmt.Errorf("svm: document %d of %s has %d labels, which requires the scheme labels",
+			return nil, fmt.Errorf("svm: document %d of %s has %d labels, which requires scheme \"labels\"",
 				p.corpus.order[i]+p.corpus.first, p.corpus.Source, len(ids))
 		}
 	}

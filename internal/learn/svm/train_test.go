@@ -195,7 +195,7 @@ func TestTrainRefuses(t *testing.T) {
 		s Settings
 	}{
 		"class \"nobody\" has a weight":                        {docs, Settings{Weights: map[string]float64{"nobody": 2}}},
-		"requires the scheme labels":                           {several(docs), Settings{}},
+		`requires scheme "labels"`:                             {several(docs), Settings{}},
 		"at least two classes, but the documents have 1 class": {one, Settings{}},
 		"requires finite numbers": {withClasses(docs, "low", "high"),
 			Settings{Type: model.EpsilonSVR}},

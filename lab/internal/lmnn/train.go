@@ -113,7 +113,7 @@ func trainingNumbers(rows, columns int) int64 {
 	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
 }
 
-// somePairs is the number of pairs within reach per document for which memory is reserved.
+// somePairs is the number of pairs per document for which memory is reserved.
 const somePairs = 100
 
 // Bytes returns the memory in bytes of Train or, if tests > 0, of Choose. It assumes 100 pairs

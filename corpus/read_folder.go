@@ -1,0 +1,263 @@
+package corpus
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/corpus/internal/charset"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// fileDocument is a file with one document.
+type fileDocument struct {
+	path  string // path to open
+	name  string // path relative to the root, with slashes
+	class string // class of the document; "" for none
+	size  int64
+}
+
+// readFolder reads a folder with one sub-folder per class. Every file in a sub-folder, at any
+// depth, is a document. Documents are sorted by name. Files outside the sub-folders, binary files,
+// hidden files, and links to folders are skipped with a warning. If there are no files in
+// sub-folders, the files outside are documents without a class.
+func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
+	files, loose, warn, err := listFiles(ctx, root, "")
+	switch {
+	case err != nil:
+		return nil, err
+	case len(files) > 0:
+		warn.leaveOut(loose)
+	case len(loose) > 0:
+		files = loose
+		warn.add("no class folders: file that is a document without a class", int64(len(loose)), loose[0].path)
+	default:
+		return nil, fault("no documents", "one sub-folder per class with one file per document").at(root, 0)
+	}
+	c := &Corpus{Source: root, Warnings: warn}
+	return c, c.readFiles(ctx, files, opt, m, false)
+}
+
+// leaveOut warns about files outside the class folders.
+func (w *warnings) leaveOut(loose []fileDocument) {
+	if len(loose) > 0 {
+		w.add("file outside the class folders, skipped", int64(len(loose)), loose[0].path)
+	}
+}
+
+// listFiles lists the files in the folders of root, and separately the loose files in root, sorted
+// by name. With a suffix, only names with this suffix are listed, otherwise all files that aren't
+// hidden.
+func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDocument, warn warnings, err error) {
+	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow links, such as the Go sources of Debian
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("corpus: %w", err)
+	}
+	err = filepath.WalkDir(real, func(path string, entry fs.DirEntry, err error) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("corpus: %w", err)
+		}
+		relative, err := filepath.Rel(real, path)
+		if err != nil || relative == "." {
+			return err
+		}
+		name := filepath.ToSlash(relative)
+		class, _, inFolder := strings.Cut(name, "/")
+		shown := filepath.Join(root, relative)
+		switch {
+		case suffix == "" && strings.HasPrefix(entry.Name(), "."):
+			warn.add("hidden file or folder, skipped", 1, shown)
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case entry.IsDir() || !strings.HasSuffix(name, suffix):
+			return nil
+		}
+		info, err := os.Stat(path)
+		switch {
+		case entry.Type()&fs.ModeSymlink != 0 && (err != nil || !info.Mode().IsRegular()):
+			warn.add("link to a folder or special file, skipped", 1, shown)
+			return nil
+		case err != nil:
+			return fmt.Errorf("corpus: %w", err)
+		case !info.Mode().IsRegular():
+			warn.add("neither file nor folder, skipped", 1, shown)
+			return nil
+		case !inFolder:
+			loose = append(loose, fileDocument{path: shown, name: name, size: info.Size()})
+		default:
+			files = append(files, fileDocument{path: shown, name: name, class: class, size: info.Size()})
+		}
+		return nil
+	})
+	for _, list := range [][]fileDocument{files, loose} {
+		slices.SortFunc(list, func(a, b fileDocument) int { return cmp.Compare(a.name, b.name) })
+	}
+	return files, loose, warn, err
+}
+
+// aFileBytes is the memory of a file in lists, without its path and name.
+const aFileBytes = 128
+
+// readFiles reads one document per file. Binary files are skipped unless all is set. It returns the
+// error of the first file that fails, independent of scheduling.
+func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, all bool) error {
+	counters, err := newCounters(ctx, opt)
+	if err != nil {
+		return err
+	}
+	readers := make([]fileReader, len(counters))
+	for w, counter := range counters {
+		readers[w] = fileReader{
+			counter: counter, meter: m, opt: opt, all: all || opt.Strict,
+			buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10),
+		}
+	}
+	for _, f := range files {
+		m.total.Add(f.size)
+		opt.memory.add(aFileBytes + int64(len(f.path)+len(f.name)))
+	}
+	documents := make([]countedDocument, len(files))
+	binary, bad := make([]bool, len(files)), make([]int64, len(files))
+	err = run.InOrder(ctx, opt.Workers, len(files), func(w, i int) (err error) {
+		if binary[i], bad[i], err = readers[w].read(ctx, files[i].path); err != nil {
+			return err
+		}
+		if err = opt.memory.check(files[i].path); err != nil {
+			return err
+		}
+		documents[i] = counters[w].endDocument()
+		m.documents.Add(1)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	classes := newClassTable()
+	warn, kept := c.warn(), 0
+	for i, f := range files {
+		if binary[i] {
+			warn.addOption("file of binary data, skipped", 1, f.path, "Strict", "makes it an error")
+			continue
+		}
+		if f.class == "" {
+			classes.labels.Add()
+		} else {
+			classes.add(f.class)
+		}
+		c.Names = append(c.Names, f.name)
+		warn.badBytes(bad[i], f.path)
+		files[kept], documents[kept] = f, documents[i]
+		kept++
+	}
+	if kept == 0 {
+		return fault("only binary files", "files of text").at(c.Source, 0)
+	}
+	c.Classes, c.Labels = classes.list, classes.labels
+	return c.fillText(ctx, opt, counters, documents[:kept], func(i int) string { return files[i].path })
+}
+
+// fileReader reads files that are documents, one block of lines at a time.
+type fileReader struct {
+	counter *termCounter
+	meter   *meter
+	opt     *Options
+	all     bool // read binary files, too
+	buf     []byte
+	buffer  *bufio.Reader
+}
+
+// read counts the terms of a file in the open document. binary reports that the file is binary and
+// wasn't read. bad is the number of invalid bytes. If the memory limit is exceeded, read stops
+// early without an error.
+func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad int64, err error) {
+	in, err := openInput(ctx, path, r.opt.form, r.meter, r.buffer)
+	if err != nil {
+		return false, 0, err
+	}
+	defer in.close()
+	if !r.all && in.binary() {
+		if in.packed { // a valid checksum shows that the file is binary, not damaged
+			defer context.AfterFunc(ctx, in.close)()
+			if _, err := io.Copy(io.Discard, in.r); err != nil {
+				return false, 0, in.readError(0, err)
+			}
+		}
+		return true, 0, nil
+	}
+	check, most := checkOf(in, r.opt), r.opt.MaxLineBytes
+	cutter := lineCutter{in: in, most: most}
+	for !r.counter.memory.spent() {
+		firstLine := in.line
+		data, behind := cutter.next(ctx, r.buf)
+		if cap(data) > cap(r.buf) && cap(data) <= 2*blockBytes {
+			r.buf = data[:0]
+		}
+		clean := check.clean(data)
+		if !clean && check.strict || len(data) > most {
+			fault := eachLine(data, most, func(l []byte, _ int32) *SyntaxError { return check.fault(l) })
+			if fault != nil {
+				return false, bad, fault.at(path, firstLine)
+			}
+		}
+		if !clean {
+			bad += check.count(data)
+		}
+		r.counter.add(data)
+		switch behind {
+		case nil:
+		case io.EOF:
+			return false, bad, nil
+		default:
+			return false, bad, behind
+		}
+	}
+	return false, bad, nil
+}
+
+// readGoroot reads the .go files in the folders of root/src as documents labelled by the top
+// folder. Invalid bytes in files of Go's tests separate terms, with a warning.
+func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
+	if root == "" {
+		return nil, fault("no Go installation", "one in GOROOT or in the PATH").at("goroot", 0)
+	}
+	files, loose, warn, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
+	if err != nil {
+		return nil, err
+	}
+	warn.leaveOut(loose)
+	c := &Corpus{Source: "goroot", Warnings: warn}
+	own := *opt
+	own.Strict, own.form.charset = false, charset.Charset{}
+	return c, c.readFiles(ctx, files, &own, m, true)
+}
+
+// findGoroot returns the folder of the Go installation, or "". It uses the environment variable
+// GOROOT or the go command, outside of modules because a go.mod could make it download another Go.
+func findGoroot(ctx context.Context) string {
+	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
+	cmd.Dir = os.TempDir()
+	cmd.Env = append(os.Environ(), "GOROOT=", "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=")
+	for _, find := range []func() ([]byte, error){
+		func() ([]byte, error) { return []byte(os.Getenv("GOROOT")), nil }, cmd.Output,
+	} {
+		out, _ := find()
+		root := strings.TrimSpace(string(out))
+		if _, err := os.Stat(filepath.Join(root, "src", "fmt", "print.go")); root != "" && err == nil {
+			return root
+		}
+	}
+	return ""
+}

@@ -1,0 +1,48 @@
+package corpus
+
+import (
+	"fmt"
+
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Tokenizer describes the terms of a text, see [github.com/gramengine/gram/corpus/token.Tokenizer].
+// The zero value is the default: lower-case runs of letters.
+type Tokenizer = token.Tokenizer
+
+// NearTokenizer is the tokenizer for finding near duplicates. Words may contain digits, because
+// texts that differ in a number are different.
+var NearTokenizer = Tokenizer{Digits: true}
+
+// Columns are the columns of a table that views use; see [token.Columns].
+type Columns = token.Columns
+
+// Script describes the text in a script without spaces; see [token.Scripts].
+type Script = token.Script
+
+// ParseTokenizer parses the text form of a tokenizer, such as "word:ngrams=1..2,digits"; see
+// [token.Parse].
+func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
+
+// unknownMessage is the warning for words outside Options.Vocabulary.
+const unknownMessage = "word outside the vocabulary, ignored"
+
+// ViewsOf returns a tokenizer's views of a sorted vocabulary, for [sparse.CSR]. It returns nil if
+// the tokenizer has no views, or if rows are measurements, whose columns are scaled instead. It
+// fails if the vocabulary doesn't match the tokenizer.
+func ViewsOf(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
+	first, err := t.FirstColumns(vocabulary)
+	if err != nil {
+		return nil, fmt.Errorf("corpus: %w", err)
+	}
+	if t.Measured() {
+		return nil, nil
+	}
+	var views []sparse.View
+	split, _ := t.Split()
+	for i, v := range split {
+		views = append(views, sparse.View{First: uint32(first[i]), Weight: v.Weight, Vector: v.Analyzer == token.Vector})
+	}
+	return views, nil
+}
