@@ -24,12 +24,12 @@ const CurvatureFloor = coeff.CurvatureFloor
 // Kernels is a table of kernels for one instruction set. The generic functions of the same names
 // document the equations, preconditions and accuracy.
 //
-// The kernels of [For] and [Best] check lengths, counts and strides, and panic before any memory
-// access. Indices stored in slices are the caller's responsibility.
+// Kernels from [For] and [Best] check lengths, counts and strides. If a check fails, they panic
+// before any memory access. Indices stored in slices are the caller's responsibility.
 type Kernels struct {
 	ISA   ISA
 	Panel int  // R, the number of documents in a panel
-	Cost  Cost // costs of operations, from which the size of the head is chosen
+	Cost  Cost // costs of the steps of a dot product, for choosing the dense terms
 
 	PanelDot  func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	TailAdd   func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)
@@ -86,8 +86,8 @@ type Kernels struct {
 	MultiplyWide func(
 		sum []float64, apart int, c []float64, stride, lines, width int, by []float64, byStride, vectors int)
 
-	// Peak and Read measure the limits of the processor. Other kernels are compared with these
-	// limits.
+	// Peak measures the processor's multiply-add rate, and Read its read bandwidth. Other kernels
+	// are compared with these limits.
 	Peak func(sum []float32, x, y float32, rounds int)
 	Read func(src []float32) uint32
 }
@@ -97,15 +97,15 @@ const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
 	"(avx512: the costs of avx2, which make a Zen 5 at most 9% slower; dense columns: fitted on a Xeon)"
 
 // Cost holds the costs of the steps of a dot product in nanoseconds; see [CostOrigin]. Only ratios
-// matter.
+// of costs matter.
 type Cost struct {
 	HeadValue    float64 // PanelDot: time to multiply a value by a whole panel
 	HeadFar      float64 // PanelDot: extra cost if the panel's row isn't in the L1 cache
 	HeadDocument float64 // PanelDot: fixed cost of a document with values in a segment
 	TailMatch    float64 // TailAdd: time per match
-	TailDocument float64 // TailStore: fixed cost of a document, with the conversion to c
+	TailDocument float64 // TailStore: fixed cost of a document, including the conversion to c
 	TailList     float64 // TailAdd: fixed cost of a visit
-	RowDocument  float64 // PanelDotRows: fixed cost of a document, with the conversion to c
+	RowDocument  float64 // PanelDotRows: fixed cost of a document, including the conversion to c
 	L3Byte       float64 // time to load a byte of a panel from the L3 cache
 }
 

@@ -14,7 +14,8 @@ type Caches struct {
 	L2 int `json:"l2"`
 }
 
-// MachineCaches returns the cache sizes of this computer. Unknown sizes are 32 and 512 KiB.
+// MachineCaches returns the cache sizes of this computer. If a size is unknown, it returns 32 KiB
+// for L1 or 512 KiB for L2.
 func MachineCaches() Caches {
 	c := Caches{cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2}
 	if c.L1 <= 0 {

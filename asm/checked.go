@@ -322,8 +322,8 @@ func input(kernel, arg string, dst, have int) {
 	}
 }
 
-// values checks that an argument has at least need values. equal checks that it has want values.
-// multiple checks that its length is a multiple of block.
+// values checks that an argument has at least need values. equal checks that an argument has
+// exactly want values. multiple checks that the length of an argument is a multiple of block.
 func values(kernel, arg string, have, need int) {
 	if have < need {
 		failNumbers(kernel, "%s has %d values, but needs at least %d", arg, have, need)
@@ -348,7 +348,8 @@ func atLeast(kernel, arg string, have, least int) {
 	}
 }
 
-// selectMax is the maximum number of lines, and of places, of Select, because indices have 16 bits.
+// selectMax is the maximum number of lines of Select, and the maximum number of places, because
+// indices have 16 bits.
 const selectMax = 1 << 16
 
 func atMost(kernel, arg string, have, most int) {

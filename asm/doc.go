@@ -10,14 +10,14 @@
 //
 // # What is checked
 //
-// A kernel of a table checks the lengths of its slices, counts and strides in constant time. If a
-// check fails, the kernel panics before any memory access, with a message such as "asm: Exp: dst
-// has 4 values, x 3".
+// A kernel of a table checks its counts, its strides and the lengths of its slices in constant
+// time. If a check fails, the kernel panics before any memory access, with a message such as "asm:
+// Exp: dst has 4 values, x 3".
 //
 // Indices stored in slices, such as offsets into a panel and entries of posting lists, are not
-// checked, because checking them would take as long as the kernel. A wrong index may read or write
-// anywhere. The generic functions document the requirements. Overlapping destinations aren't
-// detected either.
+// checked, because checking them would take as long as the kernel. A wrong index may cause a read
+// or write anywhere in memory. The generic functions document the allowed indices. Overlapping
+// destinations aren't detected either.
 //
 // Documents, kernels as mathematical objects and scheduling belong to other packages. This package
 // works only on slices of numbers.
@@ -46,17 +46,17 @@
 //     reaches 53% with two, and R = 64 reaches 58% with one. R = 64 is kept.
 //   - Sorting the documents of a block by length, so that consecutive loops have similar counts, is
 //     as fast as documents of equal length (58%). Kept.
-//   - 16-bit offsets, and one load for four offsets or four values, need 8.5 loads per value
+//   - With 16-bit offsets, and one load for four offsets or four values, a value takes 8.5 loads
 //     instead of 10. Loads are the bottleneck, so the head is 8% faster and reaches 60%. Kept.
 //   - Segments of at most 48 values instead of 192, summed in groups of 8, are 10% slower, but the
 //     error of c stays below 10⁻⁶. Kept.
 //   - Prefetching the panel's rows four values ahead makes the head 10% slower, because each
 //     prefetch takes a load. Dropped.
-//   - A separate buffer for the tail, with a column per panel document, blocks of 4,096 documents
-//     instead of 512, and lists prefetched 12 ahead, makes the tail 45% faster. Kept. (Blocks of
-//     8,192 are another 6% faster, but take 4 MiB per core.)
-//   - Without this buffer for short documents (at most 32 values in the tail), documents of 10
-//     words reach 2.3 instead of 1.2 billion pairs/s. Kept.
+//   - A separate buffer for tail sums has a column per panel document. Together with blocks of
+//     4,096 documents instead of 512, and prefetching lists 12 ahead, this buffer makes the tail
+//     45% faster. Kept. (Blocks of 8,192 are another 6% faster, but take 4 MiB per core.)
+//   - Short documents (at most 32 values in the tail) don't use this buffer. As a result, documents
+//     of 10 words reach 2.3 instead of 1.2 billion pairs/s. Kept.
 //   - Converting sums to c and finding close pairs in one pass instead of two takes 25% less time.
 //     Kept.
 //   - 16-bit values are too inaccurate. The error of half precision is 2⁻¹², 100 times the bound on

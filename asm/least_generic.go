@@ -7,14 +7,14 @@ import "math"
 //
 //	m = min c[i*stride+j],  g*group <= i < min((g+1)*group, lines), 0 <= j < places
 //
-// leastGeneric inserts it into the smallest minima so far, which are in ascending order, and drops
-// the largest:
+// leastGeneric inserts m into the smallest minima so far, which are in ascending order, and drops
+// the largest minimum:
 //
 //	least[q*places+j],  0 <= q < levels
 //
-// If least is initially +Inf, its last level becomes an upper bound for at least levels values with
-// index j. NaN is never a minimum, and least contains no NaN. levels >= 1, group >= 1, stride >=
-// places.
+// If least is initially +Inf, afterwards at least levels values with index j are at most least in
+// the last level. NaN is never a minimum, and least contains no NaN. levels >= 1, group >= 1,
+// stride >= places.
 func leastGeneric(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	var groups [64]float32
 	for lo := 0; lo < places; lo += len(groups) {

@@ -56,7 +56,7 @@ func expGeneric(dst, x []float32) {
 //
 //	dst[j] = exp(-invT·arccos²(1-c[j])),  0 <= j < len(dst)
 //
-// with invT = 1/t >= 0 in inverse squared radians, finite. The absolute error of the exponent
+// with a finite invT = 1/t >= 0 in inverse squared radians. The absolute error of the exponent
 // becomes the relative error of the result, which is below 4 ulp times (1 + invT·arccos²(1-c[j])).
 // This bound follows from the bounds of arccos² and exp for c <= 1, and is measured by tests for c
 // > 1. The result is exactly 1 at c = 0. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.1.

@@ -44,8 +44,8 @@ func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []
 //
 //	out[doc[p]*R+r] = min(max(1 - (out[doc[p]*R+r] + s[r]), 0), 2)
 //
-// It writes the indices of results below limit, plus first, to index in any order, and returns
-// their number. index has R elements per document.
+// For each result below limit, it writes the index of the result plus first to index, in any order.
+// It returns the number of these results. index has R elements per document.
 func panelDotLastGeneric(
 	index []uint32, first int, limit float32,
 	out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
@@ -65,7 +65,7 @@ func panelDotLastGeneric(
 
 // panelDotRowsGeneric is panelDotLastGeneric for a tile whose rows are the documents of the block
 // and whose columns are the documents of the panel. It adds the tail sums of tailAddGeneric instead
-// of out, and then clears them:
+// of the values in out, and then clears the tail sums:
 //
 //	out[doc[p]*outStride+r] = min(max(1 - (sums[doc[p]*stride+r]/TailOne + s[r]), 0), 2)
 //	sums[doc[p]*stride+r] = 0,  0 <= r < R

@@ -14,9 +14,9 @@ const PeakSums = layout.PeakSums
 //
 //	sum[i] = sum[i]*x + y, rounds times,  0 <= i < len(sum)
 //
-// This is len(sum)·rounds multiply-adds. len(sum) is a multiple of PeakSums. If |x| < 1, the sums
-// approach y/(1-x), so they neither overflow nor become subnormal. Subnormal numbers are slow on
-// some processors.
+// A call performs len(sum)·rounds multiply-adds. len(sum) is a multiple of PeakSums. If |x| < 1,
+// the sums approach y/(1-x), so they neither overflow nor become subnormal. Subnormal numbers are
+// slow on some processors.
 //
 // Accuracy: product and sum are rounded separately, or only once if the instruction set fuses them.
 func peakGeneric(sum []float32, x, y float32, rounds int) {

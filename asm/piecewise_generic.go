@@ -39,8 +39,8 @@ func PiecewiseRows(bits uint) int {
 	return PiecewiseOctaves<<bits + 1
 }
 
-// PiecewiseRow returns the row index of c and the variable t of its polynomial. NaN and values
-// outside [0, 2] have the last row. It panics if bits is above 12.
+// PiecewiseRow returns the row index of c and the variable t of its polynomial. If c is NaN or
+// outside [0, 2], row is the last row. It panics if bits is above 12.
 func PiecewiseRow(c float32, bits uint) (row int, t float32) {
 	checkBits("PiecewiseRow", bits)
 	var fold uint32

@@ -28,12 +28,12 @@ const TailSlack = layout.TailSlack
 //	sums[column*stride+doc[k]] += round(scale·value[k]),  first <= k < first+count
 //
 // for each visit. The product is rounded to float32, and then to an integer, half to even. doc
-// holds document indices within the block. The output of one panel document is contiguous, so that
-// it stays in the L1 cache.
+// holds document indices within the block. The sums of one panel document are contiguous, so that
+// they stay in the L1 cache.
 //
 // Integer sums are exact, so their order doesn't matter. If values are √[TailOne] times the values
 // of unit rows, the error of a product is at most 3·2⁻²⁴ of its value plus half of 1/TailOne,
-// 2.3·10⁻¹⁰. The first bound includes the rounding of both values.
+// 2.3·10⁻¹⁰. The term 3·2⁻²⁴ includes the rounding of both values.
 //
 // Entries must be in the range of doc and value, followed by TailSlack more entries. With count
 // rounded up to a multiple of TailSlack, column*stride+doc[k] must be in the range of sums.

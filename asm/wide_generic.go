@@ -7,9 +7,9 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// The maps of this file compute in float64, because subsequent maps amplify relative errors of
-// their results. Results in float32 are rounded once. The general properties in maps_generic.go
-// hold. Exchanging x and y[j] gives the same bits.
+// The maps of this file compute in float64, because subsequent maps amplify relative errors.
+// Results in float32 are rounded once. The general properties in maps_generic.go hold. Exchanging x
+// and y[j] gives the same bits.
 
 // A half-line table approximates a function of v >= 0 by a piecewise polynomial: each power of two
 // from 2^HalfLineLow to 2^HalfLineHigh is divided into HalfLineIntervals intervals of equal length.

@@ -15,7 +15,7 @@ func leasts(f file) {
 }
 
 // minOfLines generates the assembly of leastGeneric. The minima of a group stay in registers during
-// the pass over its lines. Minimum and maximum instructions then insert them into the levels.
+// the pass over its lines. Minimum and maximum instructions then insert the minima into the levels.
 func (g *gen) minOfLines() {
 	g.begin("least", "func(least []float32, levels int, c []float32, stride, lines, places, group int)",
 		"is the part of leastGeneric whose places are a multiple of 32.")

@@ -20,12 +20,12 @@ type mapKernel struct {
 	hold    []float32 // constants that stay in registers
 	body    func(a args) vec
 
-	// limit, if not nil, is computed before the loop. If all elements of a block of the first input
-	// are at most limit, the fast body is used.
+	// limit, if not nil, generates the code that computes a limit before the loop. The fast body is
+	// used for a block if all its elements of the first input are at most this limit.
 	limit func(a args) VecVirtual
 }
 
-// args holds the arguments of a map's body, a vec per input and a register per scalar. If fast is
+// args holds the arguments of a map's body: a vec per input and a register per scalar. If fast is
 // set, the body may use fewer operations that give the same bits.
 type args struct {
 	*gen

@@ -10,9 +10,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// panels adds the kernels for dot products with panels. With AVX2, the 64 columns are eight
-// registers of sums, enough independent chains to hide the latency of a fused multiply-add with one
-// document at a time. AVX-512 processes two documents at a time, which also gives eight chains.
+// panels adds the kernels for dot products with panels. With AVX2, the sums of a document and the
+// 64 columns take eight registers. Eight independent chains hide the latency of a fused
+// multiply-add. With AVX-512, the sums take four registers, so two documents are processed at a
+// time.
 func panels(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
@@ -110,7 +111,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 	}
 	// addFour adds the terms of the four values before index at. Loads are the bottleneck, because
 	// a core does two per cycle, and each multiply-add needs one. So four values share a load, and
-	// four offsets share a load. Shuffles and shifts extract them.
+	// four offsets share a load. Shuffles extract the values, and shifts the offsets.
 	addFour := func(d int, s stream, at Register) {
 		offsets := g.GP64()
 		g.MOVQ(element(s.offset, at, 2).Offset(-2*4), offsets)
@@ -385,7 +386,7 @@ func (g *gen) chiSquare(y vec, x VecVirtual) vec {
 	return g.apply(g.VDIVPS, sum, product)
 }
 
-// jensenShannon returns min(x, y)·h, where h is a function of their ratio.
+// jensenShannon returns min(x, y)·h, where h is a function of the ratio of x and y.
 func (g *gen) jensenShannon(y vec, x VecVirtual) vec {
 	least := g.apply(g.VMINPS, x, y)
 	most := g.apply(g.VMAXPS, x, y)

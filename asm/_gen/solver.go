@@ -105,8 +105,8 @@ func (g *gen) newBest(none float64, predicate U8) best {
 	return b
 }
 
-// offer replaces best values and their indices by better elements of register i, in the lanes of
-// mask.
+// offer compares v, register i of a block, with the best values. In the lanes of mask in which v is
+// better, it replaces the best value and its index.
 func (g *gen) offer(s scan, b best, i int, mask Register, v VecVirtual) {
 	better := g.where(mask, b.predicate, v, b.value[i])
 	g.take(better, v, b.value[i])

@@ -40,7 +40,7 @@ func tailSignature() *gotypes.Signature {
 
 // tailAdd generates tailAddAVX2, which adds the products of posting-list entries to sums, eight
 // entries at a time. For the last entries of a list, the remaining lanes add 0 to the documents of
-// the following entries. That costs less than a mispredicted branch.
+// the following entries. Adding zeros costs less than a mispredicted branch.
 func (g *gen) tailAdd() {
 	g.Function("tailAddAVX2")
 	g.Attributes(attr.NOSPLIT)

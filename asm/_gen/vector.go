@@ -335,8 +335,8 @@ func (g *gen) window() Mem {
 	return static(g, "window", words[:]...)
 }
 
-// load32s and store32s load and store the lanes that first selects. nil selects all lanes. load32s
-// sets the other lanes to 0.
+// load32s and store32s load and store the lanes that first selects. If first is nil, they access
+// all lanes. load32s sets the other lanes to 0.
 func (g *gen) load32s(m Mem, first Register) VecVirtual {
 	r := g.reg()
 	switch {

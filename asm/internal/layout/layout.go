@@ -5,9 +5,9 @@ package layout
 // Sizes of blocks.
 const (
 	Panel     = 64  // documents in a panel of the assembly kernels
-	RowSums   = 64  // required factor of the number of sums of RowSums in assembly
-	Select    = 32  // required factor of the number of places of Select and Min in assembly
-	ScanBlock = 16  // required factor of the number of scores
+	RowSums   = 64  // RowSums in assembly requires a multiple of this number of sums
+	Select    = 32  // Select and Min in assembly require a multiple of this number of places
+	ScanBlock = 16  // the solver's kernels require a multiple of this number of scores
 	PeakSums  = 192 // number of float32 in twelve AVX-512 registers
 	TailSlack = 8   // number of entries that TailAdd in assembly reads at a time
 )
