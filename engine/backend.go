@@ -37,8 +37,8 @@ type Info struct {
 	Kernels *asm.Kernels // kernels of the instruction set
 	Workers int          // number of goroutines
 	Bytes   int64        // memory of the documents and the back end
-	Head    Head         // head of the CPU back end; zero if a device computes
-	Heads   []Head       // heads that the cost model compared, in order of Terms; nil if a device computes
+	Head    Head         // head of the CPU back end; zero if a device computes c
+	Heads   []Head       // heads that the cost model compared, in order of Terms; nil if a device computes c
 
 	// Recommended rows per call of [Engine.Each] with test documents, number of concurrent calls,
 	// and workers per call. A device needs large batches. The next batch is embedded while the

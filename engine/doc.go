@@ -2,9 +2,9 @@
 //
 // A [kernel.Kernel] is a function of c = 1 - cosine of two embedded documents and of their norms.
 // The unit of computation is a tile of c between a panel of documents and a range of other
-// documents. The inner loops of package asm compute it. The kernel is applied when a tile is read.
-// [Engine] computes values fast in float32. [Reference] computes the same values in float64 by a
-// slow and simple algorithm.
+// documents. The inner loops of package asm compute tiles. The kernel is applied when a tile is
+// read. [Engine] computes values fast in float32. [Reference] computes the same values in float64
+// by a slow and simple algorithm.
 //
 // Package kernel defines kernels, their combinations and their specifications.
 //
@@ -13,9 +13,10 @@
 // The cosine is one of several similarities of two documents that are inner products of unit
 // vectors in a Hilbert space. The χ² and Jensen-Shannon similarities compare histograms term by
 // term. The embedding selects the similarity (sparse.Pairing), for example tf-l1-chi2 or tf-l1-js.
-// With such an embedding c is 1 - similarity, which is again half a squared distance. Its accuracy
-// is the same. Only the inner loops in package asm differ. The kernels chi2 and js are functions of
-// this c. Any other kernel can use it, too: linear:embed=tf-l1-js is the similarity itself.
+// With such an embedding c is 1 - similarity, which is again half a squared distance. Only the
+// inner loops in package asm differ. c has the same accuracy as for cosines. The kernels chi2 and
+// js are functions of this c. Any other kernel can be applied to this c, too: linear:embed=tf-l1-js
+// is the similarity itself.
 //
 // # Accuracy
 //
@@ -28,7 +29,7 @@
 // # Back ends
 //
 // A device.Backend computes c. By default package panel computes c on the CPU. Options.Device can
-// make another back end. The engine applies the kernel to c and stores the result in the same way
+// select another back end. The engine applies the kernel to c and stores the result in the same way
 // for all back ends.
 //
 // Package corpus reads documents. Package sparse embeds documents. Package tiles stores tiles.

@@ -134,8 +134,8 @@ func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, err
 	return e, nil
 }
 
-// allowed returns an error if an engine would exceed the memory limit. The documents are copied
-// afterwards.
+// allowed returns an error if an engine would exceed the memory limit. It is called before the
+// documents are copied.
 func (e *Engine) allowed() error {
 	return compute.Allowed(what, NewBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memory)
 }

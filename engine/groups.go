@@ -59,8 +59,9 @@ func (k *NonDuplicates) drop(pair [2]int32) {
 	}
 }
 
-// settle clears the stored pairs if some pairs didn't fit. It selects all documents that aren't
-// blocked, so each call decides at least the first undecided document.
+// settle does nothing if all pairs fit. Otherwise it selects each document that is neither dropped
+// nor blocked, and clears the stored pairs. Each call decides at least the first undecided
+// document.
 func (k *NonDuplicates) settle() {
 	if !k.full {
 		return

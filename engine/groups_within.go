@@ -149,7 +149,7 @@ func CrossWithin(
 
 // tiled finds pairs within the bound by tiles and calls visit for each pair. Rows are the documents
 // of others, and c is computed in float64. If others is nil, rows are the engine's documents, and c
-// is the tile's value. It is recomputed in float64 if its error could change a comparison with 0 or
+// is the tile's value. c is recomputed in float64 if its error could change a comparison with 0 or
 // with the bound.
 func (s *search) tiled(
 	ctx context.Context, others *sparse.Embedded, visit func(i, j int, c float64) error,

@@ -27,9 +27,9 @@ type Index struct {
 	spare sync.Pool // *[]float32, rows of c
 }
 
-// Match is the index of a document, and c of the document and the query. C is computed in float64
-// from the difference of the vectors, then rounded to float32. A c below 10⁻²⁴ is a rounding error
-// and becomes 0.
+// Match holds the index of a document, and c between this document and the query. C is computed in
+// float64 from the difference of the vectors, then rounded to float32. A c below 10⁻²⁴ is a
+// rounding error and becomes 0.
 type Match struct {
 	Document int
 	C        float32

@@ -29,8 +29,8 @@ type NeighbourOptions struct {
 	Test *sparse.Embedded
 
 	// Min is the minimum value of a neighbour; default none. Near the minimum the kernel is
-	// evaluated in float64, with both c and c / (1 + 10⁻⁹), so that a cosine of 9/10 is accepted
-	// with a minimum of 0.9, although Value may be smaller.
+	// evaluated in float64, with both c and c / (1 + 10⁻⁹). So a cosine of 9/10 is accepted with a
+	// minimum of 0.9. Value may then be slightly smaller than Min.
 	Min *float64
 
 	// Groups assigns a group to each document. Documents of the same group can't be neighbours. For

@@ -32,7 +32,7 @@ type Rectangle struct {
 	readyBytes int64       // memory of one prepared block
 }
 
-// readyRows holds a block's documents, and the form that the back end prepared.
+// readyRows holds a block's documents, and their form prepared by the back end.
 type readyRows struct {
 	from *sparse.Embedded
 	form device.Prepared // nil before the first product
@@ -47,9 +47,9 @@ const rectangleRows = 512
 const sumsAhead = 4
 
 // Rectangle returns the kernel matrix of test documents and the engine's documents. Its first
-// product stores up to keep bytes. A stored row takes a little more than 4·Len bytes. For other
-// rows, documents prepared by the back end are stored, which take about 100 bytes plus 8 bytes per
-// value. The test documents must have the engine's embedder.
+// product stores up to keep bytes. A stored row takes a little more than 4·Len bytes. For the other
+// rows, it stores documents that the back end has prepared. A prepared document takes about 100
+// bytes plus 8 bytes per value. The test documents must have the engine's embedder.
 func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
 	k, err := e.bind(k)
 	if err == nil {

@@ -233,8 +233,8 @@ func (s sum) and(v sum) sum {
 func (s sum) value() float64 { return s.total + s.lost }
 
 // referenceTerms returns the summand f(a, b) of a histogram similarity for a common term, and the
-// summand of twice c = 1 - similarity. Both are nil for the dot product. Neither shares code with
-// the engine.
+// summand of 2c, where c = 1 - similarity. Both functions are nil for the dot product. Neither
+// shares code with the engine.
 func referenceTerms(p sparse.Pairing) (term, share func(a, b float64) float64) {
 	switch p {
 	case sparse.ChiSquare:

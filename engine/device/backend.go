@@ -30,7 +30,8 @@ type Backend interface {
 }
 
 // ErrorC bounds the absolute error of c >= CloseC by 44 float32 roundings, as derived in
-// docs/design.md. If c is below CloseC, it is recomputed in float64. [SlackC] holds for all c.
+// docs/design.md. If c is below CloseC, it is recomputed in float64. [SlackC] bounds the error for
+// all c.
 const (
 	ErrorC = 44 * 0x1p-24 // 2.62e-6
 	CloseC = 0.1
@@ -40,8 +41,8 @@ const (
 // 2⁻¹⁵⁰ for underflow.
 func SlackC(c float64) float64 { return min(ErrorC, ErrorC/CloseC*c) + 0x1p-150 }
 
-// Accelerator is a [Backend] with its own processor and memory. It may run programs. Only large
-// requests reach full speed.
+// Accelerator is a [Backend] with its own processor and memory. It may apply kernels as programs.
+// It reaches full speed only with large requests.
 type Accelerator interface {
 	Backend
 

@@ -59,21 +59,21 @@ type Code struct {
 }
 
 // Table is a function of c in [0, 2], as a piecewise polynomial for asm.Kernels.Piecewise. If Log
-// is set, it holds the logarithm of the function.
+// is set, the table holds the logarithm of the function.
 type Table struct {
 	Rows [][8]float32
 	Bits uint
 	Log  bool
 }
 
-// Program computes a kernel by instructions, from c and the norms of two documents. Functions of a
-// single norm (Norms) are computed once per document. A Program is immutable and may be used
-// concurrently.
+// Program is a sequence of instructions that compute a kernel value from c and the norms of two
+// documents. Attributes, which are functions of a single norm, are computed once per document. A
+// Program is immutable and may be used concurrently.
 type Program struct {
 	Code   []Code
 	Consts []float64
 	Tables []Table
-	Norms  []func(x float64) float64 // attributes of a document with norm x; NaN if the program isn't applicable
+	Norms  []func(x float64) float64 // attributes of a document, from its norm x; NaN if the program isn't applicable
 	Locals int
 
 	// PlainOnly restricts the program to c <= 1, that is to documents without negative values.
@@ -158,8 +158,8 @@ func (p *Program) Validate() error {
 	return nil
 }
 
-// Holds reports whether the program can be applied to x. No attribute may be NaN, and with
-// PlainOnly all values must be nonnegative.
+// Holds reports whether the program can be applied to x. No attribute may be NaN. With PlainOnly
+// all values must be nonnegative.
 func (p *Program) Holds(x *sparse.Embedded) bool {
 	if p.PlainOnly {
 		for _, v := range x.Values {

@@ -11,8 +11,8 @@ type Request struct {
 	// Program is the kernel; nil for c itself. The back end may apply it to c (see Tile.Mapped).
 	Program *Program
 
-	// From holds the documents of the rows, with the embedder of the columns' documents. If From is
-	// nil, the rows are documents of the columns.
+	// From holds the row documents, which have the embedder of the column documents. If From is
+	// nil, the rows are column documents.
 	From *sparse.Embedded
 
 	// Prepared is From as converted by a [Preparer]; nil if not converted.
@@ -24,8 +24,9 @@ type Request struct {
 	// Columns are documents Lo <= j < Hi. Lo is a multiple of Columns.
 	Lo, Hi int
 
-	// Half requests only columns from the diagonal on. Tiles may omit columns before their first
-	// row. Docs must then be documents of the columns, in ascending order, and Lo must be 0.
+	// Half requests only columns from the diagonal on. A tile may omit columns before the document
+	// of its first row. With Half, Docs must be indices of column documents in ascending order, and
+	// Lo must be 0.
 	Half bool
 
 	// LastFirst requests the last rows first. Neighbour lists then fill early, which makes later

@@ -180,9 +180,9 @@ func power(k *kernel) formula {
 	}
 }
 
-// exponential is exp(k₁). It is positive definite if k₁ is conditionally positive definite. With φ
-// of k₁ its cosine is exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) = exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2
-// x2 y2 c2.
+// exponential is exp(k₁). It is positive definite if k₁ is conditionally positive definite. With
+// the feature map φ of k₁, the cosine of exp(k₁) is exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) =
+// exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2 x2 y2 c2.
 func exponential(k *kernel) formula {
 	of := k.parts[0]
 	known := ofParts(k.parts)

@@ -55,15 +55,15 @@ type family struct {
 	embedding sparse.Embedding // default embedding
 	params    []param
 
-	// build returns the formula of a kernel with the parameters v. refuse is called before build.
-	// It returns the index of an invalid parameter and the allowed values, or "". resolve sets the
-	// parameters that depend on the data. It is nil if there are none.
+	// build returns the formula of a kernel with the parameters v. Before build, refuse is called.
+	// refuse returns the index of an invalid parameter and the allowed values, or "". resolve sets
+	// the parameters that depend on the data; nil if no parameter does.
 	build   func(v []float64) formula
 	refuse  func(v []float64) (param int, expected string)
 	resolve func(v []float64, terms int) []float64
 
-	// combine returns the formula of a combination. check is called before combine. It returns the
-	// index of an invalid part and the allowed parts, or "".
+	// combine returns the formula of a combination. Before combine, check is called. check returns
+	// the index of an invalid part and the allowed parts, or "".
 	combine func(k *kernel) formula
 	check   func(parts []*kernel, v []float64) (part int, expected string)
 	single  bool // accepts only one part
@@ -175,8 +175,8 @@ func between(key, summary string, initial, most float64) param {
 	return number(key, summary, initial, tiny, most, allowed)
 }
 
-// leafOf returns k if it is a base kernel, else nil, and the index of the numeric parameter with a
-// key or alias, else -1.
+// leafOf returns k if k is a base kernel, else nil. i is the index of the numeric parameter with
+// the given key or alias, or -1.
 func leafOf(k Kernel, key string) (of *kernel, i int) {
 	if of, _ = k.(*kernel); of == nil || of.own || len(of.parts) > 0 {
 		return nil, -1

@@ -129,7 +129,7 @@ func realPower(v, p float64) float64 {
 	return math.Pow(v, p)
 }
 
-// at is the input of a kernel in an expression. It consists of 1 - cosine and the norm, of the
+// at is the input of a kernel in an expression. It consists of 1 - cosine and the norms of the
 // documents or of their images in a feature space.
 type at struct {
 	e    *expr

@@ -139,7 +139,8 @@ func wholePower(n int) *function {
 	}
 }
 
-// powerOf returns a function that writes v^p, p > 0. Rounding may make v slightly negative.
+// powerOf returns a function that adds v^p, p > 0, to an expression. Rounding may make v slightly
+// negative.
 func powerOf(p float64) func(a at, v ref) ref {
 	n, rest := math.Modf(p)
 	if rest != 0 && p <= table.MaxPower {

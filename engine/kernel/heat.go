@@ -125,8 +125,8 @@ func angleExp(t float64, squared bool) formula {
 	return f
 }
 
-// expError returns a bound on the absolute error of e^-z, given its relative error in float32
-// units.
+// expError returns a bound on the absolute error of e^-z, given the relative error of e^-z in
+// float32 units.
 func expError(z, units float64) float64 {
 	if z > 120 {
 		return underflow

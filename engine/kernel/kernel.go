@@ -157,7 +157,7 @@ func rounded(x, sign float64) float64 {
 	return max(x+sign*max(unit*x, underflow/2), 0)
 }
 
-// Within reports whether got is within [Tolerance] of the reference k.Eval(c, x, y), which is want.
+// Within reports whether got is within [Tolerance] of want, the reference value k.Eval(c, x, y).
 // NaN is never within the tolerance. An infinity is within the tolerance of the same infinity, and
 // of a value that overflows float32 if Tolerance is +Inf. Except for the kernel c, all bounds are
 // at least half a unit in the last place, so that most values pass without evaluating a bound.

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// chunk is the number of columns of a pass. Its intermediate results fit the L1 cache.
+// chunk is the number of columns per pass. The intermediate results of a pass fit in the L1 cache.
 const chunk = 256
 
 // plan assigns registers to the nodes of an expression.

@@ -250,7 +250,7 @@ func (p *parser) call() part {
 	return t
 }
 
-// combine returns a combination of parts. Its specification begins at pos.
+// combine returns a combination of parts. The combination's specification begins at pos.
 func (p *parser) combine(f *family, pos int, parts []part, weights, values []float64) *kernel {
 	if len(parts) > 1 && f.single {
 		p.fail(pos, fmt.Sprintf("%s of %d kernels", f.Name, len(parts)), f.Parts)

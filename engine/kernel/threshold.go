@@ -117,7 +117,7 @@ func biased(bias, sigma float64) formula {
 	deficit := &call{func(c, x, y float64) float64 {
 		p, q := value.f(self(x), x, x), value.f(self(y), y, y)
 		x2, y2 := math.Sqrt(p), math.Sqrt(q)
-		if p == 0 || q == 0 { // the kernel is nonnegative, and its roots rely on that
+		if p == 0 || q == 0 { // a norm in the feature space is 0, so c2 isn't defined
 			return min(c, 1)
 		}
 		if ratio := value.f(c, x, y) / (x2 * y2); !(ratio > 0.5) {

@@ -22,7 +22,7 @@ type Degree struct {
 	deficit *series // series (4) for degree n
 }
 
-// New returns the Degree for n, from [Min] to [Max].
+// New returns the Degree for n, which must be in the range from [Min] to [Max].
 func New(n float64) *Degree {
 	d := &Degree{
 		n:        n,

@@ -33,7 +33,7 @@ type Stats struct {
 	Computed         int64 // number of pairs whose c was computed
 }
 
-// BlockCols is the default number of columns per tile. Larger tiles compute more unneeded values.
+// BlockCols is the default number of columns per tile. Larger tiles contain more unneeded values.
 // Smaller tiles need more lookups. The CPU's posting lists have blocks of the same size, because a
 // tile that begins within a block requires a search in each list.
 const BlockCols = 4096

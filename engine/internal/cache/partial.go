@@ -94,8 +94,8 @@ func (q *request) fetch(ctx context.Context, missing []need) error {
 	return nil
 }
 
-// compute computes the claimed tiles and serves them. It computes tiles of the same block together,
-// up to a panel of rows at a time. After an error it abandons the remaining tiles.
+// compute computes and serves the claimed tiles. It computes tiles of the same block together, up
+// to a panel of rows at a time. After an error it abandons the remaining tiles.
 func (q *request) compute(ctx context.Context, mine []need) error {
 	c := q.c
 	defer q.abandon(mine)

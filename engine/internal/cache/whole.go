@@ -18,7 +18,7 @@ type whole struct {
 	c    []float32 // n×n; nil until first needed
 	have []bool    // computed panels
 
-	building     chan struct{} // holds a token that a caller takes while it builds
+	building     chan struct{} // holds a token, which is taken during a build
 	complete     atomic.Bool
 	bytes        atomic.Int64 // memory of c, and of a matrix that Ready made instead of c
 	hits, misses atomic.Int64
@@ -34,7 +34,7 @@ func newWhole(of *compute.Computer) *whole {
 	return w
 }
 
-// enter waits for the token. leave returns the token.
+// enter waits for the token and takes it. leave puts the token back.
 func (w *whole) enter(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -121,12 +121,12 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	})
 }
 
-// Free reports whether a matrix may take the memory of c, because all of c fits and isn't computed
-// yet.
+// Free reports whether a matrix may take the cache's memory, because all values fit and aren't
+// computed yet.
 func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() }
 
-// Lend reserves the memory of c for a matrix until [Cache.GiveBack] is called. Free must be true.
-// Lend waits for a running Build, and returns false if the memory is already reserved.
+// Lend reserves the cache's memory for a matrix until [Cache.GiveBack] is called. Free must be
+// true. Lend waits for a running Build, and returns false if the memory is already reserved.
 func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
 	w := c.whole
 	if err := w.enter(ctx); err != nil {

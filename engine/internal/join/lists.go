@@ -195,8 +195,9 @@ func (w *worker) row(l *lists, r, first, end int) error {
 }
 
 // Query calls visit once for each distinct document whose c to document i of x may be within the
-// bound. Build must have made all lists in one stripe, for a single set. The bound must be at most
-// the bound of New. x must have the same embedder. Query may be called concurrently.
+// bound. The join must be of a single set, and Build must have made all lists in one stripe. The
+// bound must be at most the bound of New. x must have the same embedder. Query may be called
+// concurrently.
 func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc int)) {
 	one := &side{x: x, distinct: []uint32{uint32(i)}}
 	q := *j

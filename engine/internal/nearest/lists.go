@@ -1,6 +1,6 @@
 // Package nearest selects small values from tiles. [Lists] holds the nearest neighbours of each
 // document. [Search] selects all values within a limit. A kernel of package asm compares the values
-// of a part of a tile with the limits of its rows and columns. Values are keys, which are c or
+// of a part of a tile with the limits of its rows and columns. The compared values are keys: c, or
 // negated kernel values.
 package nearest
 
@@ -40,7 +40,7 @@ func (e entry) key() float32 {
 // lockDocs is the number of documents whose lists share a lock.
 const lockDocs = 64
 
-// Lists holds the up to k neighbours with the smallest offered keys, for each of n documents.
+// Lists holds, for each of n documents, up to k neighbours with the smallest keys.
 type Lists struct {
 	k       int
 	none    entry   // value of unused entries, larger than any valid entry

@@ -32,7 +32,7 @@ type scratch struct {
 	turned       []float32 // transposed tile
 }
 
-// partRows is the number of rows that are scanned with a copy of the column limits.
+// partRows is the maximum number of rows per part of a tile.
 const partRows = 64
 
 var never = float32(math.Inf(-1))

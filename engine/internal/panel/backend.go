@@ -155,7 +155,7 @@ func (b *Backend) takeBack(f *foreign) {
 	}
 }
 
-// split divides documents into head and tail, using memory of f.
+// split divides documents into head and tail. It reuses the memory of f.
 func (b *Backend) split(ctx context.Context, f *foreign, s *side, x *sparse.Embedded, workers int) error {
 	if _, err := device.ByRank(ctx, &f.byRank, &x.CSR, b.layout.rank, workers); err != nil {
 		return err

@@ -13,10 +13,10 @@ import (
 )
 
 // A panel with a single document, such as a text to predict, would be nearly empty, and all columns
-// would be multiplied by it. So for single documents the roles are swapped. The columns are dense
-// panels, stored from the second such request on, and the document is multiplied by them. Only the
-// panel rows for terms of the document are read. Sums have the same terms in the same order, so
-// they are bit-identical to panel.run.
+// would be multiplied by this panel. So for single documents the roles are swapped. The columns are
+// stored as dense panels from the second such request on, and the document is multiplied by these
+// panels. Only the panel rows for terms of the document are read. Sums have the same terms in the
+// same order, so they are bit-identical to panel.run.
 
 // fewest is the maximum number of documents for which a request is computed document by document.
 const fewest = 4

@@ -144,7 +144,8 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 	return bounds
 }
 
-// minLimit is the smallest limit that cut tries. It matters for documents with thousands of values.
+// minLimit is the smallest limit that cut tries. Only documents with thousands of values need so
+// small a limit.
 const minLimit = 0x1p-8
 
 // segments returns the bounds of segments. A new segment starts if a document's sum over the
@@ -203,7 +204,8 @@ func (pair pairing) sums(byRank *sparse.CSR, bounds []int) (most float64) {
 	return most
 }
 
-// additions returns the number of additions in panel.head that the sum of segment s of n enters.
+// additions returns how many additions in panel.head include the sum of segment s, given n
+// segments.
 func additions(s, n int) (count int) {
 	for {
 		size := groupSize(n)

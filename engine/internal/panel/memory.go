@@ -7,8 +7,8 @@ import (
 )
 
 // panelBytes returns the maximum memory of a panel in bytes, for requests whose rows are column
-// documents. Longer documents of other sets need more. A test compares the result with the fields
-// of a panel.
+// documents. Longer documents of another set need more memory. A test compares the result with the
+// fields of a panel.
 func (b *Backend) panelBytes() int64 {
 	width := int64(b.kernels.Panel)
 	tile := 4 * blockDocs * width

@@ -20,7 +20,7 @@ type pairing struct {
 	last  func(
 		index []uint32, first int, limit float32,
 		out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
-	) int // nil if no segment computes c
+	) int // nil if a separate pass converts sums to c
 	terms func(dst, y []float32, x float32) // nil for the dot product, which has its own tail kernels
 
 	// exact returns c of two rows, given their columns and float64 values, by a formula without

@@ -29,9 +29,9 @@ type panel struct {
 	b *Backend
 
 	from      *side       // documents of the panel
-	streaming *side       // documents multiplied by the dense panel; for single documents, their own side
-	docs      []int       // indices into from of the panel's documents, at most Kernels.Panel
-	long      []int       // indices into docs of documents with a long tail
+	streaming *side       // documents that are multiplied by the dense panel
+	docs      []int       // the panel's documents, at most Kernels.Panel, as indices into from
+	long      []int       // documents with a long tail, as indices into docs
 	least     []float32   // smallest tail value of each document in long; see side.minOf
 	dense     []float32   // [Head][Panel], segment by segment
 	visits    []asm.Visit // visits in the current block
@@ -168,7 +168,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 		case half && of > b:
 		case half && of == b && to == post.block:
 			place := p.b.own.place[lo:hi][:len(terms)]
-			for k, t := range terms { // each list contains at least the document
+			for k, t := range terms { // each list contains at least the panel's document
 				begin := first[t] + uint32(place[k])
 				visits[n] = asm.Visit{First: begin, Count: first[t+1] - begin, Scale: values[k], Column: uint32(r)}
 				n++
@@ -412,8 +412,8 @@ func (p *panel) reflect(t *device.Tile) {
 	}
 }
 
-// recompute replaces values of a tile by exact values. It checks ctx, because all values of long
-// documents may have to be recomputed.
+// recompute replaces values of a tile by exact values. It checks ctx regularly, because with long
+// documents it may recompute the whole tile.
 func (p *panel) recompute(ctx context.Context, t *device.Tile, places []uint32) error {
 	own, last := p.b.own, -1
 	var terms []uint32

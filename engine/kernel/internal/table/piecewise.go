@@ -84,8 +84,8 @@ func New(g, log func(c float64) float64) *Piecewise {
 	return t
 }
 
-// newLog returns a table of a logarithm h, with the first hole function for which it is accurate.
-// It returns nil if polynomials don't approximate h.
+// newLog returns a table of a logarithm h. It uses the first of the given Hole functions with which
+// the table is accurate. It returns nil if polynomials don't approximate h.
 func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecewise {
 	t := &Piecewise{Log: true}
 	for _, t.Hole = range holes {
@@ -200,7 +200,7 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	return row, ok
 }
 
-// chunk is the number of values per pass. They fit the L1 cache.
+// chunk is the number of values per pass. The values of a pass fit in the L1 cache.
 const chunk = 1024
 
 var scratch = sync.Pool{New: func() any { return new([chunk]float32) }}
