@@ -195,8 +195,8 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	return d, nil
 }
 
-// shareOut sets α so that the sum over each sign is each. In document order, α is at the upper
-// bound until the sum is reached.
+// shareOut sets α so that the variables of either sign have the sum each. In document order,
+// variables are set to their upper bounds until the sum is reached.
 func (d *dual) shareOut(each float64) {
 	d.fixed = true
 	left := [2]float64{each, each}

@@ -17,7 +17,7 @@
 // working set is over-relaxed, which needs fewer working sets and so fewer rows. Shrinking
 // temporarily leaves out documents whose variables are unlikely to leave their bounds (shrink.go).
 // The binary problems of one-vs-rest and of labels share working sets, rows and passes
-// (multi_smo.go). Each problem is then solved to the end separately.
+// (multi_smo.go). Each problem is then solved separately until it converges.
 //
 // On top of this algorithm, the package implements C-SVC and ν-SVC with multi-class schemes,
 // regression and one-class SVMs ([Train]). It also computes decision values, votes and
@@ -31,10 +31,10 @@
 //
 // # Determinism
 //
-// Every run gives the same bits, because the sequence of operations doesn't depend on timing, on
-// the number of workers or, unless it is very small, on the memory for rows. The sequence depends
-// on whether the matrix is whole (see [Matrix]). Rows are float32. Sums and comparisons use
-// float64.
+// Every run gives the same bits, because the sequence of operations depends neither on timing nor
+// on the number of workers. The sequence depends on whether the matrix is whole (see [Matrix]). It
+// depends on the memory for rows only if this memory is very small. Rows are float32. Sums and
+// comparisons use float64.
 //
 // Sources: Platt (1998); Joachims (1998) for the working set; Keerthi and others (2001); Fan, Chen
 // and Lin, JMLR 6 (2005) for second-order selection; Chang and Lin, ACM TIST 2 (2011) for the

@@ -126,9 +126,9 @@ func (d *dual) refreshMask() {
 }
 
 // settle sets variables within rounding error of a bound to the bound. After a warm start, the sums
-// over the two signs differ by a rounding error. If all other variables are at a bound, a variable
-// keeps this distance from its bound. Without settle, this variable would be free and determine the
-// bias.
+// over the two signs differ by a rounding error. If all other variables are at a bound, one
+// variable remains at the distance of this error from its bound. Without settle, this variable
+// would count as free and determine the bias.
 func (d *dual) settle() {
 	const rounding = 1e-12
 	most := 0.0

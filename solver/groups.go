@@ -8,11 +8,11 @@ import (
 // Groups divides the decision functions of a training run on n documents into independent groups of
 // indices. The functions of a group are trained together. [Train] with Only set to some groups
 // gives the same bits as a full training run, so groups may be trained on different computers.
-// One-vs-one has a group for each pair of non-empty classes. In other schemes, a group has problems
-// that share working sets, within a fixed amount of memory. If thresholds are tuned, there is only
-// one group. Consecutive groups share classes, and therefore rows of the matrix. inMemory states
-// whether the matrix has a method Row (see [Matrix]). Only is ignored. Groups fails if the Training
-// is invalid.
+// One-vs-one has a group for each pair of non-empty classes. In other schemes, a group consists of
+// problems that share working sets and fit in a fixed amount of memory. If thresholds are tuned,
+// there is only one group. Consecutive groups share classes, and therefore rows of the matrix.
+// inMemory states whether the matrix has a method Row (see [Matrix]). Only is ignored. Groups fails
+// if the Training is invalid.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	p, err := t.plan(n, inMemory)
 	if err != nil {

@@ -134,14 +134,14 @@ func (in *inner) move(i, j int, step float64) float64 {
 }
 
 // overRelaxation is the factor of successive over-relaxation for matrices that compute rows on
-// demand. A search with 25,000 documents took 69,403, 47,667, 45,360 and 51,088 steps with the
+// demand. A solver run on 25,000 documents took 69,403, 47,667, 45,360 and 51,088 steps with the
 // factors 1, 1.4, 1.5 and 1.7.
 const overRelaxation = 1.5
 
 // extrapolate lengthens the step from d to the solution of the working set, to overRelaxation times
 // the distance of the minimum along the step, within the bounds. The objective decreases because
 // the factor is below 2. The distance of the minimum is clamped to 1, because a larger distance is
-// rounding error and could keep the search from ending.
+// rounding error and could prevent convergence.
 func (in *inner) extrapolate(d *dual, slots []int32) {
 	var descent, curvature float64
 	longest := math.Inf(1)

@@ -23,7 +23,7 @@ type Options struct {
 	// RowBytes is the maximum memory of all workers for cached rows of the matrix, and for the
 	// scores of problems that share working sets. If too few rows fit, the working set is smaller.
 	// Otherwise RowBytes doesn't change results. Rows that a matrix has in memory are used in place
-	// if a problem's documents consist of few ranges of rows. For a large problem, prefer a large
+	// if a problem's documents form few ranges of rows. For a large problem, prefer a large
 	// RowBytes to a cache of the matrix, because shrinking shortens cached rows. Default: 512 MiB.
 	RowBytes int64
 

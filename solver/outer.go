@@ -34,7 +34,7 @@ type search struct {
 	ends    []extremes // extremes of the scores at the start of the round
 }
 
-// outcome is the final state of a search.
+// outcome is the final state of a solver run.
 type outcome struct {
 	iterations int
 	gap        float64
@@ -205,9 +205,9 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 }
 
 // If rows are computed on demand, working sets are limited to documents with cached rows, as long
-// as the gap of these documents exceeds cachedGap times the gap of all documents. Then the rows of
-// at most prefetchRows violators are computed together. A step with cached rows takes a tenth of
-// the time of computing a row.
+// as the gap of these documents exceeds cachedGap times the gap of all documents. If the gap of
+// these documents is smaller, missing rows of at most prefetchRows violators are first computed
+// together. A step with cached rows takes a tenth of the time of computing a row.
 const (
 	cachedGap    = 0.5
 	prefetchRows = 512

@@ -12,7 +12,7 @@ import (
 )
 
 // Support returns the rows of the matrix that are support vectors of any decision function, in
-// increasing order. Predictions need the kernel values of the object and these rows.
+// increasing order. To predict an object, only its kernel values with these rows are needed.
 func (c *Classifier) Support() []int {
 	var all []int
 	for _, m := range c.Functions {
@@ -264,11 +264,11 @@ func (s *Sums) Result(r int, dst []float64) {
 // Decide returns the class that the scheme predicts from the decision values of an object.
 //
 // In one-vs-one, the class with the most votes wins. A decision function votes for its first class
-// if its value is positive, and for the other class otherwise. Ties are broken by the sum of
-// decision values, negated if the class is the second of the pair, then by the class index. So,
-// unlike in LIBSVM, the class doesn't depend on the order of documents. In one-vs-rest, the class
-// with the largest value wins. For labels, see [Classifier.LabelsOf]. NaN is treated as not
-// positive and is never the largest value.
+// if its value is positive, and for the other class otherwise. Ties are broken by the sum of the
+// class's decision values, which are negated if the class is the second of the pair. Remaining ties
+// are broken by class index. So, unlike in LIBSVM, the class doesn't depend on the order of
+// documents. In one-vs-rest, the class with the largest value wins. For labels, see
+// [Classifier.LabelsOf]. NaN is treated as not positive and is never the largest value.
 func (c *Classifier) Decide(decisions []float64) int {
 	best := 0
 	if c.Scheme != OneVsOne {

@@ -133,8 +133,8 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 	return &fit, err
 }
 
-// heldOut returns out-of-fold decision values. from is the warm start of each fold. A nil from
-// starts at 0.
+// heldOut returns out-of-fold decision values. from is the warm start of each fold. If from is nil,
+// training starts at 0.
 func (p *problem) heldOut(
 	ctx context.Context, s *search, fold []int, folds int, from start, bytes int64,
 ) ([]float64, error) {
@@ -179,7 +179,7 @@ func (p *problem) heldOut(
 const minProbability = 1e-7
 
 // Probabilities sets dst[c] to the probability of class c, given the decision values of an object.
-// In one-vs-one, pairwise probabilities may be inconsistent. They are coupled by the p that
+// In one-vs-one, pairwise probabilities may be inconsistent. They are combined into the p that
 // minimises
 //
 //	Σ_a Σ_{b≠a} (r[b][a]·p[a] - r[a][b]·p[b])²  subject to Σ p = 1,  r[a][b] = P(a | a or b),

@@ -25,7 +25,7 @@ type piece struct{ from, to, n int }
 // A new row replaces a row that the current round doesn't need. Among randomly selected rows, it
 // replaces the row whose document has the smallest violation of the optimality conditions, so rows
 // of documents at a bound are replaced first. LRU replacement would never hit if the rows of all
-// free variables don't fit, because a search returns to the free variables cyclically. The random
+// free variables don't fit, because the solver returns to the free variables cyclically. The random
 // numbers are the same in each run. Results don't depend on which rows are cached.
 type rowStore struct {
 	m       *source
@@ -172,9 +172,9 @@ func (s *rowStore) victim() int32 {
 	return int32(best)
 }
 
-// candidates is the number of slots that victim compares. With 1, 8 and 32 candidates, a search
-// with 25,000 documents and memory for a seventh of their rows computed 151,000, 121,000 and
-// 117,000 rows.
+// candidates is the number of slots that victim compares. With 1, 8 and 32 candidates, a solver run
+// on 25,000 documents, with memory for a seventh of the rows, computed 151,000, 121,000 and 117,000
+// rows.
 const candidates = 16
 
 // pieces returns the runs of the problem's documents in the rows that fetch returns.

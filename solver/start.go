@@ -20,8 +20,8 @@ func startFrom(m *DecisionFunction) start {
 
 // begin sets the variables to a start, clamped to their bounds, and reports whether the start was
 // used. It scales down the variables of the sign with the larger sum, so that Σ yα = 0. If keep is
-// set, only free variables are scaled if that suffices. keep suits solutions for nearly the same
-// documents.
+// set, only free variables are scaled if that suffices. keep suits a start from a solution for
+// nearly the same documents.
 func (d *dual) begin(from start, keep bool) (started bool) {
 	if from == nil || d.fixed {
 		return false

@@ -73,8 +73,8 @@ func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresh
 	}, chosen.labels, nil
 }
 
-// rule is a way to tune thresholds, with the results. fit tunes on all folds except part, or on all
-// folds if part is -1.
+// rule is a way to tune thresholds. It also holds the results. fit tunes on all folds except part,
+// or on all folds if part is -1.
 type rule struct {
 	fit          func(part int) []float64
 	atLeastOne   bool
