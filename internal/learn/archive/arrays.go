@@ -66,9 +66,9 @@ func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) 
 	})
 }
 
-// Offsets describes the offsets of n rows in arrays of total values: the values of row i start at
-// offsets[i] and end before offsets[i+1]. The file stores the row lengths as int64. When writing,
-// nil offsets mean that all rows are empty.
+// Offsets describes the offsets of n rows in arrays whose length is total: the values of row i
+// start at offsets[i] and end before offsets[i+1]. The file stores the row lengths as int64. When
+// writing, nil offsets mean that all rows are empty.
 func (f *File) Offsets(name string, offsets *[]int64, n int, total int64) {
 	from := *offsets
 	f.Part(name, 8, int64(n), func(w *Writer) {

@@ -6,8 +6,8 @@
 //	32 bytes                         the SHA-256 of all preceding bytes
 //
 // A learner describes its file once, for both reading and writing. The Describe function of a
-// [Format] lists the keys of the header and then the arrays, in file order. For each it passes a
-// pointer to a field of the model. For example
+// [Format] lists the keys of the header and then the arrays, in file order. For each key or array,
+// it passes a pointer to a field of the model. For example
 //
 //	var Form = archive.Format[Model]{
 //		Package: "means", Name: "gram means ", Validate: (*Model).Validate,

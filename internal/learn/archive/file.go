@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// File is a model file that is written or read, see [File.Writing]. A Describe function calls its
-// methods in file order. After an error, further calls have no effect.
+// File is a model file that is being written or read, see [File.Writing]. A Describe function calls
+// File's methods in file order. After an error, further calls have no effect.
 type File struct {
 	writing bool
 	written []string                   // encoded keys, as "key":value
@@ -41,8 +41,8 @@ func (f *File) Check(err error) {
 
 func (f *File) fail(format string, args ...any) { f.Check(fmt.Errorf(format, args...)) }
 
-// Key describes a key of the header. value is a pointer to the key's value, which is encoded by
-// encoding/json. When reading, a missing key sets the value to zero.
+// Key describes a key of the header. value is a pointer to the key's value. The file stores the
+// value as encoding/json encodes it. When reading, a missing key sets the value to zero.
 func (f *File) Key(key string, value any) {
 	if f.err != nil {
 		return

@@ -114,7 +114,7 @@ func (f *Format[M]) Size(header []byte) (int64, error) {
 	return file.total, nil
 }
 
-// wrap prefixes err with the package name, if it isn't there already.
+// wrap prefixes err with the package name, unless err already has this prefix.
 func (f *Format[M]) wrap(err error) error {
 	if strings.HasPrefix(err.Error(), f.Package+": ") {
 		return err

@@ -1,5 +1,5 @@
 // Package archivetest tests a model file format: [Check] tests valid and damaged files, [Fuzz]
-// tests arbitrary headers and arrays. A learner's tests call both with trained models.
+// tests arbitrary headers and arrays. A learner's tests call Check and Fuzz with trained models.
 package archivetest
 
 import (
@@ -25,9 +25,9 @@ func Bytes[M any](t testing.TB, form archive.Format[M], m *M) []byte {
 	return b.Bytes()
 }
 
-// Check writes each model and reads it back. The model must be equal to the original, and must be
-// written with the same bytes. Reading must call early. Files with a flipped bit, missing bytes or
-// trailing bytes must be rejected.
+// Check writes each model to a file and reads the file. The result must equal the original, and
+// writing the result must give the same bytes. Reading must call early. Files with a flipped bit,
+// missing bytes or trailing bytes must be rejected.
 func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 	t.Helper()
 	for i, m := range models {
@@ -71,8 +71,9 @@ func damage[M any](t *testing.T, form archive.Format[M], data []byte) {
 }
 
 // Fuzz checks that reading files with arbitrary headers and arrays and a correct checksum doesn't
-// panic. Arrays are truncated or padded to the length in the header. Errors must wrap ErrDamaged. A
-// model that is read must be usable, and must keep its bytes when it is written and read again.
+// panic. Arrays are truncated or padded to the length in the header. Errors must wrap ErrDamaged.
+// If a file can be read, use is called with the model. Writing the model, reading that file and
+// writing the result must give the same bytes.
 func Fuzz[M any](f *testing.F, form archive.Format[M], use func(*testing.T, *M), models ...*M) {
 	for _, m := range models {
 		lines := bytes.SplitN(Bytes(f, form, m), []byte("\n"), 3)
