@@ -47,15 +47,15 @@ type Do struct {
 }
 
 const (
-	block = 128
-	strip = 8
-	bar   = 64
+	block = 128 // rows that Cholesky factorises at a time
+	strip = 8   // rows that are eliminated at a time within a block
+	bar   = 64  // rows per task of a product
 )
 
 // Cholesky replaces a symmetric matrix A by its upper triangular factor T, A = TᵀT, and returns the
 // indices of the rows that it keeps. It drops row and column i if eliminating the previous rows
-// reduces A[i][i] to at most least times its initial value, as for duplicates. It reads only the
-// upper triangle, and takes N³/6 multiply-adds.
+// reduces A[i][i] to at most the fraction least of its initial value. This happens for duplicates.
+// It reads only the upper triangle, and takes N³/6 multiply-adds.
 func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {
@@ -106,7 +106,7 @@ func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int
 }
 
 // eliminate computes rows b0 <= k < b1 of the factor in columns lo to hi. The first call is for the
-// diagonal block. In this call least holds the bounds that pivots must exceed, and rows with
+// diagonal block. In the first call, least holds the bounds that pivots must exceed. Rows with
 // smaller pivots are dropped, that is, set to 0. In later calls least is nil.
 func (s *Square) eliminate(do Do, b0, b1, lo, hi int, least []float64) {
 	var by [block * strip]float64
@@ -131,9 +131,9 @@ func (s *Square) eliminate(do Do, b0, b1, lo, hi int, least []float64) {
 				}
 			}
 			first, scale := lo, 0.0
-			if least != nil { // rows that Cholesky factorises at a time
-				first = k + 1 // rows that are eliminated at a time within a block
-			} // rows per task of a product
+			if least != nil {
+				first = k + 1
+			}
 			if row[k] > 0 {
 				scale = 1 / row[k]
 			}
@@ -188,8 +188,8 @@ func (s *Square) Ridge(ctx context.Context, do Do, gamma float64) (*Square, erro
 	err := run.Tasks(ctx, do.Workers, len(pieces), func(_ context.Context, _, task int) error {
 		v0, i0 := pieces[task].v, pieces[task].i
 		v1, i1 := min(v0+bar, s.N), min(i0+block, s.N)
-		// in the first block the lower triangle ends at the diagonal, so corner pads its rows with
-		// zeros
+		// in the first block the lower triangle ends at the diagonal, so corner holds its rows,
+		// padded with zeros
 		corner, by := make([]float64, block*block), make([]float64, block*bar)
 		for k0 := i0; k0 < s.N; k0 += block {
 			k1 := min(k0+block, s.N)
@@ -282,7 +282,8 @@ func (s *Square) Times(ctx context.Context, do Do, x []float64, transposed bool)
 	})
 }
 
-// solve splits the vectors between workers, which call some concurrently.
+// solve splits the vectors in b between workers. Workers call some concurrently, each on its
+// vectors.
 func (s *Square) solve(ctx context.Context, do Do, b []float64, some func(b []float64, count int)) error {
 	if s.N == 0 {
 		return nil
