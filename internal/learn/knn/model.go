@@ -89,7 +89,7 @@ type Options = task.Options
 type Model struct {
 	archive.Origin
 	Settings  Settings
-	Documents *sparse.CSR   // training documents: with independent labels all documents, else those with a class
+	Documents *sparse.CSR   // training documents: all for independent labels, else only documents with a class
 	Labels    sparse.Labels // classes of Documents
 }
 

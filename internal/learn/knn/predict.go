@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vote sets the classes of document i by the votes of its neighbours, which are in list. fallback
-// is the class if there are no votes.
+// vote sets the classes of document i by the votes of its neighbours. list holds the neighbours.
+// fallback is the class if there are no votes.
 func vote(
 	p *model.Prediction, i int, s *Settings, list []engine.Neighbour, labels sparse.Labels, classes, fallback int,
 ) {
