@@ -1,3 +1,4 @@
-// Package landmark trains kernel classifiers that use the kernel values with only a subset of the
-// documents, the landmarks, so that training scales to a million documents on one computer.
+// Package landmark trains kernel classifiers on up to a million documents on one computer. A
+// decision function is a weighted sum of kernel values with a subset of the documents, the
+// landmarks.
 package landmark

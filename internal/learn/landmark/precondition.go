@@ -10,7 +10,8 @@ import (
 )
 
 // preconditioner holds, for each C, the Cholesky factor A of I + C w n/m TTᵀ. This matrix is the
-// Hessian with respect to u if KₙₘᵀDKₙₘ = w n/m Kₘₘ².
+// Hessian with respect to u if KₙₘᵀDKₙₘ = w n/m Kₘₘ². w is the largest mean ℓ” of the columns with
+// this C.
 type preconditioner struct {
 	t       *training
 	factors []*dense.Square
@@ -47,8 +48,8 @@ func (p *preconditioner) suit(ctx context.Context, columns []*column) error {
 	return nil
 }
 
-// each calls f for the factor of each C, with the concatenated vectors of the columns with this C.
-// It returns the vectors after f has changed them.
+// each calls f once per C, with the factor for this C and the concatenated vectors of its columns.
+// f changes the vectors in place. each returns the changed vectors.
 func (p *preconditioner) each(
 	ctx context.Context, columns []*column, r [][]float64, f func(a *dense.Square, b []float64) error,
 ) (out [][]float64, err error) {

@@ -21,10 +21,10 @@ import (
 // PassRows is the number of documents per block. Sums of blocks are added in order.
 const PassRows = 512
 
-// Request describes the sums of a pass over the documents that another process computes. K is the
-// n×m matrix of kernel values between documents and landmarks, plus 1. A gradient needs Kᵀℓ'(K At).
-// A step needs Kᵀ(ℓ”(K At) ∘ K Step), with ℓ” replaced by 1 if At is empty. Losses are multiplied
-// by the documents' weights.
+// Request describes sums over the documents that another process computes in one pass. K is the n×m
+// matrix of kernel values between documents and landmarks, plus 1. A gradient needs Kᵀℓ'(K At). A
+// step needs Kᵀ(ℓ”(K At) ∘ K Step), with ℓ” replaced by 1 if At is empty. Losses are multiplied by
+// the documents' weights.
 type Request struct {
 	Rows      int       `json:"rows"`              // number of training documents
 	Landmarks []int     `json:"landmarks"`         // indices of documents
@@ -225,7 +225,7 @@ func columnsOf(v []float64, m int) *mat.Dense {
 	return d
 }
 
-// request sets the landmarks and the vectors of q.
+// request sets q.Rows, q.Landmarks and the vectors, q.At or q.Step. It returns q.
 func (t *training) request(q *Request, alpha []float64) *Request {
 	q.Rows = len(t.rows)
 	for _, at := range t.chosen {

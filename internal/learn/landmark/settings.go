@@ -68,8 +68,8 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// Options are the options of training and predictions. They don't affect the results. The zero
-// value works.
+// Options are the options of training and predictions. They don't affect the results, except that
+// ISA affects rounding. The zero value works.
 type Options struct {
 	ISA         string // instruction set; default the fastest
 	Workers     int    // number of goroutines; default one per CPU

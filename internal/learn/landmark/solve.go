@@ -28,9 +28,9 @@ type column struct {
 	slope      float64   // derivative along step at from; negative
 }
 
-// The inner iterations of a Newton step end at the relative gradient norm forcing, or after
-// stepPasses passes. A step is halved, but not below minOfStep/2, while the objective decreases by
-// less than enough times the predicted decrease.
+// The inner iterations of a Newton step end when the relative gradient norm is at most forcing, or
+// after stepPasses passes. A step is halved while the objective decreases by less than enough times
+// the predicted decrease. Steps aren't halved below minOfStep/2.
 const (
 	forcing    = 0.1
 	stepPasses = 15
@@ -74,9 +74,9 @@ func (t *training) searches(ctx context.Context, all []*column) error {
 	return nil
 }
 
-// search takes Newton steps for all columns together until the gradient and the gap of each column
-// are within the tolerance, or until no passes are left. The last pass evaluates the final columns,
-// after undoing steps that are too long. The squared loss needs one step.
+// search takes Newton steps for all columns together. It ends when the gradient and the gap of each
+// column are within the tolerance, or when no passes are left. The last pass evaluates the final
+// columns, after undoing steps that are too long. The squared loss needs one step.
 func (t *training) search(ctx context.Context, columns []*column) error {
 	var weights []float32 // ℓ'' of each document and column
 	if t.s.Loss != Square {
@@ -178,7 +178,7 @@ func (t *training) weight(row int) float64 {
 }
 
 // losses replaces w of a row by ℓ', adds ℓ and ℓ” to figures, and calls weigh with ℓ” for each
-// class. All are multiplied by the row's weight.
+// class. ℓ, ℓ' and ℓ” are multiplied by the row's weight.
 func (t *training) losses(classes []int, row int, w, figures []float64, weigh func(i int, second float64)) {
 	s := t.weight(row)
 	for i, class := range classes {

@@ -134,8 +134,8 @@ func (o Options) do() (dense.Do, error) {
 	return do, err
 }
 
-// machines returns the number of binary classifiers to train: one for two classes, because the
-// second is the negated first, otherwise one per class.
+// machines returns the number of binary classifiers to train. It is the number of classes, but 1
+// for two classes, because the second classifier is the negated first.
 func (t *training) machines() int {
 	if len(t.c.Classes) == 2 && t.s.Scheme != solver.Labels {
 		return 1
