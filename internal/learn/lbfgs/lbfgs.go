@@ -63,10 +63,10 @@ const (
 	maxFailed = 3
 )
 
-// Minimise minimises f by L-BFGS, starting from w, which it overwrites. The line search shortens a
-// step to the minimum of a parabola, but to between 0.1 and 0.5 times its length, until the value
-// decreases enough. Steps with too little curvature aren't stored, so that every direction is a
-// descent direction, even if f isn't convex.
+// Minimise minimises f by L-BFGS, starting from w, which it overwrites. Until the value decreases
+// enough, the line search shortens the step to the minimum of a parabola, limited to between 0.1
+// and 0.5 times the previous length. Steps with too little curvature aren't stored, so that every
+// direction is a descent direction, even if f isn't convex.
 //
 // Source: Nocedal and Wright, Numerical Optimization, 2006, algorithms 7.4 and 7.5.
 func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Minimum, error) {
