@@ -50,7 +50,7 @@ func newProblem(ctx context.Context, docs *sparse.CSR, rows []int, f *sparse.Emb
 	values := int64(0)
 	for at, i := range rows {
 		p.begin[at] = values
-		values += max(docs.Offsets[i+1]-docs.Offsets[i], 1) + int64(f.Filled()) // at least 1 entry
+		values += max(docs.Offsets[i+1]-docs.Offsets[i], 1) + int64(f.Filled()) // at least 1 entry per document
 	}
 	p.entries = make([]entry, values)
 	return p, run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, _, part int) error {

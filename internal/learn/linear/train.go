@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Train trains a model. It also fails if a document's squared norm is too large. For other errors,
-// see package task.
+// Train trains a model. It fails if a document's squared norm is too large. For other errors, see
+// package task.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {
