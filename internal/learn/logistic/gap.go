@@ -7,10 +7,10 @@ import (
 	"github.com/gramengine/gram/internal/learn/lbfgs"
 )
 
-// bound raises dual, a lower bound on F, to the dual objective at a point near the last pass, if
-// this value is larger. The pass has stored the coefficients cᵢ = -sᵢyᵢpᵢ, where pᵢ = 1/(1 +
-// e^(yᵢf(xᵢ))) and sᵢ is the weight of document i's loss. bound takes half a pass and overwrites
-// the coefficients.
+// bound computes the dual objective at a point near the point of the last pass. If this objective
+// is larger than dual, a lower bound on F, bound sets dual to the objective. The pass has stored
+// the coefficients cᵢ = -sᵢyᵢpᵢ, where pᵢ = 1/(1 + e^(yᵢf(xᵢ))) and sᵢ is the weight of document
+// i's loss. bound takes half a pass and overwrites the coefficients.
 //
 // For all p in [0, 1] and all margins m, log(1 + e^-m) ≥ H(p) - pm with the entropy H(p) = -p log p
 // - (1-p) log(1-p). Summing over documents and minimising the right side over w,

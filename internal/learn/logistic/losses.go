@@ -31,7 +31,8 @@ func (o *Losses) Price(i int) float64 {
 	return s * o.Weight(i)
 }
 
-// Sides returns the sum of the document weights of negative documents and of positive documents.
+// Sides returns the sums of the document weights over negative documents and over positive
+// documents.
 func (o *Losses) Sides() (sum [2]float64) {
 	for i, is := range o.Positive {
 		if is {
@@ -83,8 +84,8 @@ func (o *Losses) Reference(ctx context.Context) (float64, error) {
 }
 
 // Bias returns the bias of a constant classifier, for documents that are all positive or all
-// negative. By Laplace's rule of succession, P(correct answer) = (n+1)/(n+2). For other documents
-// ok is false.
+// negative. By Laplace's rule of succession, P(correct answer) = (n+1)/(n+2). If there are positive
+// and negative documents, ok is false.
 func Bias(positive []bool) (bias float64, ok bool) {
 	count := 0
 	for _, is := range positive {
