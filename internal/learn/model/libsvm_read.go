@@ -24,8 +24,8 @@ import (
 // index 0, see Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support
 // vectors. It is open: indices that no support vector has only contribute to the norms of
 // documents, as in LIBSVM. With a precomputed kernel, support vectors have no values, and
-// SupportDoc has the indices of their documents. Values are rounded to float32, but not
-// coefficients. The line prob_density_marks, which newer versions write, is ignored.
+// SupportDoc has the indices of their documents. Values, but not coefficients, are rounded to
+// float32. The line prob_density_marks, which newer versions write, is ignored.
 //
 // Memory is proportional to the bytes read. ReadLIBSVM returns a *[SyntaxError] for the first
 // invalid line, errors of r, or ctx.Err() within a second after ctx is done.
@@ -249,9 +249,10 @@ func sum[T int | float64](values []T) (sum T) {
 	return sum
 }
 
-// vectors reads the lines after SV. A line has a column of LIBSVM's sv_coef, the coefficients of a
-// support vector, and then the support vector's values. For a support vector of class i, row r of
-// sv_coef is for the binary classifier of i and class r, or r+1 if r >= i.
+// vectors reads the lines after SV. A line has the coefficients of a support vector, which are a
+// column of LIBSVM's sv_coef, and then the support vector's values. For a support vector of class
+// i, row r of sv_coef is for the binary classifier of classes i and r if r < i, else of classes i
+// and r+1.
 func (l *libsvmReader) vectors() error {
 	m := l.m
 	m.Support, m.SupportClass = &sparse.CSR{Offsets: []int64{0}}, []int32{}

@@ -54,7 +54,7 @@ type Model struct {
 	TargetMean *float64            // mean of the training targets of a regression; nil if unknown
 	Embedder   *sparse.Embedder    // fitted embedding: terms, document frequencies, weights
 
-	// Classifier holds the binary classifiers. Their Support fields are row indices of
+	// Classifier holds the binary classifiers. Their Support fields hold row indices into
 	// Model.Support. Types without classes have one classifier, in a OneVsRest scheme of one class.
 	// Files don't store the state for warm starts.
 	Classifier solver.Classifier

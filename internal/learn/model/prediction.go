@@ -19,7 +19,7 @@ type Prediction struct {
 	Rejected []bool
 
 	// Nearest is the largest kernel value with a training document. Rank is the relative rank of
-	// this value among those of training documents, see learn.Novelty. Both are nil unless
-	// requested.
+	// this value among the corresponding values of training documents, see learn.Novelty. Nearest
+	// and Rank are nil unless requested.
 	Nearest, Rank []float64
 }
