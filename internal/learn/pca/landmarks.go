@@ -25,7 +25,7 @@ const (
 	bar      = 64  // number of rows of S per task
 )
 
-// atOnce returns the number of vectors per call that solves systems with a triangular factor of m
+// atOnce returns the number of vectors to solve for in one call, with a triangular factor of m
 // rows. A call takes up to 10¹⁰ multiply-adds, half a second on one core, so that ctx is checked
 // often enough.
 func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), passRows) }
@@ -39,7 +39,7 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 // rows' mean φ̄, a document t, in docs or not, has coordinates zᵢ(t) = uᵢᵀ (T⁻ᵀ k(z, t) - φ̄), see
 // [Components.Project].
 //
-// Up to rounding, λᵢ is at most the exact eigenvalue, and at least the exact eigenvalue minus
+// Up to rounding, λᵢ is at most the exact eigenvalue. λᵢ is at least the exact eigenvalue minus
 // Residual = Σ_x k(x, x) - k̃(x, x), because P (K - K̃) P is positive semidefinite and its trace is
 // at most Residual. Landmarks that depend linearly on previous landmarks are dropped. If all
 // documents are landmarks, Residual is at most 10⁻⁵ of Σ k(x, x). Total is Σλ + Residual, which

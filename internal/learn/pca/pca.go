@@ -37,8 +37,8 @@ type Options struct {
 	MemoryBytes int64   // limit on memory in addition to documents and engine; 0 for none
 	Seed        uint64  // seed of the first block of vectors
 
-	// Progress, if not nil, is called after each product with the number of basis vectors, its
-	// maximum, and the largest relative residual, or NaN if that is unknown.
+	// Progress, if not nil, is called after each product. vectors is the number of basis vectors,
+	// most is its maximum, and worst is the largest relative residual, or NaN if unknown.
 	Progress func(vectors, most int, worst float64)
 
 	// Passed, if not nil, is called by FitLandmarks with the number of documents done and in total.
@@ -91,7 +91,7 @@ func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	return run.AddBytes(least, pass), run.AddBytes(most, pass)
 }
 
-// MinBytes returns an upper bound on the first result of Bytes. It doesn't require an engine.
+// MinBytes returns an upper bound on the minimum that Bytes returns. It doesn't require an engine.
 // Negative numbers are treated as 0.
 func MinBytes(documents, workers int, opt Options) int64 {
 	documents, workers = max(documents, 0), max(workers, 0)
@@ -101,7 +101,7 @@ func MinBytes(documents, workers int, opt Options) int64 {
 	}
 	o.Vectors = 2 * o.K
 	sums := int64(workers+1) * 8 * int64(documents) * int64(o.Block+1)
-	return run.AddBytes(spectrum.LanczosBytes(documents, o), sums+int64(workers)<<20) // 1 MiB each for kernel values
+	return run.AddBytes(spectrum.LanczosBytes(documents, o), sums+int64(workers)<<20) // 1 MiB per worker for kernel values
 }
 
 // Fit finds the leading components of an engine's documents x. It drops components with eigenvalues
@@ -223,8 +223,8 @@ func (c *Components) Coordinates() *mat.Dense {
 }
 
 // Project returns the coordinates of other documents, one row each. eng must be the engine of Fit
-// or FitLandmarks, and test must be embedded by the embedder of its documents. The coordinates of a
-// document don't depend on other documents. Project may be called concurrently.
+// or FitLandmarks, and test must be embedded by the embedder of the engine's documents. The
+// coordinates of a document don't depend on other documents. Project may be called concurrently.
 func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *sparse.Embedded) (*mat.Dense, error) {
 	z := &mat.Dense{}
 	if test.Rows() == 0 {
