@@ -19,8 +19,8 @@ type Regression struct {
 	MAE  Figure `json:"mae"`  // mean absolute error, Σ|v-y| / n
 	RMSE Figure `json:"rmse"` // root mean squared error, √(Σ(v-y)² / n)
 
-	// Mean holds the figures of a baseline whose estimate is always the mean of the training
-	// targets; nil if this mean is unknown.
+	// Mean holds the figures of a baseline that always estimates the mean of the training targets;
+	// nil if this mean is unknown.
 	Mean *Means `json:"training_mean,omitempty"`
 
 	Worst  []Estimate `json:"-"` // up to 20 estimates with the largest errors, in descending order
@@ -71,7 +71,7 @@ func Targets(truth *corpus.Corpus, n int) ([]float64, error) {
 
 // Numbers scores the estimates of a regression against labels, which must be numbers. It skips
 // documents without exactly one label. means, if not nil, holds the mean of the training targets
-// for each document, which differs between folds.
+// for each document. The mean differs between folds.
 func Numbers(values, means []float64, truth *corpus.Corpus) (*Score, error) {
 	all, err := Targets(truth, len(values))
 	if err != nil {

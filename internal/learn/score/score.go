@@ -20,8 +20,9 @@ type Score struct {
 	// classes of the documents.
 	Classes []ClassScore
 
-	// Confusion[t][p] is the number of documents of class t with predicted class p, which is a
-	// class of the model. Confusion is nil for independent labels.
+	// Confusion[t][p] is the number of documents of class t with predicted class p. Only the
+	// model's classes can be predicted, so p is less than the number of these classes. Confusion is
+	// nil for independent labels.
 	Confusion [][]int
 
 	MicroF1 float64 // 2·ΣTruePositives / Σ(Documents + Predicted) over classes; Accuracy if documents have one class
@@ -64,7 +65,7 @@ type ClassScore struct {
 	Name          string `json:"class"`
 	Documents     int    `json:"documents"` // number of documents of the class
 	Predicted     int    `json:"predicted"` // number of documents for which the class is predicted
-	TruePositives int    `json:"right"`     // number of documents of the class for which it is predicted
+	TruePositives int    `json:"right"`     // number of correct predictions of the class
 
 	Precision float64 `json:"precision"` // TruePositives/Predicted, 0 if Predicted is 0
 	Recall    float64 `json:"recall"`    // TruePositives/Documents, 0 if Documents is 0
@@ -179,7 +180,7 @@ func (t *tally) labels(predicted [][]int) {
 }
 
 // add counts a document, given its true and its predicted classes. It returns the number of wrong
-// decisions, which is the number of classes in exactly one of the lists.
+// decisions: one for each class in only own or only given.
 func (t *tally) add(own, given []int) (wrong int) {
 	both := 0
 	for _, c := range given {
