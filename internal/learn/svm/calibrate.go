@@ -20,8 +20,8 @@ var calibrationRuns = tune.Division{Folds: calibrationFolds, Runs: true}
 const thresholdFolds = 3
 
 // calibrate fits sigmoids of trained binary classifiers to held-out decision values. It takes these
-// values from known, or else computes them on the same matrix. It tunes the rejection threshold
-// that s requests, and returns the calibration of the held-out probabilities.
+// values from known or, if known has none, computes them on matrix m. It tunes the rejection
+// threshold that s requests, and returns the calibration of the held-out probabilities.
 //
 // A fold has consecutive documents of each class in corpus order. Related documents, such as the
 // messages of a thread or a week, are then mostly held out together.
@@ -93,8 +93,8 @@ func (p *Problem) calibrates(s *Settings) bool {
 }
 
 // Calibrates reports whether probabilities of a training run on corpus c can be calibrated, see
-// [Problem.Train]. It needs two documents of each of two classes or, for independent labels, two
-// documents with the same first label.
+// [Problem.Train]. Calibration needs two documents of each of two classes or, for independent
+// labels, two documents with the same first label.
 func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 	s, documents := &Settings{Type: model.CSVC, Scheme: scheme}, c.Documents.Rows()
 	count, labelled, several := map[int32]int{}, 0, 0
@@ -112,8 +112,8 @@ func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 		(several > 1 || several > 0 && s.Scheme == solver.Labels)
 }
 
-// ways lists the calibration methods: coupled sigmoids of the binary classifiers, without or with a
-// temperature of the probabilities or of the log odds.
+// ways lists the calibration methods. All of them couple the sigmoids of the binary classifiers.
+// The second adds a temperature of the probabilities, and the third a temperature of the log odds.
 var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
 // calibration selects a calibration method by log loss. It returns the method's index in ways, and
@@ -216,8 +216,8 @@ func (f *folded) temper(c *solver.Classifier, decisions [][]float64, without, wa
 	return err
 }
 
-// signs yields, for each binary classifier m, a function that returns 1 for documents of its
-// positive class, -1 for documents of its negative class, and 0 for other documents.
+// signs yields a function for each binary classifier m. The function returns 1 for documents of the
+// positive class, -1 for documents of the negative class, and 0 for other documents.
 func (f *folded) signs(scheme solver.Scheme, classes int) func(func(m int, of func(i int) int) bool) {
 	return func(yield func(m int, of func(i int) int) bool) {
 		if scheme == solver.OneVsOne {

@@ -34,8 +34,8 @@ func (s *Settings) Measure() tune.Measure {
 // If the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c,
 // each computed once. Each problem of a kernel and a fold is solved for all C on the same rows.
 // Each C warm-starts from the solution for the previous C. Kernels that differ in one number are
-// evaluated in order, widest first, and warm-start from the previous solutions. Results equal a
-// separate evaluation of each candidate, up to the tolerance.
+// evaluated in order, widest first, and warm-start from the previous solutions. Up to the
+// tolerance, results are the same as from a separate evaluation of each candidate.
 type Evaluator struct {
 	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	tune.Division
@@ -184,8 +184,8 @@ type work struct {
 // keeper receives the outcomes of a kernel, one per cell (values of C, nu and epsilon).
 type keeper func(f *folded, kernel int, out []*outcome) error
 
-// run validates kernels of the problem's embedding, which must be resolved and in the order of
-// inPath, and passes the outcomes of each kernel to keep.
+// run validates kernels with the problem's embedding, and passes the outcomes of each kernel to
+// keep. The kernels must be resolved and in the order of inPath.
 func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) (err error) {
 	if byFold(p.Embedding()) && !p.apart {
 		return w.apart(ctx, p, kernels, keep)

@@ -81,7 +81,7 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 		slices.SortStableFunc(f.order, func(a, b int) int {
 			da, db := p.corpus.order[a], p.corpus.order[b]
 			switch {
-			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // the other folds are then two ranges of a row
+			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // documents of other folds are then two ranges of a row
 				return part[da] - part[db]
 			case f.labels != nil && f.labels[a] != f.labels[b]:
 				return a - b // the problem's order is by class, unlabelled documents last

@@ -26,8 +26,8 @@ const (
 	// positions of rows take another 60 bytes.
 	documentBytes = 256
 
-	// A worker's buffer for rows from which it drops columns has gatherRows rows, or gatherLeast
-	// bytes if that is more.
+	// Each worker has a buffer for rows from which columns are dropped. The buffer has gatherRows
+	// rows, or gatherLeast bytes if that is more.
 	gatherRows, gatherLeast = 64, 4 << 20
 
 	// smallRows is the memory for rows if the whole matrix is cached: enough for the working sets
@@ -84,7 +84,7 @@ type sizes struct {
 	making int64 // maximum memory before the engine exists
 	apart  int64 // additional memory while folds have their own problems; 0 if folds share the problem
 
-	supervised bool // the embedding learns from labels, so thresholds and calibrations need problems of folds, too
+	supervised bool // the embedding learns from labels, so thresholds and calibrations need a problem per fold, too
 }
 
 // sizes returns upper bounds for a problem with the given numbers of documents and values. embedder
@@ -216,8 +216,8 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 
 // plan divides the remaining memory between tiles and rows. A matrix that fits is stored whole,
 // except for a single large problem. Otherwise rows and tiles get half of the memory each. Rows get
-// more if the tasks need more, and all memory if only one problem is solved, because tiles are then
-// read only once.
+// more than half if the tasks need more. If only one problem is solved, rows get all memory,
+// because tiles are then read only once.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	z := &p.bound
 	z.engine = e.Info().Bytes

@@ -45,8 +45,8 @@ type Options struct {
 	// trainings, validations and searches, and computes each dot product once.
 	Once bool
 
-	// Unnamed means that the user may not have chosen the kernel. Reports then don't warn that the
-	// kernel may not be positive definite.
+	// Unnamed means that the kernel may have been chosen automatically. Reports then don't warn
+	// that the kernel may not be positive definite.
 	Unnamed bool
 
 	// Progress is called at least once a second, never concurrently. If it panics, the work ends

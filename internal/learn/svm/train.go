@@ -50,8 +50,8 @@ type Settings struct {
 	steps int // maximum number of steps per problem; 0 = the solver's default
 }
 
-// Shrinking is the parameter shrinking, like LIBSVM's -h. The zero value, formatted as 1, enables
-// it.
+// Shrinking is the parameter shrinking, like LIBSVM's -h. The zero value enables shrinking and is
+// formatted as 1.
 type Shrinking int
 
 // String implements fmt.Stringer.
@@ -109,8 +109,8 @@ func (s Settings) Resolve() (Settings, error) {
 // Unless labels are independent, a [solver.Temperature] of the probabilities or of the log odds is
 // added if it reduces the log loss. For this comparison it is fitted on four folds and tested on
 // the fifth. With fewer than two documents in each of two classes, or more than 2²⁷ decision
-// values, sigmoids are fitted as if Calibrated were false. This fails if the embedding learns from
-// labels.
+// values, sigmoids are fitted as if Calibrated were false. If the embedding learns from labels,
+// Train fails instead.
 //
 // Reject tunes a threshold of the largest probability on the same folds; see tuneRejection.
 //
