@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Points are training documents stored by rows and by columns, so that passes by rows and by
-// columns are both gathers. Columns are the terms that occur in the documents, in order of
+// Points are training documents stored by rows and by columns. So passes by rows and passes by
+// columns are gathers. Columns are the terms that occur in the documents. They are sorted by
 // decreasing document frequency, so that the most used weights are adjacent.
 type Points struct {
 	Rows    *sparse.CSR // columns are indices into Terms
