@@ -61,10 +61,10 @@ type Candidates struct {
 	// also compares the best settings on each tokenizer. If Final is 0, there is no last round.
 	Final, Folds int
 
-	// MinC selects the smallest C that isn't worse than the best by more than the standard error of
-	// the difference or half the standard error of the score, whichever is smaller. A round then
-	// keeps its first candidate unless another candidate is better by a quarter of the score's
-	// standard error, or by half of it if tokenizers differ.
+	// MinC selects the smallest C that isn't much worse than the best. The limit is the standard
+	// error of the difference or half the standard error of the score, whichever is smaller. A
+	// round then keeps its first candidate unless another candidate is better by a quarter of the
+	// score's standard error, or by half of it if tokenizers differ.
 	MinC bool
 
 	LowMemory bool // store the documents of only one tokenizer at a time

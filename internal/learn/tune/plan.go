@@ -136,9 +136,9 @@ func (g *Candidates) kept(best []Candidate, n int) []Candidate {
 	return kept
 }
 
-// on returns the best candidate, but with tokenizer cut. If one of the two tokenizers has its own
-// kernels, the result is the best candidate that was tried with cut, or else a candidate with cut's
-// first kernel.
+// on returns the best candidate, but with tokenizer cut. If cut or the best candidate's tokenizer
+// has its own kernels, on returns the best candidate that was tried with cut. If there is no such
+// candidate, it uses cut's first kernel.
 func (g *Candidates) on(best []Candidate, cut int) Candidate {
 	q := best[0]
 	if g.Own[cut] == nil && g.Own[q.Terms] == nil {
@@ -227,7 +227,7 @@ func (h *choosing) least() int {
 
 // planned returns the candidates that a round compares, and its sample size, which is at least the
 // previous size. If the smallest sample is too much work for all candidates, the round keeps the
-// first candidate, and each further candidate that fits into the work limit. If Final is set, all
+// first candidate and each further candidate that fits into the work limit. If Final is set, all
 // candidates are kept.
 func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))

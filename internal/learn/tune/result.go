@@ -81,7 +81,7 @@ type Result struct {
 	Score  *score.Score
 	ByFold []*score.Score // one score per fold; an evaluator may omit ByFold
 
-	Elapsed time.Duration // time for all folds; on shared tiles, total worker time for its problems
+	Elapsed time.Duration // time for all folds; on shared tiles, total worker time for the candidate's problems
 
 	Unfinished int // number of binary classifiers whose training stopped before it converged
 

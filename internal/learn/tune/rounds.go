@@ -226,7 +226,8 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 // lowestC and highestC bound values of C outside the list, in units of Candidates.Unit.
 const lowestC, highestC = 1e-3, 1e4
 
-// stepC rounds c to the sequence 0.1, 0.3, 1, 3, 10, … and returns the element that is steps later.
+// stepC rounds c to an element of 0.1, 0.3, 1, 3, 10, … and returns the element that is steps
+// later.
 func stepC(c float64, steps int) float64 {
 	at := int(math.Round(2*math.Log10(c))) + steps
 	digit := [2]string{"1", "3"}[at&1]

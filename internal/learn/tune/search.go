@@ -72,10 +72,10 @@ func (f *Found) Fits() (n int) {
 	return n
 }
 
-// Search compares candidates. With minC, Best is the point with the smallest C among the points
-// that differ from the best point only in C and are worse by at most the standard error of the
-// differences over folds. If ctx is done, or after another error, the result has the completed
-// points. each, if not nil, is called with each completed point.
+// Search compares candidates. With minC, Best is a point with the settings of the best point except
+// C. It has the smallest C that is worse by at most the standard error of the differences over
+// folds. If ctx is done, or after another error, the result has the completed points. each, if not
+// nil, is called with each completed point.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, minC bool, each func(Point),
 ) (*Found, error) {
@@ -111,10 +111,10 @@ func compare(points []Point, best int) {
 	}
 }
 
-// smallestC returns the index of the point with the smallest C among the points that differ from
-// the best point only in C and are worse by at most the standard error of the differences over
-// folds. The difference is also limited to most, because few folds estimate the standard error
-// badly. best is the index of the best point.
+// smallestC returns the index of a point with the settings of the best point except C. It has the
+// smallest C that is worse by at most the standard error of the differences over folds. The
+// difference is also limited to most, because few folds estimate the standard error badly. best is
+// the index of the best point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
