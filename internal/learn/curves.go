@@ -27,8 +27,8 @@ type Curve struct {
 	ROC, Precision   [][2]float64 `json:"-"` // points at least 1/200 apart
 }
 
-// maxPooled is the maximum number of decisions in a pooled curve. If there are more, evenly spaced
-// documents are sampled.
+// maxPooled is the maximum number of decisions in a pooled curve. If there are more decisions,
+// evenly spaced documents are sampled.
 const maxPooled = 1 << 20
 
 // decision holds the score of a document, and whether the document is a positive.

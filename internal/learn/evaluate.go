@@ -34,9 +34,9 @@ type Evaluation struct {
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
 	// Coverage has an element for each distinct confidence, with the error rate of the documents
-	// that have at least this confidence. For each error rate of 1, 2, 5 and 10%, Answered has the
-	// element of Coverage with the most documents and at most this error rate. Both are nil for
-	// regression and independent labels.
+	// that have at least this confidence. Of the elements with an error rate of at most 1%,
+	// Answered has the element with the most documents. It has such elements for 2, 5 and 10%, too.
+	// Coverage and Answered are nil for regression and independent labels.
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
@@ -44,7 +44,7 @@ type Evaluation struct {
 	// models.
 	Curves []Curve `json:"curves,omitempty"`
 
-	Novel []NoveltyBin `json:"by_novelty,omitempty"` // numbers of documents by rank; nil if predictions have no ranks
+	Novel []NoveltyBin `json:"by_novelty,omitempty"` // documents counted by rank; nil if predictions have no ranks
 
 	Importance []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
 
@@ -63,8 +63,9 @@ type Outcome struct {
 	wrong           int      // index of the most confidently wrong label; -1 = none
 	own             []string // true classes of the document, sorted for independent labels
 
-	// Confidence is the prediction's probability, or |f| without probabilities. For independent
-	// labels, it is the confidence in Mistake.Wrong. For regression, it is the error.
+	// Confidence is the prediction's probability, or |Margin| without probabilities. For
+	// independent labels, it is the confidence in Mistake.Wrong. For regression, it is the absolute
+	// error.
 	Confidence float64
 }
 
@@ -129,8 +130,8 @@ type NonDuplicates struct {
 // Evaluate compares predictions p with the labels of corpus c, which must have the model's columns.
 // It explains mistakes like [ExplainDocument], with one prediction per word or term.
 //
-// It fails if no label of c is known to the model, if p isn't for m and c, or if a prediction
-// fails.
+// It fails if no label of c is known to the model, if p doesn't hold predictions of m for c, or if
+// a prediction fails.
 func Evaluate(
 	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) (*Evaluation, error) {

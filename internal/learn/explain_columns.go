@@ -142,8 +142,9 @@ func (t *termColumns) row(terms []uint32, raw corpus.Raw, i int) []ColumnEffect 
 	return out
 }
 
-// Remarks returns, for each row of raw, a description of each value that didn't occur in training,
-// such as "age (missing)" and "price = 9 (outside of training, 1 to 5)". docs holds the same rows.
+// Remarks returns a list for each row of raw. The list describes values that didn't occur in
+// training, such as "age (missing)" and "price = 9 (outside of training, 1 to 5)". docs holds the
+// terms of the same rows.
 func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	columns, err := newTermColumns(a)
 	if err != nil {
@@ -162,8 +163,8 @@ func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	return out, nil
 }
 
-// columnOf returns a ColumnEffect with the values of the columns names in row i, but without an
-// effect.
+// columnOf returns a ColumnEffect with the values in row i of the columns listed in names, but
+// without an effect.
 func columnOf(name string, names []string, raw corpus.Raw, i int) ColumnEffect {
 	var values []string
 	for _, n := range names {

@@ -130,7 +130,7 @@ type explaining struct {
 	whole   *sparse.CSR                               // the document
 	parts   int                                       // number of parts of the document (terms or words)
 	terms   []termPart                                // nil if parts are words or columns
-	label   int                                       // independent label to explain; -1 for the largest f
+	label   int                                       // independent label to explain; -1 = the label with the largest f
 	without func(first, end int) (*sparse.CSR, error) // returns copies of the document, each without one part
 }
 
@@ -276,7 +276,8 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 }
 
 // Margin returns the decision value f of document i, as in [DocumentExplanation], and the second
-// class, or "" if f depends on the label alone. It fails for classifiers with only one class.
+// class. second is "" if f depends on the label alone. It fails for classifiers with only one
+// class.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
 	if a.OneClass || a.Numbers {
 		return p.Value[i], "", nil

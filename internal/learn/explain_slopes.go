@@ -16,8 +16,8 @@ import (
 //
 // The derivative of ‖x‖ is used if the kernel depends on norms that differ between documents.
 // [kernel.Slopes] computes the kernel's derivatives. A support vector equal to the document
-// contributes 0, because its c is minimal there. The result is nil if the embedding isn't for dot
-// products, or if the norms in the kernel depend on n differently.
+// contributes 0, because its c is at a minimum. The result is nil if the embedding isn't for dot
+// products, or if norms are used and the embedding normalises vectors or has views.
 func slopes(
 	ctx context.Context, m KernelMachine, k kernel.Kernel, beta []float64, doc *sparse.CSR,
 ) ([]float64, error) {

@@ -21,8 +21,8 @@ type Mark struct {
 	Effect float64 `json:"effect"`
 }
 
-// Each word takes one prediction of the whole text. So these constants limit the number of distinct
-// words, and the size of a text in bytes.
+// The effect of a word takes one prediction of the whole text. So these constants limit the number
+// of distinct words, and the size of a text in bytes.
 const (
 	maxWords    = 400
 	longestText = 64 << 10

@@ -23,8 +23,9 @@ import (
 // the number of best candidates that the search compares on all documents.
 const SearchWork, Finalists = 60.0, 3
 
-// defaultLists returns the default lists for a type: t of diffusion, unless a kernel is set, and nu
-// for nu_svc or else C, unless C is set.
+// defaultLists returns the default lists for a type. Unless a kernel is set, there is a list for t
+// of diffusion. For nu_svc there is a list for nu. For other types there is a list for C, unless C
+// is set.
 func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
 	if !kernelGiven {
 		out = append(out, kernel.List{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
@@ -91,8 +92,8 @@ type Words struct {
 
 // NewGrid makes a grid of all combinations of the values in lists. A list may be for any parameter
 // of the learner. For SVMs these are kernel, C, nu, epsilon, scheme, embed, ngrams and kernel
-// parameters. Without lists of numbers or kernels, it uses default lists, or samples if o.Work
-// allows it.
+// parameters. Without lists of numbers or kernels, NewGrid uses default lists, or sets Samples if
+// o.Work allows it.
 //
 // It fails for unknown parameters, and for invalid values and options.
 func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, error) {

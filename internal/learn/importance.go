@@ -112,8 +112,8 @@ func right(a *About, given, own []string) bool {
 	return slices.Contains(own, given[0])
 }
 
-// mixed returns copies of the documents rows. In copy k, the terms for which other returns true
-// come from document from[k].
+// mixed returns copies of the documents with the indices in rows. In copy k, the terms for which
+// other returns true come from document from[k].
 func mixed(docs *sparse.CSR, rows, from []int, other func(term uint32) bool) *sparse.CSR {
 	out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 	for k, i := range rows {

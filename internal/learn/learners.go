@@ -100,9 +100,9 @@ type Model interface {
 type Weighted interface {
 	Model
 
-	// Weights returns the weights for each class. columns holds the weights' terms. There is one
-	// more weight than terms: the last weight is for documents without terms. of describes the
-	// vectors that the weights multiply, "" for the embedded documents.
+	// Weights returns the weights for each class. columns holds the term of each weight except the
+	// last. The last weight is for documents without terms. of describes the vectors that the
+	// weights multiply. It is "" for the embedded documents.
 	Weights() (weights [][]float64, columns []uint32, of string)
 }
 
@@ -142,7 +142,8 @@ func (a *About) Embeds(e *sparse.Embedder) {
 	a.Embedding, a.Terms, a.Columns, a.Width = e.String(), len(e.Terms), e.Terms, e.Width()
 }
 
-// Known returns the number of terms that the model knows. The terms must be distinct and ascending.
+// Known returns how many of the given terms the model knows. The terms must be distinct and
+// ascending.
 func (a *About) Known(terms []uint32) int {
 	if a.Vocabulary != nil || a.Columns == nil {
 		return len(terms)
@@ -182,7 +183,7 @@ type Convergence struct {
 	More                  string  // -type parameter that allows more passes; "" if there is none
 }
 
-// Add adds o's counts.
+// Add adds the counts of o.
 func (e *Convergence) Add(o Convergence) {
 	*e = Convergence{e.Functions + o.Functions, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
 }

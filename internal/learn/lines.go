@@ -13,9 +13,9 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// Lines writes predictions, one line per document: labels joined by commas (- if there are none), a
-// regression estimate, or the 1 or -1 of a one-class model. The line continues with the numbers
-// that What selects.
+// Lines writes predictions, one line per document. The line begins with labels joined by commas (-
+// if there are none), with a regression estimate, or with 1 or -1 for a one-class model. The
+// numbers that What selects follow.
 type Lines struct {
 	What string // labels (default), probabilities or decisions
 	Of   About  // the model
@@ -24,8 +24,8 @@ type Lines struct {
 	Name func(i int) string // returns the first cell of document i's line; nil = lines begin with labels
 
 	// Separator separates columns: "," (cells are quoted as in CSV) or "\t". If it is "", columns
-	// are separated by spaces, or by tabs if class names contain spaces, and a tab follows the cell
-	// of Name.
+	// are separated by spaces, or by tabs if class names contain spaces. A tab then follows the
+	// cell of Name.
 	Separator string
 }
 

@@ -75,7 +75,8 @@ func (e Embedding) String() string {
 }
 
 // kernelIn returns the specification of the kernel given, with embedding e. If given is "", the
-// kernel is the default kernel for vectors if o.Vectors is set, else counts.
+// kernel is rbf if e scales columns. If e is nil and o.Vectors is set, it is the default kernel for
+// vectors. Otherwise it is counts.
 func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {

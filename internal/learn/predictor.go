@@ -112,7 +112,7 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if model.IsLIBSVM(begin) { // read completely, because only all indices show whether they start at 0
+	if model.IsLIBSVM(begin) { // read completely, because any line may show that indices start at 0
 		m, err := model.ReadLIBSVM(ctx, b, cmp.Or(path, "the reader"))
 		if err != nil {
 			return nil, err

@@ -325,7 +325,8 @@ func (t *machines) lines() *lines {
 }
 
 // lineAlternative cross-validates linear models on the last round's documents and folds, if SVMs
-// cost far more. It returns nil unless their mean score is within a standard error of the best.
+// cost far more. It returns nil unless the linear models' mean score is within a standard error of
+// the best.
 func (t *machines) lineAlternative(
 	ctx context.Context, c *corpus.Corpus, chosen *Chosen, o Options,
 ) (*Validation, error) {
@@ -404,7 +405,7 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	return KernelMachine{m, trained}, nil
 }
 
-// validationOf converts a result of package tune for an SVM of type t.
+// validationOf converts point p to a Validation for SVMs of type t.
 func validationOf(t model.Type, p tune.Point) *Validation {
 	out := &Validation{
 		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Terms: p.Terms},

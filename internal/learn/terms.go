@@ -184,7 +184,7 @@ func over(
 		counted = append(counted, count/float64(n))
 	}
 	from.Terms, from.Values, from.Counted, terms = len(tried), values, counted, tried
-	from.Alike = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0 // they differ only in how numbers are encoded
+	from.Alike = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0 // tokenizers differ only in how they encode numbers
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 		return c.Retokenize(ctx, documents, cutBy(terms[cut], opt))
 	}
