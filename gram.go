@@ -31,8 +31,8 @@
 // [Read], [ReadFrom], [Texts], [Table], [Terms], [FromMatrix] and [Rows] make corpora. It is an
 // error if a file or a list of texts contains no documents. A corpus of [Rows] may be empty; its
 // matrices, neighbours and predictions are then empty. Documents and columns are numbered from 0.
-// An error about a file contains the line number, counted from 1. If documents aren't lines, it
-// contains the document number.
+// An error about a file contains the line number, counted from 1, or the document number if
+// documents aren't lines.
 //
 // Package engine computes rows of a matrix on demand, and package solver trains on any matrix that
 // provides rows.

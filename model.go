@@ -100,10 +100,10 @@ func (m *Model) is() *learn.About {
 }
 
 // Warm prepares the state that predictions share, so that the first prediction isn't slower than
-// later ones: an index of the words and, for nonlinear kernels, a dense copy of the support vectors
-// or, for linear kernels, the weights of terms. The first explanation with a linear kernel still
-// builds lists of the support vectors. It fails if the model can't predict, for example because a
-// user-defined kernel wasn't passed, or if ctx is done.
+// later predictions. The state has an index of the words. For nonlinear kernels it also has a dense
+// copy of the support vectors, and for linear kernels the term weights. The first explanation with
+// a linear kernel still builds lists of the support vectors. Warm fails if the model can't predict,
+// for example because a user-defined kernel wasn't passed, or if ctx is done.
 func (m *Model) Warm(ctx context.Context) (err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -161,11 +161,11 @@ func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) 
 	return explanationOf(x), nil
 }
 
-// ExplainText explains the prediction of any model for a text: it returns the n terms whose removal
-// changes the decision value most, the change for each of these terms, and the n support vectors
-// with the largest contributions. It costs one prediction per term, or a single pass for linear
-// models and linear kernels. It fails if n is below 1, or for the same reasons as
-// [Model.PredictTexts].
+// ExplainText explains the prediction of any model for a text. It returns the n terms whose removal
+// changes the decision value most, with the change for each term. It also returns the n support
+// vectors with the largest contributions. An explanation costs one prediction per term, or a single
+// pass for linear models and linear kernels. ExplainText fails if n is below 1, or for the same
+// reasons as [Model.PredictTexts].
 func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *DocumentExplanation, err error) {
 	defer facade(&err)
 	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)

@@ -24,8 +24,8 @@ type Predictions struct {
 	Probabilities     [][]float64 // probabilities per document and class of About().Classes; nil if the model has none
 
 	// Margins are each document's decision value of the predicted class minus the decision value of
-	// the second class. Seconds are the second classes. They equal Value and Against of
-	// [Model.ExplainText]. For a rejected document, Seconds is the class it would otherwise get.
+	// the second class. Seconds are the second classes. Margins and Seconds equal Value and Against
+	// of [Model.ExplainText]. For a rejected document, Seconds is the class it would otherwise get.
 	// Nil if there is a single class.
 	Margins []float64
 	Seconds []string
@@ -34,10 +34,12 @@ type Predictions struct {
 	// threshold ([TrainOptions.Reject]), so that the label is "?". Nil if there is no threshold.
 	Rejected []bool
 
-	// Nearest is each document's largest kernel value with a training document. Ranks are the
-	// ranks, from 0 to 1, of Nearest among the corresponding values of training documents; a small
-	// rank means a novel document. A document without known terms has Nearest NaN and Rank 0. Both
-	// are nil unless the model is from [Model.WithNovelty] and has documents to compare with.
+	// Nearest is each document's largest kernel value with a training document. Ranks holds the
+	// rank of this value among the values of the training documents, from 0 to 1. The value of a
+	// training document is its largest kernel value with another training document. A small rank
+	// means a novel document. A document without known terms has Nearest NaN and rank 0. Nearest
+	// and Ranks are nil unless the model is from [Model.WithNovelty] and has documents to compare
+	// with.
 	Nearest, Ranks []float64
 
 	// Remarks list the values of each table row that didn't occur in training, such as "age

@@ -22,9 +22,9 @@ type ReadOptions struct {
 
 	Format corpus.Format // format of a file; default detected from its name and its first bytes
 
-	// If MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms. If
-	// number views have no width, they choose the width. For these choices texts are kept, up to
-	// 256 MiB or a sixteenth of MemoryBytes.
+	// If MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms.
+	// [Train] and [Search] also choose the width of number views that have no width. For these
+	// choices texts are kept, up to 256 MiB or a sixteenth of MemoryBytes.
 
 	// MinDF and MaxDF bound the document frequency of terms; other terms are dropped. By default
 	// MinDF is 2 for text and 1 for vectors, and MaxDF is unlimited. [Neighbours] and [Duplicates]
@@ -91,8 +91,8 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *
 // Texts makes documents from texts in memory. labels[i] are the classes of text i, separated by
 // commas; "" or "-" for none. If labels is nil, the corpus has no labels.
 //
-// By default terms that occur in only one text are dropped, as for files. If these are nearly all
-// terms, as in a small corpus, there is a warning.
+// By default terms that occur in only one text are dropped, as for files. Texts warns if more than
+// half of the texts are then empty, as in a small corpus.
 func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	c, err := corpus.FromTexts(ctx, texts, labels, o.sparse())

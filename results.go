@@ -92,10 +92,10 @@ type Regression struct {
 	MAE  Figure // mean absolute error
 	RMSE Figure // root mean squared error
 
-	TrainingMean *RegressionMean // figures for the mean training label as a constant estimate; nil if unknown
+	TrainingMean *RegressionMean // scores of the mean training label as a constant estimate; nil if unknown
 }
 
-// RegressionMean holds figures for the mean training label as a constant estimate.
+// RegressionMean holds the scores of the mean training label as a constant estimate.
 type RegressionMean struct{ R2, MAE, RMSE float64 }
 
 // Figure is a value with its 95% confidence interval, from Student's t distribution and the delta

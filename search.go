@@ -70,15 +70,16 @@ type SearchOptions struct {
 	// samples. Default: a search on samples, or default lists for learners without such a search.
 	Grid map[string][]string
 
-	// Terms lists other tokenisations of the documents, such as n-grams, which a search on samples
-	// compares. Default: the alternatives that [Train] tries, if the corpus keeps its texts.
+	// Terms lists other tokenisations of the documents, such as n-grams. A search on samples
+	// compares all tokenisations. Default: the alternatives that [Train] tries, if the corpus keeps
+	// its texts.
 	Terms []*corpus.Corpus
 }
 
 // SearchPoint is an evaluated combination of parameters.
 type SearchPoint struct {
 	Options    TrainOptions // options that train with the combination
-	Terms      int          // 0 for the corpus, i+1 for SearchOptions.Terms[i]; if that is nil, see Options.Terms
+	Terms      int          // 0 for the corpus, i+1 for SearchOptions.Terms[i]; chosen terms are in Options.Terms
 	Documents  int          // number of documents in the comparison
 	FoldScores []float64    // value of the measure on each fold
 	Mean, SD   float64      // mean and standard deviation of FoldScores, with n-1 in the denominator

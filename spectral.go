@@ -70,8 +70,8 @@ type PCAOptions struct {
 	Landmarks int // number of random documents that approximate the matrix (Nyström); default all documents
 }
 
-// Components are the principal components of documents in a kernel's feature space. They may be
-// used concurrently.
+// Components are the principal components of documents in a kernel's feature space. Methods may be
+// called concurrently.
 type Components struct {
 	Eigenvalues []float64 // eigenvalues above rounding errors, in descending order
 	Total       float64   // sum of all eigenvalues: the number of documents times their variance

@@ -27,9 +27,9 @@ type TrainOptions struct {
 	// them.
 	Type string
 
-	// Kernel is a specification, or the name of a kernel whose parameter is chosen. By default it
-	// is chosen for text and for vectors that aren't counts. If nothing is chosen, it is
-	// diffusion:t=0.5 for text and counts, bhattacharyya for other term weights, and
+	// Kernel is a specification, or the name of a kernel whose parameter is chosen. By default the
+	// kernel is chosen for text and for vectors that aren't counts. If nothing is chosen, the
+	// kernel is diffusion:t=0.5 for text and counts, bhattacharyya for other term weights, and
 	// rbf:embed=standard for measurements.
 	Kernel string `param:"kernel"`
 
@@ -73,8 +73,9 @@ type TrainOptions struct {
 	// bounds, and Nu is a fraction of the sum of weights. So a document with the weight 2 counts
 	// twice in the optimisation problem, and a document with the weight 0 is excluded. All other
 	// statistics are unweighted: idf weights, Balanced, folds, sigmoids and thresholds, and the
-	// scores of CrossValidate, Search and the choice of settings. Their training runs use the
-	// weights. Models don't store them. Weights must be finite and nonnegative. Default: 1 each.
+	// scores of CrossValidate, Search and the choice of settings. The training runs of
+	// CrossValidate, Search and the automatic choice use the weights. Models don't store
+	// DocumentWeights. Weights must be finite and nonnegative. Default: 1 each.
 	DocumentWeights []float64
 
 	// Terms are the terms to use if the corpus keeps its texts, for example from a [Search].
