@@ -1,11 +1,11 @@
-// Command gram trains, evaluates and explains kernel machines on sparse documents, and predicts
-// with them. It also finds neighbours and duplicates, and writes Gram matrices.
+// Command gram trains kernel machines on sparse documents. It evaluates and explains models, and
+// predicts documents. It also finds neighbours and duplicates, and writes Gram matrices.
 //
 //	gram COMMAND [flags]
 //
-// The commands are in cmd/internal, one package per group of commands. They parse flags and write
-// reports. Package corpus reads documents, package engine computes kernel values, and package
-// internal/learn has the learners.
+// The commands are in cmd/internal, one package per group of commands. These packages parse flags
+// and write reports. Package corpus reads documents, package engine computes kernel values, and
+// package internal/learn has the learners.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 package main
