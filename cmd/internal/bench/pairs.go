@@ -65,7 +65,7 @@ type pairsRow struct {
 	values int64          // number of stored values
 	mapped bool           // true if the kernel isn't c
 
-	first, merge *pairsRow // rows for the first number of workers and for the baseline
+	first, merge *pairsRow // rows to compare with: first number of workers, and baseline
 	memory       *memoryRow
 	rounds       []pairsRound
 }
