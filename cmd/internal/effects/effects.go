@@ -50,7 +50,7 @@ func Columns(columns []learn.ColumnEffect) *report.Table {
 	return t
 }
 
-// ColumnName formats a column with [Value], as in "price = 3 (outside of training, 5 to 9)".
+// ColumnName formats the name, [Value] and note of a column, as in "price = 3 (missing)".
 func ColumnName(c learn.ColumnEffect, most int) string {
 	name := strings.TrimSuffix(c.Column+" = "+Value(c.Value, most), " = ")
 	if c.Note != "" {
