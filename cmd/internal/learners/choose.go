@@ -35,8 +35,8 @@ func (m *machine) declareChoice(work float64, usage string) {
 	})
 }
 
-// keepTexts makes the reader keep rows and, unless flags set the terms, texts for automatic
-// selection.
+// keepTexts makes the reader keep rows for automatic selection. It also keeps texts, unless flags
+// set the terms.
 func (m *machine) keepTexts() {
 	if !learn.Chooses(m.learner.Type) || m.chooseTime == 0 {
 		return
@@ -85,7 +85,8 @@ func cutFlags(found *learn.Found) []string {
 	return flags
 }
 
-// linear adds a hint that recommends a linear SVM with validation v. If v is nil, it adds none.
+// linear adds a hint that recommends a linear SVM. v is the linear SVM's validation; nil for no
+// hint.
 func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 	if v == nil {
 		return
@@ -146,7 +147,7 @@ type choiceReport struct {
 	Fits        int          `json:"fits"`
 	Seconds     float64      `json:"seconds"`
 	Hint        string       `json:"hint,omitempty"`
-	Linear      float64      `json:"linear,omitempty"` // score of a linear SVM, if it is as good
+	Linear      float64      `json:"linear,omitempty"` // score of a linear SVM, if as good as the kernel machine's
 	Train       string       `json:"train,omitempty"`  // command that repeats the training with the chosen settings
 }
 

@@ -124,7 +124,8 @@ func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	return m.Parse(svm.DefaultKernel)
 }
 
-// kernelOf returns the kernel set by flags, or a default kernel. It fails if there are several.
+// kernelOf returns the kernel set by flags, or a default kernel. It fails if flags set several
+// kernels.
 func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	kernels, err := m.kernelsOf(c)
 	if err != nil {

@@ -61,7 +61,7 @@ type grid struct {
 	lists     gridLists
 	plot, out string
 	oneSE     bool
-	samples   bool // true for a search on samples, which has no lists
+	samples   bool // true for a search on samples instead of all combinations
 	numCs     int  // number of values of C
 }
 

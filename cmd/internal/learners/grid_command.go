@@ -52,11 +52,11 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 	return g.commandLine(searched, settings)
 }
 
-// commandLine returns a train command, quoted for a shell. It has the user's flags, except the
-// kernel, C and the flags in others. Then follow -set flags for other parameters, and settings.
+// commandLine returns a train command, quoted for a shell. The user's flags come first, except the
+// kernel, C and the flags in others. Then come -set flags for other parameters, and settings.
 func (m *machine) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
-	kind, shown := m.learner.Name, m.learner.New() // shown has the parameters that -type in settings sets
+	kind, shown := m.learner.Name, m.learner.New() // shown has the parameters set by -type in settings
 	// settings alternates flags and values, which replace the user's values
 	for i := 0; i < len(settings); i += 2 {
 		others = append(others, settings[i][1:])

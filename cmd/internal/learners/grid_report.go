@@ -56,7 +56,7 @@ type searchedLine struct {
 	Tolerance   float64 `json:"tolerance"`
 	Fits        int     `json:"fits"` // number of training runs: one per point and fold
 	DotProducts int64   `json:"dot_products"`
-	// dot products saved by sharing them between training runs
+	// number of dot products that training runs share instead of computing them again
 	Saved       int64   `json:"dot_products_saved"`
 	SecondsGram float64 `json:"seconds_gram"`
 }

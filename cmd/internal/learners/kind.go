@@ -32,7 +32,8 @@ func (r *predict) ready(
 	return learn.Ready(ctx, m, o)
 }
 
-// work sets the fields on the computation: instruction set or GPU, workers, and dot products.
+// work sets the fields that describe the computation: instruction set or GPU, workers, and dot
+// products.
 func (r *predictReport) work(run *predict, p learn.Predictor) {
 	r.ISA, r.Workers = run.ISA, run.NumWorkers()
 	own, computing := p.(learn.Computing)
@@ -49,5 +50,6 @@ func (r *predictReport) work(run *predict, p learn.Predictor) {
 	}
 }
 
-// heldBesides returns the memory in bytes that a prediction needs besides documents and engine.
+// heldBesides returns the memory in bytes that a prediction needs besides the documents and the
+// engine.
 func heldBesides(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }

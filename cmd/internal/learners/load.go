@@ -23,8 +23,8 @@ type loaded struct {
 	err       error
 }
 
-// engineOfModel estimates the memory of a prediction in multiples of the size of the model file.
-// textBytes estimates the memory of texts in bytes per value of the documents.
+// engineOfModel is the estimated memory of a prediction, in multiples of the model file's size.
+// textBytes is the estimated memory of texts, in bytes per stored value of the documents.
 const engineOfModel, textBytes = 5, 10
 
 // load reads the model and the documents concurrently, because decompression uses only one CPU. The
@@ -39,7 +39,8 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
 		return r.ready(ctx, p, out.m, count, heldBesides(&out.about)+documents)
 	}
-	// The model, which is still unknown, may accept negative values. If not, embedding fails.
+	// The model, which isn't read yet, may accept negative values. If it doesn't, embedding fails
+	// later.
 	r.Signed = true
 	if info, err := os.Stat(r.model); err == nil {
 		r.Held = info.Size() // estimate: a model needs about as much memory as its file
@@ -120,15 +121,15 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	return out, c, nil
 }
 
-// readDocuments holds the number of documents, or 0 if reading failed. It is set when done is
+// readDocuments holds the number n of documents, or 0 if reading failed. n is valid after done is
 // closed.
 type readDocuments struct {
 	n    int
 	done chan struct{}
 }
 
-// device copies the support vectors to the GPU if kernel values are computed there, otherwise it
-// returns nil. If the back end depends on the number of documents, it waits until they are read.
+// device copies the support vectors to the GPU. device returns nil if kernel values are computed on
+// the CPU. If the back end depends on the number of documents, it waits for this number.
 func (r *predict) device(
 	ctx context.Context, support *sparse.Embedded, documents *readDocuments,
 ) (engine.Device, error) {

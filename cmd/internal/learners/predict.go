@@ -261,10 +261,12 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	return r.Report(e, r.f, out)
 }
 
-// held returns the memory in use after prediction, in bytes, without engines for other documents.
+// held returns the memory in bytes that the program, the model and the documents use after
+// prediction.
 func held(x *found) int64 { return heldBesides(&x.about) + x.corpus.Bytes() }
 
-// addNovelty ranks the documents by similarity to the training documents, by default the model's.
+// addNovelty ranks the documents by similarity to the training documents. If training is nil, it
+// uses the documents stored in the model.
 func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {
 	p.Stage("comparing")
 	defer p.Clear()

@@ -135,7 +135,8 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 	r.confusions = r.confusions[:min(len(r.confusions), maxConfused)]
 }
 
-// rejected describes the answered documents, whose largest probability reaches the threshold.
+// rejected describes the answered documents. A document is answered if its largest probability
+// reaches the threshold, otherwise it is rejected.
 type rejected struct {
 	Answered int     `json:"documents_answered"`
 	Coverage float64 `json:"coverage"` // fraction of answered documents

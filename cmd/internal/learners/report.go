@@ -64,7 +64,7 @@ func (l *machineLine) text(others ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-// solverLine describes the computation of kernel values for support vector machines.
+// solverLine holds the times and counts of the computation of kernel values for SVMs.
 type solverLine struct {
 	SecondsPrepare float64            `json:"seconds_prepare"` // time for embedding the documents and creating the engine
 	SecondsGram    float64            `json:"seconds_gram"`
@@ -80,7 +80,7 @@ func (j *job) solverLine(gram time.Duration) *solverLine {
 	return &solverLine{j.prepare, gram.Seconds(), stats.Computed, stats}
 }
 
-// describe adds a line about dot products and the cache.
+// describe adds a line with the number of dot products and the use of the cache.
 func (l *solverLine) describe(d *report.Document) {
 	c := l.Cache
 	kept := "matrix stored in " + report.Bytes(c.Bytes)
@@ -94,7 +94,8 @@ func (l *solverLine) describe(d *report.Document) {
 	d.Linef("%s, %s", report.Counted(l.DotProducts, "dot product", "dot products"), kept)
 }
 
-// warnOf warns about classifiers that stopped before convergence. It returns how many there are.
+// warnOf warns about classifiers that stopped before convergence. It returns the number of such
+// classifiers.
 func warnOf(e *cli.Env, d learn.Convergence) int {
 	if d.Unfinished > 0 {
 		e.Warn("%s", d)

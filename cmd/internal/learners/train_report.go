@@ -75,7 +75,7 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 }
 
 // fillMachines sets the fields for support vector machines. The corpus digest is taken from the
-// model, because the corpus was handed over.
+// model, because handOver has dropped the corpus.
 func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Trained, j *job) {
 	r.Corpus.Digest = hex.EncodeToString(m.Digest[:])
 	if t.precomputed() {

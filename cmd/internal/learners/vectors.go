@@ -45,9 +45,9 @@ func (m *machine) specs() []string {
 	return []string{kernelNames[m.number]}
 }
 
-// readVectors reads the documents. Numbers in a table become values if a flag requires it. If may
-// is set and the documents are vectors that aren't counts, it sets default options for such vectors
-// and allows negative values.
+// readVectors reads the documents. Numbers in a table become values if the kernel or the embedding
+// needs vectors. If may is set, the reader accepts negative values. Vectors that aren't counts then
+// get their own default options.
 func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*corpus.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may
