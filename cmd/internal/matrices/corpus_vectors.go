@@ -22,7 +22,7 @@ type vectorFile struct {
 }
 
 // read reads the documents. If -like is set, it first reads model, and then uses the vocabulary of
-// model for the documents. Otherwise both are the same corpus.
+// model for the documents. Otherwise documents and model are the same corpus.
 func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documents, model *corpus.Corpus, err error) {
 	if c.like != "" {
 		training := c.Documents

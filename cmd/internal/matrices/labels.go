@@ -40,8 +40,8 @@ func classNumbers(names []string, e *cli.Env) []string {
 	return numbers
 }
 
-// numbersOf returns the number of each document's class. For an unlabelled document it returns the
-// argument none, or fails if it is "". It also fails if a document has several classes.
+// numbersOf returns the number of each document's class. For an unlabelled document it returns
+// none, or fails if none is "". It also fails if a document has several classes.
 func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil
@@ -63,7 +63,8 @@ func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error
 }
 
 // writeLabels writes a line LABELS<TAB>NAME per document. LABELS is a comma-separated list, or -
-// for an unlabelled document. NAME is the document's file, or its index from 1.
+// for an unlabelled document. NAME is the document's file name, or its 1-based index if it has no
+// file.
 func writeLabels(w io.Writer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		var names []string
