@@ -272,8 +272,9 @@ func (n *neighbours) needs(s corpus.Size) int64 {
 	return max(s.Bytes()+embedded, inEngine+engine.NeighboursBytes(s.Documents, min(n.k, s.Documents)))
 }
 
-// embed embeds c and, unless it is nil, others. It fails if memory is insufficient. x holds the
-// candidate neighbours. test holds the documents of c, or is nil if others is nil.
+// embed embeds the documents of c and others. others may be nil. embed fails if memory is
+// insufficient. x holds the candidate neighbours. test holds the documents of c, or is nil if
+// others is nil.
 func (n *neighbours) embed(
 	ctx context.Context, c, others *corpus.Corpus,
 ) (s *space.Space, x, test *sparse.Embedded, err error) {

@@ -85,7 +85,7 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 	}
 }
 
-// first returns a section with the first groups. Without -texts it has no groups.
+// first returns a section with the first groups. Without -texts the section has no groups.
 func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
 		Text: fmt.Sprintf("Up to %d groups. The document to keep is listed first.", maxShown)}
