@@ -327,7 +327,7 @@ func explain(ctx context.Context, l *loaded, q *request, out *output) error {
 
 // neighbour is the JSON object of a neighbour among the -of texts.
 type neighbour struct {
-	Document string   `json:"document"` // file name, or index from 1
+	Document string   `json:"document"` // file name, or 1-based index
 	Labels   []string `json:"labels,omitempty"`
 	C        float32  `json:"c"`
 }

@@ -68,7 +68,7 @@ func (s *service) connection(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// maxConnections returns the maximum number of connections. They may use half of the memory limit.
+// maxConnections returns the maximum number of connections, which may use half of the memory limit.
 func (s *service) maxConnections() int {
 	return int(max(min(maxConnections, s.memory.limit.Load()/2/connectionBytes), 1))
 }

@@ -199,8 +199,9 @@ func (w *watcher) reading() {
 	w.last = w.read
 }
 
-// replaced reports whether the file has been replaced since it was read, and is complete. It is
-// complete if it hasn't changed since the previous call. For a pipe, replaced returns false.
+// replaced reports whether the file has been replaced since it was read, and is complete. A file
+// counts as complete if it hasn't changed since the previous call. For a pipe, replaced returns
+// false.
 func (w *watcher) replaced() bool {
 	now, _ := os.Stat(w.file)
 	settled := sameFile(now, w.last)
