@@ -34,8 +34,8 @@ const (
 	crossDocuments    = 300
 )
 
-// spread returns at most limit evenly spaced documents of m, but at least 2. They have at most
-// sameBitsValues values, and comparing their matrices takes at most room bytes. If room is 0,
+// spread returns at most limit evenly spaced documents of m, but at least 2. The documents have at
+// most sameBitsValues values, and comparing their matrices takes at most room bytes. If room is 0,
 // memory is unlimited.
 func spread(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()

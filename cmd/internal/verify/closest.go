@@ -20,8 +20,8 @@ type closestPairList struct {
 }
 
 // row adds the values of row i right of the diagonal. The list may grow to twice its limit before
-// [closestPairList.cut], so that it is rarely sorted. NaN counts as small, so that it is compared
-// with the reference.
+// [closestPairList.cut], so that the list is rarely sorted. NaN counts as small, so that NaN is
+// compared with the reference.
 func (l *closestPairList) row(i int, c []float32) {
 	for d, v := range c {
 		if v >= l.bound {

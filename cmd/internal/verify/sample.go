@@ -65,7 +65,7 @@ type closePair struct {
 
 // choose returns the sample. It finds the closest pairs by computing c for all pairs or, if few
 // closest pairs are needed, for every eighth row. The sample of a small corpus has all rows.
-// Otherwise it has random rows, and further rows for the closest pairs.
+// Otherwise the sample has random rows, and further rows for the closest pairs.
 func (v *verifier) choose(
 	ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel, backends int,
 ) (*sample, error) {

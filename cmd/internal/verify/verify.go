@@ -80,7 +80,7 @@ type verifier struct {
 	pairs  int             // number of pairs in whole rows of the sample
 	near   int             // number of additional closest pairs
 	share  int             // step between compared whole rows, for kernels other than c
-	few    map[string]bool // kernels compared on only an eighth of these rows
+	few    map[string]bool // kernels compared on only an eighth of the whole rows
 	held   int64           // memory in use in bytes: program, corpus, embedded documents and engines
 }
 
