@@ -251,7 +251,8 @@ func (c *call) tell(callback func()) {
 	}
 }
 
-// progress reports p to the caller, and again at intervals of everyTell until the next progress.
+// progress reports p to the caller. It repeats the report at intervals of everyTell until the next
+// call.
 func (c *call) progress(p gram.Progress) {
 	if c.in.progress == nil {
 		return

@@ -135,7 +135,8 @@ func likewise(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 }
 
 // pair converts two sets of documents to corpora. If the second set is nil, columns is nil. Unless
-// read.MinDF is 1, terms that occur in only one text of the second set are removed from both.
+// read.MinDF is 1, terms that occur in only one text of the second set are removed from both
+// corpora.
 func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *corpus.Corpus, err error) {
 	if of == nil {
 		rows, err = c.corpusOf(x, "x", read)

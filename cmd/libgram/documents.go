@@ -134,7 +134,8 @@ func (d *documents) lists() ([][]string, error) {
 	return out, nil
 }
 
-// offsetsOf returns the offsets of n lists. It fails unless they ascend from 0 to the total length.
+// offsetsOf returns the offsets of n lists. It fails unless the offsets are nondecreasing from 0 to
+// elements.
 func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	if n < 0 || n == math.MaxInt64 {
 		return nil, fmt.Errorf("gram: number of documents for %s must not be negative, got %d", what, n)
@@ -150,7 +151,8 @@ func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	return offsets, nil
 }
 
-// csr converts the matrix, and checks it. If the types match, it shares the caller's memory.
+// csr converts the matrix to CSR format, and checks it. The result shares the caller's memory if
+// the element types match.
 func (m *matrix) csr() (*sparse.CSR, error) {
 	switch {
 	case m.rows < 0 || m.columns < 0 || m.rows >= math.MaxInt64/16:
