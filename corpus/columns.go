@@ -223,7 +223,7 @@ func (t *table) find(opt *Options) {
 func (t *table) place(given string) int {
 	if n, err := strconv.Atoi(given); err == nil && !t.keys {
 		if n < 1 || n > len(t.first) && t.first != nil {
-			return index(t.indices[0], given) // a name such as a year
+			return index(t.indices[0], given) // the number is a name, such as a year
 		}
 		return n - 1
 	}

@@ -69,8 +69,9 @@ func (c *Corpus) Fold(documents []int) *Corpus {
 }
 
 // Validate checks documents as [sparse.CSR.Validate] does, and labels as [sparse.Labels.Validate]
-// does. If they aren't nil, the vocabulary must have a term per column, and names, groups and
-// weights must have an element per document. It reads all values once.
+// does. The vocabulary, texts, names, hashes, groups and weights may be nil. Otherwise the
+// vocabulary must have a term per column, and the other lists an element per document. Validate
+// reads all values once.
 func (c *Corpus) Validate() error {
 	if c == nil {
 		return fmt.Errorf("corpus: corpus is nil")

@@ -245,8 +245,8 @@ func (c *Corpus) classSizes() []int64 {
 	return count
 }
 
-// single returns the number of documents whose classes have no other document, and the first such
-// document. most is true if these are at least four and more than half of the documents.
+// single returns the number n of documents whose classes have no other document, and the first such
+// document. most is true if n is at least 4 and more than half of all documents.
 func (c *Corpus) single() (n int64, first int, most bool) {
 	count := c.classSizes()
 	for i := range c.Documents.Rows() {

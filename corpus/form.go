@@ -84,7 +84,7 @@ func (o *Options) formOf(extension string) Form {
 	return f
 }
 
-// takeLike sets unset options from Options.Like, for a source with that extension.
+// takeLike sets unset options from Options.Like, for a source with the given extension.
 func (o *Options) takeLike(extension string) {
 	f := o.Like
 	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // also for other extensions, because the model fixes the columns
@@ -100,8 +100,9 @@ func (o *Options) takeLike(extension string) {
 	o.form.charset, _ = charset.Lookup(o.Encoding)
 }
 
-// takeColumns sets the unset columns from Options.Like, and returns true, if names include its text
-// column, or its label column if it has no text column. Names are from columnNames.
+// takeColumns takes the label and text columns from Options.Like, and reports whether it did. Both
+// columns must be unset, and names must include the text column of Like. If Like has no text
+// column, names must include its label column. names is a result of columnNames.
 func (o *Options) takeColumns(names []string) bool {
 	f := o.Like
 	main := cmp.Or(f.TextColumn, f.LabelColumn)

@@ -29,7 +29,7 @@ type fileFormat struct {
 	name    Format
 	endings []string            // extensions of file names, in lower case
 	magic   []string            // first bytes of a file, ignoring case; such files have no encoding
-	line    func(l []byte) bool // reports whether l may be a document, if no format before accepts it; or nil
+	line    func(l []byte) bool // reports whether l may be a document, if earlier formats reject it; nil for none
 	read    func(context.Context, *input, *Options, *meter) (*Corpus, error)
 }
 

@@ -50,8 +50,8 @@ type Options struct {
 	Labels string
 
 	// Like is the form of a model's training documents. If the source has the same extension,
-	// fields of Like replace unset fields of Form. It isn't an error if the label column or key of
-	// Like is missing.
+	// fields of Like replace unset fields of Form. The label column or key of Like may be missing
+	// in the source.
 	Like Form
 
 	// KeepTexts is the maximum total size in bytes of the texts that Corpus.Texts keeps. Texts are

@@ -179,7 +179,7 @@ type fileReader struct {
 	buffer  *bufio.Reader
 }
 
-// read counts the terms of a file in the open document. binary reports that the file is binary and
+// read adds the terms of a file to the open document. binary reports that the file is binary and
 // wasn't read. bad is the number of invalid bytes. If the memory limit is exceeded, read stops
 // early without an error.
 func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad int64, err error) {
@@ -228,7 +228,7 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 }
 
 // readGoroot reads the .go files in the folders of root/src as documents labelled by the top
-// folder. Invalid bytes in files of Go's tests separate terms, with a warning.
+// folder. Some of Go's test files contain invalid bytes, which separate terms and cause a warning.
 func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	if root == "" {
 		return nil, fault("no Go installation", "one in GOROOT or in the PATH").at("goroot", 0)
@@ -244,8 +244,9 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 	return c, c.readFiles(ctx, files, &own, m, true)
 }
 
-// findGoroot returns the folder of the Go installation, or "". It uses the environment variable
-// GOROOT or the go command, outside of modules because a go.mod could make it download another Go.
+// findGoroot returns the folder of the Go installation, or "". It tries the environment variable
+// GOROOT, then the go command. The command runs outside of modules, because a go.mod may require
+// another Go version.
 func findGoroot(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
 	cmd.Dir = os.TempDir()

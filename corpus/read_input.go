@@ -184,8 +184,9 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 	return FormatSVMLight, "", nil // only comments: the reader reports that the file is empty
 }
 
-// isHeader reports whether a line is the header of a CSV file: it has a column for takeColumns or,
-// in a stream without a file name, a column in textNames and no blanks.
+// isHeader reports whether a line is the header of a CSV file, because takeColumns accepts its
+// names. In a stream without a file name, a line without spaces is also a header if it has a column
+// in textNames.
 func isHeader(line string, opt *Options, unnamed bool) bool {
 	names := columnNames(strings.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' }))
 	return len(names) > 1 &&

@@ -31,7 +31,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 		opt.TextColumn = t.first[t.text] // so that Form names the column for similar sources
 	}
 	if t.header {
-		head, _ := in.r.Peek(t.length) // can't fail, because these bytes have been read before
+		head, _ := in.r.Peek(t.length) // can't fail, because the bytes have been read before
 		in.line += int64(bytes.Count(head, []byte{'\n'}))
 		in.r.Discard(t.length)
 	}
@@ -191,10 +191,10 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 }
 
 // readCSV reads a table separated by commas, semicolons or TABs. It uses the first separator for
-// which the first record is a header. Without a header, it uses TABs if they divide all records
-// nearby into the same number of fields, at least two. Otherwise it uses semicolons if they do so
-// and numbers have decimal commas, or if commas don't give the columns that options name. Otherwise
-// it uses commas.
+// which the first record is a header. Without a header, a separator must divide all records nearby
+// into the same number of fields, at least two. TABs are tried first. Semicolons are tried next, if
+// numbers have decimal commas or if commas don't give the columns that options name. Otherwise it
+// uses commas.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	if err := in.addVectors(ctx, opt, in.separator()); err != nil {
 		return nil, err

@@ -241,8 +241,8 @@ func (c *termCounter) endDocument() countedDocument {
 	return d
 }
 
-// leftOut is the column of terms outside the vocabulary, and reported is the column of those terms
-// that [Corpus.warnColumns] has reported.
+// leftOut is the column of a term outside the vocabulary. reported is the column of such a term
+// after [Corpus.warnColumns] has reported it.
 const leftOut, reported = math.MaxUint32, math.MaxUint32 - 1
 
 // fillText sets the document matrix and the vocabulary: Options.Vocabulary if set, else the terms
@@ -372,8 +372,8 @@ func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 	return columns, nil
 }
 
-// columns sets the vocabulary unless it is set. For each counter, it returns the columns of the
-// counter's terms, with leftOut for a term without a column. It frees the counters' terms.
+// columns sets c.Vocabulary if it is nil. For each counter, it returns the columns of the counter's
+// terms, with leftOut for a term without a column. It frees the counters' terms.
 func (c *Corpus) columns(
 	opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) ([][]uint32, error) {
