@@ -102,7 +102,7 @@ func (s *Scanner) Feed(text []byte) {
 func (s *Scanner) FeedRow(fields []string) error { return s.views.feedRow(fields) }
 
 // RowTerms returns the distinct terms of the number and category columns of the last row, which
-// Next doesn't return. They are valid until the next FeedRow.
+// Next doesn't return. The result is valid until the next FeedRow.
 func (s *Scanner) RowTerms() []RowTerm {
 	if s.views == nil {
 		return nil

@@ -29,7 +29,7 @@ var languages = [scripts]string{
 	tibetan: "Tibetan",
 }
 
-// firstUnspaced is a lower bound on the letters of all scripts except spaced.
+// firstUnspaced is a lower bound on the code points of letters whose script isn't spaced.
 const firstUnspaced = 0x0e00
 
 // scriptOf returns the script of a letter from its Unicode block. Signs that are also used in other
