@@ -176,8 +176,8 @@ func (l *Limits) Refusal(err error) error {
 	return refusal{text + memory.Error(), err}
 }
 
-// stepMargin is the divisor of the need for the margin that Refusal adds. Later steps may need more
-// memory, such as training on all documents after the first fold.
+// Refusal adds 1/stepMargin of the need as a margin, because later steps may need more memory, such
+// as training on all documents after the first fold.
 const stepMargin = 20
 
 // refusal is an error with a different message.
