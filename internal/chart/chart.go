@@ -14,7 +14,7 @@ type Chart struct {
 	NoAxes bool // draw no axes, because the coordinates have no meaning
 
 	marks  []mark
-	legend []mark // marks with legend entries, whose text is the name
+	legend []mark // marks with a legend entry; text is the entry's name
 }
 
 // Axis is the x-axis or the y-axis of a chart.
