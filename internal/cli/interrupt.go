@@ -21,8 +21,8 @@ type interruption struct{ signal syscall.Signal }
 func (i interruption) Error() string { return i.signal.String() }
 
 // interruptible returns a context that the first signal cancels. A second ^C kills the program.
-// Commands watch the context, except in steps such as sorting or syncing a slow disk. Therefore,
-// after the grace period the program removes incomplete files and exits.
+// Commands watch the context, except during steps such as sorting or a sync to a slow disk.
+// Therefore, after the grace period the program removes incomplete files and exits.
 func interruptible(stderr io.Writer, program string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}

@@ -171,9 +171,9 @@ func (p *Program) names() []string {
 	return names
 }
 
-// closed replaces standard output if it is closed. Go then opens the null device for reading and
-// writing. Some programs open the null device in this way to discard output, so reports are
-// accepted.
+// closed discards output. It replaces standard output if standard output is closed. Go then opens
+// the null device for reading and writing. Some programs open the null device in this way to
+// discard output, so writing a report isn't an error.
 type closed struct{}
 
 func (closed) Write(b []byte) (int, error) { return len(b), nil }
