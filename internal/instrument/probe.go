@@ -96,9 +96,9 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 }
 
 // rateOf calls work on each of workers goroutines: once to warm up, then for at least probeTime. It
-// returns the sum of the rates. setup prepares worker w and returns its work, which returns the
-// amount done. It runs at most one worker per CPU, because the rates of more workers wouldn't add
-// up.
+// returns the sum of the rates. setup prepares worker w and returns the function work, which
+// returns the amount of work done. rateOf runs at most one worker per CPU, because the rates of
+// more workers wouldn't add up.
 func rateOf(workers int, setup func(w int) func() float64) (sum float64) {
 	workers = min(workers, runtime.GOMAXPROCS(0))
 	rates := make([]float64, workers)

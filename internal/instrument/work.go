@@ -13,9 +13,9 @@ const (
 	matrixBytes    = 4 // a written value of the matrix
 )
 
-// Useful returns the number of common terms, summed over all pairs of documents i < j. A term with
-// document frequency f contributes f(f-1)/2. inHead is the part from the head most frequent terms,
-// inTail the part from all others.
+// Useful returns the number of terms that two documents share, summed over all pairs i < j. A term
+// with document frequency f contributes f(f-1)/2. inHead is the sum for the most frequent terms,
+// whose number is head. inTail is the sum for all other terms.
 func Useful(df []int32, head int) (inHead, inTail int64) {
 	falling := slices.Sorted(slices.Values(df))
 	slices.Reverse(falling)

@@ -116,7 +116,7 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	}
 	mapped := func(ctx context.Context) ([]float32, error) {
 		err := pass(ctx)
-		return slices.MaxFunc(dst, func(a, b []float32) int { return len(a) - len(b) }), err // from a worker with tasks
+		return slices.MaxFunc(dst, func(a, b []float32) int { return len(a) - len(b) }), err // from a worker that ran a task
 	}
 	return &job{
 		units: block * blocks * times, pass: pass,
