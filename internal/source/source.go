@@ -43,7 +43,7 @@ type Documents struct {
 	Held            int64                       // other memory in use while documents are read, in bytes
 	Vocabulary      []string                    // terms of the training documents; nil if unknown
 	VocabularyLater func() ([]string, error)    // returns the vocabulary after text is counted; nil for none
-	Adjust          func(*corpus.Options) error // changes the options at the end; nil for none
+	Adjust          func(*corpus.Options) error // changes the options after flags are applied; nil for none
 
 	limits *backend.Limits
 }
@@ -119,8 +119,7 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	})
 }
 
-// Like returns the flags for reading another source, with the terms of train and the labels of the
-// source.
+// Like returns the flags for reading source with the terms of train. The labels come from source.
 func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 	o := *d
 	o.In, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
