@@ -119,7 +119,7 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 }
 
 // factors returns the factors, raised to power, that make the views' masses proportional to their
-// weights. It returns nil if all are within near of 1, or if a mass is NaN.
+// weights. It returns nil if all factors are within near of 1, or if a mass is NaN.
 func (f *Embedder) factors(mass []float64, power, near float64) []float64 {
 	var total, weights float64
 	for v, m := range mass {
