@@ -171,8 +171,8 @@ func mixed(a, b string, text bool) error {
 	return fmt.Errorf("gram: %s has vectors, but %s has text; their columns cannot be matched", a, b)
 }
 
-// reordered returns the documents of c with the column of each term changed to column[term],
-// without terms that have no column.
+// reordered returns the documents of c with column[term] as the column of each term. Terms that
+// aren't in column are dropped.
 func reordered(c *corpus.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
 	to, same := make([]uint32, len(c.Vocabulary)), len(c.Vocabulary) == columns
 	for t, name := range c.Vocabulary {
