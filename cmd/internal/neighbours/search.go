@@ -84,7 +84,8 @@ func (s *search) haveTexts(c *corpus.Corpus) error {
 	return nil
 }
 
-// planned describes the search for pairs: its method, the reason, and the number of pairs.
+// planned describes the search for pairs: the method, the reason for the method, and the number of
+// pairs.
 func planned(p *engine.JoinPlan) string {
 	counted := ""
 	if p.Distinct > 0 {
