@@ -21,8 +21,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// maxTexts limits the texts of a request, maxNamed limits n, and maxExplained limits the bytes of a
-// text to explain.
+// maxTexts limits the number of texts in a request. maxNamed limits the parameter n. maxExplained
+// limits the size in bytes of a text to explain.
 const maxTexts, maxNamed, maxExplained = 1000, 1000, 64 << 10
 
 // request is the decoded body of a request.

@@ -216,8 +216,9 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// bound sets the memory limit for connections and requests to three quarters of the memory that the
-// model leaves. The rest is for garbage. It fails if a request of -max-body bytes may need more.
+// bound sets the memory limit for connections and requests. The limit is three quarters of the
+// memory that the model doesn't use. The other quarter is for garbage. bound fails if a request of
+// -max-body bytes may need more.
 func (r *run) bound(s *service) error {
 	budget := r.limits.Budget()
 	if budget == 0 {
