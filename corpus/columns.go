@@ -284,8 +284,8 @@ func (t *table) set(at int, kind Kind) {
 
 func (t *table) twice(at int) bool { return t.count[t.first[at]] > 1 }
 
-// free returns the first column without a kind that has one of the names, in the order of names, or
-// -1.
+// free returns the column index of the first name whose column has no kind yet, or the given kind.
+// It returns -1 if there is no such column.
 func (t *table) free(names []string, kind Kind) int {
 	for _, name := range names {
 		at := index(t.indices[1], name)
