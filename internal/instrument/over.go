@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// over applies summary to the values of each field of rounds, which are structs of float64.
+// over applies summary to each field's values over the rounds. T is a struct of float64 fields.
 func over[T any](rounds []T, summary func([]float64) float64) (out T) {
 	values := make([]float64, len(rounds))
 	to := reflect.ValueOf(&out).Elem()
