@@ -24,8 +24,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Column is a column of a table with rows of type R. Exactly one of the functions is set. It
-// returns a row's value, or false if the row has no value.
+// Column is a column of a table with rows of type R. Exactly one of the functions is set. This
+// function returns a row's value, or false if the row has no value.
 type Column[R any] struct {
 	Name  string
 	Text  func(r *R) (string, bool)
