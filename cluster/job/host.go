@@ -112,8 +112,8 @@ func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 	return b, nil
 }
 
-// CheckISA returns an error if this computer lacks the job's instruction set, which results depend
-// on.
+// CheckISA returns an error if this computer lacks the job's instruction set. Other instruction
+// sets may give other results.
 func (j *Job) CheckISA() error {
 	if _, err := asm.For(asm.ISA(j.ISA)); err != nil {
 		return fmt.Errorf("job: the job needs instruction set %s, but this computer supports up to %s; plan it with -isa %s",
@@ -122,8 +122,8 @@ func (j *Job) CheckISA() error {
 	return nil
 }
 
-// Engine returns an engine for kernel k and all documents of the job. A subset isn't enough,
-// because each value may depend on all documents.
+// Engine returns an engine for kernel k and all documents of the job. A subset of the documents
+// isn't enough, because each kernel value may depend on all documents.
 func (j *Job) Engine(ctx context.Context, k kernel.Kernel) (*engine.Engine, error) {
 	c, err := j.Host.Corpus(ctx, j.Corpus)
 	if err != nil {

@@ -166,7 +166,7 @@ func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 }
 
 // Load returns the job with the given digest. It sets the process's cache sizes to the planning
-// computer's, because results depend on them.
+// computer's, because results depend on cache sizes.
 func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: digest of a job must have 64 hexadecimal digits, got %q", digest)

@@ -15,7 +15,7 @@ import (
 type Kind struct {
 	Name    string // name in `gramcluster plan NAME`
 	Summary string // one line
-	Help    string // several lines: tasks, output of gather, example; a list of flags is appended
+	Help    string // help text: tasks, output of gather, example; a list of the flags follows
 
 	// Declare adds the kind's flags to f, in addition to the common flags (-store, -in with its
 	// options, -isa, -workers, -m). It returns a Planner that receives their values.
@@ -43,12 +43,12 @@ type Reader interface {
 	Reading(ctx context.Context, opt *corpus.Options) error
 }
 
-// Divider is implemented by a [Planner] that stores the documents of each task itself, such as
-// predict. Planning.Corpus then isn't stored, and the description has no corpus.
+// Divider is implemented by a [Planner] that stores the documents of each task itself. An example
+// is predict. Planning.Corpus then isn't stored, and the description has no corpus.
 type Divider interface{ Divided() }
 
-// Driver is implemented by a [Planner] that runs a sequence of jobs in which each job depends on
-// earlier results, such as landmarks. Plan then only checks the flags, and `gramcluster drive`
+// Driver is implemented by a [Planner] that runs a sequence of jobs, such as landmarks. Each job
+// depends on the results of earlier jobs. Plan then only checks the flags, and `gramcluster drive`
 // calls Drive.
 type Driver interface {
 	Drive(ctx context.Context, d *Driving) error
@@ -84,7 +84,7 @@ type Worker interface {
 // Output describes the output of Gather.
 type Output struct {
 	Path string // file, or folder if the kind supports it
-	To   string // format; if empty, chosen by file name or kind
+	To   string // output format; if empty, the file name or the kind determines it
 	Say  func(format string, args ...any)
 
 	// Progress is called from time to time.

@@ -52,8 +52,8 @@ func (l Line) String() string {
 
 const maxLine = 4096
 
-// ReadLines calls yield for each nonblank line of r, with its line number, from 1, and an error if
-// the line isn't valid. ReadLines stops at the first error of yield or r.
+// ReadLines calls yield for each nonblank line of r, with an error if the line is invalid. number
+// is the line number, from 1. ReadLines stops at the first error of yield or r.
 func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, err error) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, maxLine), maxLine)

@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// ProgramBytes is the memory of a process without documents, engines, models and results. The
-// program file takes up to 46 MiB of it, because it contains libraries for all stores.
+// ProgramBytes is the memory of a process in bytes, without documents, engines, models and results.
+// It includes up to 46 MiB for the program file, which contains the libraries of all stores.
 const ProgramBytes = 64 << 20
 
 // Left returns the memory left for a task in bytes: the limit minus the memory of the program and

@@ -98,7 +98,8 @@ func (m *meta) fixedBytes() int64 {
 	return n
 }
 
-// check checks that the counts are consistent with the size of the shards, which bounds memory use.
+// check checks that the counts are consistent with the size of the shards. Wrong counts could
+// otherwise cause huge allocations.
 func (m *meta) check() error {
 	if m.Version != version {
 		return fmt.Errorf("version %d was written by another program; this program reads version %d", m.Version, version)
@@ -129,7 +130,7 @@ func Bytes(c *corpus.Corpus) int64 {
 	return m.held()
 }
 
-// memory returns the approximate memory for reading the corpus in bytes, including one shard.
+// memory returns the approximate number of bytes needed to read the corpus, including one shard.
 func (m *meta) memory() int64 { return m.held() + min(m.Bytes, ShardBytes) }
 
 func (m *meta) held() int64 {
@@ -241,8 +242,8 @@ func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
 }
 
 // Read returns the corpus with the given digest, without warnings. memory is the memory limit in
-// bytes, or 0. Read fails if get fails, if the corpus is invalid, or with a *[run.MemoryError] if
-// memory is insufficient.
+// bytes, or 0 for no limit. Read fails if get fails, if the corpus is invalid, or with a
+// *[run.MemoryError] if memory is insufficient.
 func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Corpus, error) {
 	m, err := readMeta(ctx, get, digest)
 	if err != nil {

@@ -147,7 +147,7 @@ func holdsCredentials(text string) bool {
 	return false
 }
 
-// Redact removes what looks like credentials in URLs from a text, such as a service's error
+// Redact removes parts of URLs that look like credentials from a text, such as a service's error
 // message.
 func Redact(text string) string {
 	text = users.ReplaceAllStringFunc(text, func(found string) string {

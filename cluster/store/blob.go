@@ -29,7 +29,7 @@ func (c cloud) Create(ctx context.Context, key string, parts [][]byte) error {
 	return exists(c.b.Upload(ctx, key, io.MultiReader(all...), opt))
 }
 
-// exists adds ErrExists to a service's error that means that the object exists.
+// exists wraps a service's error with ErrExists if the error means that the object exists.
 func exists(err error) error {
 	if gcerrors.Code(err) == gcerrors.FailedPrecondition {
 		return fmt.Errorf("%w: %w", ErrExists, clean(err))

@@ -32,8 +32,8 @@ func NewCache(dir string, bytes int64) (*Cache, error) {
 	return &Cache{dir, bytes}, nil
 }
 
-// suffix is the file name suffix of copies. The names of incomplete copies, which killed processes
-// may leave, contain it. Other files in the folder are ignored.
+// suffix is the file name suffix of copies. Killed processes may leave incomplete copies, whose
+// names contain the suffix. Other files in the folder are ignored.
 const suffix = ".object"
 
 // Get is like [Store.Get], but returns the local copy if it exists. The name must contain a digest

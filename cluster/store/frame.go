@@ -116,8 +116,8 @@ func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	return frame{size - int64(payload), int64(payload), sums[:own]}, nil
 }
 
-// read fills b from r and checks it. b must consist of whole blocks of the payload, from offset
-// begin.
+// read fills b from r and compares checksums. b must consist of whole blocks of the payload, from
+// offset begin.
 func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 	for lo := 0; lo < len(b); lo += blockBytes {
 		block, in := b[lo:min(lo+blockBytes, len(b))], begin+int64(lo)

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Near returns a store with the same objects that gives [View] random access. For a folder it
-// returns s. For other buckets, it downloads an object when the object is first opened. The objects
-// are stored in a temporary file in dir, which is deleted when the process ends. The caller must
+// Near returns a store with the same objects, where a [View] has random access. Objects in a folder
+// aren't copied. Objects of other buckets are downloaded when they are first opened. They are
+// stored in a temporary file in dir. This file is deleted when the process ends. The caller must
 // close the returned store. The store s stays open.
 func (s *Store) Near(dir string) (*Store, error) {
 	if b, ok := s.bucket.(folder); ok {
@@ -37,7 +37,7 @@ type near struct {
 
 type fetched struct {
 	mu   sync.Mutex
-	file *io.SectionReader // contents; nil before they are copied
+	file *io.SectionReader // contents; nil until copied
 	size int64             // size according to the bucket
 }
 

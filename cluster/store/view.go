@@ -66,9 +66,9 @@ func (v *View) open(ctx context.Context, key string) error {
 	return nil
 }
 
-// Part returns bytes lo to hi-1 of the object. The slice is valid until the next call. It reads and
-// checks the 1 MiB blocks that contain these bytes. If a block is damaged, Part continues with the
-// next attempt. It returns the errors of [Store.Get].
+// Part returns bytes lo to hi-1 of the object. The slice is valid until the next call. Part reads
+// and checks the 1 MiB blocks that contain these bytes. If a block is damaged, Part continues with
+// the next attempt. It returns the errors of [Store.Get].
 func (v *View) Part(ctx context.Context, lo, hi int64) ([]byte, error) {
 	for {
 		if lo < 0 || hi < lo || hi > v.frame.payload {

@@ -26,9 +26,9 @@ type Hand struct {
 // tries is the maximum number of times that missing tasks are started.
 const tries = 3
 
-// Do returns when all results of a job exist. If it is called again for the same job, a result was
-// damaged, so it reads and checks all results. It fails if the store fails, if tasks are missing
-// after three attempts, or when ctx is done.
+// Do returns when all results of a job exist. If Do is called again for the same job, it reads and
+// checks all results, because a result was damaged. Do fails if the store fails, if tasks are
+// missing after three attempts, or when ctx is done.
 func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 	again := h.last == j.Digest
 	if h.last = j.Digest; !again {

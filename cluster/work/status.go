@@ -70,7 +70,8 @@ func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err erro
 	return s, err
 }
 
-// Jobs returns the digests of all jobs in the store that begin with prefix, in ascending order.
+// Jobs returns the digests of the stored jobs, in ascending order. It omits digests that don't
+// begin with prefix.
 func Jobs(ctx context.Context, s *store.Store, prefix string) (digests []string, err error) {
 	err = s.List(ctx, job.Jobs+prefix, func(o store.Object) error {
 		if d := strings.TrimPrefix(o.Name, job.Jobs); job.IsDigest(d) {

@@ -49,8 +49,8 @@ type shut struct {
 	err   error
 }
 
-// openings is the maximum number of attempts to open a job whose inputs can't be read. Other
-// errors, such as insufficient memory, would occur again.
+// openings is the maximum number of attempts to open a job whose inputs can't be read. After other
+// errors, such as insufficient memory, the job isn't opened again.
 const openings = 3
 
 // NewRunner returns a runner for jobs of these kinds. It writes a [Report] per task to w.
@@ -78,7 +78,7 @@ func (r *Runner) Do(ctx context.Context, l job.Line) error {
 	return r.out.Encode(rep)
 }
 
-// Bad counts and reports an invalid line.
+// Bad reports an invalid line as a failed task. number is the line number.
 func (r *Runner) Bad(number int, err error) error {
 	r.failed++
 	return r.out.Encode(Report{Task: -1, State: Failed, Why: fmt.Sprintf("task line %d: %v", number, err)})

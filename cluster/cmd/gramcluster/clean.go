@@ -93,7 +93,7 @@ func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefi
 	}
 	for _, digest := range jobs {
 		used[digest] = true
-		// Fail if a description is damaged, because the job's inputs are unknown.
+		// Fail if a description can't be read, because the job's inputs are then unknown.
 		text, err := h.Store.Get(ctx, job.Jobs+digest, nil)
 		if err != nil {
 			return fmt.Errorf("cannot read job %.12s, so the objects that it needs are unknown (plan it again, or delete it "+

@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// fileBytes is the memory for the program file in bytes, which Go's memory limit doesn't include.
+// fileBytes is the memory for the program file in bytes. Go's memory limit doesn't include it.
 const fileBytes = 46 << 20
 
-// minBytes is the minimum memory for documents or results in bytes.
+// minBytes is the minimum memory for a command in bytes, in addition to the program.
 const minBytes = 1 << 20
 
 // host holds the common flags for store, cache, workers and memory.

@@ -22,7 +22,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return program(stdin).Run(args, stdout, stderr)
 }
 
-// program returns the program with its commands. It removes credentials in URLs from all messages.
+// program returns the program with all its commands. The program removes credentials in URLs from
+// its messages.
 func program(stdin io.Reader) *cli.Program {
 	return &cli.Program{
 		Name: "gramcluster",

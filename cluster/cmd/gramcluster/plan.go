@@ -125,7 +125,7 @@ func (p *plan) prepare(ctx context.Context, e *cli.Env) (*job.Host, *job.Plannin
 
 func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*corpus.Corpus, error) {
 	p.documents.Adjust = func(opt *corpus.Options) error {
-		opt.MemoryBytes = (2*h.Left(nil) + 4) / 5 // the rest is for later steps, which need more memory
+		opt.MemoryBytes = (2*h.Left(nil) + 4) / 5 // later steps need the other three fifths
 		var err error
 		if p.tokenizer != "" {
 			opt.Tokenizer, err = corpus.ParseTokenizer(p.tokenizer)

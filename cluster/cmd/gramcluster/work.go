@@ -108,8 +108,8 @@ func (w *worker) await(ctx context.Context) error {
 	}
 }
 
-// readLines runs the tasks on standard input. A goroutine reads them, so that readLines can return
-// while a read blocks.
+// readLines runs the tasks listed on standard input. A goroutine reads the lines, so that readLines
+// can return while a read blocks.
 func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) error {
 	type line struct {
 		number int
@@ -151,7 +151,7 @@ func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) erro
 	}
 }
 
-// share parses -shard I/N. If I/N is auto, it uses the scheduler's environment variables.
+// share parses -shard I/N. If I is auto, share takes I from the scheduler's environment variables.
 func share(s string, env func(string) string) (first, step int, err error) {
 	of, count, _ := strings.Cut(s, "/")
 	if of == "auto" {

@@ -1,7 +1,7 @@
-// Command overhead measures the table in docs/cluster.md: the CPU time of gram and gramcluster for
-// a Gram matrix. For gramcluster, plan, several work processes and gather run one after another. It
-// prints medians, minima and maxima over rounds, and checks that the output files are equal. See
-// `make bench-cluster`.
+// Command overhead prints the table in docs/cluster.md: the CPU time of gram and gramcluster for a
+// Gram matrix. For gramcluster, plan, several work processes and gather run one after another. The
+// command prints medians, minima and maxima over rounds, and checks that the output files are
+// equal. See `make bench-cluster`.
 package main
 
 import (

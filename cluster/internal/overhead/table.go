@@ -42,7 +42,7 @@ func median(rounds []round, of func(r round) float64) float64 {
 	return report.Median(sorted(rounds, of))
 }
 
-// spread formats the median, minimum and maximum of the values of(r).
+// spread formats the median, minimum and maximum of the values of(r) for all rounds r.
 func spread(rounds []round, of func(r round) float64) string {
 	v := sorted(rounds, of)
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", median(rounds, of), v[0], v[len(v)-1])

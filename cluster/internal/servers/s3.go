@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// Bucket returns the URL of an empty bucket, GRAM_BUCKET if set. Otherwise, it starts versitygw, an
-// S3 server for a folder, and sets the AWS credentials in the environment.
+// Bucket returns the URL of an empty bucket. If GRAM_BUCKET is set, Bucket returns its value.
+// Otherwise, Bucket starts versitygw, an S3 server for a folder, and sets the AWS credentials in
+// the environment.
 //
 // Go builds and caches the server, with the version and checksums in versitygw/go.mod.
 func Bucket(t testing.TB) (url string) {

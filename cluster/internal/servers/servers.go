@@ -101,7 +101,8 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	}
 }
 
-// listening returns a condition for start that a server listens at address.
+// listening returns a function that reports whether a server accepts connections at address. It is
+// used as the argument ready of start.
 func listening(address string) func(string) bool {
 	return func(string) bool {
 		c, err := net.DialTimeout("tcp", address, time.Second)

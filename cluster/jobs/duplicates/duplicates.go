@@ -1,6 +1,6 @@
 // Package duplicates implements jobs that find the exact groups of near-duplicate documents. A task
-// finds copies and near pairs within two ranges of documents. Every pair of documents is compared
-// by a task, so all results together determine which documents are kept.
+// finds the copies and near-duplicate pairs among the documents of two ranges. Every pair of
+// documents is compared by some task, so all results together determine which documents are kept.
 package duplicates
 
 import (
@@ -144,8 +144,8 @@ func appendSpan(all []int, span [2]int) []int {
 }
 
 // Do implements job.Worker. A result is a list of pairs of document indices, as little-endian
-// uint32. Copies come first, as pairs of a document and a later copy. Near pairs follow, larger
-// index first.
+// uint32. Pairs of a document and a later copy come first. Near-duplicate pairs follow, each with
+// the larger index first.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	documents, h, m := o.documents(task), o.job.Host, o.space.Columns
 	var values int64
@@ -182,7 +182,8 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	return [][]byte{slices.Concat(copies, near)}, err
 }
 
-// connect decodes the pairs of documents in b, with indices below n, and adds them to kept.
+// connect decodes the pairs of documents in b and adds them to kept. It fails if an index isn't
+// below n.
 func connect(kept *engine.NonDuplicates, b []byte, n int) error {
 	if len(b)%8 != 0 {
 		return fmt.Errorf("length of %d bytes is not a multiple of 8", len(b))

@@ -9,7 +9,7 @@ const maxTile = 512
 func (s *spec) side() int { return min(maxTile, s.Rows&-s.Rows) }
 
 // most returns an upper bound of the number of values per block. Aligning a block to tiles adds
-// less than the width of a tile.
+// less than a tile's width to the block's width.
 func (s *spec) most() int {
 	return min(s.Rows, s.Documents) * min(s.Columns+s.side(), s.Documents)
 }
@@ -34,8 +34,9 @@ func (s *spec) block(task int) block {
 	}
 }
 
-// cut returns the first column of block b of a strip that ends at end. If there are several blocks,
-// the last block has at least Columns/2 columns, so it contains the diagonal of the strip.
+// cut returns the first column of block b in the strip that ends before row end. If there are
+// several blocks, the last block has at least Columns/2 columns, so it contains the diagonal of the
+// strip.
 func (s *spec) cut(end, b, blocks int) int {
 	if b == blocks {
 		return end
@@ -57,7 +58,7 @@ func (s *spec) taskOf(row, column int) (task int) {
 	return task + b
 }
 
-// below returns the end of the tile that contains row or column i, or end if it is smaller.
+// below returns the end of the tile that contains row or column i, or end if end is smaller.
 func (b *block) below(i, end int) int { return min(i/b.side*b.side+b.side, end) }
 
 func (b *block) values() (n int) {

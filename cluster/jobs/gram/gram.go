@@ -101,7 +101,7 @@ func checkSides(rows, columns int) error {
 	return nil
 }
 
-// strip returns the end of strip i and its number of blocks.
+// strip returns the end row of strip i, and the number of blocks in the strip.
 func (s *spec) strip(i int) (end, blocks int) {
 	end = min((i+1)*s.Rows, s.Documents)
 	return end, (end + s.Columns - 1) / s.Columns

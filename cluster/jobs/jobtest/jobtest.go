@@ -100,8 +100,8 @@ func Refused(t testing.TB, k job.Kind, source, name string, says map[string]stri
 	}
 }
 
-// Other checks that Open and Gather fail for a job whose description was changed, and returns their
-// errors.
+// Other checks that Open and Gather fail after change has changed the job's description. It returns
+// both errors.
 func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)) (opened, gathered error) {
 	t.Helper()
 	d := j.Description
@@ -117,6 +117,7 @@ func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)
 }
 
 // OtherTasks checks that a kind rejects a job with an additional task, and the output format "x".
+// It returns the valid job.
 func OtherTasks(t testing.TB, k job.Kind, file, format string, flags ...string) *job.Job {
 	t.Helper()
 	j, _, err := Run(t, k, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", file, flags...)

@@ -15,7 +15,7 @@ import (
 )
 
 // gather writes the neighbours of all documents, one range of documents after another. It reads
-// each result twice, to hold only the lists of a range in memory.
+// each result twice, so that memory holds only the lists of one range.
 func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.To != "" && out.To != "tsv" {
 		return fmt.Errorf("-to must be tsv, got %s", out.To)
@@ -29,7 +29,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if err != nil {
 		return err
 	}
-	// Memory is needed for a range's lists in all blocks, and its merged lists.
+	// Memory is needed for the lists of a range in all blocks, and for the merged lists.
 	block, n := int64(min(o.Block, o.Rows)), int64(o.Rows)
 	if err := j.Host.Fits(c, o.engine.Info().Bytes+(n+2*block)*(48+16*int64(min(o.K, o.Block))),
 		"the documents and the lists of %d documents", block); err != nil {

@@ -1,5 +1,6 @@
 // Package neighbours implements jobs that find the exact nearest neighbours of each document. A
-// task finds neighbours within a block of the matrix, for the block's rows and columns.
+// task finds the nearest neighbours within one block of the Gram matrix, for each row and each
+// column.
 package neighbours
 
 import (

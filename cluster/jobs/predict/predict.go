@@ -225,7 +225,8 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
 		return nil, fmt.Errorf("predict: task %d must begin at document %d, got %d", task+1, n, w.First[task+1])
 	}
-	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // twice, for reading
+	// Count the documents twice, because reading needs a buffer of up to their size.
+	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents)
 	if err != nil {
 		return nil, err
 	}

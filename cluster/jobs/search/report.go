@@ -24,7 +24,7 @@ type table struct {
 
 type scores = source.Figures
 
-// row is a candidate with its figures.
+// row is a candidate with its cross-validation results.
 type row struct {
 	Kernel    string `json:"kernel"`
 	Embedding string `json:"embedding"`

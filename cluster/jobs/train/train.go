@@ -86,8 +86,9 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, tasks, problem.Engine().Close()
 }
 
-// settingsOf returns the solver's settings. Labels are always trained independently, as in gram if
-// the matrix fits into memory, so that workers with less memory compute the same bits.
+// settingsOf returns the solver's settings. Labels are always trained independently, so that
+// workers with less memory compute the same bits. gram trains labels independently only if the
+// matrix fits into memory.
 func settingsOf(s *machines.Settings) (svm.Settings, error) {
 	out, err := s.SVM()
 	out.IndependentLabels = true
