@@ -1,5 +1,5 @@
-// Command gramlab is gram with additional learners, from the papers on which its kernels are based.
-// It also repeats experiments of these papers.
+// Command gramlab is gram with additional learners, from the papers on which gram's kernels are
+// based. It also repeats experiments of these papers.
 //
 //	gramlab COMMAND [flags]
 //
@@ -37,7 +37,7 @@ var experiments = append(cho.Experiments, geometry.Experiment, lafferty.Experime
 // learners lists the learners that gram lacks.
 var learners = []*learn.Learner{lmnn.Learner, mkm.Learner, sphere.Learner}
 
-// program has gram's commands, and the commands that gram lacks.
+// program has gram's commands and additional commands.
 var program = newProgram()
 
 func newProgram() *cli.Program {

@@ -8,9 +8,9 @@
 //
 // # Derivation
 //
-// The closed forms in the source have m derivatives with respect to cosh r. Here they are
-// transformed into sums of positive terms. With v = cosh r, φ = r² and f = exp(-φ/4t) as functions
-// of v, equation (5) of the source is, for n = 2m+1,
+// The closed forms in the source contain the derivative of order m with respect to cosh r. Here
+// they are transformed into sums of positive terms. With v = cosh r, φ = r² and f = exp(-φ/4t) as
+// functions of v, equation (5) of the source is, for n = 2m+1,
 //
 //	K = (2π)^-m (4πt)^-½ exp(-m²t) (-d/dv)^m f
 //

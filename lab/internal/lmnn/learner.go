@@ -85,8 +85,8 @@ func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.Opti
 	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
-// columns returns the number of columns with values. In files that number columns from 1, column 0
-// has none.
+// columns returns the number of columns with values. If a file numbers columns from 1, column 0 has
+// no values.
 func (m metricModel) columns() int {
 	has := make([]bool, m.Columns)
 	count := 0

@@ -8,8 +8,8 @@
 // The energy of a class for a document is the increase of ε if the document is added with that
 // class and all targets stay the same. The predicted class has the smallest energy.
 //
-// L-BFGS minimises ε in L. Each round of L-BFGS includes only documents l that are close enough to
-// violate a margin. If the documents are scaled, only the scale of L changes.
+// L-BFGS minimises ε with respect to L. Each round of L-BFGS includes only documents l that are
+// close enough to violate a margin. If the documents are scaled, only the scale of L changes.
 //
 // Source: Weinberger and Saul, Distance metric learning for large margin nearest neighbor
 // classification, JMLR 10 (2009).
@@ -39,7 +39,8 @@ type Settings struct {
 	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"min. relative gain of a round"`
 
-	// Iterations is the maximum number of iterations; auto selects it on held-out documents.
+	// Iterations is the maximum number of iterations; auto selects this number on held-out
+	// documents.
 	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"maximum number of iterations"`
 }
 

@@ -20,7 +20,7 @@ type problem struct {
 	workers int
 	soft    float64          // smooths losses: loss²/(2 soft) below soft, else loss - soft/2
 	room    int64            // maximum number of pairs in near; 0 for no limit
-	near    [][]int32        // for each document, documents of other classes, see reach
+	near    [][]int32        // documents of other classes within reach of each document, see reach
 	slopes  [parts][]float64 // gradients with respect to z, one per range of documents
 
 	// look, if not nil, is called with L after each iteration. An error ends the optimisation.
@@ -66,7 +66,7 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 		slope, weights := p.slopes[part], make([]float64, n)
 		clear(slope)
 		distances, pulls := make([]float64, p.k), make([]float64, p.k)
-		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) to the slope of a, and subtracts it from b's
+		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) to slope a, and subtracts it from slope b
 			weight *= 2
 			floats.AddScaled(slope[a*d:(a+1)*d], -weight, z.RawRowView(b))
 			floats.AddScaled(slope[b*d:(b+1)*d], -weight, z.RawRowView(a))
@@ -160,7 +160,7 @@ func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 	})
 }
 
-// nearest holds the nearest documents found so far. Ties are broken by order.
+// nearest holds the nearest documents found so far. Ties go to the document offered first.
 type nearest struct {
 	at       []int32 // document indices; -1 for none
 	distance []float64

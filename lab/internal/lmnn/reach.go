@@ -24,7 +24,7 @@ func norms(z *mat.Dense) []float64 {
 }
 
 // reach sets near at L = w. For each document i, it lists the documents l of other classes with
-// D(i, l) < 1 + slack + D(i, j) for a target j of i. Such a pair is within reach. It returns the
+// D(i, l) < 1 + slack + D(i, j) for a target j of i. Such a pair is within reach. reach returns the
 // number of pairs. Block products preselect candidates.
 func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count int64, err error) {
 	n, d := p.x.Dims()

@@ -113,11 +113,11 @@ func trainingNumbers(rows, columns int) int64 {
 	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
 }
 
-// somePairs is the number of pairs per document for which memory is reserved.
+// somePairs is the number of pairs within reach per document that Bytes assumes.
 const somePairs = 100
 
 // Bytes returns the memory in bytes of Train or, if tests > 0, of Choose. It assumes 100 pairs
-// within reach per document, because their number isn't known in advance.
+// within reach per document, because the number of pairs isn't known in advance.
 func Bytes(documents, tests, columns int) int64 {
 	numbers := trainingNumbers(documents, columns)
 	if tests > 0 {

@@ -42,7 +42,7 @@ type fitted struct {
 }
 
 // fit fits a layer to the first n documents of x, and computes the features of all documents in x.
-// rows contains their indices in the corpus.
+// rows contains the corpus index of each document.
 func (t *training) fit(
 	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int, rows []int,
 ) (_ *fitted, err error) {
@@ -51,7 +51,7 @@ func (t *training) fit(
 		var value *sparse.ValueError
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case level == 1 && errors.As(err, &value): // convert value.Row, an index into x
+		case level == 1 && errors.As(err, &value): // convert value.Row from an index into x to an index into the corpus
 			value.Row = rows[value.Row]
 			err = fmt.Errorf("mkm: layer 1, %s: %w", spec, err)
 		case errors.As(err, &value):

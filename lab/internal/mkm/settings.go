@@ -38,8 +38,8 @@ const (
 // Settings describes a model. The zero value trains a metric on selected features of the documents,
 // without layers.
 type Settings struct {
-	// Layers lists the kernel specifications, first layer first. A kernel after the first layer
-	// that specifies no embedding uses the features unchanged.
+	// Layers lists the kernel specifications, first layer first. After the first layer, a kernel
+	// without an embedding uses the features unchanged.
 	Layers []string
 
 	// Widths lists the maximum numbers of selected features, for the documents and then for each

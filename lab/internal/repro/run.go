@@ -50,8 +50,8 @@ func (r *Run) Progress(stage string, done, total int64) {
 	}
 }
 
-// Counter returns a function that reports the progress of a stage. It must be called after each
-// step.
+// Counter returns a function that reports the progress of a stage. This function must be called
+// after each step.
 func (r *Run) Counter(stage string, total int) func() {
 	var steps atomic.Int64
 	r.Progress(stage, 0, int64(total))

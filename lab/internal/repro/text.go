@@ -20,8 +20,8 @@ type Terms struct {
 // StopWords selects a list of ignored words.
 type StopWords int
 
-// Lists of stop words. Rainbow, used by Zhang, Chen and Lee, removes SMART's words, but no words of
-// WebKB.
+// Lists of stop words. Rainbow is the list used by Zhang, Chen and Lee: SMART's list, or an empty
+// list for WebKB.
 const (
 	NoWords StopWords = iota
 	SMART
@@ -31,8 +31,8 @@ const (
 func (s StopWords) String() string { return []string{"none", "smart", "rainbow"}[s] }
 
 // smart is SMART's list of 571 English stop words, as published by Cornell University
-// (ftp.cs.cornell.edu/pub/smart/english.stop). A word occurs twice. 47 words contain an apostrophe,
-// so they never occur as terms.
+// (ftp.cs.cornell.edu/pub/smart/english.stop). One word occurs twice. 47 words contain an
+// apostrophe, so they never occur as terms.
 //
 //go:embed smart.txt
 var smart string

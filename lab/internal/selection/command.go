@@ -69,7 +69,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // memory for turned
+	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // memory for the sorted values, see turned
 		return err
 	}
 	p.Stage("ranking terms")

@@ -16,7 +16,7 @@
 //
 // The nearest point is y/‖y‖ with y = max(0, x + λû), where λ solves ⟨û,y⟩ = 0. So F = ‖y‖² and λ =
 // -q/w. If ⟨x,û⟩ < 0, û is replaced by -û. The function g(λ) = Σ ûᵢ max(0, xᵢ + λûᵢ) is then convex
-// for λ < 0, so Newton's method from λ = 0 approaches its root from one side. The set A only grows,
+// for λ < 0, so Newton's method from λ = 0 approaches the root from one side. The set A only grows,
 // and the method ends when A no longer changes. The paper uses A = {i: xᵢ ≤ ⟨x,û⟩ûᵢ}, a subset of
 // the true A. With this subset, F is too large and the margin too small.
 //

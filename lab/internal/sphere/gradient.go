@@ -20,7 +20,7 @@ func (b *Beyond) Add(w Weight) {
 
 // Gradient returns the derivative of Σ c·margin with respect to û at a term. docs lists the
 // documents with the term, and values the term's values. weights contains the weights of all
-// documents, and beyond their sum.
+// documents. beyond is the result of Add for all these weights.
 func (h *Hyperplane) Gradient(term int, docs []uint32, values []float32, weights []Weight, beyond Beyond) float64 {
 	u := h.U[term]
 	values = values[:len(docs)]

@@ -17,7 +17,7 @@ func NewHyperplane(u []float64) *Hyperplane {
 	return h
 }
 
-// Reset must be called when U has changed.
+// Reset recomputes the sums of squares. It must be called when U has changed.
 func (h *Hyperplane) Reset() {
 	h.negative, h.positive = 0, 0
 	for _, v := range h.U {
@@ -39,7 +39,7 @@ type Projection struct {
 }
 
 // Point is a document: terms, which are indices into û, and their nonnegative values. Only the
-// direction is used, so that the length may differ from 1.
+// direction is used, so the length may differ from 1.
 type Point struct {
 	Terms  []uint32
 	Values []float32
@@ -50,7 +50,7 @@ type Point struct {
 // concurrently.
 type Scratch struct{ u []float64 }
 
-// Project returns the projection of a document to the hyperplane.
+// Project returns the projection of a document onto the hyperplane.
 //
 // Accuracy: the error of the margin is several ulp of π/2. For small margins, it is several ulp of
 // the margin, apart from rounding in ⟨x,û⟩.

@@ -38,8 +38,8 @@ func newSearch(train Set, test *mat.Dense, o Options) *search {
 
 func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }
 
-// run calls decide for each test document i and each width, with the classes predicted by the k =
-// 1, 2, … nearest documents. Calls aren't concurrent.
+// run calls decide for each test document i and each index into Widths. classes[k-1] is the class
+// predicted by the k nearest documents. Calls aren't concurrent.
 func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -176,8 +176,8 @@ func newVotes(s *search) *votes {
 	return &votes{s: s, count: make([]int, s.classes), classes: make([]int32, s.o.Neighbours)}
 }
 
-// of returns the classes predicted by the k = 1, 2, … nearest documents. They are valid until the
-// next call.
+// of returns the predicted classes. Element k-1 is predicted by the k nearest documents. The slice
+// is valid until the next call.
 func (v *votes) of(l *list) []int32 {
 	clear(v.count)
 	labels, most := v.s.train.Labels, 0

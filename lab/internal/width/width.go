@@ -104,8 +104,8 @@ func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
 	return t, nil
 }
 
-// Classify predicts the class of each row of test by the k nearest training documents in the first
-// width features. It fails if Search fails.
+// Classify predicts the class of each row of test by the k nearest training documents. Distances
+// use the first width features. It fails if Search fails.
 func Classify(
 	ctx context.Context, train Set, test *mat.Dense, width, k int, o Options,
 ) ([]int32, error) {

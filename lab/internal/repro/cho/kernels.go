@@ -17,7 +17,7 @@ type row struct {
 	x      float64   // x coordinate on the curve: layers, factors, degree, or a multiple of the mean norm
 	shown  string    // name in the table
 	specs  []string  // kernel specifications without embedding
-	scales []float64 // parameter value of each spec; nil if there is only one
+	scales []float64 // parameter value of each spec; nil if there is only one spec
 }
 
 // Kernel families, in the order of the tables.

@@ -104,7 +104,8 @@ func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried
 	return out, err
 }
 
-// validate minimises the validation error of each row over scale and C. Ties are broken by order.
+// validate minimises the validation error of each row over kernels and C. Ties go to the first
+// kernel, then to the smallest C.
 func (m *measurement) validate(ctx context.Context, d *data, rows []row) (chosen []tried, err error) {
 	test := d.train.Select(d.valid)
 	session := m.r.NewSession(m.set.name+", validation", func() *corpus.Corpus { return d.train.Select(d.fit) },

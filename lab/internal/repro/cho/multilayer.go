@@ -78,7 +78,7 @@ func (p *machines) chains() (out []network) {
 }
 
 // from returns the minimum number of layers. It is 1 if a network doesn't select features, because
-// LMNN on all pixels, as with 0 layers, is slow.
+// with 0 layers, LMNN would use all pixels, which is slow.
 func (p *machines) from() int {
 	if slices.ContainsFunc(p.chains(), func(n network) bool { return n.whole }) {
 		return 1
@@ -226,9 +226,9 @@ func (p *machines) table(name string, chains []network, found [][][]depth, repor
 		"would choose %s", name, low, high, best)
 }
 
-// effects adds notes on the effects of settings: the mean difference in test error between results
-// that differ only in the setting, over pairs of results and runs. Standard deviations are over
-// runs.
+// effects adds a note on the effect of each setting. The effect is the mean difference in test
+// error between two results that differ only in this setting. The mean is over all such pairs and
+// all runs. Standard deviations are over runs.
 func (p *machines) effects(name string, chains []network, found [][][]depth, report *repro.Report) {
 	type result struct{ chain, layers, final int }
 	var all []result

@@ -57,7 +57,8 @@ type settings struct {
 	Splits   int           `param:"splits" min:"1" help:"random splits of each task"`
 	Folds    int           `param:"folds" min:"2" help:"folds of the cross-validation"`
 	// With balanced, half of each training set is positive. With equal, half of each test set is
-	// positive too. With natural, all sets have the proportion of the corpus.
+	// positive too. With natural, the proportion of positive documents is the same as in the
+	// corpus.
 	Training string `param:"training" help:"share of the class: balanced, equal or natural"`
 	repro.Terms
 }
@@ -66,7 +67,7 @@ type settings struct {
 // s = 2√t the diffusion kernel on the sphere of radius 2 is exp(-arccos²/t).
 var kernels = [...]struct {
 	name   string
-	suffix string // end of the embedding, after the name of the features
+	suffix string // end of the embedding's name, after tf or tfidf
 	scaled bool   // true if the kernel has a scale
 	spec   func(scale float64) string
 }{

@@ -240,7 +240,7 @@ func (p *settings) choose(results []modApteResult, topic int, better float64, fi
 	return choice
 }
 
-// modApteTable adds a table, and a row in the table of agreement with the paper. better is 1 if
+// modApteTable adds a table, and a row to the table of agreement with the paper. better is 1 if
 // larger figures are better, and -1 otherwise.
 func (p *settings) modApteTable(number, what string, better float64, figure func(*topicResult) float64,
 	found [len(kernels)][]modApteResult, report *repro.Report, agreement *repro.Table) {
@@ -290,7 +290,7 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 
 // signOf returns the sign in Table 6 for a measured F1: + if it exceeds the F1 of Zhang and Oles
 // (2001). The paper prints only its own F1 and the sign of the difference. If the sign for the
-// measured F1 doesn't follow from these, signOf returns "?".
+// measured F1 can't be inferred from these two, signOf returns "?".
 func signOf(sign string, measured, printed float64) string {
 	if sign == "+" && measured >= printed || sign == "-" && measured <= printed || sign == "" {
 		return sign

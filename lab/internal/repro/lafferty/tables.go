@@ -95,7 +95,7 @@ type choice struct {
 }
 
 // best selects the scale and C with the smallest mean error on the test sets, as in the paper. Ties
-// are broken by order.
+// go to the smallest scale, then to the smallest C.
 func (p *settings) best(results []counts, kernel, task, size, testDocs int) (best choice) {
 	least := math.Inf(1)
 	for i, scale := range p.scalesOf(kernel) {
@@ -173,8 +173,8 @@ func test(choices [len(kernels)]choice) (t tested) {
 	return t
 }
 
-// table adds one of Tables 1 to 4, with its charts and notes, and rows to agreement. It returns the
-// figures of its rows.
+// table adds one of Tables 1 to 4, with charts and notes, to the report. It adds rows to agreement,
+// and returns the figures of all rows.
 func (p *settings) table(number string, tasks []*task, found map[string]*results, report *repro.Report,
 	agreement *repro.Table) (both []compared) {
 	if !p.Tables.Has(number) {

@@ -63,8 +63,8 @@ func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*corpus.Co
 // rectangle consists of rows top to top+height-1 and columns left to left+width-1 of an image.
 type rectangle struct{ top, left, height, width int }
 
-// drawRectangle draws a height and a width from least to most that differ by at least apart, and a
-// position in the image. Half of the rectangles are taller than wide.
+// drawRectangle draws a rectangle at a random position in the image. Height and width are from
+// least to most, and differ by at least apart. Half of the rectangles are taller than wide.
 func drawRectangle(r *rand.Rand, least, most, apart int) rectangle {
 	for {
 		h, w := least+r.IntN(most-least+1), least+r.IntN(most-least+1)
@@ -156,7 +156,8 @@ func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 // OnTexture is like [OnNoise], but draws on textures.
 func OnTexture(digits *corpus.Corpus, documents []int) Kind { return on(digits, documents, texture) }
 
-// on returns a kind whose pixels are the maximum of a digit's pixel and the background's.
+// on returns a kind that draws digits on the background ground. Each pixel is the maximum of the
+// digit's pixel and the background's pixel.
 func on(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Kind {
 	class := make([]int, len(digits.Classes))
 	for id, name := range digits.Classes {

@@ -53,7 +53,7 @@ var kernels = []struct{ name, kernel, embedding string }{
 // weightings lists the term weightings, in the order of the tables.
 var weightings = []struct{ name, embedding string }{{"tf", "tf"}, {"tf×idf", "tfidf"}}
 
-// universities lists the universities of WebKB. Each is held out once.
+// universities lists the universities of WebKB. Each university is held out once.
 var universities = []string{"cornell", "texas", "washington", "wisconsin"}
 
 // division is a split of a corpus into training and test documents with the same terms and classes.
@@ -206,7 +206,7 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weight
 }
 
 // accuracies returns the table cells with a kernel's accuracies. If there are several divisions,
-// they are the accuracy on each division, the mean, and the pooled accuracy.
+// the cells are the accuracy on each division, the mean, and the pooled accuracy.
 func accuracies(rights []string) (cells []string) {
 	percent := func(right string) float64 { return 100 * float64(strings.Count(right, "1")) / float64(len(right)) }
 	if len(rights) == 1 {
