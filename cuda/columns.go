@@ -170,8 +170,8 @@ func (c *columns) Name() string {
 }
 
 // batchRows is the maximum number of rows per request if the rows aren't columns. A request needs
-// about a millisecond for copies and kernel launches, as long as ten million kernel values take.
-// Results of more than 64 rows have at most batchBytes.
+// about a millisecond for copies and kernel launches. In this time, the device can compute ten
+// million kernel values. Results of more than 64 rows have at most batchBytes.
 const (
 	batchRows  = 4096
 	batchBytes = 128 << 20

@@ -15,8 +15,8 @@ import (
 // padded with zeros.
 func (l *layout) steps() int { return (l.dense + timemodel.DenseStep - 1) / timemodel.DenseStep }
 
-// step holds the digits of DenseStep values of a document: the 2^24 digits of all values, then the
-// 2^16, 2^8 and 1 digits. See kernels/tensor.h.
+// step holds the digits of DenseStep values of a document. step[0] has the digit of weight 2^24 of
+// each value. The digits of weights 2^16, 2^8 and 1 follow. See kernels/tensor.h.
 type step [4][timemodel.DenseStep]int8
 
 // digitScale multiplies values before they are rounded to integers. It is the largest factor for
@@ -36,8 +36,8 @@ func digits(v float64) [4]int8 {
 
 const minScale = -4
 
-// fillDense writes the digits of a document's dense values to steps. It returns the document's
-// scale, a power of two by which the values are divided first.
+// fillDense divides a document's dense values by scale, a power of two, and writes their digits to
+// steps.
 func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale float32) {
 	var most float64
 	for k, t := range terms {

@@ -15,8 +15,8 @@
 // (kernels/words.h), so sums of products don't depend on the order of addition. Threads may add in
 // any order, and (i, j) and (j, i) always have the same bits. The kernels of a tile are
 //
-//   - tailAdd, which adds the products of the tail's rare terms, found by posting lists, in shared
-//     memory. Long lists store the index of the first posting of each block of 4,096 columns;
+//   - tailAdd, which finds the rare terms of the tail by posting lists, and adds their products in
+//     shared memory. Long lists store the index of the first posting of each block of 4,096 columns;
 //   - panelTensor, if [Options] allows it and it saves time. Values of the most frequent terms are
 //     stored as a dense matrix, 4 bytes each, as four 8-bit digits. Tensor cores add the products of
 //     digits without rounding. kernels/tensor.h has the error bound, internal/timemodel the costs;

@@ -2,7 +2,7 @@ package cuda
 
 // Options controls the use of a device. The zero value uses all defaults.
 type Options struct {
-	// MemoryBytes limits the device memory for documents, programs and tiles. Default: 90 % of the
+	// MemoryBytes limits the device memory for documents, programs and tiles. Default: 90% of the
 	// free memory when the device is opened.
 	MemoryBytes int64
 

@@ -27,8 +27,8 @@ func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedd
 	return fields, at, u.err
 }
 
-// attributes computes the program's attributes of documents from norms, [attribute][document]. If
-// docs is nil, it computes the attributes of all documents.
+// attributes computes the program's attributes of documents from their norms. The results are in
+// the order [attribute][document]. If docs is nil, it computes the attributes of all documents.
 func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 	if len(p.Norms) == 0 {
 		return nil
@@ -72,8 +72,8 @@ func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int)
 		uint64(columns), uint64(rows), only}
 }
 
-// programY and programOnly are field indices: of the address of the column attributes, and of the
-// table's address if the program is a single table.
+// programY and programOnly are indices of Program's fields. Field programY is the address of the
+// column attributes. Field programOnly is the table's address if the program is a single table.
 const (
 	programY    = 4
 	programOnly = 9

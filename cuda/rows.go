@@ -21,8 +21,8 @@ const maxParts = 1<<16 - 1
 // Rows implements device.Backend. It calls visit from one goroutine. Meanwhile, the device copies
 // the next piece of a tile and computes the next tile.
 //
-// visit must not use the device, because Rows holds its lock. If visit panics, Rows waits for all
-// work in progress before it panics.
+// visit must not use the device, because Rows holds the device's lock. If visit panics, Rows waits
+// for all work in progress before it panics.
 func (c *columns) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	return c.request(ctx, r, true, func(j *job) error { return j.stream(ctx, visit) })
 }
@@ -152,8 +152,8 @@ func (j *job) plan() error {
 	return j.describe(fields)
 }
 
-// appendOrder appends the indices into docs, in descending order of their number of tail values,
-// rounded down to a power of two.
+// appendOrder appends the indices into docs, sorted by descending number of tail values. These
+// numbers are first rounded down to a power of two.
 func (s *side) appendOrder(order []uint32, docs []int) []uint32 {
 	var at [64]int
 	class := func(d int) int { return 63 - bits.Len64(uint64(s.tail[d+1]-s.tail[d])) }

@@ -78,8 +78,8 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 	return nil
 }
 
-// shrinking calls take with a size in bytes, and halves the size, down to one row, until memory is
-// sufficient. It returns the last size.
+// shrinking calls take with a size in bytes. If memory is insufficient, it halves the size and
+// tries again, down to one row of line bytes. It returns the last size.
 func shrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	for {
 		err := take(bytes)

@@ -95,7 +95,7 @@ func (t *times) collect() (err error) {
 	return err
 }
 
-// drop keeps the durations of started work out of the sums, and makes its events available again.
+// drop discards started work: its durations aren't added to the sums, and its events can be reused.
 func (t *times) drop() {
 	for _, l := range t.running {
 		t.spare = append(t.spare, l.before, l.after)

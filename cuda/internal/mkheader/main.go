@@ -74,7 +74,7 @@ func run(args []string) error {
 	return os.WriteFile(target, header, 0o666)
 }
 
-// convert returns the driver's declarations in the preprocessed header, with the macros.
+// convert extracts the driver's declarations from the preprocessed header, and adds the macros.
 func convert(text []byte) ([]byte, error) {
 	at := bytes.Index(text, []byte("\n"+begin))
 	if at < 0 {

@@ -34,7 +34,7 @@ func findPTXAS() (path string, looked []string) {
 }
 
 // assemble writes a cubin for each architecture to a directory. If there is no assembler, it prints
-// how to install it.
+// installation instructions.
 func assemble(ptx, dir string, out io.Writer) error {
 	ptxas, looked := findPTXAS()
 	if ptxas == "" {

@@ -12,8 +12,8 @@ const (
 // If the argument share of [Costs.Terms] is ByModel, the model selects the dense terms.
 const ByModel = -1
 
-// Terms returns the number of dense terms. If share is ByModel, it minimises the predicted time of
-// panelTensor and panelDot. Otherwise, it calls [Dense]. For first, see [Of].
+// Terms returns the number of dense terms. If share is ByModel, this number minimises the predicted
+// time of panelTensor and panelDot. Otherwise, Terms calls [Dense]. For first, see [Of].
 func (c *Costs) Terms(first []int64, documents int, share int64) int {
 	if share != ByModel {
 		return Dense(first, documents, share)
@@ -40,9 +40,9 @@ func used(first []int64, terms int) int {
 	return terms
 }
 
-// Dense returns the number of dense terms. It adds steps of the most frequent terms while a step's
-// terms occur in at least 1/share of the documents on average. If share is 0, it returns 0. For
-// first, see [Of].
+// Dense returns the number of dense terms. It adds steps of the most frequent terms while the terms
+// of the next step occur, on average, in at least 1/share of the documents. If share is 0, it
+// returns 0. For first, see [Of].
 func Dense(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
 	for terms < min(all, DenseMax) {

@@ -33,7 +33,7 @@ type Costs struct {
 // products. The measured cost is 7.9 cycles with two thread blocks per multiprocessor, and 9.3 with
 // one. Two don't fit if the panel fills more than half of shared memory. A thread block of tailAdd
 // waits for dependent loads, so its fixed cost is large compared with the costs of lists and
-// matches. Dense is 10 products of 32 terms and 128 columns, at 22 % of the nominal 4,096 products
+// matches. Dense is 10 products of 32 terms and 128 columns, at 22% of the nominal 4,096 products
 // per cycle.
 var Measured = Costs{Value: 7.9, Row: 40, Last: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
 	DenseRow: 161, Dense: 45}
