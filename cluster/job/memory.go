@@ -12,8 +12,8 @@ import (
 // It includes up to 46 MiB for the program file, which contains the libraries of all stores.
 const ProgramBytes = 64 << 20
 
-// Left returns the memory left for a task in bytes: the limit minus the memory of the program and
-// of the documents c, which may be nil. It returns at least 1, or 0 if there is no limit.
+// Left returns the memory left for a task in bytes. This is the limit minus the memory of the
+// program and of the documents c. c may be nil. Left returns at least 1, or 0 if there is no limit.
 func (h *Host) Left(c *corpus.Corpus) int64 {
 	if h.Memory == 0 {
 		return 0

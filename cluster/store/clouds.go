@@ -33,7 +33,8 @@ func init() {
 }
 
 // wholePage fails if an S3 response isn't a complete list page. The AWS library accepts any text,
-// such as a proxy's error, as an empty list, and a page without a next marker as the last page.
+// such as a proxy's error, as an empty list. It accepts a page without a next marker as the last
+// page.
 func wholePage(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 	middleware.InitializeOutput, middleware.Metadata, error,
 ) {

@@ -1,7 +1,7 @@
-// Package store keeps objects in a folder, in memory, or in a bucket of S3, Google or Azure, for
-// processes that run without coordination, may be killed at any time, and may repeat work.
+// Package store keeps objects in a folder, in memory, or in a bucket of S3, Google or Azure.
+// Processes use it without coordination. They may be killed at any time and may repeat work.
 //
-// It uses neither locks nor clocks. Its correctness follows from these rules:
+// The package uses neither locks nor clocks. Its correctness follows from these rules:
 //
 //   - The name of an object determines its contents, so concurrent writers write the same bytes.
 //   - An object is created only if it doesn't exist, and never changed or replaced. Only Delete

@@ -143,9 +143,9 @@ func (s *Store) get(ctx context.Context, name string, buf []byte) (b []byte, bad
 	return b, bad, err
 }
 
-// first calls try for the attempts k, k + 1, … of an object, and returns the number of the first
-// attempt for which try succeeds. It appends the errors of damaged attempts to bad. If no attempt
-// is intact, the error wraps [ErrMissing] and bad. Other errors of try are returned immediately.
+// first calls try for the attempts k, k + 1, … of an object until try succeeds. It returns the
+// number of this attempt. It appends the errors of damaged attempts to bad. If no attempt is
+// intact, the error wraps [ErrMissing] and bad. Other errors of try are returned immediately.
 func (s *Store) first(name string, k int, bad []error, try func(key string) error) (int, []error, error) {
 	for ; k < MostAttempts; k++ {
 		err := try(attempt(name, k))
