@@ -29,7 +29,7 @@
 //	g_j = (1/4t) Σ (j-1 over i) p_i g_{j-1-i},   g_j = (-1)^j f^(j)/f,   p_i = (-1)^i φ^(i+1)
 //
 // and p_i/i! = 2 Q_i(coth r)/sinh^(i+1) r. The recurrence of the Legendre functions of the second
-// kind Q_i runs forwards if this is stable, and otherwise backwards (Miller's algorithm).
+// kind Q_i runs forwards if that direction is stable, and otherwise backwards (Miller's algorithm).
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6), after Grigor'yan and
 // Noguchi, Bull. London Math. Soc. 30 (1998). For Legendre functions: Gautschi, SIAM Review 9

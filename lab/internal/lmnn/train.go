@@ -40,9 +40,9 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return m, nil
 }
 
-// prepare returns a problem with the documents that have exactly one class, their scale factor by,
-// and a model in which L is the identity matrix. tests is the number of documents to be classified
-// during training.
+// prepare returns a problem, the scale factor by of its documents, and a model in which L is the
+// identity matrix. The problem contains the documents with exactly one class. tests is the number
+// of documents to be classified during training.
 func prepare(
 	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
 ) (_ *problem, _ *Model, by float64, _ error) {

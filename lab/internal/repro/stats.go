@@ -50,8 +50,8 @@ func PairedT(a, b []float64) Test {
 	return Test{t, 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.N - 1)}.Survival(math.Abs(t))}
 }
 
-// SignTest performs the two-sided micro sign test for two classifiers. a and b are the numbers of
-// documents that only the first and only the second classifies correctly,
+// SignTest performs the two-sided micro sign test for two classifiers. Only the first classifier is
+// correct on a documents, and only the second on b documents,
 //
 //	z = (a - n/2) / √(n/4),  n = a + b,
 //

@@ -93,7 +93,7 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	return r, nil
 }
 
-// turned holds the values of a corpus, sorted by term, for documents with exactly one class.
+// turned holds the values of all documents with exactly one class, sorted by term.
 type turned struct {
 	terms  []uint32 // ascending
 	starts []int64

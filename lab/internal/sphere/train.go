@@ -22,7 +22,7 @@ type Settings struct {
 	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf means no regularisation
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights maps class names to factors for the losses of their documents, as in package
+	// Weights maps the name of a class to a factor for the losses of its documents, as in package
 	// logistic. Models don't contain Weights.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`

@@ -26,8 +26,8 @@ type covering struct {
 	radius float64 // ln ε*
 }
 
-// average holds the Rademacher average of functions with norm up to 1 and mean square up to r,
-// estimated with random signs, and its bound in Theorem 5, √(2/n Σ min(r, λ)).
+// average holds the Rademacher average of functions with norm up to 1 and mean square up to r. mean
+// is an estimate with random signs. bound is the upper bound in Theorem 5, √(2/n Σ min(r, λ)).
 type average struct{ r, mean, bound float64 }
 
 // draws is the number of random sign vectors.

@@ -35,9 +35,9 @@ type settings struct {
 }
 
 // formulas contains Table 6.1 and other results in chapter 6: kernel, metric and curvature. For
-// arc-cosine kernels, the curvature is corrected, because the thesis has an error. Their surface is
-// the cone ds² = dR² + κR² dΩ², κ = n²/(2n-1), R² = (2n-1)!! ‖x‖²ⁿ, whose curvature is
-// (d-1)(d-2)(1-κ)/(κR²).
+// arc-cosine kernels, the curvature is corrected, because the thesis has an error. The surface of
+// these kernels is the cone ds² = dR² + κR² dΩ², κ = n²/(2n-1), R² = (2n-1)!! ‖x‖²ⁿ, whose
+// curvature is (d-1)(d-2)(1-κ)/(κR²).
 var formulas = [][]string{
 	{"⟨x,y⟩", "δ", "0"},
 	{"⟨x,y⟩^p", "p‖x‖^(2p-2) (δ + (p-1)xxᵀ/‖x‖²)", "(p-1)(2-d)(d-1) / (p‖x‖^2p)"},

@@ -76,8 +76,9 @@ func (t *topicResult) f1() float64 {
 	return 0
 }
 
-// modApteResult is the result of one kernel and scale, indexed by C and topic: on test stories, and
-// on held-out stories. For the latter, classifiers are trained without the held-out stories.
+// modApteResult holds the results of one kernel and scale, indexed by C and topic. test is for test
+// stories, and held for held-out stories. For held, classifiers are trained without the held-out
+// stories.
 type modApteResult struct{ test, held [][]topicResult }
 
 // modApteBase holds the products of training stories with training stories (train) and with test

@@ -94,8 +94,8 @@ func Topics(t testing.TB) string {
 	return data
 }
 
-// Groups writes small corpora in the formats of WebKB with all universities and of 20 Newsgroups by
-// date, and returns the data folder.
+// Groups writes a small corpus in the format of WebKB, with all universities, and a small corpus in
+// the format of 20 Newsgroups, split by date. It returns the data folder.
 func Groups(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 4))
