@@ -146,9 +146,8 @@ func write[T any](m memory, values []T) error {
 	return failed("cuMemcpyHtoD", cu.MemcpyHtoD(m.at, unsafe.Pointer(&values[0]), bytes))
 }
 
-// arrived waits for all copies to the device. It must be called before kernels use the data,
-// because the driver may return before a copy is complete, and non-blocking streams don't wait for
-// copies.
+// arrived waits for all copies to the device. It must be called before kernels use the data. The
+// driver may return before a copy is complete, and non-blocking streams don't wait for copies.
 func arrived() error { return failed("cuCtxSynchronize", cu.Synchronize()) }
 
 // fetch copies device memory to values. All writes to this memory must have finished.

@@ -324,8 +324,8 @@ func (j *job) compute(k int) error {
 		j.rows.at, c.own.at, tile, program, uint64(pairing))
 }
 
-// heightOfBlocks returns the number of rows per thread block, and the number of thread blocks per
-// panel, that minimise the predicted time. A multiprocessor runs at most blocks thread blocks at a
+// heightOfBlocks minimises the predicted time. It returns the number of rows per thread block, and
+// the number of thread blocks per panel. A multiprocessor runs at most blocks thread blocks at a
 // time. Filling a panel is assumed to take as long as fillRows rows.
 func heightOfBlocks(info *Info, rows, panels, shared, blocks int) (height, parts int) {
 	const minHeight, maxRounds, fillRows, systemBytes = 64, 8, 48, 1024

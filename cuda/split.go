@@ -63,8 +63,8 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 
 // costsOf holds the costs per pairing. Histograms take more instructions per value and match: a
 // division for χ², and a division and two polynomials for Jensen-Shannon. Their costs are
-// instruction counts, scaled by the ratio of measured cost to instruction count for the dot product
-// on an H100: 1.6 for a value, 0.8 for a match.
+// instruction counts times the ratio of measured cost to instruction count of the dot product on an
+// H100. The ratio is 1.6 for a value and 0.8 for a match.
 var costsOf = [pairings]timemodel.Costs{
 	sparse.Dot:           timemodel.Measured,
 	sparse.ChiSquare:     ofTerms(38, 0.66),
@@ -198,8 +198,8 @@ type documentRange struct {
 	first, end int
 }
 
-// postings calls visit for each value of these documents with a term rank in [low, high). It stops
-// when ctx is done.
+// postings calls visit for each value of the documents in p whose term has a rank in [low, high).
+// It stops when ctx is done.
 func (p *documentRange) postings(low, high int, visit func(r int, d uint32, v float32)) {
 	for r := low; r < high && p.ctx.Err() == nil; r++ {
 		docs, values := p.byRank.Row(r)
