@@ -31,9 +31,9 @@ type Match = engine.Match
 // Index is an exact nearest-neighbour index of texts. Documents can be added and removed. Documents
 // are numbered from 0 in order of insertion. Numbers aren't reused.
 //
-// Results are the same as from a new index of the current documents with the term weights of the
-// last build. idf weights don't change until [Index.Refit]. A term that is new since the build is
-// weighted as if a single document contained it.
+// Term weights, such as idf, are computed by [NewIndex] and [Index.Refit] only. Results are the
+// same as from a new index of the current documents with these weights. A term that is new since
+// then is weighted as if a single document contained it.
 //
 // A query compares recently added documents one by one, which takes less than a microsecond each.
 // When their number exceeds 1,024 plus eight times the square root of the number of documents, Add

@@ -124,7 +124,7 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 		raw.Texts[0] = a.Vocabulary[0]
 	}
 	docs, err := m.count(ctx, raw)
-	for range 2 { // the second prediction of few texts makes the dense copy
+	for range 2 { // for few texts, only the second prediction makes the dense copy of the support vectors
 		if err == nil {
 			_, err = p.Predict(ctx, docs)
 		}

@@ -301,7 +301,8 @@ type Mark struct {
 }
 
 // Copy is a near copy of a training document. Distance is 1 − cosine of the square roots of the two
-// documents' term frequencies. It is at most 0.02, about two words in a hundred.
+// documents' term frequencies. Distance is at most 0.02, as if about two words in a hundred
+// differed.
 type Copy struct {
 	Document, Training int // numbers of the document and of the nearest training document
 	Distance           float64

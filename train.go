@@ -28,9 +28,9 @@ type TrainOptions struct {
 	Type string
 
 	// Kernel is a specification, or the name of a kernel whose parameter is chosen. By default the
-	// kernel is chosen for text and for vectors that aren't counts. If nothing is chosen, the
-	// kernel is diffusion:t=0.5 for text and counts, bhattacharyya for other term weights, and
-	// rbf:embed=standard for measurements.
+	// kernel is chosen by cross-validation for texts, and for vectors that aren't counts. Without
+	// this choice, the kernel is diffusion:t=0.5 for text and counts, bhattacharyya for other term
+	// weights, and rbf:embed=standard for measurements.
 	Kernel string `param:"kernel"`
 
 	// Embedding of the documents. Default: the embedding of the kernel or the learner.

@@ -157,8 +157,8 @@ func arcCosine2Generic(dst, c, y []float32, x float32) {
 }
 
 // The functions below map a single float32 value. Each product in a sum is wrapped in float32(...),
-// which prevents fusing, so the bits are the same on every platform. The assembly fuses these
-// operations in the same order, so its last bits differ.
+// which prevents fusing, so the bits are the same on every platform. The assembly computes in the
+// same order with fused multiply-adds, so its results may differ in the last bits.
 //
 // In the derivations, u = 2^-24 is the maximum relative error of one rounding; a float32 ulp is
 // between u and 2u of its value.

@@ -51,7 +51,7 @@ func Formats() (names []string) {
 	return names
 }
 
-// begins reports whether a file begins with the format's first bytes.
+// begins reports whether head starts with one of the format's magic numbers.
 func (f *fileFormat) begins(head []byte) bool {
 	return slices.ContainsFunc(f.magic, func(magic string) bool {
 		return bytes.EqualFold(head[:min(len(head), len(magic))], []byte(magic))

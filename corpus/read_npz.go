@@ -114,7 +114,7 @@ func (r *arrayReader) member(archive *zip.Reader, name, what string, most int64)
 	return list, r.over(content, "the values")
 }
 
-// directoryBytes limits the bytes read to open a .npz file: its end and the list of members.
+// directoryBytes limits the bytes read to open a .npz file: its end record and central directory.
 // SciPy's files have five members.
 const directoryBytes = 1 << 20
 

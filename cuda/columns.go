@@ -169,9 +169,10 @@ func (c *columns) Name() string {
 	return name
 }
 
-// batchRows is the maximum number of rows per request if the rows aren't columns. A request needs
-// about a millisecond for copies and kernel launches. In this time, the device can compute ten
-// million kernel values. Results of more than 64 rows have at most batchBytes.
+// batchRows is the maximum number of rows per request if the rows are other documents than the
+// columns, such as test documents. A request needs about a millisecond for copies and kernel
+// launches. In this time, the device can compute ten million kernel values. Results of more than 64
+// rows have at most batchBytes.
 const (
 	batchRows  = 4096
 	batchBytes = 128 << 20

@@ -126,8 +126,8 @@ type halfProduct struct {
 	turned []float32
 }
 
-// visit adds the products of a tile and of its transpose. Rows of the tile are columns of the
-// matrix. In a tile that crosses the diagonal, each pair is used once.
+// visit multiplies a tile and its transpose by the vectors, and adds the products to h.sum. Rows of
+// the tile are columns of the matrix. In a tile that crosses the diagonal, each pair is used once.
 func (h *halfProduct) visit(t *Tile) error {
 	k, p, apart := h.e.c.Kernels, h.by.Cols, h.e.Len()-h.first
 	k.Multiply(h.sum[t.Column-h.first:], apart, t.C, t.Width, t.Rows, t.Cols,

@@ -20,10 +20,10 @@ func (s Sigmoid) Probability(f float64) float64 {
 	return 1 / (1 + math.Exp(x))
 }
 
-// FitSigmoid fits a sigmoid to decision values of objects with known signs, by maximum likelihood.
-// By Bayes' rule with a uniform prior, the targets are slightly inside (0, 1). The problem is
-// convex and is solved by Newton's method with a line search. Source: Platt (1999) in the form of
-// Lin, Lin and Weng, Machine Learning 68 (2007).
+// FitSigmoid fits a sigmoid to decision values of objects with known binary labels, by maximum
+// likelihood. By Bayes' rule with a uniform prior, the targets are slightly inside (0, 1). The
+// problem is convex and is solved by Newton's method with a line search. Source: Platt (1999) in
+// the form of Lin, Lin and Weng, Machine Learning 68 (2007).
 //
 // It fails if a decision value is NaN or above 10¹⁴⁰ in absolute value, because sums of squares
 // would overflow.

@@ -22,7 +22,7 @@ import (
 // (2004), §3.1.
 const Numbers Analyzer = "numbers"
 
-// Values is the analyzer of a view of number columns for kernels of vectors, such as rbf. It occurs
+// Values is the analyzer of numeric columns whose values form vectors, as rbf needs them. It occurs
 // only in views, and only next to views of categories.
 //
 // Each column has one term, whose value is the number minus the mean of the training documents. The

@@ -224,7 +224,8 @@ func (t Tokenizer) Term(term string) string {
 // Words returns a function that reports whether a term is a word of its document. Words are the
 // shortest word n-grams, the longest character n-grams, whole words of char_wb, and category terms.
 // With several views, the view of a term determines the rule, but number terms are words only if no
-// view has text or categories. Terms of [Values] are words if their number isn't missing.
+// view has text or categories. For [Values], the term of a number is a word, and the term of a
+// missing number isn't.
 func (t Tokenizer) Words() func(term []byte) bool {
 	views, err := t.Split()
 	if err != nil || len(views) == 0 {

@@ -36,7 +36,7 @@ type Row struct {
 
 	Seconds []float64 `json:"seconds"` // time of each pass, in the order of the rounds
 	Rate    Median    `json:"rate"`    // units per second
-	Precise bool      `json:"precise"` // the median's interval is within 2%
+	Precise bool      `json:"precise"` // the confidence interval of the median is within 2% of the median
 }
 
 // String returns the name of the row.

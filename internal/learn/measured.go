@@ -37,8 +37,8 @@ func NeedsVectors(specs []string, embedding string) bool {
 
 // WithVectors returns the documents with their numbers as values if kernels or the embedding
 // require values and c is a table of numbers and categories. Otherwise it returns c. It fails if
-// the embedding scales columns but the table has columns of other kinds, or if the rows weren't
-// kept.
+// the embedding scales columns and the table has columns of text or vectors, or only categories. It
+// also fails if the rows weren't kept.
 func WithVectors(
 	ctx context.Context, c *corpus.Corpus, specs []string, embedding string, opt corpus.Options,
 ) (*corpus.Corpus, error) {

@@ -27,7 +27,7 @@ func (g *grid) search(
 	return found, kept, err
 }
 
-// train trains the best point on all documents and writes the model.
+// train trains a model on all documents with the parameters of the best point, and writes it.
 func (g *grid) train(
 	ctx context.Context, r *gridReport, c *corpus.Corpus, found *learn.Found, points *learn.Grid, j *job,
 ) error {

@@ -195,7 +195,7 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 			line(known + v.traits())
 		case detail:
 			line("example " + v.Spec + ": " + known + v.traits())
-		case known != last: // a property is printed once for consecutive examples
+		case known != last: // consecutive examples with the same property print it once
 			if last != "" || row.Parts != "" {
 				line(v.Spec + ": " + known)
 			} else {

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/lbfgs"
 )
 
-// bound computes the dual objective at a point near the point of the last pass. If this objective
-// is larger than dual, a lower bound on F, bound sets dual to the objective. The pass has stored
+// bound computes the dual objective at a point near the point of the last pass. dual is the largest
+// lower bound on F so far. If the objective is larger, bound sets dual to it. The pass has stored
 // the coefficients cᵢ = -sᵢyᵢpᵢ, where pᵢ = 1/(1 + e^(yᵢf(xᵢ))) and sᵢ is the weight of document
 // i's loss. bound takes half a pass and overwrites the coefficients.
 //

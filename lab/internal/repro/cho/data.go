@@ -20,7 +20,7 @@ type set struct {
 	train, valid, test int           // numbers of documents (0: all; for valid, a fifth of train); train includes valid
 	draw               larochelle.Kind
 	ground             ground // background of digits; nil for none
-	shuffled           bool   // true if training and test sets are random
+	shuffled           bool   // true for a random split into training and test set
 	deslanted          bool
 	families           []string // kernel families, see parts
 }

@@ -106,8 +106,8 @@ func newModApteBase(ctx context.Context, r *repro.Run, s *modApte, e sparse.Embe
 // rowBytes returns the size of the solver's row cache in bytes: half the matrix.
 func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
-// measure trains and tests one kernel for each C, both on all training stories and without the
-// held-out stories.
+// measure trains classifiers with one kernel for each C. It trains on all training stories to
+// classify the test stories, and without the held-out stories to classify these.
 func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool, workers int,
 	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
 	m, err := b.train.matrix(ctx, k, loops, workers)
