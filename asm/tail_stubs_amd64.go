@@ -9,12 +9,12 @@ package asm
 //go:noescape
 func tailAddAVX2(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)
 
-// transpose8AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.
+// transpose8AVX2 transposes the rows and columns that form blocks of 8×8. A portable kernel transposes the rest.
 //
 //go:noescape
 func transpose8AVX2(dst []float32, dstStride int, src []float32, srcStride int, rows int, cols int)
 
-// tailStore8AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.
+// tailStore8AVX2 transposes the rows and columns that form blocks of 8×8. A portable kernel transposes the rest.
 //
 //go:noescape
 func tailStore8AVX2(dst []float32, dstStride int, src []int32, srcStride int, rows int, cols int)

@@ -138,7 +138,7 @@ func (g *gen) tailAdd() {
 // converted to float32 and cleared. rows and cols are multiples of 8.
 func (g *gen) transpose(name, signature string, sums bool) {
 	g.function(name+"AVX2", signature)
-	g.Doc(name + "AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.")
+	g.Doc(name + "AVX2 transposes the rows and columns that form blocks of 8×8. A portable kernel transposes the rest.")
 	dst := g.base("dst")
 	dstStride := g.param("dstStride")
 	src := g.base("src")
