@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/gramengine/gram/engine/device"
@@ -121,6 +122,9 @@ func (e *Engine) neighbours(
 		return nil, err
 	}
 	lists := nearest.NewLists(m, count, s.most, opt.Groups)
+	if s.bounded(opt) {
+		lists.AddDisjoint(e.Len(), r.Half)
+	}
 	if j != nil {
 		copies := math.MaxInt
 		if opt.Groups == nil {
@@ -143,6 +147,16 @@ func (e *Engine) neighbours(
 		return nil, err
 	}
 	return &Neighbours{lists, plan}, nil
+}
+
+// bounded reports whether the keys of all pairs are at most 1, and all pairs may be neighbours. Keys
+// are c = 1 - ⟨x, y⟩, so they are at most 1 if no value is negative.
+func (s *search) bounded(opt NeighbourOptions) bool {
+	if !s.byC || opt.Min != nil || s.rows.Embedder.Pairing != sparse.Dot {
+		return false
+	}
+	negative := func(v float32) bool { return v < 0 }
+	return !slices.ContainsFunc(s.rows.Values, negative) && !slices.ContainsFunc(s.e.c.X.Values, negative)
 }
 
 func (s *search) listed(

@@ -68,6 +68,12 @@ func (e *Engine) NeighbourBlock(
 	if !same {
 		others = nearest.NewLists(width, counted, s.most, nil)
 	}
+	if s.bounded(opt) {
+		own.AddDisjoint(width, same)
+		if !same {
+			others.AddDisjoint(height, false)
+		}
+	}
 	ctx, report := e.c.Start(ctx, pairs)
 	defer report.Finish(&err)
 	err = e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {

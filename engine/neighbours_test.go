@@ -192,7 +192,7 @@ func TestNeighboursAlike(t *testing.T) {
 // and every other value enters two lists, of its row and its column.
 func TestNeighboursCounted(t *testing.T) {
 	const n = 150 // more than a panel
-	k := kernel.MustParse("diffusion:t=0.5")
+	k := kernel.MustParse("linear")
 	x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(n, 2000, 8, 5))
 	e := newEngine(t, x, Options{Workers: 1})
 	musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: n}))(t)

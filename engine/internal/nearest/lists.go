@@ -9,6 +9,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 	"sync"
 	"unsafe"
 
@@ -49,6 +50,9 @@ type Lists struct {
 	limit   []float32
 	groups  []int32 // group of each document, or nil; documents of the same group aren't neighbours
 	locks   []sync.Mutex
+
+	columns int  // number of candidates if keys of 1 are added by Sort, else 0; see AddDisjoint
+	square  bool // see AddDisjoint
 }
 
 // Bytes returns the memory of lists of k neighbours for n documents.
@@ -70,6 +74,33 @@ func NewLists(n, k int, most float32, groups []int32) *Lists {
 		l.limit[i] = most
 	}
 	return l
+}
+
+// AddDisjoint lets Sort fill lists that aren't full. Sort then adds the smallest missing indices
+// below columns, with key 1. So pairs with key 1, such as documents without a common term, needn't
+// be offered. No key may exceed 1, and all pairs with smaller keys must be offered. If square is
+// set, document i doesn't enter its own list. Call it before the first offer.
+func (l *Lists) AddDisjoint(columns int, square bool) {
+	l.columns, l.square = columns, square
+	below := math.Nextafter32(1, 0)
+	for i := range l.limit {
+		l.limit[i] = min(l.limit[i], below)
+	}
+}
+
+// disjoint replaces unused entries of list i, as described at AddDisjoint.
+func (l *Lists) disjoint(i int, list []entry) {
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(uint32(a), uint32(b)) })
+	used := sort.Search(len(list), func(at int) bool { return list[at] == l.none })
+	at, end := 0, used
+	for j := 0; j < l.columns && end < len(list); j++ {
+		if at < used && int(uint32(list[at])) == j {
+			at++
+		} else if !(l.square && i == j) && (l.groups == nil || l.groups[i] != l.groups[j]) {
+			list[end] = newEntry(1, uint32(j))
+			end++
+		}
+	}
 }
 
 // Len returns the number of lists.
@@ -152,6 +183,9 @@ func (l *Lists) Sort(
 		first, end := task*some, min((task+1)*some, n)
 		for i := first; i < end; i++ {
 			entries := l.entries[i*l.k:][:l.k]
+			if l.columns > 0 && slices.Contains(entries, l.none) {
+				l.disjoint(i, entries)
+			}
 			if !slices.IsSorted(entries) {
 				slices.Sort(entries)
 			}
