@@ -33,7 +33,7 @@ var kinds = []Kind{KindLabel, KindID, KindGroup, KindWeight, KindText, KindCateg
 type TableColumn struct {
 	Name  string
 	Kind  Kind
-	Comma bool // numbers have the form 1.234,5
+	Comma bool // numbers have a decimal comma, as in 1.234,5
 	Size  int  `json:",omitempty"` // length of a vector
 
 	file string // .npy file with the vectors
@@ -113,14 +113,14 @@ func parseColumns(s string) (columns []TableColumn, err error) {
 	return columns, nil
 }
 
-// Usual names of columns and keys, in lower case, best first.
+// Usual names of columns and keys, in lower case and by descending priority.
 var (
 	labelNames = []string{"label", "labels", "class", "category", "target", "sentiment", "topic"}
 	textNames  = []string{"text", "content", "body", "message", "document", "review", "sentence", "comment", "tweet"}
 	idNames    = []string{"id", "name", "key", "uuid", "guid", "index", "nr", ""}
 )
 
-// isID reports whether a name from columnName is a usual name for an id column.
+// isID reports whether name, a result of columnName, is a usual name of an id column.
 func isID(name string) bool {
 	return slices.Contains(idNames, name) || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id")
 }
@@ -130,7 +130,7 @@ func columnName(name string) string {
 	return strings.ToLower(strings.Trim(name, " \t\r\n\u00a0\ufeff\"'`"))
 }
 
-// columnNames returns the result of columnName for each name.
+// columnNames applies columnName to each name.
 func columnNames(names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, columnName(name))
@@ -138,7 +138,7 @@ func columnNames(names []string) (out []string) {
 	return out
 }
 
-// usualName returns the first of the usual names that is in names, or "".
+// usualName returns the first element of usual that is in names, or "".
 func usualName(names, usual []string) string {
 	for _, name := range usual {
 		if slices.Contains(names, name) {
@@ -148,33 +148,33 @@ func usualName(names, usual []string) string {
 	return ""
 }
 
-// table holds the beginning of a table and the detected columns.
+// table holds the first records of a table and the detected columns.
 type table struct {
 	separator byte
 	maxLine   int
-	first     []string   // first record; nil if it isn't within nearBytes
+	first     []string   // first record; nil if it is longer than nearBytes
 	length    int        // size of the first record in bytes
-	near      [][]string // further records in the first nearBytes
+	near      [][]string // other records in the first nearBytes bytes
 
 	keys     bool              // columns are keys of JSON objects
-	strings  map[string]bool   // columns that hold no numbers; nil if unknown
-	ignored  func(at int) bool // reports whether a column is read only if an option names it; nil if none is
-	names    []string          // names of the columns from columnName
-	indices  [2]map[string]int // first index of each name, in first and in names
+	strings  map[string]bool   // columns whose values are strings; nil if unknown
+	ignored  func(at int) bool // reports whether a column is ignored unless an option names it; may be nil
+	names    []string          // results of columnName for first
+	indices  [2]map[string]int // index of each name's first occurrence, in first and in names
 	count    map[string]int    // number of columns with each name in first
-	header   bool              // the first record has the names
-	guessed  bool              // a header is likely, but no column has a usual name
+	header   bool              // the first record is a header
+	guessed  bool              // header was set from looksNamed
 	columns  []TableColumn
-	comma    bool         // numbers may have the form 1.234,5
+	comma    bool         // numbers may have a decimal comma, as in 1.234,5
 	noLabels bool         // labels come from another source, or there are none
-	bad      *SyntaxError // reason why the columns are unknown
+	bad      *SyntaxError // error in the columns; nil if there is none
 
 	label, text, group, id, weight int       // column indices, -1 if there is none
-	row                            []int     // columns of the tokenizer; nil if text is the document
-	tokenizer                      Tokenizer // tokenizer with views of the detected columns; zero if there are none
-	cut                            Columns   // columns of the tokenizer, detected or set
+	row                            []int     // indices of the tokenizer's columns; nil if documents are texts
+	tokenizer                      Tokenizer // tokenizer with views of the detected columns; zero if there are no views
+	cut                            Columns   // columns of tokenizer, or of Options.Tokenizer if tokenizer is zero
 	labelGiven                     bool      // an option names the label column
-	inferred                       bool      // texts are divided by the default tokenizer
+	inferred                       bool      // the views were inferred with the default tokenizer
 }
 
 // find sets the columns from the options and the beginning of the table.
@@ -219,7 +219,7 @@ func (t *table) find(opt *Options) {
 	}
 }
 
-// place returns the index of a column by its name or number, or -1.
+// place returns the index of the column with the given name or number, or -1.
 func (t *table) place(given string) int {
 	if n, err := strconv.Atoi(given); err == nil && !t.keys {
 		if n < 1 || n > len(t.first) && t.first != nil {
@@ -304,7 +304,7 @@ func parseWeight(value string) (float64, *SyntaxError) {
 	return w, nil
 }
 
-// fields appends the fields of the tokenizer's columns to fields.
+// fields appends the fields of the tokenizer's columns in record to fields.
 func (t *table) fields(record, fields []string) []string {
 	for _, at := range t.row {
 		fields = append(fields, record[at])
@@ -313,7 +313,7 @@ func (t *table) fields(record, fields []string) []string {
 	return fields
 }
 
-// plain replaces numbers in the fields of the tokenizer's columns by the result of plainNumber.
+// plain applies plainNumber to numeric columns. fields are the fields of the tokenizer's columns.
 func (t *table) plain(fields []string) {
 	for i, at := range t.row {
 		if at < 0 || t.columns[at].Kind != KindNumber {

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Corpus is a set of documents: counts or values, labels, and a vocabulary.
+// Corpus holds documents: term counts or values, labels, and a vocabulary.
 type Corpus struct {
 	Source     string        // name of the source, as passed to Read
 	Format     Format        // file format; empty for folders, texts in memory, and generated documents
@@ -16,18 +16,18 @@ type Corpus struct {
 	Vocabulary []string      // Vocabulary[t] is the text of term t; nil if the source has indices only
 	Classes    []string      // class names, in order of their first document
 	Labels     sparse.Labels // classes of each document
-	Weights    []float64     // Weights[i] > 0 is a factor of C for document i, in learners with C; nil if all are 1
-	Names      []string      // Names[i] is the file of document i, or its id in a table; nil without names
-	Groups     []int64       // documents with equal Groups[i] are in the same fold; nil for no groups
+	Weights    []float64     // Weights[i] > 0 multiplies C for document i, in learners with C; nil if all weights are 1
+	Names      []string      // Names[i] is the file name of document i, or its id in a table; nil if there are no names
+	Groups     []int64       // documents with equal Groups[i] are in the same fold; nil if there are no groups
 	Tokenizer  Tokenizer     // tokenizer of the texts; the default for vectors
 	Form       Form          // format of the source, see Options.Like
 	Scripts    []Script      // scripts without spaces that were split into characters and character pairs
 	Raw                      // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTexts is set
 	Hashes     []uint64      // Hashes[i] is a hash of the text or row of document i; nil for vectors
-	Warnings   []Warning     // warnings such as empty documents, one per kind
+	Warnings   []Warning     // warnings, such as empty documents; one per kind
 
 	Table    []TableColumn // the columns of a table in its order; nil for other sources
-	Inferred bool          // true if the tokenizer has the default views of inferred columns
+	Inferred bool          // true if the views of the table's columns were inferred with the default tokenizer
 
 	minDF, maxDF int // options with which Raw.Rows were read
 }
@@ -39,10 +39,10 @@ type Warning struct {
 	Of      int64  // number of possible occurrences, such as all words; 0 if unknown
 	First   string // position of the first occurrence, such as "train.svm:12"
 	Option  string // field of Options that avoids the warning, such as "Encoding"; empty if there is none
-	Remedy  string // effect of that field, such as "sets the encoding"
+	Remedy  string // effect of the field Option, such as "sets the encoding"
 }
 
-// Select returns a corpus of some documents of c, in the order of their indices in documents.
+// Select returns a corpus of the documents of c with the given indices, in the given order.
 // Vocabulary and classes are unchanged.
 func (c *Corpus) Select(documents []int) *Corpus {
 	out := *c
@@ -59,9 +59,9 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	return &out
 }
 
-// Fold is like Select, for training in a cross-validation. Embeddings of the result use the terms
-// and document frequencies of all documents of c, but the labels and column scales of the selected
-// documents.
+// Fold is like Select, for the training set of a fold in cross-validation. Embeddings of the result
+// use the terms and document frequencies of all documents of c, but the labels and column scales of
+// the selected documents.
 func (c *Corpus) Fold(documents []int) *Corpus {
 	out := c.Select(documents)
 	out.Documents = c.Documents.FoldRows(documents)
@@ -69,9 +69,9 @@ func (c *Corpus) Fold(documents []int) *Corpus {
 }
 
 // Validate checks documents as [sparse.CSR.Validate] does, and labels as [sparse.Labels.Validate]
-// does. The vocabulary, texts, names, hashes, groups and weights may be nil. Otherwise the
-// vocabulary must have a term per column, and the other lists an element per document. Validate
-// reads all values once.
+// does. The vocabulary, texts, names, hashes, groups and weights may be nil. If they aren't nil,
+// the vocabulary must have a term for each column, and each other list an element for each
+// document. Validate reads all values once.
 func (c *Corpus) Validate() error {
 	if c == nil {
 		return fmt.Errorf("corpus: corpus is nil")

@@ -9,17 +9,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Counter counts the terms of a fixed vocabulary, such as a model's, in texts or rows. It prepares
-// the tokenizer and the index of terms only once. It may be used concurrently.
+// Counter counts the terms of a fixed vocabulary, such as a model's, in texts or rows. The
+// tokenizer and the index of terms are prepared only once. A Counter may be used concurrently.
 type Counter struct {
 	index     map[string]uint32      // column of each term
 	isWord    func(term []byte) bool // see [token.Tokenizer.Words]
-	words     []bool                 // reports for each column whether the term is a word
+	words     []bool                 // words[t] reports whether term t is a word
 	tokenizer Tokenizer
 	spare     sync.Pool // pool of *counting
 }
 
-// counting holds the buffers for a text.
+// counting holds the buffers of a call of [Counter.CountUnknown].
 type counting struct {
 	scan    token.Scanner
 	count   map[uint32]float32
@@ -50,7 +50,7 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 }
 
 // Count counts the terms of texts. Row i of the matrix has the counts of text i; terms outside the
-// vocabulary are dropped. Invalid UTF-8 separates terms. It stops within a second after ctx is
+// vocabulary are dropped. Invalid UTF-8 separates terms. Count stops within a second after ctx is
 // done.
 func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error) {
 	m, _, err := c.CountUnknown(ctx, Raw{Texts: texts})
@@ -100,7 +100,7 @@ func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unk
 	return m, unknown, nil
 }
 
-// add adds a value to the count of a term.
+// add adds value to the count of a term. It collects unknown words in s.unknown.
 func (c *Counter) add(s *counting, term []byte, value float32) {
 	if t, ok := c.index[string(term)]; ok {
 		s.count[t] += value

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Digest returns the SHA-256 of the contents of the corpus, which is the same on every platform and
-// for any number of workers: of the bytes
+// Digest returns the SHA-256 of the corpus. It is the same on every platform and for any number of
+// workers. The hashed bytes are, with little-endian numbers,
 //
 //	"gram corpus 1\n"
 //	rows, columns, stored values                         uint64 each
@@ -16,12 +16,12 @@ import (
 //	Labels.Offsets, Labels.IDs                           int64, int32
 //	len(Classes), then each length and text              uint64 and bytes
 //	len(Vocabulary), then each length and text           uint64 and bytes
-//	Weights, if any isn't 1                           bits of float64
-//	"groups\n" and Groups, if there are any               int64
+//	Weights, if any isn't 1                              bits of float64
+//	"groups\n" and Groups, if there are any              int64
 //
-// with little-endian numbers. Missing Labels.Offsets are hashed as zeros, missing Documents.Offsets
-// as a single 0, and missing Documents as an empty matrix. Source, Names and Warnings are ignored,
-// so that the location of the documents doesn't matter.
+// Missing Labels.Offsets are hashed as zeros, missing Documents.Offsets as a single 0, and missing
+// Documents as an empty matrix. Source, Names and Warnings are ignored, so that the location of the
+// documents doesn't matter.
 func (c *Corpus) Digest() [32]byte {
 	d := sparse.NewDigester()
 	m := c.Documents

@@ -19,15 +19,15 @@ type SyntaxError struct {
 	Found    string // invalid input, such as "index 7 is not above 9"
 	Expected string // valid input, such as "ascending indices"
 	Option   string // field of Options that allows the input, such as "Signed"; empty if there is none
-	Remedy   string // effect of that field, such as "accepts negative values"
+	Remedy   string // effect of the field Option, such as "accepts negative values"
 	// Guessed is the detected format and its evidence, such as "svmlight from line 1". It is empty
 	// if the format was set or is certain.
 	Guessed string
 	Err     error // underlying error, such as io.ErrUnexpectedEOF for a truncated compressed file; nil if none
 }
 
-// Error returns "corpus: FILE:LINE: FOUND, expected EXPECTED", followed in parentheses by a remedy
-// in Options.
+// Error returns "corpus: FILE:LINE: FOUND, expected EXPECTED", followed by the remedy in
+// parentheses.
 func (e *SyntaxError) Error() string {
 	return e.Describe(func(field string) string { return "Options." + field })
 }
@@ -44,7 +44,7 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 	return s
 }
 
-// Describe returns the message, followed in parentheses by a remedy. option names the fields of
+// Describe returns the message, followed by the remedy in parentheses. option names the fields of
 // Options, as for [SyntaxError.Describe].
 func (w Warning) Describe(option func(field string) string) string {
 	if w.Option == "" {
@@ -81,7 +81,7 @@ func (e *SyntaxError) at(file string, line int64) *SyntaxError {
 	return e
 }
 
-// rowFault converts a [*token.ColumnError] to a fault.
+// rowFault converts a [*token.ColumnError] to a [SyntaxError].
 func rowFault(err error) *SyntaxError {
 	var bad *token.ColumnError
 	if !errors.As(err, &bad) {
@@ -136,14 +136,14 @@ func (w *warnings) badBytes(count int64, first string) {
 		"Encoding", "sets the encoding, such as windows-1252")
 }
 
-// lines adds a warning for a tally of a block of lines that starts at firstLine.
+// lines adds the occurrences that t counts in a block of lines. The block starts at firstLine.
 func (w *warnings) lines(message string, t tally, file string, firstLine int64) {
 	w.add(message, t.count, place(file, firstLine+int64(t.first)))
 }
 
 const blankMessage = "blank line, skipped"
 
-// tally counts occurrences in a block and holds the position of the first.
+// tally counts occurrences in a block, and holds the position of the first occurrence.
 type tally struct {
 	count int64
 	first int32 // line or document of the first occurrence, counted from 0 in the block

@@ -25,23 +25,23 @@ type Form struct {
 	Encoding string `json:"encoding,omitempty"`
 
 	// LabelColumn and TextColumn are keys of JSON objects, or columns of a CSV or TSV file: names
-	// in its header, or numbers from 1 if it has no header. By default, labels have a usual name
-	// (label, class, ...), or are the first of two columns. With a TextColumn, all other columns
-	// are ignored. By default, all columns are read according to their kinds. A TSV file has a
-	// header only if a name is given.
+	// in its header, or numbers from 1 if it has no header. By default, the label column has a
+	// usual name (label, class, ...), or is the first of two columns. If TextColumn is set, all
+	// other columns are ignored. Otherwise, all columns are read according to their kinds. A TSV
+	// file has a header only if an option names a column.
 	LabelColumn string `json:"label_column,omitempty"`
 	TextColumn  string `json:"text_column,omitempty"`
 	// IDColumn is a column that names documents. By default it has a usual name (id, name, key,
 	// ..., or a name that ends in _id) and distinct values.
 	IDColumn string `json:"id_column,omitempty"`
 	// Columns sets kinds of columns, such as "subject=text, zip=category, notes=ignore". See
-	// [Kind]. Other kinds are inferred from names and from the values in the first 64 KiB, or in
-	// more if there are long vectors. "embedding=e.npy" adds a column of vectors from a file.
+	// [Kind]. Other kinds are inferred from names, and from the values in the first 64 KiB, or 2
+	// MiB if there are long vectors. "embedding=e.npy" adds a column of vectors from a file.
 	Columns string `json:"columns,omitempty"`
 
 	// LabelSeparator separates several labels of a text, or of a line of Options.Labels. "none"
-	// means that each field is a single label. The default is a comma, with a warning if it could
-	// be part of a name.
+	// means that each field is a single label. The default is a comma, with a warning if commas
+	// could be part of names.
 	LabelSeparator string `json:"label_separator,omitempty"`
 
 	// ZeroBased is "true" if indices of an svmlight file start from 0, and "false" if index i is
@@ -50,7 +50,7 @@ type Form struct {
 	ZeroBased string `json:"zero_based,omitempty"`
 }
 
-// Validate returns an error if the format, the encoding or ZeroBased is invalid.
+// Validate returns an error if the format, the encoding, Columns or ZeroBased is invalid.
 func (f Form) Validate() error {
 	if names := Formats(); f.Format != FormatAuto && !slices.Contains(names, string(f.Format)) {
 		return fmt.Errorf("corpus: unknown format %q; valid formats are %s", string(f.Format), strings.Join(names, ", "))
@@ -100,9 +100,9 @@ func (o *Options) takeLike(extension string) {
 	o.form.charset, _ = charset.Lookup(o.Encoding)
 }
 
-// takeColumns takes the label and text columns from Options.Like, and reports whether it did. Both
-// columns must be unset, and names must include the text column of Like. If Like has no text
-// column, names must include its label column. names is a result of columnNames.
+// takeColumns takes LabelColumn and TextColumn from Options.Like, and reports whether it did. Both
+// options must be unset, and names must include Like.TextColumn, or Like.LabelColumn if Like has no
+// text column. names is a result of columnNames.
 func (o *Options) takeColumns(names []string) bool {
 	f := o.Like
 	main := cmp.Or(f.TextColumn, f.LabelColumn)

@@ -18,7 +18,7 @@ const (
 	FormatJSONL    Format = "jsonl"    // JSON objects, one per line or in an array
 	FormatParquet  Format = "parquet"  // Apache Parquet, a table
 	FormatFastText Format = "fasttext" // __label__a __label__b text, one document per line
-	FormatNumPy    Format = "numpy"    // .npy, dense, or .npz of scipy.sparse in compressed rows
+	FormatNumPy    Format = "numpy"    // dense matrix in .npy, or CSR matrix of scipy.sparse in .npz
 	FormatLines    Format = "lines"    // texts without labels, one per line
 	FormatFolder   Format = "folder"   // one sub-folder per class, one file per document
 	FormatIDX      Format = "idx"      // images of bytes with a separate label file, as for MNIST
@@ -28,8 +28,8 @@ const (
 type fileFormat struct {
 	name    Format
 	endings []string            // extensions of file names, in lower case
-	magic   []string            // first bytes of a file, ignoring case; such files have no encoding
-	line    func(l []byte) bool // reports whether l may be a document, if earlier formats reject it; nil for none
+	magic   []string            // magic numbers, ignoring case; files with a magic number aren't text
+	line    func(l []byte) bool // reports whether line l may be a document, if no earlier format accepts l; may be nil
 	read    func(context.Context, *input, *Options, *meter) (*Corpus, error)
 }
 
@@ -58,7 +58,7 @@ func (f *fileFormat) begins(head []byte) bool {
 	})
 }
 
-// findFormat returns the first format that satisfies is, or nil.
+// findFormat returns the first format for which is returns true, or nil.
 func findFormat(is func(f *fileFormat) bool) *fileFormat {
 	if at := slices.IndexFunc(formats, func(f fileFormat) bool { return is(&f) }); at >= 0 {
 		return &formats[at]

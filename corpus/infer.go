@@ -12,7 +12,7 @@ import (
 )
 
 // looksNamed reports whether the first record may hold column names. Names must be distinct and not
-// numbers. Except for the label, a column of short values must not contain its own name.
+// numbers. Except for the label column, a column of short values must not contain its own name.
 func (t *table) looksNamed() bool {
 	for i, name := range t.first {
 		if _, number := token.ParseNumber(name); name != "" && (number || t.twice(i)) {
@@ -147,7 +147,7 @@ func (t *table) inferFeatures(opt *Options) {
 		}
 	}
 	known := opt.ModelTokenizer != nil || opt.VocabularyLater != nil || opt.Vocabulary != nil
-	if all := append(texts, others...); known { // the model has texts
+	if all := append(texts, others...); known { // the model was trained on texts
 		if len(texts) > 0 {
 			all = texts
 		}
@@ -226,12 +226,12 @@ func vectorSize(values []string) (size int, ok bool) {
 	return size, size > 1 && 2*equal > len(values) && 9*other <= equal
 }
 
-// maxColumnsWeight is the largest weight of a view.
+// maxColumnsWeight is the maximum weight of the view of all categories or all numbers.
 const maxColumnsWeight = 1000
 
-// views creates the views of the columns: one for each text with the tokenizer cut, one for all
-// categories, one for all numbers, and one for each vector. Without texts, all columns have the
-// same weight.
+// views creates the views of the columns: one for each text column, with the tokenizer cut, one for
+// all categories, one for all numbers, and one for each vector column. If there are no texts, all
+// columns have the same weight.
 func (t *table) views(cut Tokenizer, texts, others []int) {
 	var out []token.View
 	name := func(i int) string {
@@ -293,8 +293,9 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 	}
 }
 
-// hasCommas reports whether numbers have decimal commas: a column holds only numbers in that form,
-// or, in a table with semicolons, numbers in both forms.
+// hasCommas reports whether numbers have decimal commas: all values of a column are numbers only in
+// that form. If semicolons separate fields and no column requires decimal points, values with
+// commas that are numbers in both forms suffice.
 func (t *table) hasCommas() bool {
 	comma, point, either := false, false, false
 	for i := range t.first {
@@ -310,15 +311,15 @@ func (t *table) hasCommas() bool {
 	return comma || either && !point && t.separator == ';'
 }
 
-// numbersOf returns the number of values that are numbers in a form, and reports whether all are
-// numbers or missing.
+// numbersOf returns the number of values that are numbers with a decimal comma, or with a decimal
+// point if comma is false. all reports whether all values are numbers or missing.
 func numbersOf(values []string, comma bool) (numbers int, all bool) {
 	all = true
 	for _, v := range values {
 		plain := plainNumber(v, comma)
 		x, ok := token.ParseNumber(plain)
 		if comma && plain == strings.TrimSpace(v) && strings.Contains(v, ".") {
-			ok = false // decimal point
+			ok = false // v has a decimal point
 		}
 		if all = all && ok; ok && !math.IsNaN(x) {
 			numbers++

@@ -37,9 +37,9 @@ func (t *nameTable) id(name string) int32 {
 	return id
 }
 
-// labelPiece holds the labels of the documents of one block, with its own table of names.
+// labelPiece holds the labels of the documents in one block, and a table of the labels' names.
 type labelPiece struct {
-	numeric bool // numbers are compared by value, as in svm-train: "+1" and "1.0" are "1"
+	numeric bool // numbers are compared by value, as in svm-train: "+1" and "1.0" equal "1"
 
 	separator string // separator of labels; "" for a comma
 	split     bool   // a field has several labels
@@ -65,7 +65,7 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 		return nil
 	}
 	if !p.memory.room(aName * int64(1+bytes.Count(field, separator))) {
-		p.addNone() // the piece is discarded
+		p.addNone() // the piece is discarded, because the memory limit is exceeded
 		return nil
 	}
 	if s := bytes.TrimSpace(field); string(s) != noLabel {
@@ -175,10 +175,10 @@ func canonicalNumber(name string) string {
 
 func (p *labelPiece) addNone() { p.end(len(p.ids)) }
 
-// aName is the memory of a name without its text, in slices and maps that have just grown.
+// aName is the memory in bytes of a name without its text, if slices and maps have just grown.
 const aName = 192
 
-// bytes returns the memory of the piece and of its labels in the corpus, while slices grow.
+// bytes returns the memory of the piece and of its labels in the corpus, including growing slices.
 func (p *labelPiece) bytes() int64 {
 	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 9*int64(len(p.ids)) + 18*int64(len(p.counts))
 	for _, name := range p.list {

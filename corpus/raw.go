@@ -30,7 +30,7 @@ func (r Raw) Select(documents []int) Raw {
 	return Raw{run.Pick(r.Texts, documents), r.Columns, run.Pick(r.Rows, documents)}
 }
 
-// Memory of a field, and of a row without its fields, in bytes.
+// Memory in bytes of a field without its text, and of a row without its fields.
 const fieldBytes, rowBytes = 16, 24
 
 // Bytes returns the memory of the documents in bytes.
@@ -112,7 +112,7 @@ func (r Raw) cutBy(t Tokenizer) (Raw, error) {
 	}
 }
 
-// plain applies plainNumber to number columns whose values contain commas. A column is unchanged
+// plain applies plainNumber to numeric columns whose values contain commas. A column is unchanged
 // unless exactly one of the two forms of numbers fits all values.
 func (r Raw) plain(columns Columns) Raw {
 	cloned := false
@@ -142,9 +142,9 @@ func (r Raw) plain(columns Columns) Raw {
 	return r
 }
 
-// FromRows makes a corpus of rows in memory. Each row has a field per column. opt.Tokenizer must
-// have views of columns; other columns are ignored. labels, options and errors are as for
-// [FromTexts].
+// FromRows makes a corpus of rows in memory. Each row has a field per column. Columns without a
+// view in opt.Tokenizer are ignored. If opt.Tokenizer has no views of columns, the columns are
+// detected as for [Read]. labels and errors are as for [FromTexts].
 func FromRows(ctx context.Context, columns []string, rows [][]string, labels []string, opt Options) (*Corpus, error) {
 	raw := Raw{Columns: columns, Rows: rows}
 	if opt.Tokenizer.HasColumns() {

@@ -19,7 +19,7 @@ import (
 
 // Options are the options of [Read]. The zero value works.
 type Options struct {
-	Form // format of the source; its Extension is ignored
+	Form // format of the source; Form.Extension is ignored
 
 	Workers int // number of goroutines, at most 1024; default runtime.GOMAXPROCS(0)
 
@@ -45,8 +45,8 @@ type Options struct {
 
 	Strict bool // fail on bytes that are invalid in the encoding, and on binary files in a folder
 
-	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV.
-	// These labels replace the labels of the source. Text after a TAB is ignored.
+	// Labels, if not empty, is a file with a line per document, which holds the document's labels
+	// as in a TSV file. These labels replace the labels of the source. Text after a TAB is ignored.
 	Labels string
 
 	// Like is the form of a model's training documents. If the source has the same extension,
@@ -59,8 +59,8 @@ type Options struct {
 	// always kept, and exceeding MemoryBytes is an error.
 	KeepTexts int64
 
-	// KeepRows is the maximum total size in bytes of the rows that are kept if number views have no
-	// width, see [token.Tokenizer.NeedsWidth].
+	// KeepRows is the maximum total size in bytes of the rows that are kept if views of numbers
+	// have no width, see [token.Tokenizer.NeedsWidth].
 	KeepRows int64
 
 	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of
@@ -92,7 +92,7 @@ type Options struct {
 
 // Progress reports the progress of reading.
 type Progress struct {
-	Done, Total int64 // numbers of bytes as stored; Total is 0 if unknown
+	Done, Total int64 // bytes read and bytes in total, before decompression; Total is 0 if unknown
 	Documents   int64 // number of documents read
 }
 
@@ -112,22 +112,21 @@ const (
 //	                             of SciPy; also a FIFO or /dev/stdin, read once
 //
 // The format of a file is Options.Format, or is detected from the name or the first bytes. Any file
-// may be compressed by gzip or zstd. A file or folder that is itself called goroot is read as
-// ./goroot.
+// may be compressed by gzip or zstd. To read a file or folder called goroot, use ./goroot.
 //
 // Text becomes counts of terms (Options.Tokenizer), and the vocabulary is sorted. Index i of an
-// svmlight file is column i−1, or column i with Options.ZeroBased. A byte v of an idx file becomes
-// v/255 in the column of its pixel. The label file has "labels" in its name in place of "images",
-// such as train-labels-idx1-ubyte. For vectors, Options.Vocabulary names the columns, and other
-// columns are dropped.
+// svmlight file is column i−1, or column i if Options.ZeroBased is "true". Columns of an idx file
+// are pixels, and a byte v becomes v/255. The label file of train-images-idx3-ubyte is
+// train-labels-idx1-ubyte. For vectors, Options.Vocabulary names the columns, and other columns are
+// dropped.
 //
 // Documents without terms remain as empty rows. Corpus.Warnings counts them, and everything that is
 // dropped, such as blank lines and words outside Options.Vocabulary. The corpus doesn't depend on
 // the number of workers.
 //
-// Read returns a [*SyntaxError] for the first invalid line, a [*MemoryError], a [*PanicError] if a
-// function of opt panics, or an error of the operating system. It returns within a second after ctx
-// is done, with the error of ctx.
+// Read returns a [*SyntaxError] for the first invalid line, a [*MemoryError] if memory is
+// insufficient, a [*PanicError] if a function of opt panics, or an error of the operating system.
+// It returns within a second after ctx is done, with the error of ctx.
 func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -139,7 +138,7 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 
 // ReadFrom is like [Read], for a stream in a file format. name is used in errors, and to detect the
 // format. r is read to its end. After an error, more of r may have been read than necessary. After
-// ctx is done, ReadFrom doesn't wait for a blocked call of r.Read, and r must not be used any more.
+// ctx is done, ReadFrom doesn't wait for a blocked call of r.Read, and r must not be used again.
 func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corpus, error) {
 	if r == nil {
 		return nil, errors.New("corpus: reader is nil")
@@ -195,7 +194,7 @@ func (o *Options) start(
 		return nil, bad
 	}
 	if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
-		return nil, ctxErr // cancellation closed the file
+		return nil, ctxErr // cancellation closed the file, which causes other errors
 	}
 	if err != nil {
 		return nil, err
@@ -243,7 +242,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 		return nil, err
 	}
 	defer in.close()
-	defer context.AfterFunc(ctx, in.close)() // wakes a reader of a pipe
+	defer context.AfterFunc(ctx, in.close)() // ends a blocked read from a pipe
 	return readInput(ctx, in, opt, meter)
 }
 

@@ -19,16 +19,16 @@ type block[P sized] struct {
 	parsed    chan struct{} // closed once piece and bad are set
 }
 
-// sized is a parsed piece. bytes returns the memory that it takes until the end of reading,
-// including its part of the corpus.
+// sized is a parsed piece. bytes returns the piece's memory until the end of reading, including its
+// part of the corpus.
 type sized interface{ bytes() int64 }
 
 // parser parses whole lines. At an invalid line, it returns the result for the lines before, and an
 // error whose Line counts from 0. It must not retain data.
 type parser[P sized] func(data []byte) (P, *SyntaxError)
 
-// scanBlocks divides the rest of a file into blocks of whole lines, which workers parse. collect
-// receives the pieces in file order with the number of their first line.
+// scanBlocks divides the unread part of a file into blocks of whole lines, which workers parse.
+// collect receives the pieces in file order, each with the number of its first line.
 //
 // It returns the error of the first invalid line, independent of scheduling. All pieces before this
 // line have been collected. opt.memory counts pieces after parsing. If the limit is exceeded,
@@ -39,7 +39,7 @@ func scanBlocks[P sized](
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// Closing a blocked pipe is the only way to wake its reader.
+	// Closing a pipe is the only way to end a blocked read.
 	defer context.AfterFunc(ctx, in.close)()
 
 	order := make(chan *block[P], 2*opt.Workers)
@@ -135,8 +135,8 @@ type lineCutter struct {
 	rest []byte // start of the next line
 }
 
-// next returns the next block, in buf if it fits. err is the error after the block: io.EOF, a line
-// that is too long, or a read error. After a read error the unfinished line isn't returned.
+// next returns the next block, in buf if it is large enough. err is the error after the block:
+// io.EOF, a line that is too long, or a read error. Read errors drop the unfinished line.
 func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err error) {
 	buf = append(buf[:0], c.rest...)
 	c.rest = c.rest[:0]
@@ -145,7 +145,7 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 			return nil, err
 		}
 		if len(buf) == cap(buf) {
-			// two bytes more than the longest line suffice to detect a longer line
+			// two bytes more than the maximum length suffice to detect a longer line
 			larger := make([]byte, len(buf), max(min(2*len(buf)+blockBytes, c.most+2), len(buf)+1))
 			copy(larger, buf)
 			buf = larger

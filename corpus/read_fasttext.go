@@ -12,7 +12,7 @@ var fastTextFormat = fileFormat{name: FormatFastText, read: readFastText,
 const fastTextLabel = "__label__"
 
 // readFastText reads lines with labels, such as "__label__a __label__b text". As in fastText,
-// labels may occur anywhere in the line. The prefix isn't part of a label.
+// labels may occur anywhere in the line. The prefix __label__ isn't part of a label.
 func readFastText(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	return readTextLines(ctx, in, opt, m, "lines "+fastTextLabel+"NAME text", addFastText)
 }

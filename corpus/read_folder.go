@@ -57,7 +57,7 @@ func (w *warnings) leaveOut(loose []fileDocument) {
 // by name. With a suffix, only names with this suffix are listed, otherwise all files that aren't
 // hidden.
 func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDocument, warn warnings, err error) {
-	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow links, such as the Go sources of Debian
+	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow root if it is a link, as Debian's Go sources are
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("corpus: %w", err)
 	}
@@ -169,7 +169,7 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	return c.fillText(ctx, opt, counters, documents[:kept], func(i int) string { return files[i].path })
 }
 
-// fileReader reads files that are documents, one block of lines at a time.
+// fileReader reads files with one document each, one block of lines at a time.
 type fileReader struct {
 	counter *termCounter
 	meter   *meter
@@ -189,7 +189,7 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 	}
 	defer in.close()
 	if !r.all && in.binary() {
-		if in.packed { // a valid checksum shows that the file is binary, not damaged
+		if in.packed { // read on: a valid checksum shows that the file isn't damaged
 			defer context.AfterFunc(ctx, in.close)()
 			if _, err := io.Copy(io.Discard, in.r); err != nil {
 				return false, 0, in.readError(0, err)

@@ -16,13 +16,13 @@ import (
 
 var idxFormat = fileFormat{name: FormatIDX, magic: []string{idxMagic}, read: readIDX}
 
-// idxMagic begins an idx file of bytes. It is followed by the number of dimensions, the dimensions
-// in 32 bits each, and the values; the last dimension varies fastest. Source:
+// idxMagic is the magic number of an idx file of bytes. It is followed by the number of dimensions,
+// the size of each dimension in 32 bits, and the values in row-major order. Source:
 // yann.lecun.com/exdb/mnist, "the idx file format".
 const idxMagic = "\x00\x00\x08"
 
-// readIDX reads the images of an idx file. A pixel v becomes the value v/255 in the column of its
-// position, row by row. If the file of labels is in the same folder, its numbers name the classes.
+// readIDX reads the images of an idx file. A pixel v becomes the value v/255. Columns are pixels in
+// row-major order. If the label file is in the same folder, its numbers are the class names.
 func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	r := &arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}
 	a, err := r.idx(3)

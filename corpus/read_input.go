@@ -30,7 +30,7 @@ type input struct {
 	meter   *meter
 	packed  bool            // the file is compressed
 	decoded bool            // the text was converted from an encoding other than UTF-8
-	strings map[string]bool // columns that hold no numbers; nil if unknown
+	strings map[string]bool // columns whose values are strings; nil if unknown
 }
 
 // form holds the encoding of a file and a limit for decompression.
@@ -93,7 +93,7 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	return nil
 }
 
-// binary reports whether the text starts like binary data, with a NUL in the first 8,000 bytes.
+// binary reports whether the file seems to be binary: it has a NUL in the first 8,000 bytes.
 func (in *input) binary() bool {
 	head, _ := in.r.Peek(8000) // an error recurs when the text is read
 	return bytes.IndexByte(head, 0) >= 0
@@ -117,7 +117,7 @@ func (p *producer) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// produce replaces the rest of the file by the lines that next returns until an error.
+// produce replaces the unread part of the file by the lines that next returns until it fails.
 func (in *input) produce(next func() ([]byte, error)) {
 	in.r, in.line = bufio.NewReaderSize(&producer{next: next}, 64<<10), 1
 }
@@ -185,8 +185,7 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 }
 
 // isHeader reports whether a line is the header of a CSV file, because takeColumns accepts its
-// names. In a stream without a file name, a line without spaces is also a header if it has a column
-// in textNames.
+// names. If unnamed is set, a line without spaces is also a header if it has a column in textNames.
 func isHeader(line string, opt *Options, unnamed bool) bool {
 	names := columnNames(strings.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' }))
 	return len(names) > 1 &&

@@ -36,8 +36,8 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return readTable(ctx, in, opt, m, t)
 }
 
-// keys detects the columns of JSON objects. Unless an option names a column, it is ignored if it is
-// in at most half of the first objects, or contains arrays or objects.
+// keys detects the columns of JSON objects. A column that no option names is ignored if it is in at
+// most half of the first objects, or contains arrays or objects.
 func (in *input) keys(opt *Options) (*table, error) {
 	head, err := in.beginRows(opt)
 	if err != nil {
@@ -59,7 +59,7 @@ func (in *input) keys(opt *Options) (*table, error) {
 		members.UseNumber()
 		var record []string
 		members.Token()
-		for members.More() { // a repeated key has its last value
+		for members.More() { // if a key is repeated, its last value is used
 			key, _ := members.Token()
 			at := column(key.(string))
 			record = append(record, make([]string, len(t.first)-len(record))...)
@@ -86,12 +86,12 @@ func (in *input) keys(opt *Options) (*table, error) {
 	}
 	t.ignored = func(at int) bool { return nested[at] || 2*has[at] <= len(t.near) }
 	if t.find(opt); t.near == nil {
-		t.bad = nil // the first object is longer than the head
+		t.bad = nil // the first object is longer than head
 	}
 	return t, nil
 }
 
-// anyColumn is a column with fields of all kinds.
+// anyColumn is a column that accepts JSON values of all kinds.
 var anyColumn = token.Column{Category: true, Size: 1}
 
 // openArray converts the elements of an array to lines of the input. It does nothing if the file
@@ -107,7 +107,7 @@ func (in *input) openArray(maxElement int) error {
 	limited := &io.LimitedReader{R: in.r, N: math.MaxInt64}
 	d := json.NewDecoder(limited)
 	d.Token()
-	element := int64(0) // index of the element
+	element := int64(0) // number of the element, from 1
 	in.produce(func() ([]byte, error) {
 		var object json.RawMessage
 		var compact bytes.Buffer
@@ -144,7 +144,7 @@ func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
 		return nil
 	}
 	if !p.labels.memory.room(itemBytes*int64(bytes.Count(l, []byte{','})) + copies*int64(len(l))) {
-		return nil // the piece is discarded
+		return nil // the piece is discarded, because the memory limit is exceeded
 	}
 	object, err := token.DecodeObject(l)
 	if err != nil {
@@ -211,7 +211,7 @@ func missing(object map[string]any, keys []string, option string) *SyntaxError {
 		"sets its name")
 }
 
-// rowOf returns the fields of the tokenizer's columns.
+// rowOf returns the fields of the tokenizer's columns in an object.
 func (t *table) rowOf(object map[string]any) ([]string, *SyntaxError) {
 	row, some := make([]string, len(t.cut)), false
 	for i, column := range t.cut {
@@ -229,8 +229,8 @@ func (t *table) rowOf(object map[string]any) ([]string, *SyntaxError) {
 	return row, nil
 }
 
-// firstKey returns the value of the first of keys in the object. An exact match takes precedence
-// over an equal column name.
+// firstKey returns the value of the first of keys that the object has. Exact matches take
+// precedence over matches after columnName.
 func firstKey(object map[string]any, keys []string) (any, bool) {
 	for _, key := range keys {
 		if v, ok := object[key]; ok {
@@ -253,7 +253,7 @@ func quoteJSON(value any) string {
 }
 
 // jsonLabels returns the labels in a JSON value: a string, number or boolean is a label, an array
-// holds several, and null and "" none.
+// holds several labels, and null, "" and "-" mean no label.
 func jsonLabels(value any) ([]string, *SyntaxError) {
 	list, several := value.([]any)
 	if !several {

@@ -33,7 +33,7 @@ type allowance struct {
 	meter *meter
 	need  func(Size) int64 // Options.Need
 
-	documents, terms, values atomic.Int64 // counts for text; each worker counts its own terms
+	documents, terms, values atomic.Int64 // counts for text; a term is counted once per worker
 }
 
 // add counts bytes that stay allocated until the end of reading.
@@ -79,10 +79,10 @@ const (
 	newTerms    = 0.6 // the number of distinct terms grows with this power of the fraction that was read
 	commonTerms = 0.5 // fraction of terms in at least MinDF documents
 	someClasses = 16
-	longest     = 12   // length of the longest document divided by the mean
+	longest     = 12   // length of the longest document divided by the mean length
 	margin      = 1.15 // safety factor of the estimate
 
-	documentBytes = 40 // memory of a vector without its values
+	documentBytes = 40 // memory of a vector in bytes without its values
 )
 
 // whole estimates the memory of reading the whole source, and the size of the corpus, from the
@@ -111,7 +111,7 @@ const (
 	largeBytes = 64 << 20
 )
 
-// inSteps calls join for ranges of n pieces in order. Pieces must not be used afterwards. bytes is
+// inSteps calls join for consecutive ranges of n pieces. join must release joined pieces. bytes is
 // the size of the result.
 func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error {
 	steps := 1
@@ -129,7 +129,7 @@ func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error
 	return nil
 }
 
-// room reports whether bytes can be allocated temporarily. If not, it marks the limit as exceeded.
+// room reports whether bytes can be allocated. If not, it marks the limit as exceeded.
 func (a *allowance) room(bytes int64) bool {
 	if a == nil || a.held.Load()+bytes <= a.limit {
 		return true
@@ -186,7 +186,7 @@ func (o *Options) blockBytes() int {
 	return int(min(max(o.MemoryBytes/1024, blockBytes/16), blockBytes))
 }
 
-// bound creates the allowance, and limits the workers and the longest line accordingly.
+// bound creates the allowance, and limits the number of workers and the line length accordingly.
 func (o *Options) bound(m *meter) {
 	if o.MemoryBytes == 0 {
 		return

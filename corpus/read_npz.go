@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// compressed reads a .npz file.
+// compressed reads a CSR matrix from a .npz file.
 func (r *arrayReader) compressed() (*sparse.CSR, error) {
 	archive, err := r.archive()
 	if err != nil {
@@ -114,8 +114,8 @@ func (r *arrayReader) member(archive *zip.Reader, name, what string, most int64)
 	return list, r.over(content, "the values")
 }
 
-// directoryBytes limits the bytes read to open a .npz file: its end record and central directory.
-// SciPy's files have five members.
+// directoryBytes limits the bytes read to open a .npz file: zip's end record and central directory.
+// The directory is small, because SciPy's files have five members.
 const directoryBytes = 1 << 20
 
 // archive opens the zip file.
@@ -133,9 +133,9 @@ func (r *arrayReader) archive() (*zip.Reader, error) {
 	return archive, nil
 }
 
-// random returns a reader of a file that begins with magic: the file itself, or its content in
-// memory if the file is compressed or a stream. While the buffer grows, it takes up to three times
-// the size of the content.
+// random returns a reader with random access: the file itself if it begins with magic, otherwise
+// its content in memory, as for a stream or a compressed file. While the buffer grows, it takes up
+// to three times the size of the content.
 func (in *input) random(opt *Options, magic string) (io.ReaderAt, int64, error) {
 	begin := make([]byte, len(magic))
 	if f, ok := in.file.(*os.File); ok {
@@ -158,7 +158,7 @@ func (in *input) random(opt *Options, magic string) (io.ReaderAt, int64, error) 
 	return bytes.NewReader(all), int64(len(all)), memory.check(in.name)
 }
 
-// directory reads a zip file and limits the number of bytes read at first.
+// directory reads a zip file. Reading more than left bytes is an error.
 type directory struct {
 	io.ReaderAt
 	left int64

@@ -26,13 +26,13 @@ func scanUint(b []byte) (x uint64, n int) {
 }
 
 // scanFloat reads a decimal number from the start of b, correctly rounded to float32, and returns
-// it with its length. If ok is false, the fast path doesn't apply; use [parseFloat] then.
+// its value and length. If ok is false, the fast path doesn't apply; use [parseFloat] then.
 //
 // A decimal with mantissa m < 2⁵³ and exponent −22 to 22 is the product or quotient of two exact
 // float64, so one rounding gives the nearest float64 d. Rounding d to float32 gives the nearest
 // float32, unless d is inexact and halfway between two float32 (the low 29 bits of the significand
-// are 100...0); then ok is false. All such numbers are between 10⁻²² and 2⁵³·10²², in the normal
-// range of float32. Source of the first part: Clinger, "How to read floating point numbers
+// are 100...0); then ok is false. All such numbers except 0 are between 10⁻²² and 2⁵³·10²², in the
+// normal range of float32. Source of the first part: Clinger, "How to read floating point numbers
 // accurately", PLDI 1990.
 func scanFloat(b []byte) (v float32, n int, ok bool) {
 	negative := false

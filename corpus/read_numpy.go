@@ -28,8 +28,8 @@ const (
 // format.npy, shape.npy, indptr.npy, indices.npy and data.npy. Source:
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 
-// readNumPy reads a dense matrix in a .npy file, or a SciPy matrix in compressed rows in a .npz
-// file. If a .npz file isn't a regular file, it is read into memory first.
+// readNumPy reads a dense matrix in a .npy file, or a SciPy CSR matrix in a .npz file. If a .npz
+// file isn't a regular file, it is read into memory first.
 func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	r := &arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}
 	head, _ := in.r.Peek(len(zipMagic))
@@ -56,14 +56,14 @@ type arrayReader struct {
 	ctx  context.Context
 	in   *input
 	opt  *Options
-	name string // name of the file and its member
+	name string // name of the file, and of the member of a .npz file
 }
 
 func (r *arrayReader) fail(found, expected string) error {
 	return fault(found, expected).at(r.name, 0)
 }
 
-// npyArray describes an array by its header, with the reader of its values.
+// npyArray holds the header of an array and a reader of its values.
 type npyArray struct {
 	r       io.Reader
 	kind    byte // type of the values: b, i, u or f; S or U for texts
@@ -143,7 +143,7 @@ func (r *arrayReader) end(err error, expected string) error {
 	return r.in.readError(0, err)
 }
 
-// over checks that the file ends here. A checksum is only verified by reading to the end.
+// over checks that the file ends here. Only reading to the end verifies a checksum.
 func (r *arrayReader) over(from io.Reader, last string) error {
 	switch n, err := io.ReadFull(from, make([]byte, 1)); {
 	case n > 0:
@@ -154,7 +154,7 @@ func (r *arrayReader) over(from io.Reader, last string) error {
 	return nil
 }
 
-// number decodes a value, exactly except for integers above 2⁵³.
+// number decodes a value. Integers beyond ±2⁵³ are rounded.
 func (a *npyArray) number(b []byte) float64 {
 	var bits uint64
 	switch a.size {
@@ -283,7 +283,7 @@ func (r *arrayReader) dense(a *npyArray, divisor float64) (*sparse.CSR, error) {
 	return out, nil
 }
 
-// aNumPySample is the number of values read before memory for the rest is reserved.
+// aNumPySample is the number of values read before memory for the other values is reserved.
 const aNumPySample = 1 << 18
 
 // mostlyDense reports whether most of the first values are nonzero and the file has the length that

@@ -58,7 +58,7 @@ func readParquet(ctx context.Context, in *input, opt *Options, m *meter) (*Corpu
 	}
 	in.produce(func() (lines []byte, err error) {
 		defer func() {
-			if v := recover(); v != nil { // the library panics at some damaged pages
+			if v := recover(); v != nil { // the library panics on some damaged pages
 				err = damaged(fmt.Errorf("%v", v))
 			}
 		}()
@@ -73,7 +73,7 @@ func readParquet(ctx context.Context, in *input, opt *Options, m *meter) (*Corpu
 
 // parquetColumn is a column of scalars, or of lists of scalars.
 type parquetColumn struct {
-	key   string // name in JSON
+	key   string // name of the column as a JSON string
 	index int
 	kind  *format.LogicalType
 	list  bool
@@ -109,7 +109,7 @@ func (p *parquetRows) next() ([]byte, error) {
 	return p.lines, err
 }
 
-// appendRow appends a row as a line.
+// appendRow appends a row as a JSON object in a line.
 func (p *parquetRows) appendRow(row parquet.Row) {
 	for i, c := range p.columns {
 		for len(row) > 0 && row[0].Column() < c.index {

@@ -52,7 +52,7 @@ type vectorPiece struct {
 	top    uint32  // largest term
 	groups []int64 // qid of each row, if needed
 
-	blank, qid, beyond tally // blank lines, ignored qids, and values outside the vocabulary
+	blank, qid, beyond tally // blank lines, ignored qids, and values in columns beyond the vocabulary
 }
 
 // bytes returns the memory of the piece, and of its part of the matrix in one joining step.
@@ -195,7 +195,7 @@ func (p *svmParser) setGroup(token []byte) *SyntaxError {
 
 func space(c byte) bool { return c == ' ' || c == '\t' }
 
-// skipSpace returns the index of the first byte from l[i] on that isn't white space.
+// skipSpace returns the index of the first byte from index i on that isn't a space or TAB.
 func skipSpace(l []byte, i int) int {
 	for i < len(l) && space(l[i]) {
 		i++
@@ -203,7 +203,7 @@ func skipSpace(l []byte, i int) int {
 	return i
 }
 
-// tokenAt returns the token at l[i], up to the next white space.
+// tokenAt returns the token at l[i], up to the next space or TAB.
 func tokenAt(l []byte, i int) []byte {
 	end := i
 	for end < len(l) && !space(l[end]) {

@@ -43,7 +43,7 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 	some := min(s.Documents, 256)
 	documents := make([]countedDocument, some)
 	counts := make([][]uint32, opt.Workers)  // counts of one document, by worker; all zero between documents
-	numbers := make([][]uint32, opt.Workers) // number of each term + 1 in the worker's counter, or 0
+	numbers := make([][]uint32, opt.Workers) // 1 + number of each term in the worker's counter, or 0
 	draw := func(w, lo, hi int) {
 		if counts[w] == nil {
 			counts[w], numbers[w] = make([]uint32, s.Terms), make([]uint32, s.Terms)
@@ -65,7 +65,7 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 		opt.memory.add(taken)
 	}
 	// The memory of all documents is extrapolated from the first documents, because the number of
-	// distinct terms varies little.
+	// distinct terms per document varies little.
 	draw(0, 0, some)
 	size.Values = 0
 	for _, d := range documents[:some] {

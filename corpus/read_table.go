@@ -18,8 +18,8 @@ var csvFormat = fileFormat{name: FormatCSV, endings: []string{".csv"}, read: rea
 // copies times the memory of the text, including growing buffers.
 const itemBytes, copies = 256, 12
 
-// readTable reads records as encoding/csv does, and allows quotes within a field. [table.find] sets
-// the columns.
+// readTable reads the documents of a table whose columns [table.find] has set. Records are read as
+// encoding/csv reads them, but quotes within a field are allowed.
 func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table) (*Corpus, error) {
 	if t.bad != nil {
 		return nil, t.bad.at(in.name, 1)
@@ -53,7 +53,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 	return c, nil
 }
 
-// nearBytes is the size of the beginning of a table in which columns are detected.
+// nearBytes is the size of the beginning of a table from which columns are detected.
 const nearBytes = 64 << 10
 
 // beginRows prepares the reading of rows, and returns the beginning of the file.
@@ -94,7 +94,7 @@ func (in *input) table(separator byte, opt *Options) (*table, error) {
 	return t, nil
 }
 
-// document is a document of a table, whose labels have been added.
+// document is a document of a table without its labels, which are added first.
 type document struct {
 	line              int32
 	text              []byte   // text of the document; unused if documents are rows
@@ -191,10 +191,10 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 }
 
 // readCSV reads a table separated by commas, semicolons or TABs. It uses the first separator for
-// which the first record is a header. Without a header, a separator must divide all records nearby
-// into the same number of fields, at least two. TABs are tried first. Semicolons are tried next, if
-// numbers have decimal commas or if commas don't give the columns that options name. Otherwise it
-// uses commas.
+// which the first record is a header. Without a header, it uses TABs or semicolons only if they
+// divide all of the first records into the same number of fields, at least two. TABs take
+// precedence. Semicolons also require that numbers have decimal commas, or that commas don't give
+// the columns that options name. Otherwise it uses commas.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	if err := in.addVectors(ctx, opt, in.separator()); err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func (p *textPiece) bytes() int64 {
 
 // nameList holds names of documents.
 type nameList struct {
-	text strings.Builder // the names, one after another
+	text strings.Builder // concatenated names
 	ends []int           // end of each name in text
 }
 
@@ -109,7 +109,7 @@ func (p *textPiece) addTSV(l []byte, line int32) *SyntaxError {
 	return nil
 }
 
-// notBinary returns an error if the file starts like binary data.
+// notBinary returns an error if the file seems to be binary.
 func (in *input) notBinary() error {
 	if !in.binary() {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// FromTexts makes a corpus of texts in memory. labels[i] are the classes of text i as in a TSV
-// file: one, several separated by commas, or "-" or "" for none. If labels is nil, there are no
-// labels. Options for formats, columns and files are ignored. Errors are as for [Read], but have
+// FromTexts makes a corpus of texts in memory. labels[i] holds the classes of text i as in a TSV
+// file: one class, several separated by commas, or "-" or "" for none. If labels is nil, there are
+// no labels. Options for formats, columns and files are ignored. Errors are as for [Read], but have
 // the index of the text instead of file and line.
 func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpus, error) {
 	return fromRaw(ctx, Raw{Texts: texts}, labels, opt)

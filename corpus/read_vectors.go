@@ -20,7 +20,7 @@ type vectorFile struct {
 	vectors *sparse.CSR
 }
 
-// vectorFiles reads the files in opt.Columns, and replaces their names by the kind vector.
+// vectorFiles reads the files in opt.Columns, and replaces the file names by the kind vector.
 func vectorFiles(ctx context.Context, opt *Options) (files []vectorFile, err error) {
 	columns, _ := parseColumns(opt.Columns)
 	var kinds []string

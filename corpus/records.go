@@ -17,7 +17,7 @@ type records struct {
 
 	fields     []string
 	count      int // number of fields, including fields that aren't stored
-	begin, end int // the record is text[begin:end], with its line end
+	begin, end int // the record is text[begin:end], including its line end
 	line       int // number of lines before the record
 	opened     int // index of the opening quote of a field without a closing quote, or -1
 
@@ -67,7 +67,7 @@ func (r *records) field(line string) (field, rest string, more bool) {
 		}
 		return line, "", false
 	}
-	var before []byte // unquoted beginning of the field; nil if none
+	var before []byte // beginning of the field without quoting; nil if none
 	opened := r.end - len(line)
 	line = line[1:]
 	for {

@@ -107,8 +107,8 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 	})
 }
 
-// fitNumbers sets the scales of number columns from the numbers of all rows, and adds their terms
-// to the documents.
+// fitNumbers sets the scales of numeric columns from the numbers of all rows, and adds the columns'
+// terms to the documents.
 func (o *Options) fitNumbers(
 	ctx context.Context, source string, counters []*termCounter, documents []countedDocument,
 ) (err error) {
@@ -164,7 +164,7 @@ type Terms struct {
 }
 
 // String returns the tokenizer's text form, and MinDF if it isn't the default. It omits the scales
-// of number columns, which are fitted to training documents.
+// of numeric columns, which are fitted to training documents.
 func (t Terms) String() string {
 	tokenizer := t.Tokenizer.WithoutScales().String()
 	if t.MinDF == 0 {

@@ -7,8 +7,8 @@ import (
 // denseRow collects a row whose values arrive in any order.
 type denseRow struct {
 	values []float32 // value of each column
-	bits   []uint64  // columns that are set
-	some   []uint64  // nonzero words of bits
+	bits   []uint64  // bit set of the columns with a value
+	some   []uint64  // bit set of the nonzero words of bits
 }
 
 // grow extends the row to cols columns.

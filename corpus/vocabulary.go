@@ -35,7 +35,7 @@ type termCounter struct {
 	docs    []string      // texts of closed documents
 	rows    [][]string    // rows of documents, if rows are kept
 	fits    bool          // scales of numbers are fitted to the rows
-	numbers [][]float64   // numbers of rows, if fits is set, in pages of pageRows rows
+	numbers [][]float64   // values of numeric columns, if fits is set, in pages of pageRows rows
 	hash    xxhash.Digest // hash of the open document
 	joined  []byte        // fields of the open row, each with a NUL
 }
@@ -86,8 +86,8 @@ const (
 	countedDocumentBytes = 160
 )
 
-// stopEvery is the number of words between two checks for cancellation, because a single line may
-// take longer than a second.
+// stopEvery is the number of terms between two checks for cancellation within a document. A single
+// document may take longer than a second.
 const stopEvery = 1 << 16
 
 // countedDocument is a closed document. It has no pointers, so that the garbage collector doesn't
@@ -95,7 +95,7 @@ const stopEvery = 1 << 16
 type countedDocument struct {
 	counter            uint32 // index of its counter
 	index              uint32 // number of earlier documents of the counter
-	page, first, terms uint32 // first term in a page of the counter, and number of terms
+	page, first, terms uint32 // page in the counter, index of the first term in the page, and number of terms
 	hash               uint64 // hash of the text or row
 }
 
@@ -177,7 +177,7 @@ func (c *termCounter) addRowTerms(terms []token.RowTerm) {
 	c.memory.add(taken)
 }
 
-// id returns the number of a term. If the term is new, it adds its memory to taken.
+// id returns the number of a term. If the term is new, it adds the term's memory to taken.
 func (c *termCounter) id(term []byte, taken *int64) uint32 {
 	id := c.terms.ID(term)
 	if int(id) == len(c.met) {
@@ -192,8 +192,8 @@ func (c *termCounter) id(term []byte, taken *int64) uint32 {
 
 func (c *termCounter) openedTerms() int { return len(c.opened) + len(c.added) }
 
-// closeTerms stores first, followed by the terms of the open document, as the terms of d. It
-// empties the open document.
+// closeTerms stores the terms in first, followed by the terms of the open document, as the terms of
+// d. It empties the open document.
 func (c *termCounter) closeTerms(d *countedDocument, first []termCount) {
 	n := len(first) + c.openedTerms()
 	last := len(c.pages) - 1
@@ -245,9 +245,9 @@ func (c *termCounter) endDocument() countedDocument {
 // after [Corpus.warnColumns] has reported it.
 const leftOut, reported = math.MaxUint32, math.MaxUint32 - 1
 
-// fillText sets the document matrix and the vocabulary: Options.Vocabulary if set, else the terms
-// within MinDF and MaxDF in byte order. It warns about dropped terms. at returns the position of a
-// document. It frees the documents.
+// fillText sets the document matrix and the vocabulary. The vocabulary is Options.Vocabulary if
+// set, else the terms within MinDF and MaxDF in byte order. It warns about dropped terms. at
+// returns the position of a document. It frees the documents' terms in counters.
 func (c *Corpus) fillText(
 	ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) error {
@@ -379,7 +379,7 @@ func (c *Corpus) columns(
 ) ([][]uint32, error) {
 	all := &counters[0].terms // merged terms
 	df := make([]uint64, all.Len())
-	joined := make([][]uint32, len(counters)) // number in all of each term of each counter
+	joined := make([][]uint32, len(counters)) // joined[w][i] is the number in all of term i of counter w
 	for at, counter := range counters {
 		numbers := make([]uint32, len(counter.met))
 		for id, met := range counter.met {
@@ -424,7 +424,7 @@ func (c *Corpus) warnColumns(
 ) {
 	var list []Warning
 	index, known, remark := map[string]int{}, opt.Vocabulary != nil, c.Tokenizer.Remarks()
-	of := make([]int, len(column)) // 1 + index in list, by term
+	of := make([]int, len(column)) // of[n] is 1 + index in list for term n, or 0
 	for n, to := range column {
 		r := remark(string(all.Term(uint32(n))))
 		if r == nil {
