@@ -17,9 +17,8 @@ import (
 // If a tokenizer's views name columns, documents are rows of a table, with one field for each of
 // [Tokenizer.Columns].
 
-// Categories is the analyzer of a view of category columns, such as countries. It occurs only in
-// views. Each value, without surrounding white space, is a single term. A missing value is a term,
-// too.
+// Categories is the analyzer for category columns, such as countries. It occurs only in views. Each
+// value, without surrounding white space, is a single term. A missing value is a term, too.
 const Categories Analyzer = "categories"
 
 // Column is a column of a table, with the kinds of its views.
@@ -29,12 +28,12 @@ type Column struct {
 	Size                   int // length of a vector; 0 in other columns
 }
 
-// MayMiss reports whether the column may be missing in a JSON object or table. Its values are then
-// missing.
+// MayMiss reports whether the column may be missing in a JSON object or table. All its values are
+// then missing values.
 func (c Column) MayMiss() bool { return c.Number || c.Category }
 
-// Columns are the distinct columns of a tokenizer's views. A row has one field for each, in this
-// order.
+// Columns are the distinct columns of a tokenizer's views. A row has one field for each column, in
+// this order.
 type Columns []Column
 
 // Columns returns the columns of the views, in the order of the views, or nil for a tokenizer of
@@ -176,7 +175,7 @@ func (c Column) Field(value any) (string, error) {
 	return "", &ColumnError{c.Name, "the value " + cut(fmt.Sprint(value)), "a string, a number or null"}
 }
 
-// DecodeObject decodes a text that is a JSON object. Numbers keep their text.
+// DecodeObject decodes a JSON object. Numbers are decoded to [json.Number].
 func DecodeObject(text []byte) (object map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -189,7 +188,7 @@ func DecodeObject(text []byte) (object map[string]any, err error) {
 	return object, err
 }
 
-// ParseObject returns the fields of a text that is a JSON object, as Fields does.
+// ParseObject parses a JSON object and returns its fields, as [Columns.Fields] does.
 func (c Columns) ParseObject(text []byte) ([]string, error) {
 	object, err := DecodeObject(text)
 	if err != nil {
@@ -287,7 +286,7 @@ func cutColumns(s string) (columns []string, rest string, err error) {
 	return columns, s[len(head)+1:], nil
 }
 
-// readCategory returns a category term in readable form. The term has a column and a value.
+// readCategory returns a category term in readable form. The term has no view prefix.
 func readCategory(term string) string {
 	name, value, _ := strings.Cut(term, "\x00")
 	if value == "" {
@@ -347,7 +346,7 @@ func (v *viewScanners) feedRow(fields []string) error {
 }
 
 // add adds a term with a count or value, unless the value is 0 in float32. Values are clamped to
-// float32.
+// the range of float32.
 func (v *viewScanners) add(term []byte, value float64) {
 	if x := float32(min(max(value, -math.MaxFloat32), math.MaxFloat32)); x != 0 {
 		v.added = append(v.added, RowTerm{term, x})
@@ -390,21 +389,21 @@ func (v View) Range(column string) (lo, hi float64) {
 // It is also the term of a missing vector. No vocabulary contains these terms.
 const outside = ">"
 
-// Remark describes a term of a number or category column.
+// Remark describes a term of a numeric, vector or category column.
 type Remark struct {
 	Column  string
 	Value   string // value of a category column, or a number outside the range of the scale
-	Number  bool   // the column has numbers or a vector
+	Number  bool   // the column holds numbers or vectors
 	Missing bool
-	Vector  bool    // the term is a coordinate of a vector
+	Vector  bool    // the column holds vectors
 	Lo, Hi  float64 // range of the scale, if Number is set
 }
 
 // Outside reports whether the term is for a number outside the range of the scale.
 func (r *Remark) Outside() bool { return r.Number && r.Value != "" }
 
-// Remarks returns a function that describes terms of number and category columns. The function
-// returns nil for terms of text.
+// Remarks returns a function that describes terms of numeric, vector and category columns. The
+// function returns nil for terms of text.
 func (t Tokenizer) Remarks() func(term string) *Remark {
 	views, _ := t.Split()
 	return func(term string) *Remark {

@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Numbers is the analyzer of a view of number columns. It occurs only in views.
+// Numbers is the analyzer for numeric columns. It occurs only in views.
 //
-// The scale of a column has up to 9 knots, which are quantiles of the training documents. Let u be
-// the fractional knot index of a number, by linear interpolation. The term for knot k has a value
+// The scale of a column has up to 9 knots, which are quantiles of its training values. Let u be the
+// fractional knot index of a number, by linear interpolation. The term for knot k has a value
 // proportional to exp(-2(u-k)²/w²), where w is the view's width, 1 by default. The Bhattacharyya
 // product of two numbers is approximately exp(-(u-u')²/2w²), a Gaussian kernel (rbf) of scaled
 // numbers. The error is at most 0.11 with seven or nine knots, and 0.21 with fewer. With w = 1 the
@@ -25,9 +25,9 @@ const Numbers Analyzer = "numbers"
 // Values is the analyzer of numeric columns whose values form vectors, as rbf needs them. It occurs
 // only in views, and only next to views of categories.
 //
-// Each column has one term, whose value is the number minus the mean of the training documents. The
-// scale of a column has the smallest number, the mean and the largest number. A missing number has
-// the value 0, and the value 1 in a second term if training had missing numbers.
+// Each column has one term, whose value is the number minus the column's mean in training. The
+// scale of a column consists of the minimum, the mean and the maximum in training. A missing number
+// has the value 0, and the value 1 in a second term if numbers were missing in training.
 const Values Analyzer = "values"
 
 // HasNumbers reports whether the columns of the view hold numbers.
@@ -37,11 +37,11 @@ func (v View) HasNumbers() bool { return v.Analyzer == Numbers || v.Analyzer == 
 const maxKnots, numberTerms = 9, 64
 
 // minWidth and maxWidth bound a view's width. Below minWidth, a number has only one or two terms.
-// Above maxWidth, all terms are nearly equal.
+// Above maxWidth, the counts of all terms are nearly equal.
 const minWidth, maxWidth = 1, 4
 
-// ParseNumber parses a value of a number column. It returns NaN if the value is missing: empty, NA,
-// N/A, NaN, null, None, <NA>, #N/A or a question mark. ok is true if the value is missing or a
+// ParseNumber parses a value of a numeric column. It returns NaN if the value is missing: empty,
+// NA, N/A, NaN, null, None, <NA>, #N/A or a question mark. ok is true if the value is missing or a
 // finite number.
 func ParseNumber(value string) (x float64, ok bool) {
 	value = strings.TrimSpace(value)
@@ -53,13 +53,13 @@ func ParseNumber(value string) (x float64, ok bool) {
 	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// NeedsScales reports whether a number column has no scale; see [Tokenizer.Fit].
+// NeedsScales reports whether a numeric column has no scale; see [Tokenizer.Fit].
 func (t Tokenizer) NeedsScales() bool {
 	views, _ := t.Split()
 	return slices.ContainsFunc(views, func(v View) bool { return v.HasNumbers() && v.knots == nil })
 }
 
-// Fit returns the tokenizer with scales for number columns without a scale. values[k] holds the
+// Fit returns the tokenizer with scales for numeric columns without a scale. values[k] holds the
 // numbers of column k of Columns, which Fit reorders. Existing scales are unchanged. It fails if a
 // column has no numbers.
 func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
@@ -99,9 +99,9 @@ func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 	return OfViews(views), err
 }
 
-// selectRanks partially sorts x: it moves the numbers with these ascending ranks to their final
-// indices. x[0] has the rank first. It is quicksort (Hoare 1961) that skips ranges without a rank.
-// At depth 0, it sorts the whole range, which bounds the time.
+// selectRanks is quickselect (Hoare 1961) for several ascending ranks: it moves the numbers with
+// these ranks to the indices that they have after sorting. first is the rank of the minimum of x.
+// At depth 0, selectRanks sorts x, which bounds the running time.
 func selectRanks(x []float64, ranks []int, first, depth int) {
 	if len(ranks) == 0 {
 		return
@@ -152,14 +152,14 @@ func (t Tokenizer) WithValues() (_ Tokenizer, ok bool) {
 	return t, ok && t.Validate() == nil
 }
 
-// NeedsWidth reports whether a number view has no width.
+// NeedsWidth reports whether a view of [Numbers] has no width.
 func (t Tokenizer) NeedsWidth() bool {
 	views, _ := t.Split()
 	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Numbers && v.width == 0 })
 }
 
-// WithWidth returns the tokenizer with the width set in number views without a width. It returns t
-// unchanged if there is no such view, or if the width is out of range.
+// WithWidth returns the tokenizer with the width set in views of [Numbers] without a width. It
+// returns t unchanged if there is no such view, or if the width is out of range.
 func (t Tokenizer) WithWidth(width float64) Tokenizer {
 	return t.eachNumbers(func(v *View) {
 		if v.Analyzer == Numbers {
@@ -184,7 +184,7 @@ func (t Tokenizer) Brief() string {
 	return strings.NewReplacer(`"… `, "… ", ` more"`, " more").Replace(OfViews(views).Views)
 }
 
-// WithoutScales returns the tokenizer without the scales of number columns.
+// WithoutScales returns the tokenizer without the scales of numeric columns.
 func (t Tokenizer) WithoutScales() Tokenizer { return t.eachNumbers(func(v *View) { v.knots = nil }) }
 
 // eachNumbers returns a copy of the tokenizer in which change has modified each view of numbers.
@@ -203,8 +203,8 @@ func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
 	return t
 }
 
-// parseNumbers parses the text after numbers: the width, and the ascending knots of each column,
-// separated by |. "" means that neither is set.
+// parseNumbers parses the options of a view of numbers: the width, and the ascending knots of each
+// column, separated by |. Both are optional.
 func (v *View) parseNumbers(s string) error {
 	if width, ok := strings.CutPrefix(s, "width="); ok && v.Analyzer == Numbers {
 		width, s, _ = strings.Cut(width, ",")
@@ -236,8 +236,8 @@ func (v *View) parseNumbers(s string) error {
 	return nil
 }
 
-// readNumber returns a number term in readable form. The term has a column and a knot, or -1 for a
-// missing number.
+// readNumber returns a number term in readable form. The term consists of a column name and a knot
+// index, or -1 for a missing number.
 func (v *View) readNumber(term string) string {
 	name, knot, _ := strings.Cut(term, "\x00")
 	k, err := strconv.Atoi(knot)
@@ -301,7 +301,7 @@ func (v *viewScanners) addNumber(view, column int, x float64) {
 	}
 }
 
-// termsOf returns the terms of a number column: a term per knot, or a single term of [Values], and
+// termsOf returns the terms of a numeric column: a term per knot, or a single term of [Values], and
 // at maxKnots the term of missing numbers.
 func (v View) termsOf(view int, column string) (terms [maxKnots + 1][]byte) {
 	for k := range terms {

@@ -25,9 +25,9 @@ type Scanner struct {
 
 	views *viewScanners // nil for none
 
-	general bool // not the default tokenizer, for which terms are mostly slices of the text
+	general bool // false for the default tokenizer, whose terms are mostly slices of the text
 	plain   plain
-	letters [scripts]int64 // number of letters by script, counted in words and characters; see [Scripts]
+	letters [scripts]int64 // number of letters by script, see [Scripts]
 
 	// The general path prepares each line of text, divides it into words or characters, and forms
 	// n-grams.
@@ -98,11 +98,11 @@ func (s *Scanner) Feed(text []byte) {
 }
 
 // FeedRow passes a row, which is a complete document, to the scanner. fields are in the order of
-// [Tokenizer.Columns]. It returns a [*ColumnError] if a field of a number column isn't a number.
+// [Tokenizer.Columns]. It returns a [*ColumnError] if a field of a numeric column isn't a number.
 func (s *Scanner) FeedRow(fields []string) error { return s.views.feedRow(fields) }
 
-// RowTerms returns the distinct terms of the number and category columns of the last row, which
-// Next doesn't return. The result is valid until the next FeedRow.
+// RowTerms returns the distinct terms of numbers, categories and vectors in the last row. Next
+// doesn't return these terms. The result is valid until the next FeedRow.
 func (s *Scanner) RowTerms() []RowTerm {
 	if s.views == nil {
 		return nil
@@ -111,11 +111,11 @@ func (s *Scanner) RowTerms() []RowTerm {
 }
 
 // Numbers returns the numbers of the last row by column: NaN for missing numbers and other columns.
-// They are valid until the next FeedRow.
+// The result is valid until the next FeedRow.
 func (s *Scanner) Numbers() []float64 { return s.views.numbers }
 
-// FeedNumbers passes the numbers of a row, as Numbers returned them. Its only terms are RowTerms of
-// number columns.
+// FeedNumbers passes numbers, which are a result of Numbers, to the scanner as a row. The row has
+// only the RowTerms of numeric columns.
 func (s *Scanner) FeedNumbers(numbers []float64) {
 	v := s.views
 	v.added = v.added[:0]
@@ -151,7 +151,7 @@ func (s *Scanner) Next() []byte {
 			}
 		}
 		if gram := s.grams.next(); gram != nil {
-			if s.tokenizer.Pairs && s.stop.has(gram) { // the n-gram consists of several characters
+			if s.tokenizer.Pairs && s.stop.has(gram) { // a stop word of several characters
 				continue
 			}
 			return gram
@@ -168,8 +168,8 @@ func (s *Scanner) Next() []byte {
 	}
 }
 
-// pieceBytes is the length from which lines are divided at white space, so that a text without line
-// ends takes no more memory.
+// pieceBytes is the length from which lines are divided at white space, so that a long line doesn't
+// take more memory.
 const pieceBytes = 64 << 10
 
 // nextLine prepares the next line of the text.
@@ -318,7 +318,7 @@ func (s *Scanner) char() bool {
 			return true
 		}
 	}
-	// The end of a line ends its last word, with or without a line end.
+	// The end of a line ends its last word, with or without a line break.
 	if s.tokenizer.Analyzer == CharWB && c.open {
 		c.open, c.end = false, true
 		s.grams.add(oneSpace, false)
@@ -339,7 +339,7 @@ type grams struct {
 	buf    []byte // text of the last units
 	starts []int  // start of each unit in buf
 	n      int    // length of the next n-gram; 0 for none
-	joined bool   // there is nothing between the last unit and the previous one
+	joined bool   // the last two units are adjacent
 	given  bool   // an n-gram of these units was returned
 }
 
@@ -377,8 +377,8 @@ func (g *grams) next() []byte {
 	return gram
 }
 
-// whole reports whether the word has ended and is shorter than the shortest n-gram. The n-gram is
-// then the whole word.
+// whole reports whether the word has ended and is shorter than the shortest n-gram. The next n-gram
+// is then the whole word.
 func (g *grams) whole(ended bool) bool {
 	if !ended || g.given || len(g.starts) == 0 {
 		return false

@@ -77,8 +77,8 @@ type characters struct {
 	script script // script of the last character
 	size   int    // length of the last character
 	end    int    // end of the last character in the text
-	before int    // length of the adjacent character before it, 0 for none
-	spaced int    // Hangul before this index has spaces
+	before int    // length of the character directly before the last character; 0 for none
+	spaced int    // Hangul before this index is in words with spaces around them
 }
 
 // at reports whether the letter r at text[i] starts a character of a script without spaces.
@@ -140,8 +140,8 @@ type Script struct {
 	Share float64 `json:"share"` // fraction of all letters
 }
 
-// Scripts returns the scripts that [Tokenizer.Pairs] divided into characters in all text of the
-// scanners, the most frequent first. Han and Kana are counted together as Japanese if at least a
+// Scripts returns the scripts that [Tokenizer.Pairs] divided into characters, in descending order
+// of frequency in the scanners' texts. Han and Kana are counted together as Japanese if at least a
 // tenth of them are Kana.
 func Scripts(scanners ...*Scanner) []Script {
 	var counts [scripts]int64

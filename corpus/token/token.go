@@ -27,7 +27,7 @@ const (
 	CharWB Analyzer = "char_wb" // characters within words, each with a space before and after it
 )
 
-// wordName is Word in the text form.
+// wordName is the name of [Word] in the text form.
 const wordName = "word"
 
 // Tokenizer describes the terms of a text. By default, terms are the longest runs of letters of any
@@ -36,7 +36,7 @@ const wordName = "word"
 //
 // Text is changed in this order: lower case, Normalize, StripAccents. Then it is divided into
 // units, stop words are dropped, and n-grams are formed, as in scikit-learn's CountVectorizer.
-// Fields with the names of its parameters have the same meaning.
+// Fields named like CountVectorizer's parameters have the same meaning.
 type Tokenizer struct {
 	Analyzer Analyzer
 
@@ -47,17 +47,17 @@ type Tokenizer struct {
 	Digits   bool // words may contain digits (Unicode category N)
 	KeepCase bool // don't convert to lower case
 
-	// Pairs divides runs in scripts without spaces into characters and pairs of neighbours: Han,
-	// Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and Hangul in runs of more than 12
-	// syllables. A character is a letter with the marks that follow. N-grams treat a character as a
-	// word, and join adjacent characters without a space. Pairs are used only if MaxN is 1. Readers
-	// set Pairs, and keep it if the text contains such scripts.
+	// Pairs divides runs in scripts without spaces into characters and pairs of adjacent
+	// characters: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and Hangul in runs
+	// of more than 12 syllables. A character is a letter with the marks that follow. N-grams treat
+	// a character as a word, and join adjacent characters without a space. Pairs are used only if
+	// MaxN is 1. Readers set Pairs, and keep it if the text contains such scripts.
 	Pairs bool `json:",omitempty"`
 
 	// Pattern is a regular expression in Go's syntax (RE2) that matches words (token_pattern). If
 	// it has a group, the group is the word. It is applied to each line. \w and \d match all
-	// scripts, as in Python; \b only matches ASCII, except in scikit-learn's default (?u)\b\w\w+\b
-	// and in \b\w+\b.
+	// scripts, as in Python; \b only recognises ASCII words, except in scikit-learn's default
+	// (?u)\b\w\w+\b and in \b\w+\b.
 	Pattern string
 
 	// StopWords are words to drop, separated by white space and tokenised like text. A word such as
@@ -78,7 +78,7 @@ type Tokenizer struct {
 	Views string `json:",omitempty"` // omitted if empty, for compatibility with stored cluster jobs
 }
 
-// maxN bounds n-grams; larger values are probably mistakes.
+// maxN is the maximum n of n-grams; larger values are probably mistakes.
 const maxN = 100
 
 var forms = map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}
@@ -305,7 +305,7 @@ func parseOne(s string) (Tokenizer, error) {
 }
 
 // ParseRange parses a range of n-grams: N or FROM..TO. It returns 0, 0 for the range 1, as in the
-// zero value.
+// zero Tokenizer.
 func ParseRange(s string) (least, most int, ok bool) {
 	from, to, is := strings.Cut(s, "..")
 	least, err := strconv.Atoi(from)

@@ -17,7 +17,7 @@ type View struct {
 	Weight  float64  // contribution to similarities, relative to the sum of all weights
 	Columns []string // columns of a row; nil if documents are texts
 
-	knots [][]float64 // knots of number columns; nil if not fitted
+	knots [][]float64 // knots of each numeric column; nil if not fitted
 	width float64     // width of the Gaussian, in knots; 0 for the default 1
 	size  int         // length of a vector
 }
@@ -25,8 +25,8 @@ type View struct {
 // MaxViews is the maximum number of views. The first byte of a term is the number of its view.
 const MaxViews = 9
 
-// ParseViews parses [Tokenizer.Views]. A single view with the weight 1 gives a tokenizer without
-// views.
+// ParseViews parses [Tokenizer.Views]. A single view with weight 1 and without columns gives a
+// tokenizer without views.
 func ParseViews(s string) (Tokenizer, error) {
 	t := Tokenizer{Views: cmp.Or(s, " ")}
 	views, err := t.Split()
@@ -280,11 +280,11 @@ type viewScanners struct {
 	fields  []string                 // fields of the row, in UTF-8
 	numbers []float64                // numbers of the row; NaN if missing
 	terms   [][][maxKnots + 1][]byte // terms of each column of each view, see [View.termsOf]
-	added   []RowTerm                // terms of numbers and categories
+	added   []RowTerm                // terms of numbers, categories and vectors
 	text    []byte                   // terms of added, and texts of the row
 }
 
-// RowTerm is a term of a number or category column, with its count or value.
+// RowTerm is a term of a numeric, category or vector column, with its count or value.
 type RowTerm struct {
 	Term  []byte
 	Value float32
@@ -302,7 +302,7 @@ func newViewScanners(views []View) (*viewScanners, error) {
 				out.terms[i] = append(out.terms[i], v.termsOf(i, name))
 			}
 		}
-		if v.HasTerms() { // no tokeniser: the terms come from number or category columns, not from text
+		if v.HasTerms() { // the terms don't come from text
 			out.scanners[i] = &Scanner{}
 			continue
 		}

@@ -10,12 +10,12 @@ import (
 // plain is the state of the fast path, for the default tokenizer.
 type plain struct {
 	next  int    // start of the next block of 64 bytes
-	words uint64 // bytes of the previous block that are in runs and still to read
+	words uint64 // bit set of the bytes in the previous block that are in unread runs
 }
 
 // plainWord returns the next word of the text by the default rules. It returns nil at the end of
 // the text, and after it has prepared a run with non-ASCII bytes as a line. It searches for runs of
-// ASCII letters and non-ASCII bytes, which contain whole words.
+// ASCII letters and non-ASCII bytes, because each word is within a run.
 func (s *Scanner) plainWord() []byte {
 	text, p := s.text, &s.plain
 	for p.words == 0 {
@@ -39,7 +39,7 @@ func (s *Scanner) plainWord() []byte {
 	p.words = p.words >> end << end
 	word := text[start : p.next-64+end]
 
-	const small = 0x20 * eachByte // bits that lower-case letters have
+	const small = 0x20 * eachByte // the bit that distinguishes lower-case letters, for each byte
 	if n := len(word); n <= 8 && cap(word) >= 8 {
 		x := binary.LittleEndian.Uint64(word[:8])
 		own := uint64(1)<<(8*n) - 1
@@ -126,8 +126,8 @@ func lower(r rune) (lower rune, letter bool) {
 }
 
 // word returns the next word of the prepared line: letters, and digits if Digits is set, with the
-// combining marks that follow. It may also be a character; joined reports whether it is adjacent to
-// the previous character. It returns nil at the end.
+// combining marks that follow. It may also be a character of a script without spaces; joined then
+// reports whether the previous character is adjacent. It returns nil at the end of the line.
 func (s *Scanner) word() (word []byte, joined bool) {
 	start := -1
 	for i := s.at; i < len(s.line); {

@@ -21,8 +21,8 @@ type Charset struct {
 	utf8  bool              // always UTF-8; otherwise a byte order mark may select UTF-16
 }
 
-// own holds encodings that the HTML index lacks or defines differently. The index maps Latin-1 to
-// Windows-1252, and its UTF-16 has no byte order mark. Names have no hyphens.
+// own holds encodings that package htmlindex lacks or defines differently. htmlindex maps Latin-1
+// to Windows-1252, and its UTF-16 has no byte order mark. Names in own have no hyphens.
 var own = map[string]Charset{
 	"": {}, "auto": {}, "utf8": {utf8: true}, "utf16": {other: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
 	"latin1": {other: charmap.ISO8859_1}, "iso88591": {other: charmap.ISO8859_1},
@@ -43,7 +43,7 @@ func Lookup(name string) (Charset, error) {
 }
 
 // Decode returns a reader of the text in UTF-8, without a byte order mark. decoded reports whether
-// the text had another encoding; then U+FFFD replaces bytes that can't be decoded.
+// the encoding wasn't UTF-8. U+FFFD then replaces bytes that can't be decoded.
 func (c Charset) Decode(r *bufio.Reader) (text io.Reader, decoded bool) {
 	if c.other != nil {
 		return transform.NewReader(r, c.other.NewDecoder()), true

@@ -1,4 +1,4 @@
-// Package compressed decompresses gzip and zstd files, which it recognises by their first bytes.
+// Package compressed decompresses gzip and zstd files, which it recognises by their magic numbers.
 package compressed
 
 import (
@@ -22,16 +22,16 @@ func CutSuffix(name string) string {
 	return name
 }
 
-// The first bytes of gzip and zstd data. zstd data may begin with a skippable frame, whose first
-// byte is 0x50 to 0x5f.
+// Magic numbers of gzip and zstd data. zstd data may begin with a skippable frame, in which a byte
+// from 0x50 to 0x5f precedes skippableMagic.
 const (
 	gzipMagic      = "\x1f\x8b"
 	zstdMagic      = "\x28\xb5\x2f\xfd"
 	skippableMagic = "\x2a\x4d\x18"
 )
 
-// MaxWindow is the maximum window of zstd data in bytes, as in zstd itself. It bounds the decoder's
-// memory.
+// MaxWindow is the maximum window size of zstd data in bytes, as in zstd itself. It bounds the
+// decoder's memory.
 const MaxWindow = 128 << 20
 
 // Fault describes damaged compressed data.
@@ -46,7 +46,7 @@ func (f *Fault) Error() string { return f.Found }
 // Unwrap returns the decoder's error.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// below is a reader of compressed data that stores its error.
+// below reads compressed data, and stores the error of the underlying reader.
 type below struct {
 	r   io.Reader
 	err error
@@ -61,8 +61,8 @@ func (b *below) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewReader returns a reader of r's data, decompressed if they begin like gzip or zstd data. The
-// result uses buffer until the end. window limits the window size of zstd data in bytes; 0 means
+// NewReader returns a reader of r's data, decompressed if they begin with the magic number of gzip
+// or zstd. The result retains buffer. window limits the window size of zstd data in bytes; 0 means
 // [MaxWindow]. Errors of r are returned unchanged, and damaged data as a *[Fault].
 func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, error) {
 	b := &below{r: r}

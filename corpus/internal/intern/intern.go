@@ -14,19 +14,19 @@ import (
 type Table struct {
 	slots []slot // open addressing with linear probing; the length is a power of two
 	shift uint   // 64 - log₂ of the length
-	text  []byte // the terms, one after another
+	text  []byte // concatenated terms
 	ends  []int  // end of each term in text
 }
 
-// slot holds a term. key and length distinguish terms of up to 16 bytes.
+// slot holds a term. key and bytes, the term's length, distinguish terms of up to 16 bytes.
 type slot struct {
 	key   key
 	bytes uint32
 	next  uint32 // number of the term + 1; 0 if the slot is free
 }
 
-// Bytes is the maximum memory per term without its text, once the table has grown: three slots, and
-// two ends.
+// Bytes is the maximum memory per term in bytes, without the text, once the table has grown: three
+// slots and two ends.
 const Bytes = 3*24 + 2*8
 
 // Len returns the number of terms.
@@ -43,8 +43,8 @@ func (t *Table) Term(id uint32) []byte {
 }
 
 // ID returns the number of a term. If the term is new, the number is the previous Len(). There must
-// be fewer than 2³² - 1 terms, each shorter than 2³² bytes. ID is faster for short terms with a
-// capacity of at least eight. The bytes after the term must not change during the call.
+// be fewer than 2³² - 1 terms, each shorter than 2³² bytes. ID is faster if short terms have a
+// capacity of at least eight bytes. The bytes after the term must not change during the call.
 func (t *Table) ID(term []byte) uint32 {
 	k := keyOf(term)
 	n := uint32(len(term))
@@ -73,9 +73,9 @@ func (t *Table) ID(term []byte) uint32 {
 	}
 }
 
-// grow doubles the slots, and reserves memory for as many terms of the present mean length; append
-// would copy more often. Terms are inserted in order of occurrence, so that frequent terms, which
-// come early, are found without probing.
+// grow doubles the number of slots and the memory for text, because append would copy the text more
+// often. Terms are inserted in order of occurrence, so that frequent terms, which come early, are
+// found without probing.
 func (t *Table) grow() {
 	t.slots = make([]slot, max(2*len(t.slots), 1<<10))
 	t.ends = slices.Grow(t.ends, len(t.slots)/4*3+1-len(t.ends))
@@ -125,8 +125,8 @@ func keyOf(term []byte) key {
 	return key{a, binary.LittleEndian.Uint64(term[n-8:])}
 }
 
-// seed makes slots differ between runs, so that no text can provoke collisions. Numbers of terms
-// don't depend on it.
+// seed makes hashes differ between runs, so that no text can provoke collisions. The numbers of
+// terms don't depend on the seed.
 var seed = rand.Uint64()
 
 // hash returns a hash whose high bits depend on all bits of the key and the length.
