@@ -93,9 +93,9 @@ func (m *CSR) SelectRows(rows []int) *CSR {
 	return out
 }
 
-// FoldRows is like SelectRows, for training in a cross-validation. Embeddings of the result use the
-// terms and document frequencies of all rows of m, but the labels and column scales of the selected
-// rows.
+// FoldRows is like SelectRows, for the training set of a fold in cross-validation. Embeddings of
+// the result use the terms and document frequencies of all rows of m, but the labels and column
+// scales of the selected rows.
 func (m *CSR) FoldRows(rows []int) *CSR {
 	out := m.SelectRows(rows)
 	out.all = cmp.Or(m.all, m)
@@ -113,8 +113,8 @@ func (m *CSR) EmptyRows() (count int) {
 	return count
 }
 
-// Allocate converts row lengths, stored in Offsets[i+1] for row i, to offsets, and allocates Terms
-// and Values accordingly.
+// Allocate converts row lengths, stored in Offsets[i+1] for row i, to offsets by a prefix sum, and
+// allocates Terms and Values accordingly.
 func (m *CSR) Allocate() {
 	for i := range m.Rows() {
 		m.Offsets[i+1] += m.Offsets[i]
@@ -138,8 +138,8 @@ func (m *CSR) DocumentFrequency() []int32 {
 	return df
 }
 
-// Block is the number of documents whose sums are computed together. Column ranges start at
-// multiples of Block.
+// Block is the number of documents whose dot products are computed together. Column ranges of a
+// Gram matrix start at multiples of Block.
 const Block = 128
 
 // MaxCols is the maximum number of columns of a matrix.
@@ -315,7 +315,7 @@ func (t *termTable) find(term uint32) (uint32, bool) {
 
 // RowSorter sorts rows by term.
 type RowSorter struct {
-	pairs []uint64 // term and value bits of each entry in one word, so that sorting moves both
+	pairs []uint64 // term and value bits of each entry, so that sorting moves both
 }
 
 // Sort sorts a row in place.

@@ -1,7 +1,7 @@
 // Package sparse holds documents as sparse vectors and embeds them as unit vectors.
 //
 // [CSR] is a sparse matrix with a row per document, and [Labels] holds the classes of the rows.
-// [Embedding] describes weights such as tf-idf or scaled columns, and a normalisation. Digests are
+// [Embedding] describes weights, such as tf-idf or column scales, and a normalisation. Digests are
 // the same on every platform. Package corpus reads documents, and package engine compares pairs of
 // documents.
 //

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Embedded is a set of documents as unit vectors, with their norms before normalisation to length
-// 1. If the pairing isn't the dot product, rows are histograms θ with Σθ = 1 instead. Then the
-// norms are 1, because the pairing is an inner product of unit vectors.
+// Embedded holds documents as unit vectors, and the vectors' norms before normalisation to length
+// 1. If the pairing isn't the dot product, rows are histograms θ with Σθ = 1 instead. The norms are
+// then 1, because the pairing is an inner product of unit vectors.
 //
 // [Embedded.Unit64] computes a row in float64 from Raw and Divisors. Values holds the row rounded
 // to float32. An Embedded is immutable and may be used concurrently.
@@ -16,7 +16,7 @@ type Embedded struct {
 	Embedder *Embedder // embedder of the documents
 	From     []int     // row i was embedded from row From[i] of the matrix; nil if From[i] = i
 	Norms    []float64 // Norms[i] is the Euclidean norm of row i before normalisation to length 1
-	Raw      []float32 // raw value of each entry in the corpus
+	Raw      []float32 // raw value of each entry, such as a count
 	// Divisor of each row's weighted values v: Σ|v| with a square root and for histograms, ‖v‖₂
 	// without a power, and √Σ (v/max v)^2p for another power p
 	Divisors []float64
@@ -32,8 +32,8 @@ func (x *Embedded) Source(i int) int {
 
 // Factors returns two numbers whose product is the weighted value of a raw value. v is the raw
 // value minus the shift of a scaled column, or the damped count, or NaN if a count can't be damped.
-// weight is 1 if columns have no weights. For columns from len(Terms) on, the result is the raw
-// value and 1. In a vector view with a power p, v has the sign of the raw value x, and |v|^p = |x|.
+// weight is 1 if columns have no weights. If column >= len(Terms), the result is the raw value and
+// 1. In a vector view with a power p, v has the sign of the raw value x, and |v|^p = |x|.
 func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	v = float64(raw)
 	switch {
@@ -159,8 +159,8 @@ func (w *weigher) factors(column uint32, raw float32) (v, weight float64) {
 	return *damped, f.Weights[column]
 }
 
-// memo caches a result per raw value. A row has few distinct counts, whose logarithms and powers
-// take most of the time of embedding.
+// memo caches a result per raw value, because a row has few distinct counts. Computing logarithms
+// and powers takes most of the time of embedding.
 type memo [64]struct {
 	raw   float32
 	value float64
@@ -176,8 +176,8 @@ func (m *memo) of(raw float32) *float64 {
 }
 
 // powers writes (v/max v)^p for the weighted values v of row i to dst, which grows if necessary,
-// and returns it with max v. For vector views, it raises |v| and keeps the sign. It caches powers,
-// because most counts in text are small.
+// and returns dst and max |v|. For vector views, it raises |v| and keeps the sign. Equal
+// consecutive values share a computation.
 func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float64) {
 	dst = x.weightedRow(i, dst)
 	for _, v := range dst {
@@ -225,7 +225,7 @@ func (x *Embedded) EmptyRow(i int) bool {
 	return len(terms) == 1 && int(terms[0]) == x.Cols-1 && !unseen
 }
 
-// Vector64 returns row i in float64 before normalisation to length 1, which is x of
+// Vector64 returns row i in float64 before normalisation to length 1: the vector x of
 // [Embedder.Transform], parallel to the columns of Row(i). Other programs can compute the same
 // kernel values from these vectors. It writes to dst, which grows if necessary. Norms must not be
 // nil. A document without known terms has the value Norms[i] in the last column.
@@ -259,8 +259,8 @@ func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 const MaxNorm = 0x1p62
 
 // Validate checks the matrix like [CSR.Validate]. It also checks that rows are unit vectors or
-// histograms, and that columns match the embedder. Norms may be nil, because kernels of the cosine
-// don't use norms. It reads all values once.
+// histograms, and that columns match the embedder. Norms may be nil, because kernels that depend
+// only on the cosine don't use norms. Validate reads all values once.
 func (x *Embedded) Validate() error {
 	if err := x.validateShape(); err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 // Embedder is an embedding with the terms and weights of the training documents.
 //
 // The columns are the terms of the training documents in ascending order, and one column for
-// documents without any of these terms (see [Embedder.Transform]). It is immutable and may be used
-// concurrently. [Embedding.Fit], [Embedding.FitLabels] and [RestoreEmbedder] make embedders.
-// Methods of embedders made otherwise return errors.
+// documents without any of these terms (see [Embedder.Transform]). An Embedder is immutable and may
+// be used concurrently. [Embedding.Fit], [Embedding.FitLabels] and [RestoreEmbedder] return
+// embedders. Methods of other embedders return errors.
 type Embedder struct {
 	Embedding
 	Documents int       // number of training documents, D
@@ -30,7 +30,7 @@ type Embedder struct {
 
 	columns *termTable // index of Terms; nil if the fields were set directly
 	vectors []bool     // set of the columns of vector views; nil if there are none
-	filled  []uint32   // terms whose zeros become nonzero, ascending
+	filled  []uint32   // terms whose zeros become nonzero by scaling, ascending
 	err     error      // error of Fit
 }
 

@@ -22,10 +22,10 @@ const (
 	//
 	//	Σ P(c|t) ln(P(c|t) / P(c)), P(c|t) = (df(c,t) + P(c)) / (df(t) + 1),
 	//
-	// where df(c,t) of the df(t) documents with the term have class c. The added 1 lowers the
-	// weights of rare terms. An uninformative term has the weight 10⁻¹². Sources: the j-measure of
-	// Smyth and Goodman, IEEE TKDE 4 (1992); for other weights, Debole and Sebastiani, Supervised
-	// term weighting, ACM SAC 2003.
+	// where df(c,t) of the df(t) documents with the term have class c. The 1 added to df(t) lowers
+	// the weights of rare terms. An uninformative term has the weight 10⁻¹². Sources: the j-measure
+	// of Smyth and Goodman, IEEE TKDE 4 (1992); for other weights, Debole and Sebastiani,
+	// Supervised term weighting, ACM SAC 2003.
 	TFKL
 )
 
@@ -44,7 +44,7 @@ const (
 	NormL2               // divided by the Euclidean length
 )
 
-// Pairing is the similarity s of two embedded documents, which is 1 for equal points. Each s is the
+// Pairing is the similarity s of two embedded documents. It is 1 for equal documents. Each s is the
 // inner product of unit vectors in a Hilbert space, so 1 - s is half the squared distance of these
 // vectors. Results about functions of an inner product therefore apply to functions of s.
 type Pairing uint8
@@ -58,8 +58,8 @@ const (
 	JensenShannon                // s = 1 - JS/ln 2, JS = ½ Σ θ ln(2θ/(θ+θ′)) + ½ Σ θ′ ln(2θ′/(θ+θ′))
 )
 
-// MinShare is the smallest value of a histogram in float32. Smaller values are rounded up to it, so
-// that no pairing divides by 0. The effect on a similarity is negligible.
+// MinShare is the smallest value of a histogram in float32. Smaller values are rounded up to
+// MinShare, so that no pairing divides by 0. The effect on a similarity is negligible.
 const MinShare = 0x1p-60
 
 // Embedding describes the map from counts to a vector: counts are weighted, normalised, and raised
@@ -82,7 +82,7 @@ const Root = 0.5
 // float64.
 const MinPower, MaxPower = 0.01, 8
 
-// Sphere is the embedding of the kernels of information geometry: θ = counts / total, a = √θ.
+// Sphere is the embedding for the kernels of information geometry: θ = counts / total, a = √θ.
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.
 var Sphere = Embedding{Norm: NormL1, Power: Root}
 
@@ -119,7 +119,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 const powerSuffix = "-pow"
 
 // Embeddings returns the embeddings without a power or with the square root, and an example of each
-// weighting that scales columns. Help texts and tests use it.
+// weighting that scales columns. Help texts and tests use this list.
 func Embeddings() []Embedding {
 	var all []Embedding
 	counts := []Weighting{TF, TFIDF, LogTF, LogTFIDF, TFKL}

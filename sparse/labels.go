@@ -11,8 +11,8 @@ type Labels struct {
 	IDs     []int32 // class indices
 }
 
-// Of returns the classes of document i, which the caller must not change. The zero value has no
-// classes.
+// Of returns the classes of document i, which the caller must not change. It returns nil for zero
+// Labels.
 func (l Labels) Of(i int) []int32 {
 	if len(l.Offsets) == 0 {
 		return nil
@@ -31,7 +31,7 @@ func (l *Labels) Add(ids ...int32) {
 }
 
 // Validate checks that labels match the numbers of documents and classes. The zero value is valid
-// for any numbers.
+// for any number of documents and classes.
 func (l Labels) Validate(documents, classes int) error {
 	switch n := len(l.Offsets); {
 	case n == 0 && len(l.IDs) == 0:

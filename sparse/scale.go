@@ -51,14 +51,14 @@ func parseRange(s string) (Embedding, error) {
 	return e, e.validate()
 }
 
-// column holds the statistics of a column. Number and sum are over nonzero values. Minimum, maximum
-// and the sum of squared deviations from the mean are over all values.
+// column holds a column's df and sum over nonzero values, and its minimum, maximum and sum of
+// squared deviations from the mean over all values.
 type column struct {
 	df                     int32
 	sum, least, most, dev2 float64
 }
 
-// statistics returns the column statistics by index in columns. m must be valid.
+// statistics returns one element per term of columns, in the same order. m must be valid.
 func (m *CSR) statistics(columns *termTable, df []int32) []column {
 	all := make([]column, len(df))
 	n := m.Rows()
@@ -104,7 +104,7 @@ func (f *Embedder) fitScale(train *CSR) {
 	f.fill()
 }
 
-// fill sets f.filled to the terms whose zeros become nonzero.
+// fill sets f.filled to the terms whose zeros become nonzero by scaling.
 func (f *Embedder) fill() {
 	for j, s := range f.Shifts {
 		if s != 0 && f.Weights[j] != 0 {
@@ -113,11 +113,11 @@ func (f *Embedder) fill() {
 	}
 }
 
-// Filled returns the number of columns whose zeros become nonzero. Embedding adds at most this
-// number of values to a document.
+// Filled returns the number of columns whose zeros become nonzero by scaling. Embedding adds at
+// most this number of values to a document.
 func (f *Embedder) Filled() int { return len(f.filled) }
 
-// row returns row i, including zeros that become nonzero, with scaled views.
+// row returns row i of m with scaled views, including zeros that become nonzero by scaling.
 func (f *Embedder) row(m *CSR, i int) ([]uint32, []float32) {
 	terms, values := m.Row(i)
 	if len(f.Views) > 1 {

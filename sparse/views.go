@@ -110,7 +110,7 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 			}
 			out[k] = float32(*count)
 		default:
-			if out[k] = float32(v * factor[view]); out[k] == 0 { // rows keep their number of values
+			if out[k] = float32(v * factor[view]); out[k] == 0 { // so that no value is dropped
 				out[k] = float32(math.Copysign(math.SmallestNonzeroFloat32, v))
 			}
 		}
@@ -118,8 +118,8 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	return out
 }
 
-// factors returns the factors, raised to power, that make the views' masses proportional to their
-// weights. It returns nil if all factors are within near of 1, or if a mass is NaN.
+// factors returns the factors that make the views' masses proportional to the views' weights,
+// raised to power. It returns nil if all factors are within near of 1, or if a mass is NaN.
 func (f *Embedder) factors(mass []float64, power, near float64) []float64 {
 	var total, weights float64
 	for v, m := range mass {
@@ -142,7 +142,7 @@ func (f *Embedder) factors(mass []float64, power, near float64) []float64 {
 }
 
 // bound reduces all factors so that scaled counts fit in float32. most[view] is the largest damped
-// count.
+// count of a view.
 func bound(factor, most []float64) {
 	const highest = 80 // e⁷⁹ < 2¹¹⁴
 	largest := 0.0

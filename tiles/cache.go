@@ -36,9 +36,9 @@ const (
 // Memory: the bound includes ready, incomplete, pinned and evicted tiles, with their overhead. It
 // is never exceeded. Tiles are allocated on demand. Evicted tiles are reused and never freed.
 //
-// Computation: if several callers claim a missing tile, the first gets [Mine] and computes the
-// values. The other callers get [Busy] and wait. The first caller then calls [Cache.Complete], or
-// [Cache.Abandon] after an error. After Abandon the waiting callers claim again, and one of them
+// Computation: if several callers claim a missing tile, the first caller gets [Mine] and computes
+// the values. The other callers get [Busy] and wait. The first caller then calls [Cache.Complete],
+// or [Cache.Abandon] after an error. After Abandon the waiting callers claim again, and one of them
 // computes the values. So errors aren't cached, and other callers don't fail if one caller is
 // cancelled. To avoid deadlock, a caller must first compute its own tiles, then wait for Busy
 // tiles.
@@ -70,7 +70,7 @@ type CacheStats struct {
 }
 
 // tileOverhead bounds the memory of a tile without its values: the Tile (80 bytes), its map entry
-// (20 bytes, up to three times that while the map grows), its entry in spare, and the channel.
+// (20 bytes, up to 60 while the map grows), its entry in spare, and the channel.
 const tileOverhead = 320
 
 // NewCache returns a cache of up to limit bytes for tiles of width values. If limit is too small
@@ -82,7 +82,7 @@ func NewCache(width int, limit int64) *Cache {
 	return c
 }
 
-// newValues allocates the full size class of the runtime, so that the memory is counted.
+// newValues allocates a full size class of the runtime, so that [TileBytes] counts all memory.
 func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[:width] }
 
 // TileBytes returns the memory of a tile of width values in a cache, in bytes.

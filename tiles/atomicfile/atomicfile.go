@@ -32,8 +32,8 @@ type File struct {
 
 // Create creates a temporary file in the folder of path. Commit replaces a regular file at path.
 // The new file gets the permissions of the old file, and its owner and group if the process may set
-// them. If the group can't be set, the group gets the permissions of others. Create fails if path
-// is a folder, a link or a device.
+// them. If the group can't be set, the group keeps only permissions that others have. Create fails
+// if path is a folder, a link or a device.
 //
 // pattern is the temporary name, with "*" replaced by a number. Default: ".NAME.*.tmp"; Create then
 // removes files with such names that killed processes left behind.
@@ -63,7 +63,7 @@ func Create(path, pattern string) (*File, error) {
 	if err := made.open(perm); err != nil {
 		var under *fs.PathError
 		if errors.As(err, &under) {
-			err = under.Err // the temporary name means nothing to the user
+			err = under.Err // without the temporary name, which the user doesn't know
 		}
 		return nil, fmt.Errorf("cannot write %s in folder %s: %w", name, filepath.Dir(path), err)
 	}
@@ -169,7 +169,7 @@ func (f *File) Sync() error {
 }
 
 // Commit flushes the file, renames it, and flushes the folder. If an earlier step fails, the file
-// is removed. If flushing the folder fails, the file has its name, but a power failure may undo the
+// is removed. If flushing the folder fails, the file is renamed, but a power failure may undo the
 // rename. Commit fails after Commit or [File.Abort].
 func (f *File) Commit() error {
 	if err := f.commit(true); err != nil {

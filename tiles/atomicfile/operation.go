@@ -2,8 +2,8 @@ package atomicfile
 
 import "os"
 
-// operation is a system call that changes files: create, write, sync, close, rename or remove. All
-// calls of this package pass through perform, where a campaign injects and logs faults.
+// operation is a system call that changes files: create, write, sync, close, rename or remove. This
+// package makes all such calls by perform, which injects faults if the build tag is campaign.
 type operation struct {
 	name     string
 	file     *os.File  // file to write or sync

@@ -16,7 +16,7 @@ import (
 // "short" (a write writes half of the data, other operations are done; both return the error),
 // "kill" (the process dies before the operation), or "torn" (the process dies after "short"). Each
 // other operation appends a line to the file GRAM_OPERATIONS. Failed is set if the operation failed
-// by itself.
+// without an injected fault.
 var faults = struct {
 	sync.Mutex
 	n, at int
