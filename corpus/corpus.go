@@ -11,7 +11,7 @@ import (
 // Corpus holds documents: term counts or values, labels, and a vocabulary.
 type Corpus struct {
 	Source     string        // name of the source, as passed to Read
-	Format     Format        // file format; empty for folders, texts in memory, and generated documents
+	Format     Format        // file format; "synthetic" for generated documents; empty for folders and texts in memory
 	Documents  *sparse.CSR   // one row per document: term counts, or the values of a vector file
 	Vocabulary []string      // Vocabulary[t] is the text of term t; nil if the source has indices only
 	Classes    []string      // class names, in order of their first document

@@ -8,7 +8,7 @@ import (
 )
 
 // Digest returns the SHA-256 of the corpus. It is the same on every platform and for any number of
-// workers. The hashed bytes are, with little-endian numbers,
+// workers. The input of the hash is, with little-endian numbers,
 //
 //	"gram corpus 1\n"
 //	rows, columns, stored values                         uint64 each

@@ -45,8 +45,9 @@ type Options struct {
 
 	Strict bool // fail on bytes that are invalid in the encoding, and on binary files in a folder
 
-	// Labels, if not empty, is a file with a line per document, which holds the document's labels
-	// as in a TSV file. These labels replace the labels of the source. Text after a TAB is ignored.
+	// Labels, if not empty, is a file with the labels of one document per line, as in the label
+	// field of a TSV file. These labels replace the labels of the source. Text after a TAB is
+	// ignored.
 	Labels string
 
 	// Like is the form of a model's training documents. If the source has the same extension,

@@ -108,7 +108,7 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 	return files, loose, warn, err
 }
 
-// aFileBytes is the memory of a file in lists, without its path and name.
+// aFileBytes is the memory in bytes of a file in lists of files, without its path and name.
 const aFileBytes = 128
 
 // readFiles reads one document per file. Binary files are skipped unless all is set. It returns the

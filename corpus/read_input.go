@@ -181,7 +181,7 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 		}
 		return format, fmt.Sprintf("%s from line %d", format, line), nil
 	}
-	return FormatSVMLight, "", nil // only comments: the reader reports that the file is empty
+	return FormatSVMLight, "", nil // the file has only comments: the reader reports that it is empty
 }
 
 // isHeader reports whether a line is the header of a CSV file, because takeColumns accepts its

@@ -70,7 +70,7 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 }
 
 // member reads a one-dimensional array of numbers. If what isn't empty, the numbers must be
-// integers from 0 to most. For the array called format, it only checks the text.
+// integers from 0 to most. For the array called format, it only checks that the text is csr.
 func (r *arrayReader) member(archive *zip.Reader, name, what string, most int64) (list []float64, err error) {
 	at := slices.IndexFunc(archive.File, func(f *zip.File) bool { return strings.TrimSuffix(f.Name, ".npy") == name })
 	if at < 0 {

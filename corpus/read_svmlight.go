@@ -39,7 +39,7 @@ func beginsPair(token []byte) bool {
 	return colon && (number || string(index) == "qid")
 }
 
-// maxIndex is the maximum index, so that the number of columns fits in 32 bits.
+// maxIndex bounds the indices in a file, so that the number of columns fits in 32 bits.
 const maxIndex = math.MaxUint32 - 1
 
 // vectorPiece is the result of parsing one block of vectors.

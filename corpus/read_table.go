@@ -14,8 +14,8 @@ import (
 
 var csvFormat = fileFormat{name: FormatCSV, endings: []string{".csv"}, read: readCSV}
 
-// Reading a record or an object takes itemBytes per field, key or label without its text, and up to
-// copies times the memory of the text, including growing buffers.
+// Reading a record or an object takes itemBytes of memory per field, key or label without its text,
+// and up to copies times the size of the text, including growing buffers.
 const itemBytes, copies = 256, 12
 
 // readTable reads the documents of a table whose columns [table.find] has set. Records are read as
@@ -127,7 +127,7 @@ func (t *table) add(p *textPiece, d *document) *SyntaxError {
 // parse adds the documents of whole records.
 func (t *table) parse(p *textPiece, check textCheck, data []byte) *SyntaxError {
 	if len(data) > 2*blockBytes && !p.labels.memory.room(copies*int64(len(data))) {
-		return nil // the piece is discarded
+		return nil // the piece is discarded, because the memory limit is exceeded
 	}
 	clean := check.clean(data)
 	r := records{text: string(data), separator: t.separator, most: len(t.columns)}

@@ -235,7 +235,7 @@ func readTexts(
 	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
 		return nil, err
 	}
-	// The list is made last, because the garbage collector scans it.
+	// The list of names is made last, because the garbage collector scans it.
 	if names := namesOf(pieces, n, func(p *textPiece) *nameList { return &p.names }); distinct(names) {
 		c.Names = names
 	}

@@ -25,7 +25,7 @@ func (r *denseRow) set(column uint32, value float32) {
 	r.some[column/4096] |= 1 << (column / 64 % 64)
 }
 
-// take copies the columns that are set to terms and values in ascending order, and clears the row.
+// take copies the columns with values to terms and values in ascending order, and clears the row.
 func (r *denseRow) take(terms []uint32, values []float32) {
 	k := 0
 	for i, some := range r.some {

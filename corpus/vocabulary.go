@@ -354,7 +354,8 @@ func (c *Corpus) fillText(
 }
 
 // columnsOf returns the column of each term in a table, or leftOut if the term isn't in the
-// vocabulary. It adds the vocabulary to the table, and checks that its terms are distinct.
+// vocabulary. It adds the vocabulary to the table, and checks that the vocabulary's terms are
+// distinct.
 func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 	columns := slices.Repeat([]uint32{leftOut}, table.Len())
 	var buf []byte

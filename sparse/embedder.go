@@ -16,7 +16,7 @@ type Embedder struct {
 	Documents int       // number of training documents, D
 	Terms     []uint32  // Terms[j] is the term index of column j in the corpus
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
-	Trailing  int       // number of columns of the training documents after the last term
+	Trailing  int       // number of columns of the training matrix after the column of the last term
 	Weights   []float64 // Weights[j] is the weight of column j; nil if all are 1, see [Embedding.Weighted]
 	Shifts    []float64 // Shifts[j] is subtracted from values of column j before weighting; for Standard and Range
 
@@ -130,7 +130,7 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	return f, nil
 }
 
-// Width returns the number of columns of the training documents.
+// Width returns the number of columns of the training matrix.
 func (f *Embedder) Width() int {
 	if len(f.Terms) == 0 {
 		return f.Trailing

@@ -17,7 +17,7 @@ type Tile struct {
 	ready      bool
 	pins       int
 	done       chan struct{} // created when a caller waits for the values
-	prev, next *Tile         // list of tiles that are ready and not pinned
+	prev, next *Tile         // neighbours in the ring of ready, unpinned tiles
 }
 
 // State is the result of [Cache.Claim].
@@ -40,7 +40,7 @@ const (
 // the values. The other callers get [Busy] and wait. The first caller then calls [Cache.Complete],
 // or [Cache.Abandon] after an error. After Abandon the waiting callers claim again, and one of them
 // computes the values. So errors aren't cached, and other callers don't fail if one caller is
-// cancelled. To avoid deadlock, a caller must first compute its own tiles, then wait for Busy
+// cancelled. To avoid deadlock, a caller must first compute its Mine tiles, then wait for Busy
 // tiles.
 //
 // A caller must complete or abandon each Mine tile exactly once, and release each pinned tile

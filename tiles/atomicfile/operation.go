@@ -3,7 +3,7 @@ package atomicfile
 import "os"
 
 // operation is a system call that changes files: create, write, sync, close, rename or remove. This
-// package makes all such calls by perform, which injects faults if the build tag is campaign.
+// package makes all such calls by perform, which injects faults in builds with the tag campaign.
 type operation struct {
 	name     string
 	file     *os.File  // file to write or sync
