@@ -11,16 +11,15 @@ type chooser struct {
 	size   int
 	picked []bool  // true for variables of the new set
 	set    []int32 // selected variables, in order of selection
-	// Variables of the working set by slot; -1 is an empty slot. A variable keeps its slot in the
-	// next set.
+	// Variables of the working set by slot; -1 is an empty slot. A variable of two consecutive sets
+	// keeps its slot.
 	slots  []int32
 	slotOf []int32 // slot of each variable, or -1
 	fresh  []int32 // slots whose variable has changed
 	sides  [4]side
 }
 
-// side selects candidates, which are violators with the largest scores, or with the smallest
-// scores.
+// side selects the violators with the largest scores, or with the smallest scores, as candidates.
 type side struct {
 	cut   float64       // minimum violation of a candidate, as a fraction of the gap; adapted in each round
 	at    []int32       // candidates, whose violation exceeds cut·gap
@@ -63,8 +62,8 @@ func newChooser(size, n int) *chooser {
 }
 
 // choose selects the next working set, which includes the most violating pair. Up to half of the
-// set are free variables of the previous set, because their rows are cached. The rest of the set
-// are the largest violators, half with large and half with small scores.
+// set are free variables of the previous set, because the rows of these variables are cached. The
+// other variables of the set are the largest violators, half with large and half with small scores.
 func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0
@@ -94,7 +93,7 @@ func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.place()
 }
 
-// place assigns a slot to each variable of the set, which is its previous slot or an empty slot.
+// place assigns a slot to each variable of the set. Variables of the previous set keep their slots.
 func (c *chooser) place() {
 	for i, t := range c.slots {
 		if t >= 0 && !c.picked[t] {
@@ -125,8 +124,8 @@ func (c *chooser) pick(t int32) {
 	}
 }
 
-// beyond describes the candidates of a side, which have bit in their mask. The violation of a
-// candidate is way·score - end, at most gap.
+// beyond describes the candidates of a side: the variables whose mask contains bit. The violation
+// of a candidate is way·score - end, at most gap.
 type beyond struct {
 	bit      byte
 	way, end float64
@@ -187,8 +186,8 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 }
 
 // The next round starts with the cut that would have given lookAhead times as many candidates as
-// needed. cutSlack is subtracted, because the gap decreases from round to round. While there are
-// too few candidates, 1 - cut is multiplied by lookFurther.
+// needed. cutSlack is subtracted from this cut, because the gap decreases from round to round.
+// While there are too few candidates, 1 - cut is multiplied by lookFurther.
 const (
 	lookAhead   = 2
 	cutSlack    = 0.02

@@ -12,13 +12,13 @@ type Regularization struct {
 	// suitable C depends on the scale of the kernel. Default: 1.
 	C float64 `json:"c,omitempty"`
 
-	// Nu, if not 0, selects ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon. It
-	// is in (0, 1]. Nu is an upper bound on the weighted fraction of margin errors and a lower
+	// Nu, if not 0, selects ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon. Nu
+	// is in (0, 1]. It is an upper bound on the weighted fraction of margin errors and a lower
 	// bound on the fraction of support vectors. One-class SVMs require Nu.
 	Nu float64 `json:"nu,omitempty"`
 
-	// Epsilon is the half-width of the ε-insensitive zone in units of the targets. Default: 0,
-	// which makes all documents support vectors.
+	// Epsilon is the half-width of the ε-insensitive zone in units of the targets. Default: 0, with
+	// which nearly all documents are support vectors.
 	Epsilon float64 `json:"epsilon,omitempty"`
 }
 
@@ -26,13 +26,14 @@ type Regularization struct {
 type Parameters struct {
 	Regularization
 
-	// Weights multiplies C for the documents of each class, like LIBSVM's -w. With labels, and in
-	// one-vs-rest with three or more classes, a weight applies only if its class is the positive
-	// class, as in LIBLINEAR. Default: 1 each.
+	// Weights multiplies C for the documents of each class, like LIBSVM's -w. With [Labels], and in
+	// one-vs-rest with three or more classes, the weight of a class applies only if the class is
+	// positive, as in LIBLINEAR. Default: 1 each.
 	Weights []float64
 
-	// DocumentWeights multiplies C by row of the matrix. A document of weight w is equivalent to w
-	// copies. Excluded rows have weights, too. Default: 1 each.
+	// DocumentWeights multiplies C for each document, in the order of the rows of the matrix. A
+	// document of weight w is equivalent to w copies. Excluded documents have weights, too.
+	// Default: 1 each.
 	DocumentWeights []float64
 
 	// Probabilities fits a sigmoid for each binary decision function by five-fold cross-validation.
@@ -107,7 +108,7 @@ type problem struct {
 	place    int    // index of the decision function in the classifier
 }
 
-// set sets the parameters, and the upper bounds of the coefficients, which are 1 in ν-SVC and
+// set sets the parameters, and the upper bounds of the coefficients. The bounds are 1 in ν-SVC and
 // one-class SVM.
 func (p *problem) set(par *Parameters) {
 	p.par, p.bounds = par, [2]float64{1, 1}
@@ -195,8 +196,8 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	return d, nil
 }
 
-// shareOut sets α so that the variables of either sign have the sum each. In document order,
-// variables are set to their upper bounds until the sum is reached.
+// shareOut sets α so that the sum over the variables of either sign equals the parameter each. In
+// document order, variables are set to their upper bounds until the sum is reached.
 func (d *dual) shareOut(each float64) {
 	d.fixed = true
 	left := [2]float64{each, each}

@@ -10,13 +10,13 @@
 // (dual.go). A two-level algorithm solves all problems. The outer level (outer.go, choose.go)
 // selects the variables with the largest violations of the optimality conditions as a working set.
 // The rows of these variables come from a cache of bounded size (rows.go). Up to half of the
-// variables stay in the next working set, so most rows are already cached. The inner level
+// variables stay in the next working set, so that many rows are already cached. The inner level
 // (inner.go) runs sequential minimal optimisation with second-order selection on the working set
 // alone. The submatrix of the working set fits into the L1 or L2 cache. A pass over the rows of all
 // changed variables then updates the scores. If rows are computed on demand, the step of each
-// working set is over-relaxed, which needs fewer working sets and so fewer rows. Shrinking
-// temporarily leaves out documents whose variables are unlikely to leave their bounds (shrink.go).
-// The binary problems of one-vs-rest and of labels share working sets, rows and passes
+// working set is over-relaxed, which reduces the numbers of working sets and of computed rows.
+// Shrinking temporarily leaves out documents whose variables are unlikely to leave their bounds
+// (shrink.go). The binary problems of one-vs-rest and of labels share working sets, rows and passes
 // (multi_smo.go). Each problem is then solved separately until it converges.
 //
 // On top of this algorithm, the package implements C-SVC and ν-SVC with multi-class schemes,

@@ -75,7 +75,7 @@ func (v *variables) set(t int, of *variables, at int) {
 }
 
 // The mask of a variable has bit up if y·α may increase, and bit low if y·α may decrease. If each
-// sign has its own equality constraint, negative variables use separate bits.
+// sign has its own equality constraint, variables with sign -1 use separate bits.
 const (
 	up, low                 = 1, 2
 	upNegative, lowNegative = 4, 8
@@ -126,7 +126,7 @@ func (d *dual) refreshMask() {
 }
 
 // settle sets variables within rounding error of a bound to the bound. After a warm start, the sums
-// over the two signs differ by a rounding error. If all other variables are at a bound, one
+// of α over the two signs differ by a rounding error. If all other variables are at a bound, one
 // variable remains at the distance of this error from its bound. Without settle, this variable
 // would count as free and determine the bias.
 func (d *dual) settle() {

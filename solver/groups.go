@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Groups divides the decision functions of a training run on n documents into independent groups of
-// indices. The functions of a group are trained together. [Train] with Only set to some groups
-// gives the same bits as a full training run, so groups may be trained on different computers.
-// One-vs-one has a group for each pair of non-empty classes. In other schemes, a group consists of
-// problems that share working sets and fit in a fixed amount of memory. If thresholds are tuned,
-// there is only one group. Consecutive groups share classes, and therefore rows of the matrix.
-// inMemory states whether the matrix has a method Row (see [Matrix]). Only is ignored. Groups fails
-// if the Training is invalid.
+// Groups divides the indices of the decision functions of a training run on n documents into
+// independent groups. The functions of a group are trained together. [Train] with Only set to some
+// groups gives the same bits as a full training run, so groups may be trained on different
+// computers. One-vs-one has a group for each pair of non-empty classes. In other schemes, a group
+// consists of problems that share working sets and fit in a fixed amount of memory. If thresholds
+// are tuned, there is only one group. Consecutive groups share classes, and therefore rows of the
+// matrix. inMemory states whether the matrix has a method Row (see [Matrix]). Only is ignored.
+// Groups fails if the Training is invalid.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	p, err := t.plan(n, inMemory)
 	if err != nil {
@@ -86,7 +86,7 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	}
 	out := &plan{Classifier: c, parts: parts}
 	// Labels have very different numbers of documents, and shrinking soon leaves out most
-	// documents. With rows in memory, separate solver runs take a third of the time of a multiSMO
+	// documents. With rows in memory, separate solver runs took a third of the time of a multiSMO
 	// (Reuters-21578).
 	alone := c.Scheme == Labels && (inMemory || t.IndependentLabels)
 	if out.together = !alone && sharesDocuments(open); out.together {
@@ -97,7 +97,8 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	return out, nil
 }
 
-// only keeps the groups whose decision functions are in machines, or all groups if machines is nil.
+// Groups whose decision functions aren't in machines are removed. If machines is nil, all groups
+// stay.
 func (p *plan) only(machines []int) error {
 	if machines == nil {
 		return nil

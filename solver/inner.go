@@ -94,7 +94,7 @@ func (in *inner) solve(tol float64, most int) int {
 		}
 		ri, rj := in.rows[bi*n:(bi+1)*n], in.rows[bj*n:(bj+1)*n]
 		a := float64(diag[bi]) + float64(diag[bj]) - 2*float64(ri[bj])
-		if !(a > asm.CurvatureFloor) { // the bounds then limit the step, which still descends
+		if !(a > asm.CurvatureFloor) { // the bounds limit this step, which decreases the objective
 			a = asm.CurvatureFloor
 		}
 		step := in.move(bi, bj, (score[bi]-score[bj])/a)
@@ -106,8 +106,8 @@ func (in *inner) solve(tol float64, most int) int {
 	return most
 }
 
-// move moves variable i along its sign and variable j against its sign. It shortens the step to
-// stay within the bounds, and returns its length.
+// move adds step·sign to variable i, and subtracts step·sign from variable j. It shortens the step
+// to stay within the bounds, and returns the length of the step.
 func (in *inner) move(i, j int, step float64) float64 {
 	roomI, endI := in.alpha[i], 0.0
 	if in.sign[i] > 0 {
@@ -138,10 +138,10 @@ func (in *inner) move(i, j int, step float64) float64 {
 // factors 1, 1.4, 1.5 and 1.7.
 const overRelaxation = 1.5
 
-// extrapolate lengthens the step from d to the solution of the working set, to overRelaxation times
-// the distance of the minimum along the step, within the bounds. The objective decreases because
-// the factor is below 2. The distance of the minimum is clamped to 1, because a larger distance is
-// rounding error and could prevent convergence.
+// extrapolate lengthens the step from d to the solution of the working set, within the bounds. The
+// new length is overRelaxation times the distance to the minimum along the step. The objective
+// decreases because the factor is below 2. The distance to the minimum, in units of the step, is
+// clamped to 1, because a larger distance is rounding error and could prevent convergence.
 func (in *inner) extrapolate(d *dual, slots []int32) {
 	var descent, curvature float64
 	longest := math.Inf(1)

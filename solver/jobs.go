@@ -19,7 +19,7 @@ type job struct {
 }
 
 // runAll runs each job on a worker. If there are fewer jobs than workers, several workers share the
-// updates of a problem.
+// score updates of a problem.
 //
 // The largest jobs start first, so that workers finish at about the same time. If rows are computed
 // on demand, jobs start in Z-order of their two classes, so that consecutive jobs share classes and
@@ -89,8 +89,8 @@ func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
 	t.note(s, steps, d, gap)
 }
 
-// moved records the completed fraction of a problem. The fraction is reset to 0 before solved is
-// called.
+// moved records the completed fraction of a problem. Before a problem is counted as solved, its
+// fraction is reset to 0.
 func (t *reporter) moved(d *done, part float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,7 +99,8 @@ func (t *reporter) moved(d *done, part float64) {
 	t.at.Done = max(t.at.Done, min(float64(t.at.Solved)+t.parts, float64(t.at.Problems)))
 }
 
-// note adds steps and row counts. If a report is due, it reports the state of d, which may be nil.
+// note adds steps and row counts to the progress. If a report is due, it reports the state of d,
+// which may be nil.
 func (t *reporter) note(s *search, steps int, d *dual, gap float64) {
 	if t.report == nil || !t.count(s, steps) || !t.reporting.TryLock() {
 		return
@@ -119,7 +120,7 @@ func (t *reporter) note(s *search, steps int, d *dual, gap float64) {
 	t.report(at)
 }
 
-// count adds steps and row counts, and reports whether a report is due.
+// count adds steps and row counts to the progress, and reports whether a report is due.
 func (t *reporter) count(s *search, steps int) (due bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -22,8 +22,8 @@ type DecisionFunction struct {
 	Sigmoid *Sigmoid // maps decision values to probabilities; nil without probabilities
 }
 
-// machine returns the decision function of a solved problem. The variables of a document share a
-// coefficient.
+// machine returns the decision function of a solved problem. The coefficient of a document is the
+// sum of y·α over its variables.
 func (d *dual) machine(o outcome) (*DecisionFunction, error) {
 	m := &DecisionFunction{Objective: d.objective(), Iterations: o.iterations, Gap: o.gap, Converged: o.converged}
 	if math.IsInf(m.Gap, -1) {

@@ -16,7 +16,7 @@ import (
 //	Row(i int) []float32  // row i in memory: n values, which the solver leaves unchanged
 //	Whole() bool          // whether no value is computed on demand
 //
-// Rows in memory are used in place if a problem's documents are few contiguous ranges of the
+// Rows in memory are used in place if a problem's documents form few contiguous ranges of the
 // matrix. It is an error if such a row doesn't have n values. If the matrix isn't whole, problems
 // that share rows are solved one after the other, with over-relaxed steps.
 type Matrix interface {
@@ -24,7 +24,7 @@ type Matrix interface {
 	Len() int
 
 	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. It is an error if
-	// their number isn't n.
+	// the number of values isn't n.
 	Diagonal() []float32
 
 	// Rows copies column ranges of rows to dst. The ranges {lo₀, hi₀}, {lo₁, hi₁}, … are disjoint
@@ -33,8 +33,8 @@ type Matrix interface {
 	//	dst[r] = K[rows[r]][j],  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 	//
 	// The length of dst[r] is the total length of all ranges. Rows must not replace or retain
-	// dst[r]. The rows are distinct; computing several together may be cheaper. Rows should return
-	// ctx.Err() soon after ctx is done.
+	// dst[r]. The rows are distinct; computing several rows together may be faster. Rows should
+	// return ctx.Err() soon after ctx is done.
 	Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 }
 
@@ -49,7 +49,7 @@ type source struct {
 }
 
 // maxDocuments bounds the size of a matrix, because variables have 32-bit indices and a document
-// has up to two.
+// has up to two variables.
 const maxDocuments = math.MaxInt32 / 2
 
 // newSource checks the size and the diagonal of a matrix.
@@ -86,8 +86,7 @@ func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 	})
 }
 
-// minRows is the minimum number of rows per worker in a call, because rows are computed a panel at
-// a time.
+// minRows is the minimum number of rows per worker in a call, because rows are computed in panels.
 const minRows = 32
 
 func (s *source) row(i int) ([]float32, error) {
@@ -99,7 +98,7 @@ func (s *source) row(i int) ([]float32, error) {
 	return row, nil
 }
 
-// Dense is a Gram matrix in memory, row by row.
+// Dense is a Gram matrix in memory, in row-major order.
 type Dense struct {
 	n        int
 	data     []float32

@@ -10,8 +10,8 @@ import (
 
 // A multiSMO (multi-class SMO) jointly solves the problems of several classes over the same
 // documents. In each round, it chooses a working set of documents, and solves an inner problem on
-// this set for each class. All problems share a panel of rows and a pass over it. Separate solver
-// runs would request nearly the same rows for every class.
+// this set for each class. All problems share the rows of the working set, and one pass over these
+// rows. Separate solver runs would request nearly the same rows for every class.
 //
 // Each problem that has not converged is finished by a separate solver run.
 type multiSMO struct {
@@ -44,7 +44,7 @@ type multiSMO struct {
 const (
 	teamShare, minTeamSet, maxTeamSet = 32, 256, 512
 
-	teamBlock = 512 // number of scores updated at a time; their columns of the rows fit in the L2 cache
+	teamBlock = 512 // number of scores updated at a time; the same columns of all rows fit in the L2 cache
 )
 
 // problemBytes is the memory of a problem per document in bytes. teamBytes is the maximum memory of
@@ -61,7 +61,7 @@ func batches(problems []*problem) [][]*problem {
 	return slices.Collect(slices.Chunk(problems, most))
 }
 
-// newMultiSMO returns a multiSMO for problems whose variables are set to their start.
+// newMultiSMO returns a multiSMO for problems whose variables have been initialized.
 func newMultiSMO(m *source, duals []*dual, opt *Options, report *reporter) *multiSMO {
 	n := len(duals[0].docs)
 	size := min(opt.setOf(n, teamShare, minTeamSet, maxTeamSet), n)
@@ -81,8 +81,8 @@ func newMultiSMO(m *source, duals []*dual, opt *Options, report *reporter) *mult
 	return g
 }
 
-// solve processes working sets until most problems have converged, or separate solver runs are
-// faster.
+// solve processes working sets until most problems have converged, or until separate solver runs
+// are likely to be faster.
 func (g *multiSMO) solve(ctx context.Context) error {
 	opt := g.s.opt
 	for c, d := range g.duals {
@@ -136,9 +136,9 @@ func (g *multiSMO) solve(ctx context.Context) error {
 }
 
 // A multiSMO ends if at most one in aloneShare of its problems is open. It also ends if the sum of
-// gaps after a sweep exceeds sweepGain times the sum before. A sweep has enough rounds to choose
-// each document sweeps times, and at least minSweep rounds. Open problems then converge faster with
-// separate working sets.
+// gaps after a sweep exceeds sweepGain times the sum before the sweep. A sweep has enough rounds to
+// choose each document sweeps times, and at least minSweep rounds. The problems still open then
+// converge faster with separate working sets.
 const (
 	aloneShare = 5
 	sweeps     = 2
@@ -273,8 +273,8 @@ func (g *multiSMO) take(c, end int, b beyond, ends int) {
 	g.cuts[c][end] = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// spread is the step between selected documents among equal violators. It is prime, so that its
-// multiples reach all documents.
+// spread is the stride between selected documents in a list of equal violators. It is prime, so
+// that its multiples modulo the list's length reach all documents.
 const spread = 1009
 
 // round solves the problems of a working set and updates all scores. It returns the number of

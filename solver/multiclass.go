@@ -62,7 +62,7 @@ type Classifier struct {
 	// function of a class is constant if no document, or every document, has that class.
 	Functions []*DecisionFunction
 
-	AtLeastOne bool // for Labels: objects without positive values get the label with the largest value
+	AtLeastOne bool // for Labels: objects without positive decision values get the label with the largest value
 
 	// Thresholds that [Train] has tuned and applied to Functions and AtLeastOne; nil without
 	// thresholds.
@@ -88,7 +88,7 @@ type Rejection struct {
 // must be set.
 type Training struct {
 	Labels  []int     // class by document, 0 … Classes-1; -1 excludes the document
-	Sets    [][]int   // labels by document; nil excludes the document, and an empty set has no labels
+	Sets    [][]int   // labels by document; nil excludes the document; an empty set means no labels
 	Targets []float64 // regression target by document; NaN excludes the document
 
 	// OneClass trains a one-class SVM on all labelled documents and ignores the labels' values.
@@ -103,12 +103,13 @@ type Training struct {
 	Folds []int
 
 	// Start, if not nil, is the classifier from which training is warm-started. It may have been
-	// trained with another C, another kernel width or other documents. Nil functions start at 0.
-	// ν-SVC, ν-SVR and one-class SVM ignore Start. Default: all functions start at 0.
+	// trained with another C, another kernel width or other documents. The problem of a nil
+	// function starts at 0. ν-SVC, ν-SVR and one-class SVM ignore Start. Default: all problems
+	// start at 0.
 	Start *Classifier
 
 	// Only, if not nil, lists the decision functions to train. They must form whole groups (see
-	// [Training.Groups]). Other functions are nil. Default: all.
+	// [Training.Groups]). The other functions of the result are nil. Default: all.
 	Only []int
 
 	// IndependentLabels trains each label separately even if rows are not in memory, so that
@@ -385,7 +386,7 @@ func onePairs(members [][]int) []*problem {
 }
 
 func oneRest(members [][]int, docs []int) []*problem {
-	none := make([]bool, len(docs)) // labels of all empty classes
+	none := make([]bool, len(docs)) // labels of the problem of an empty class
 	problems := make([]*problem, len(members))
 	for c, of := range members {
 		problems[c] = &problem{docs: docs, positive: none, classes: [2]int{c, -1}, weighs: -1}

@@ -9,22 +9,23 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Options controls how a problem is solved. The zero value works.
+// Options controls how a problem is solved. The zero value is valid.
 type Options struct {
 	// Tolerance is the maximum violation of the optimality conditions at the end. The violation is
 	// the maximum of -y∇f over I_up minus the minimum over I_low. Tolerance is LIBSVM's -e.
 	// Default: 10⁻³.
 	Tolerance float64
 
-	// Workers is the number of goroutines. They solve separate problems or share a large problem.
-	// Results don't depend on Workers. Default: GOMAXPROCS.
+	// Workers is the number of goroutines. The goroutines solve separate problems or share a large
+	// problem. Results don't depend on Workers. Default: GOMAXPROCS.
 	Workers int
 
 	// RowBytes is the maximum memory of all workers for cached rows of the matrix, and for the
 	// scores of problems that share working sets. If too few rows fit, the working set is smaller.
 	// Otherwise RowBytes doesn't change results. Rows that a matrix has in memory are used in place
 	// if a problem's documents form few ranges of rows. For a large problem, prefer a large
-	// RowBytes to a cache of the matrix, because shrinking shortens cached rows. Default: 512 MiB.
+	// RowBytes to a cache of the matrix, because shrinking shortens the rows cached by the solver.
+	// Default: 512 MiB.
 	RowBytes int64
 
 	// KeepAll disables shrinking. Default: shrinking is enabled.
@@ -39,9 +40,9 @@ type Options struct {
 	// Default: asm.Best().
 	Kernels *asm.Kernels
 
-	// Progress is called from one goroutine at a time, one to ten times per second, with the state
-	// of the training run. Meanwhile other workers continue without reports. If Progress panics,
-	// the computation ends with a [*PanicError]. Default: none.
+	// Progress is called from one goroutine at a time, at most five times per second, with the
+	// state of the training run. Meanwhile other workers continue without reports. If Progress
+	// panics, the computation ends with a [*PanicError]. Default: none.
 	Progress func(Progress)
 
 	workingSet int // size of the working set, an even number; 0 = chosen from the problem's size
@@ -58,10 +59,10 @@ type Progress struct {
 	Iterations       int64   // total number of inner steps
 	Rows             int64   // number of requested rows of the matrix
 	Hits             int64   // number of requested rows that were cached
-	Gap              float64 // violation of the optimality conditions in the reporting problem
-	Objective        float64 // objective of the reporting problem
-	Active           int     // number of active documents of the reporting problem after shrinking
-	Documents        int     // total number of documents of the reporting problem
+	Gap              float64 // violation of the optimality conditions in the reported problem
+	Objective        float64 // objective of the reported problem
+	Active           int     // number of active documents of the reported problem after shrinking
+	Documents        int     // total number of documents of the reported problem
 }
 
 const (

@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A search solves problems one after the other. Several goroutines (threads) share the updates of a
-// large problem.
+// A search solves problems one after the other. Several goroutines (threads) share the score
+// updates of a large problem.
 type search struct {
 	opt     *Options
 	m       *source
@@ -42,13 +42,14 @@ type outcome struct {
 	left       int // number of iterations left
 }
 
-// The working set of n documents has n/setShare variables, clamped to [minSet, maxSet]. The values
-// were tuned on problems with 1,131 and 11,314 documents. Smaller sets need more passes over the
-// scores. Larger sets have larger submatrices, which should stay in the L2 cache.
+// The working set of a problem with n documents has n/setShare variables, clamped to [minSet,
+// maxSet]. The values were tuned on problems with 1,131 and 11,314 documents. Smaller sets need
+// more passes over the scores. Larger sets have larger submatrices, which should stay in the L2
+// cache.
 const setShare, minSet, maxSet = 64, 64, 256
 
 // setOf returns the working set size for n documents: n/share, clamped to [smallest, largest], and
-// less if RowBytes is small.
+// smaller if RowBytes is small.
 func (o *Options) setOf(n, share, smallest, largest int) int {
 	size := o.workingSet
 	if size == 0 {
@@ -196,7 +197,7 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 			return nil, err
 		}
 		if steps == 0 {
-			return nil, nil // steps vanish by rounding to float64
+			return nil, nil // the changes are rounded to 0 in float64
 		}
 		o.iterations += steps
 		o.left -= steps
@@ -322,8 +323,8 @@ const (
 	innerSteps = 16
 )
 
-// Before the inner problem gathers its columns, new rows are prefetched into the L2 cache if their
-// total size is at most prefetchBytes.
+// Before the submatrix of the working set is gathered, new rows are prefetched into the L2 cache if
+// their total size is at most prefetchBytes.
 const prefetchBytes = 512 << 10
 
 func (s *search) load(ctx context.Context, d *dual, set []int32) error {
@@ -371,7 +372,7 @@ func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 }
 
 // Scores are updated in blocks of scoreBlock, which stay in the L1 cache while all rows are added.
-// Threads share the blocks if there are at least shareUpdates updates.
+// Threads share the blocks if at least shareUpdates products are added.
 const (
 	scoreBlock   = 2048
 	shareUpdates = 1 << 19

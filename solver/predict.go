@@ -39,7 +39,8 @@ type Predictor struct {
 }
 
 // columnwise holds the coefficients of all decision functions by column. For a single object,
-// successive additions are to different sums, so they don't wait for each other.
+// successive additions are to different sums, so no addition waits for the result of the addition
+// before it.
 type columnwise struct {
 	from    []int // start of each column's entries, and total number of entries
 	machine []int32
@@ -78,7 +79,7 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 func (p *Predictor) columnwise() *columnwise {
 	p.once.Do(func() {
 		b := columnwise{make([]int, p.columns+1), make([]int32, p.entries), make([]float64, p.entries)}
-		next := b.from[1:] // start of each column's entries, and after the loop their end
+		next := b.from[1:] // counts, then starts, and finally ends of the columns' entries
 		for _, at := range p.at {
 			for _, s := range at {
 				next[s]++
@@ -193,8 +194,8 @@ func (s *Sums) Start() {
 func (s *Sums) of(machine int) []float64 { return s.sums[machine*s.width : (machine+1)*s.width] }
 
 // Add adds the next columns. values[c*width+r] is K(x_r, column first+c), where first is the column
-// after the last added column, or 0 after [Sums.Start]. Add panics if first differs or there are
-// too many columns.
+// after the last added column, or 0 after [Sums.Start]. Add panics if first is another column, or
+// if there are too many columns.
 func (s *Sums) Add(first int, values []float32) {
 	columns := len(values) / s.width
 	if first != s.next || columns > s.p.columns-first {
@@ -263,11 +264,11 @@ func (s *Sums) Result(r int, dst []float64) {
 
 // Decide returns the class that the scheme predicts from the decision values of an object.
 //
-// In one-vs-one, the class with the most votes wins. A decision function votes for its first class
-// if its value is positive, and for the other class otherwise. Ties are broken by the sum of the
-// class's decision values, which are negated if the class is the second of the pair. Remaining ties
-// are broken by class index. So, unlike in LIBSVM, the class doesn't depend on the order of
-// documents. In one-vs-rest, the class with the largest value wins. For labels, see
+// In one-vs-one, the class with the most votes wins. A decision function votes for the first class
+// of its pair if its value is positive, and for the other class otherwise. Ties are broken by the
+// sum of the class's decision values, which are negated if the class is the second of the pair.
+// Remaining ties are broken by class index. So, unlike in LIBSVM, the class doesn't depend on the
+// order of documents. In one-vs-rest, the class with the largest value wins. For labels, see
 // [Classifier.LabelsOf]. NaN is treated as not positive and is never the largest value.
 func (c *Classifier) Decide(decisions []float64) int {
 	best := 0

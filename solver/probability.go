@@ -116,8 +116,8 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 const sigmoidFolds = 5
 
 // sigmoid fits the sigmoid of a problem to decision values of held-out documents. A held-out
-// document stays in the problem with the upper bound 0. So the solver also computes its score, from
-// which its decision value follows. In ν-SVC, decision values are 0 if the margin is 0.
+// document stays in the problem with the upper bound 0. So the solver also computes the document's
+// score, from which its decision value follows. In ν-SVC, decision values are 0 if the margin is 0.
 func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid, error) {
 	signs := make([]int, len(p.docs))
 	for t, pos := range p.positive {
@@ -185,9 +185,9 @@ const minProbability = 1e-7
 //	Σ_a Σ_{b≠a} (r[b][a]·p[a] - r[a][b]·p[b])²  subject to Σ p = 1,  r[a][b] = P(a | a or b),
 //
 // over the classes that have documents (Wu, Lin and Weng, JMLR 5 (2004), second method). In
-// one-vs-rest, probabilities are divided by their sum. If the sum is 0, all are equal. The
-// probabilities of labels aren't normalised. If there is a Temperature, it is applied to the
-// result.
+// one-vs-rest, probabilities are divided by their sum. If the sum is 0, all probabilities are
+// equal. The probabilities of labels aren't normalised. If there is a Temperature, it is applied to
+// the result.
 //
 // It fails if a decision function has no sigmoid, or if a decision value is NaN.
 func (c *Classifier) Probabilities(dst, decisions []float64) error {

@@ -30,7 +30,7 @@ type piece struct{ from, to, n int }
 type rowStore struct {
 	m       *source
 	threads int                     // number of goroutines that copy rows
-	need    func(doc int32) float64 // priority of a row; victim selects a small one; nil = unknown
+	need    func(doc int32) float64 // priority of a document's row; low priorities are replaced first; nil = unknown
 	direct  bool                    // rows of the matrix are used in place
 	docs    []int
 	columns [][2]int // column ranges that are read from each row
@@ -145,7 +145,7 @@ func (s *rowStore) lay(docs []int) {
 }
 
 // victim returns a slot for a new row: an empty slot or, among random slots that this round doesn't
-// need, the slot with the smallest need.
+// use, the slot of the row with the lowest priority.
 func (s *rowStore) victim() int32 {
 	for s.filled < len(s.docOf) {
 		s.filled++
@@ -194,8 +194,8 @@ func (s *rowStore) column(t int32) int32 {
 }
 
 // fetch sets rows[r] to the row of document which[r]; see pieces and column for the layout of a
-// row. The rows are valid until the next call. The documents must be distinct, and no more than
-// there are slots.
+// row. The rows are valid until the next call. The documents must be distinct, and there must be at
+// least as many slots.
 func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) error {
 	s.asked += int64(len(which))
 	if s.direct {
@@ -246,7 +246,7 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 }
 
 // gatherBytes bounds the buffer for rows with unused columns. The buffer has at least gatherRows
-// rows: a panel, because computing fewer rows takes as long.
+// rows, which are a panel, because computing fewer rows takes as long as computing a panel.
 const (
 	gatherBytes = 4 << 20
 	gatherRows  = 64
@@ -301,10 +301,10 @@ func (s *rowStore) gather(ctx context.Context, dst, rows [][]float32) error {
 	})
 }
 
-// restrict returns a store for docs, which are the documents keep[0], keep[1], … of s, with their
-// cached rows. It reuses the memory of s, which holds more of the shorter rows, and empties s. If
-// rows were used in place, the new store is empty. Its size is then bytes, or least rows if these
-// need more.
+// restrict returns a store for docs, which are the documents keep[0], keep[1], … of s, with the
+// cached rows of docs. It empties s and reuses the memory of s, in which more of the shorter rows
+// fit. If s used rows in place, the new store is empty. Its size is then bytes, or least rows if
+// these rows need more than bytes.
 func (s *rowStore) restrict(keep []int32, docs []int, least int, bytes int64) *rowStore {
 	if s.direct {
 		r := newRowStore(s.m, docs, max(limitRows(len(docs), bytes), min(least, len(docs))), nil)

@@ -74,7 +74,7 @@ func (d *dual) active(ends []extremes) []int32 {
 			m &= b[0] | b[1]
 			switch {
 			case m == 0,
-				m == b[0] && d.score[t] < ends[i].lo, // no violating pair
+				m == b[0] && d.score[t] < ends[i].lo, // in no violating pair
 				m == b[1] && d.score[t] > ends[i].hi:
 				continue
 			}

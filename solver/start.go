@@ -20,8 +20,8 @@ func startFrom(m *DecisionFunction) start {
 
 // begin sets the variables to a start, clamped to their bounds, and reports whether the start was
 // used. It scales down the variables of the sign with the larger sum, so that Σ yα = 0. If keep is
-// set, only free variables are scaled if that suffices. keep suits a start from a solution for
-// nearly the same documents.
+// set and the sum of the free variables is large enough, only free variables are scaled. keep suits
+// a start from a solution for nearly the same documents.
 func (d *dual) begin(from start, keep bool) (started bool) {
 	if from == nil || d.fixed {
 		return false
@@ -55,8 +55,8 @@ func (d *dual) begin(from start, keep bool) (started bool) {
 	return true
 }
 
-// place sets the variables to a start, clamped to their bounds, and returns the sums over the two
-// signs.
+// place sets the variables to a start, clamped to their bounds, and returns the sums of α over the
+// two signs.
 func (d *dual) place(from start) (plus, minus float64) {
 	near := make([]float64, len(d.docs))
 	for _, f := range from {

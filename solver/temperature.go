@@ -66,7 +66,7 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 	return &Temperature{1 / b, odds}, nil
 }
 
-// temperatureFit holds the scores of objects relative to the score of their class.
+// temperatureFit holds the scores of each object relative to the score of the object's class.
 type temperatureFit struct {
 	scores  [][]float64 // scores of the other classes with decision functions, per object
 	targets float64     // sum over objects of the mean score of the other classes

@@ -14,8 +14,8 @@ import (
 type Thresholds struct {
 	Above []float64 // threshold by label, from -1 to 1
 
-	// AtLeastOne gives a label to each object whose values are all at or below their thresholds:
-	// the label whose value is closest to its threshold.
+	// AtLeastOne gives a label to each object whose decision values are all at or below their
+	// thresholds: the label whose decision value is closest to its threshold.
 	AtLeastOne bool
 
 	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the micro F1 with
@@ -27,18 +27,18 @@ type Thresholds struct {
 // decisions[i][l] is the value of label l for document i; nil excludes the document. sets[i] lists
 // the labels of document i, and parts[i] is the fold, from 0.
 //
-// It compares three rules, which are thresholds of 0, a common threshold for all labels, and a
-// threshold per label. Each rule is tried with and without AtLeastOne. For each fold, thresholds
-// are tuned on the other folds and applied to the fold. Rules whose micro F1 is below the best by
-// more than the standard error of the difference are excluded. Of the remaining rules, the rule
-// with the largest macro F1 is chosen. labels holds the cross-validated predictions of this rule by
-// document, or nil for an excluded document. These predictions are unbiased, except that the rule
-// was chosen on the same documents.
+// It compares three rules: thresholds of 0, a common threshold for all labels, and a threshold per
+// label. Each rule is tried with and without AtLeastOne. For each fold, thresholds are tuned on the
+// other folds and applied to the fold. Rules whose micro F1 is below the best by more than the
+// standard error of the difference are excluded. Of the remaining rules, the rule with the largest
+// macro F1 is chosen. labels holds the cross-validated predictions of this rule by document, or nil
+// for an excluded document. These predictions are unbiased, except that the rule was chosen on the
+// same documents.
 //
-// Let right, given and of be the numbers of correct, predicted and true labels. Thresholds that
-// maximise Σ (2·right - F·given) can be chosen separately for each label. F is the maximum micro F1
-// if this maximum is F·Σ of (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). The time is
-// O(d log d) per fold for d values above -1.
+// Let r, g and t be the numbers of correct, predicted and true labels. Thresholds that maximise Σ
+// (2r - F·g) can be chosen separately for each label. F is the maximum micro F1 if this maximum is
+// F·Σ t (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). The time is O(d log d) per fold
+// for d decision values above -1.
 //
 // It fails if there are no documents, or if a decision value is NaN.
 func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresholds, labels [][]int, err error) {
@@ -83,7 +83,8 @@ type rule struct {
 	byDocument   []counts
 }
 
-// counts holds the number of correct labels, and the sum of predicted and true labels.
+// counts holds the number of correct labels, and the sum of the numbers of predicted and true
+// labels.
 type counts struct{ right, both int }
 
 func (c counts) f1() float64 { return 2 * float64(c.right) / float64(max(c.both, 1)) }
@@ -312,8 +313,8 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 }
 
 // Apply applies the thresholds to a classifier of labels. It adds each threshold to the Rho of its
-// decision function, so that labels are predicted by the sign. Probabilities don't change. Apply
-// fails unless the scheme is [Labels] with one threshold per decision function.
+// decision function, so that labels are predicted by the sign of the decision value. Probabilities
+// don't change. Apply fails unless the scheme is [Labels] with one threshold per decision function.
 func (t *Thresholds) Apply(c *Classifier) error {
 	if c.Scheme != Labels || len(t.Above) != len(c.Functions) {
 		return errUser("got %d thresholds for %d decision functions (%s); set one for each, with scheme %s", len(t.Above),

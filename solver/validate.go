@@ -92,9 +92,9 @@ type WarmStart struct {
 //
 // For each problem and fold, the binary classifiers are trained on the same cached rows in order of
 // increasing ν, ε and C. Without Nu, each classifier is warm-started from the previous solution.
-// The first is warm-started from near, a linear combination of solutions of the same trial with
-// another kernel. If near is nil, it starts at 0. Predictions agree with [Train] up to the
-// tolerance.
+// The first classifier is warm-started from near, a linear combination of solutions of the same
+// trial with another kernel. If near is nil, training starts at 0. Predictions agree with [Train]
+// up to the tolerance.
 func (t *Trial) Validate(
 	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
 ) ([]*Validation, error) {
@@ -342,8 +342,8 @@ type validating struct {
 	busy  []atomic.Int64 // nanoseconds per element of pars
 }
 
-// sweep trains the binary classifiers of a problem for all sets of parameters, and passes each to
-// keep. Each classifier is warm-started from the classifier before it.
+// sweep trains the binary classifiers of a problem for all sets of parameters, and passes each
+// classifier to keep. Each classifier is warm-started from the classifier before it.
 func (v *validating) sweep(
 	ctx context.Context, s *search, p *problem, bytes int64, keep func(par int, m *DecisionFunction),
 ) error {
@@ -381,8 +381,8 @@ func (v *validating) sweep(
 	return nil
 }
 
-// raise sets the bounds of a solved problem to the bounds of p. It returns false if a bound would
-// decrease.
+// raise sets the bounds of a solved problem to the bounds of p. If a bound would decrease, it
+// changes nothing and returns false.
 func (p *problem) raise(d *dual) bool {
 	for v := range d.upper {
 		if d.upper[v] > p.bound(v) {
