@@ -31,9 +31,8 @@ type Parameters struct {
 	// positive, as in LIBLINEAR. Default: 1 each.
 	Weights []float64
 
-	// DocumentWeights multiplies C for each document, in the order of the rows of the matrix. A
-	// document of weight w is equivalent to w copies. Excluded documents have weights, too.
-	// Default: 1 each.
+	// DocumentWeights multiplies C for each document, by row of the matrix. A document of weight w
+	// is equivalent to w copies. Excluded documents have weights, too. Default: 1 each.
 	DocumentWeights []float64
 
 	// Probabilities fits a sigmoid for each binary decision function by five-fold cross-validation.

@@ -97,8 +97,7 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	return out, nil
 }
 
-// Groups whose decision functions aren't in machines are removed. If machines is nil, all groups
-// stay.
+// Only groups whose decision functions are in machines remain, or all groups if machines is nil.
 func (p *plan) only(machines []int) error {
 	if machines == nil {
 		return nil

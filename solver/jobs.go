@@ -99,8 +99,7 @@ func (t *reporter) moved(d *done, part float64) {
 	t.at.Done = max(t.at.Done, min(float64(t.at.Solved)+t.parts, float64(t.at.Problems)))
 }
 
-// note adds steps and row counts to the progress. If a report is due, it reports the state of d,
-// which may be nil.
+// note counts steps and rows. If a report is due, it reports the state of d, which may be nil.
 func (t *reporter) note(s *search, steps int, d *dual, gap float64) {
 	if t.report == nil || !t.count(s, steps) || !t.reporting.TryLock() {
 		return

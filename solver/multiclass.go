@@ -104,8 +104,7 @@ type Training struct {
 
 	// Start, if not nil, is the classifier from which training is warm-started. It may have been
 	// trained with another C, another kernel width or other documents. The problem of a nil
-	// function starts at 0. ν-SVC, ν-SVR and one-class SVM ignore Start. Default: all problems
-	// start at 0.
+	// function starts at 0. ν-SVC, ν-SVR and one-class SVM ignore Start. Default: start at 0.
 	Start *Classifier
 
 	// Only, if not nil, lists the decision functions to train. They must form whole groups (see

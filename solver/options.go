@@ -24,8 +24,7 @@ type Options struct {
 	// scores of problems that share working sets. If too few rows fit, the working set is smaller.
 	// Otherwise RowBytes doesn't change results. Rows that a matrix has in memory are used in place
 	// if a problem's documents form few ranges of rows. For a large problem, prefer a large
-	// RowBytes to a cache of the matrix, because shrinking shortens the rows cached by the solver.
-	// Default: 512 MiB.
+	// RowBytes to a cache of the matrix, because shrinking shortens cached rows. Default: 512 MiB.
 	RowBytes int64
 
 	// KeepAll disables shrinking. Default: shrinking is enabled.

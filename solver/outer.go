@@ -44,8 +44,7 @@ type outcome struct {
 
 // The working set of a problem with n documents has n/setShare variables, clamped to [minSet,
 // maxSet]. The values were tuned on problems with 1,131 and 11,314 documents. Smaller sets need
-// more passes over the scores. Larger sets have larger submatrices, which should stay in the L2
-// cache.
+// more passes over the scores. Larger sets have larger submatrices, which should fit the L2 cache.
 const setShare, minSet, maxSet = 64, 64, 256
 
 // setOf returns the working set size for n documents: n/share, clamped to [smallest, largest], and

@@ -39,8 +39,7 @@ type Predictor struct {
 }
 
 // columnwise holds the coefficients of all decision functions by column. For a single object,
-// successive additions are to different sums, so no addition waits for the result of the addition
-// before it.
+// successive additions are to different sums, so the additions don't depend on each other.
 type columnwise struct {
 	from    []int // start of each column's entries, and total number of entries
 	machine []int32

@@ -30,7 +30,7 @@ type piece struct{ from, to, n int }
 type rowStore struct {
 	m       *source
 	threads int                     // number of goroutines that copy rows
-	need    func(doc int32) float64 // priority of a document's row; low priorities are replaced first; nil = unknown
+	need    func(doc int32) float64 // priority of a row; low priorities are replaced first; nil = none
 	direct  bool                    // rows of the matrix are used in place
 	docs    []int
 	columns [][2]int // column ranges that are read from each row

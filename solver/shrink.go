@@ -33,8 +33,8 @@ func (s *search) worthKeeping(d *dual) []int32 {
 }
 
 // leaveOut solves the problem of the documents in keep with all other variables fixed, and shrinks
-// this problem repeatedly. At the end, it updates the scores of all documents. This update is the
-// cost of shrinking.
+// this problem repeatedly. At the end, it updates the scores of all documents, which is the cost of
+// shrinking.
 func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *outcome) error {
 	choose, store, before := s.choose, s.store, slices.Clone(whole.alpha)
 	in := make([]int32, len(whole.docs)) // for each document of d, its index in whole

@@ -83,8 +83,7 @@ type rule struct {
 	byDocument   []counts
 }
 
-// counts holds the number of correct labels, and the sum of the numbers of predicted and true
-// labels.
+// counts holds the number of correct labels, and the number of predicted plus true labels.
 type counts struct{ right, both int }
 
 func (c counts) f1() float64 { return 2 * float64(c.right) / float64(max(c.both, 1)) }
