@@ -22,14 +22,14 @@ type columns struct {
 	own   side
 	head  uint64 // address of Head in kernels/shape.h
 	tiles tiles
-	other rowSide // rows of the last request whose rows weren't the columns
+	other rowSide // last row documents other than the columns
 }
 
 // side is a set of documents in device memory.
 type side struct {
 	at   uint64 // address of Side in kernels/shape.h
 	rows int
-	tail []int64 // index of each document's first tail value, and the total
+	tail []int64 // index of each document's first tail value, and the total number
 }
 
 // rowSide is a side whose memory is freed separately.
@@ -131,8 +131,8 @@ func send[T any](u *uploader, values []T) uint64 {
 	return at
 }
 
-// sideOf returns the row documents x on the device, and copies x first if necessary. Rows other
-// than the columns stay on the device until a request uses different rows.
+// sideOf returns the side of the row documents x, and copies x to the device first if necessary.
+// Row documents other than the columns stay there until a request uses different row documents.
 func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) {
 	if x == nil || x == c.x {
 		return c.own, nil
@@ -160,7 +160,7 @@ func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 	return s, nil
 }
 
-// Name returns the device's name and the number of terms computed on tensor cores.
+// Name returns the device's name and the number of terms multiplied on tensor cores.
 func (c *columns) Name() string {
 	name := "cuda: " + c.d.info.Name
 	if c.layout.dense > 0 {
@@ -178,7 +178,7 @@ const (
 	batchBytes = 128 << 20
 )
 
-// BatchRows returns the maximum number of rows per request if the rows aren't columns.
+// BatchRows returns the maximum number of rows per request for documents other than the columns.
 func (c *columns) BatchRows() int {
 	return min(max(batchBytes/4/max(c.x.Rows(), 1), 64), batchRows)
 }

@@ -36,8 +36,8 @@ func digits(v float64) [4]int8 {
 
 const minScale = -4
 
-// fillDense divides a document's dense values by scale, a power of two, and writes their digits to
-// steps.
+// fillDense divides a document's dense values by scale, a power of two, and writes the digits of
+// the quotients to steps.
 func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale float32) {
 	var most float64
 	for k, t := range terms {
@@ -66,7 +66,7 @@ func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale 
 const densePiece = 4 << 20
 
 // uploadDense copies the digits of dense values, [documents][steps], and the documents' scales to
-// the device. It returns both addresses, or 0 if there are no dense terms.
+// the device. It returns the addresses of digits and scales, or 0 if there are no dense terms.
 func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleAt uint64, err error) {
 	steps, n := l.steps(), len(s.exact)-1
 	if steps == 0 {

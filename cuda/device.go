@@ -19,10 +19,10 @@ import (
 // sharedPerBlockOptin is a device attribute that gorgonia.org/cu doesn't define.
 const sharedPerBlockOptin cu.DeviceAttribute = 97
 
-// Built reports whether this program contains the back end.
+// Built reports whether this program contains the GPU back end.
 const Built = true
 
-// failed wraps an error with the name of the driver function.
+// failed wraps an error of a driver function with the function's name.
 func failed(call string, err error) error {
 	if err == nil {
 		return nil

@@ -2,10 +2,10 @@
 // package engine, on an NVIDIA GPU through gorgonia.org/cu. It needs the build tag cuda, cgo and
 // Linux. In other builds, Probe, Open and Load return ErrNotBuilt.
 //
-// A program with the tag builds with Go and a C compiler alone, and starts without a CUDA toolkit
-// or driver. Package internal/driver loads the driver when a device is first used. The kernels are
-// written in CUDA C++ (kernels/*.cu), compiled to PTX by clang without a toolkit, and embedded. The
-// driver compiles the PTX for the device.
+// A program with the tag cuda is built with Go and a C compiler alone, and starts without a CUDA
+// toolkit or driver. Package internal/driver loads the driver when a device is first used. The
+// kernels are written in CUDA C++ (kernels/*.cu), compiled to PTX by clang without a toolkit, and
+// embedded. The driver compiles the PTX for the device.
 //
 // Package engine doesn't depend on this package; it uses a GPU through a device.Backend.
 //
@@ -15,11 +15,13 @@
 // (kernels/words.h), so sums of products don't depend on the order of addition. Threads may add in
 // any order, and (i, j) and (j, i) always have the same bits. The kernels of a tile are
 //
-//   - tailAdd, which finds the rare terms of the tail by posting lists, and adds their products in
-//     shared memory. Long lists store the index of the first posting of each block of 4,096 columns;
-//   - panelTensor, if [Options] allows it and it saves time. Values of the most frequent terms are
-//     stored as a dense matrix, 4 bytes each, as four 8-bit digits. Tensor cores add the products of
-//     digits without rounding. kernels/tensor.h has the error bound, internal/timemodel the costs;
+//   - tailAdd, which finds common rare terms (the tail) by posting lists, and adds
+//     the products of their values in shared memory. Long lists store the index of the first posting
+//     of each block of 4,096 columns;
+//   - panelTensor, if [Options] allows tensor cores and they save time. Values of the most frequent
+//     terms are stored as a dense matrix, 4 bytes each, as four 8-bit digits. Tensor cores add the
+//     products of digits exactly. kernels/tensor.h has the error bound, internal/timemodel the
+//     costs;
 //   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, one
 //     chunk of terms at a time, and streams rows past it: a warp per row, four columns per lane.
 //     The 64-bit sums are exact. At the end, it converts them to c, and to kernel values if the
@@ -36,12 +38,12 @@
 // smallest values of each row, products with vectors, or a digest.
 //
 // Accuracy of the dot product, for unit vectors a and b with m common terms in the tail and h
-// chunks: Elements of a have an absolute error of 2^-32, or 2^-31 near 1, which changes Σ a b by at
-// most √(len a) 2^-32. The same holds for b. Each product in the tail is rounded with an error of
-// 2^-31. If a and b both have more than 1,024 values in the tail, only the sum of these products is
-// rounded. The sum of each chunk is rounded with an error of 2^-31. So the error of c is 2^-31
-// (min(m, 1024) + h) + 2^-32 (√len a + √len b), at most 5·10^-7, plus the rounding of values and of
-// c to float32.
+// chunks: Elements of a have an absolute error of 2^-32, or 2^-31 near 1. These errors change Σ a b
+// by at most √(len a) 2^-32. The same holds for b. Each product in the tail is rounded with an
+// error of 2^-31. If a and b both have more than 1,024 values in the tail, only the sum of these
+// products is rounded. The sum of each chunk is rounded with an error of 2^-31. So the error of c
+// is at most 2^-31 (min(m, 1024) + h) + 2^-32 (√len a + √len b) < 5·10^-7, plus the errors of
+// rounding values and c to float32.
 //
 // BENCHMARKS.md has the measurements, and LEASE.md describes how to measure on a GPU.
 package cuda

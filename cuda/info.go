@@ -33,7 +33,7 @@ type Info struct {
 	Multiprocessors int    `json:"multiprocessors"`
 	MemoryBytes     int64  `json:"memory_bytes"`
 	FreeBytes       int64  `json:"memory_free_bytes"`
-	SharedBytes     int    `json:"shared_memory_bytes"` // maximum per block of threads
+	SharedBytes     int    `json:"shared_memory_bytes"` // maximum per thread block
 	Module          string `json:"module,omitempty"`    // kernel file (GRAM_CUDA_MODULE), if any
 }
 

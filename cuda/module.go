@@ -34,7 +34,7 @@ func readModule(file string) (string, error) {
 	return string(image), nil
 }
 
-// checkModule checks that a kernel file is complete and suits the compute capability. The driver
+// checkModule checks that a kernel file is complete and supports the compute capability. The driver
 // isn't given the length of a file, so it would read past the end of a truncated file.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX

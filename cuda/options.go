@@ -6,8 +6,8 @@ type Options struct {
 	// free memory when the device is opened.
 	MemoryBytes int64
 
-	// Tensor allows tensor cores for up to 1,024 of the most frequent terms. They are used if
-	// internal/timemodel predicts that this saves time. Images usually gain, text rarely, and
+	// Tensor allows tensor cores for up to 1,024 of the most frequent terms. Tensor cores are used
+	// if internal/timemodel predicts that this saves time. Images usually gain, text rarely, and
 	// histogram similarities never. Tensor cores need 4 additional bytes of device memory per such
 	// term and document. Default: off.
 	Tensor bool

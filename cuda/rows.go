@@ -18,8 +18,8 @@ import (
 // maxParts is the maximum number of thread blocks in the second dimension of a grid.
 const maxParts = 1<<16 - 1
 
-// Rows implements device.Backend. It calls visit from one goroutine. Meanwhile, the device copies
-// the next piece of a tile and computes the next tile.
+// Rows implements device.Backend. It calls visit from one goroutine. During a call of visit, the
+// device copies the next piece of a tile and computes the next tile.
 //
 // visit must not use the device, because Rows holds the device's lock. If visit panics, Rows waits
 // for all work in progress before it panics.
@@ -95,7 +95,7 @@ type job struct {
 	r         *device.Request
 	temporary *arena
 	rows      side
-	docs      uint64 // addresses
+	docs      uint64 // docs, order and program are addresses
 	order     uint64
 	program   uint64
 	header    []uint64 // fields of Program in kernels/shape.h
@@ -326,7 +326,7 @@ func (j *job) compute(k int) error {
 
 // heightOfBlocks minimises the predicted time. It returns the number of rows per thread block, and
 // the number of thread blocks per panel. A multiprocessor runs at most blocks thread blocks at a
-// time. Filling a panel is assumed to take as long as fillRows rows.
+// time. Filling a panel is assumed to take as long as processing fillRows rows.
 func heightOfBlocks(info *Info, rows, panels, shared, blocks int) (height, parts int) {
 	const minHeight, maxRounds, fillRows, systemBytes = 64, 8, 48, 1024
 	atOnce := info.Multiprocessors * max(min((info.SharedBytes+systemBytes)/(shared+systemBytes), blocks), 1)

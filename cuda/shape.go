@@ -2,7 +2,7 @@
 
 package cuda
 
-// These constants are copied from kernels/shape.h. A test compares them.
+// These constants must equal the constants of kernels/shape.h. A test checks this.
 const (
 	panelWidth    = 128 // documents in a panel
 	panelThreads  = 512

@@ -97,7 +97,7 @@ type split struct {
 	tail      []int64
 	tailEntry []entry
 
-	list    []int64 // list, posting, cut: nil for rows that aren't columns
+	list    []int64 // list, posting, cut: nil unless the documents are columns
 	posting []entry
 	cut     []uint32
 	cuts    int // number of positions in cut per list
@@ -211,7 +211,7 @@ func (p *documentRange) postings(low, high int, visit func(r int, d uint32, v fl
 }
 
 // lists creates the posting lists. Lists with more than cutList postings also get cuts: for each
-// block of tailColumns documents, the position of its first posting.
+// block of tailColumns documents, the position of the block's first posting.
 func (l *layout) lists(ctx context.Context, workers int, s *split, byRank *sparse.CSR) error {
 	terms, inHead := byRank.Rows()-l.head, byRank.Offsets[l.head]
 	s.list, s.posting = make([]int64, terms+1), make([]entry, byRank.NNZ()-inHead)

@@ -14,7 +14,7 @@ import (
 const timesVariable = "GRAM_CUDA_TIMES"
 
 // times sums the durations of kernels and copies per name. Events before and after each launch
-// measure its duration. Device.mu guards it.
+// measure its duration. Device.mu guards all fields.
 type times struct {
 	on      bool
 	spare   []cu.Event

@@ -12,8 +12,8 @@ const (
 // If the argument share of [Costs.Terms] is ByModel, the model selects the dense terms.
 const ByModel = -1
 
-// Terms returns the number of dense terms. If share is ByModel, this number minimises the predicted
-// time of panelTensor and panelDot. Otherwise, Terms calls [Dense]. For first, see [Of].
+// Terms returns the number of dense terms. If share is ByModel, this number minimises the total
+// predicted time of panelTensor and panelDot. Otherwise, Terms calls [Dense]. For first, see [Of].
 func (c *Costs) Terms(first []int64, documents int, share int64) int {
 	if share != ByModel {
 		return Dense(first, documents, share)

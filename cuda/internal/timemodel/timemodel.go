@@ -3,9 +3,9 @@
 // time determines how terms are divided between head and tail.
 package timemodel
 
-// Width is the number of columns per panel, and TailColumns the number per tail block: PANEL and
-// TAIL_COLUMNS in cuda/kernels/shape.h. The number of a document's values in a chunk is padded to a
-// multiple of AtOnce.
+// Width is the number of columns per panel, and TailColumns the number of columns per tail block:
+// PANEL and TAIL_COLUMNS in cuda/kernels/shape.h. The number of a document's values in a chunk is
+// padded to a multiple of AtOnce.
 const (
 	Width       = 128
 	TailColumns = 4096
@@ -28,13 +28,13 @@ type Costs struct {
 	Dense    float64 // panelTensor: multiplying DenseStep terms of a row by a panel
 }
 
-// Measured are the costs on an H100; cuda/BENCHMARKS.md describes the fit. In theory, a value of
+// Measured holds the costs on an H100; cuda/BENCHMARKS.md describes the fit. In theory, a value of
 // panelDot takes 4 cycles for loads from shared memory (16 bytes per lane) and 4 for 64-bit
 // products. The measured cost is 7.9 cycles with two thread blocks per multiprocessor, and 9.3 with
-// one. Two don't fit if the panel fills more than half of shared memory. A thread block of tailAdd
-// waits for dependent loads, so its fixed cost is large compared with the costs of lists and
-// matches. Dense is 10 products of 32 terms and 128 columns, at 22% of the nominal 4,096 products
-// per cycle.
+// one. Two thread blocks don't fit if the panel fills more than half of shared memory. A thread
+// block of tailAdd waits for dependent loads, so its fixed cost is large compared with the costs of
+// lists and matches. Dense is the cost of 10·32·128 products of digits, at 22% of the nominal 4,096
+// products per cycle.
 var Measured = Costs{Value: 7.9, Row: 40, Last: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
 	DenseRow: 161, Dense: 45}
 
