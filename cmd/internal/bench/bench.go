@@ -181,7 +181,7 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	return b.Report(e, b.f, r)
 }
 
-// spec is a kernel to measure, as a stored matrix or in a pass.
+// spec is a kernel to measure, either by computing the whole matrix or in a pass.
 type spec struct {
 	name   string
 	pass   pass
@@ -241,7 +241,7 @@ func (b *bench) best() asm.ISA {
 	return asm.Best().ISA
 }
 
-// engine returns the engine for s and its embedded documents. It creates them on first use.
+// engine returns the engine and the embedded documents for s. The first call creates them.
 func (b *bench) engine(ctx context.Context, s setting) (e *engine.Engine, x *sparse.Embedded, err error) {
 	if x = b.embedded[s.embedding]; x == nil {
 		if x, err = source.Embed(ctx, b.corpus, s.embedding, 0); err != nil {
@@ -302,7 +302,7 @@ func (l *workerList) Set(s string) error {
 			n = runtime.GOMAXPROCS(0)
 		}
 		if named := strings.Contains(s, "all"); slices.Contains(list, n) && named {
-			continue // the computer has fewer CPUs
+			continue // all equals a number in the list
 		} else if slices.Contains(list, n) {
 			return fmt.Errorf("%q contains %d twice", s, n)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The baseline merges the sorted lists of two documents, as in LIBSVM's Kernel::dot. Only
+// The baseline merges the sorted term lists of two documents, as in LIBSVM's Kernel::dot. Only
 // benchmarks use it.
 
 // mergeDot returns the inner product of two documents.

@@ -49,7 +49,7 @@ type pairsRow struct {
 	HeadTerms int `json:"head_terms"`
 	Panel     int `json:"panel_documents"`
 	instrument.Work
-	HeadShare   float64 `json:"head_peak_share"` // fraction of the peak
+	HeadShare   float64 `json:"head_peak_share"` // fraction of the peak rate
 	UsefulShare float64 `json:"head_useful_peak_share"`
 	ReadShare   float64 `json:"read_bandwidth_share"`
 	CopyShare   float64 `json:"copy_bandwidth_share"`
@@ -129,7 +129,7 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 // prepare creates the rows and their engines.
 func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe, error) {
 	n := b.corpus.Documents.Rows()
-	// The memory bandwidth is measured on the matrix if it is large enough.
+	// The memory bandwidth is measured in the memory of the matrix if the matrix is large enough.
 	what, floats := "measuring memory bandwidth", instrument.MemoryFloats()
 	if slices.ContainsFunc(b.specs, func(s spec) bool { return s.pass == nil }) {
 		what, floats = "a Gram matrix of "+report.Documents(n), max(n*n, floats)
@@ -233,7 +233,7 @@ func (row *pairsRow) summarise() {
 	if row.table == nil {
 		return
 	}
-	// Use the maximum over the rounds, because other load can only lower a measured peak.
+	// Use the maximum over the rounds, because other programs can only lower a measured peak.
 	row.PeakPerS = most.PeakPerS
 	row.HeadShare = report.Ratio(row.HeadPerS, row.PeakPerS)
 	row.UsefulShare = row.HeadShare * report.Ratio(float64(row.HeadUseful), float64(row.HeadMadds))
