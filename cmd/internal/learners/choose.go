@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// maxChooseTime is the maximum of -choose-time, in training runs.
+// maxChooseTime is the maximum of -choose-time, in multiples of a training run's time.
 const maxChooseTime = 1000
 
 func (m *machine) declareChoice(work float64, usage string) {
@@ -36,7 +36,7 @@ func (m *machine) declareChoice(work float64, usage string) {
 }
 
 // keepTexts makes the reader keep rows for automatic selection. It also keeps texts, unless flags
-// set the terms.
+// determine the terms.
 func (m *machine) keepTexts() {
 	if !learn.Chooses(m.learner.Type) || m.chooseTime == 0 {
 		return
@@ -47,7 +47,7 @@ func (m *machine) keepTexts() {
 	}
 }
 
-// settingsOf returns the flags that set the chosen values. If ngrams is empty, -ngrams is omitted.
+// settingsOf returns the flags for the chosen settings. If ngrams is empty, -ngrams is omitted.
 func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 	s := &found.Chosen.Settings
 	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C)}
@@ -59,7 +59,7 @@ func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 	default:
 		words = append(words, "-scheme", s.Scheme.String())
 	}
-	if s.Tolerance != 1e-3 && !m.f.IsSet("tolerance", "e") { // the tolerance was chosen, too
+	if s.Tolerance != 1e-3 && !m.f.IsSet("tolerance", "e") { // the selection changed the tolerance
 		words = append(words, "-tolerance", fmt.Sprint(s.Tolerance))
 	}
 	if ngrams != "" {
@@ -147,11 +147,11 @@ type choiceReport struct {
 	Fits        int          `json:"fits"`
 	Seconds     float64      `json:"seconds"`
 	Hint        string       `json:"hint,omitempty"`
-	Linear      float64      `json:"linear,omitempty"` // score of a linear SVM, if as good as the kernel machine's
+	Linear      float64      `json:"linear,omitempty"` // score of a linear SVM, if it is as good as the kernel machine
 	Train       string       `json:"train,omitempty"`  // command that repeats the training with the chosen settings
 }
 
-// shownRows limits the points in the text report, and shownOfRound the points of a round.
+// shownRows limits the number of points in the text report, and shownOfRound the number per round.
 const shownRows, shownOfRound = 10, 5
 
 // Describe adds the best points of each round and the train command.

@@ -82,7 +82,7 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
-// foldsText describes the folds: their number, the grouping column if any, and the seed.
+// foldsText describes the number of folds, the grouping column if any, and the seed.
 func foldsText(folds int, groups string, seed uint64) string {
 	if groups != "" {
 		groups = " by " + groups

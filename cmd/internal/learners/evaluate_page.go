@@ -21,7 +21,7 @@ const (
 	maxText   = 4000 // bytes of a mistake's text
 	maxCopies = 200
 	maxNovel  = 50
-	maxCurves = 4 // classes with curves
+	maxCurves = 4 // number of classes with curves
 )
 
 // termsSection returns a table of the terms with the largest weights per class.

@@ -33,7 +33,7 @@ type machine struct {
 
 	learner learner // learner set by -type
 
-	chooseTime float64 // time budget for automatic selection, in training runs
+	chooseTime float64 // time budget for automatic selection, in multiples of a training run's time
 
 	scale   string         // value of -scale
 	vectors *learn.Vectors // defaults for vectors that aren't counts; nil for text and counts

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ready prepares a model for predictions. held is the memory in use without the engine, in bytes.
+// ready prepares a model for predictions. held is the memory in use in bytes, excluding the engine.
 func (r *predict) ready(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *readDocuments, held int64,
 ) (learn.Predictor, error) {

@@ -63,7 +63,7 @@ type several struct{ *parameter }
 func (several) Several() {}
 
 // parameterFlags lists the flags for SVM parameters. letter is the flag of svm-train, if any. of is
-// the learner that determines the default.
+// the learner that determines the default of the flag.
 var parameterFlags = []struct{ name, letter, of, value, usage string }{
 	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels (a classifier per label)"},
 	{"c", "", "c_svc", "C", "regularization; larger values fit the data more closely"},

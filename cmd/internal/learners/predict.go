@@ -77,8 +77,8 @@ type predict struct {
 	texts      bool
 }
 
-// declare declares the flags for documents and the model. group and use are texts for the help on
-// -model. others lists positional arguments after source and model.
+// declare declares the flags for documents and the model. group is the help group of -model. The
+// help text of -model begins with use. others lists positional arguments after source and model.
 func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.DeclareInput(r.f, "", &r.Limits)
 	r.f.Arguments(append([]cli.Argument{source.Argument, {Flag: "model", What: "model"}}, others...)...)

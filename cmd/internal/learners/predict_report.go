@@ -37,7 +37,7 @@ type predictReport struct {
 	Matrix     [][]int           `json:"confusion_matrix,omitempty"`  // counts [true class][predicted class]
 
 	Seconds        float64 `json:"seconds"`      // time from the start of reading to the end of writing
-	SecondsRead    float64 `json:"seconds_read"` // time for model and documents
+	SecondsRead    float64 `json:"seconds_read"` // time for reading model and documents
 	SecondsPredict float64 `json:"seconds_predict"`
 	SecondsWrite   float64 `json:"seconds_write"`
 

@@ -117,7 +117,7 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 	return nil
 }
 
-// handOver returns the corpus. For SVMs, j drops its reference, to free memory for the matrix.
+// handOver returns the corpus. For SVMs, j drops the corpus, to free memory for the matrix.
 func (j *job) handOver() *corpus.Corpus {
 	c := j.corpus
 	if j.m.learner.Type != "" {
@@ -195,7 +195,7 @@ func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
 	}
 }
 
-// unlabelled returns the number of unlabelled documents, and the index of the first.
+// unlabelled returns the number and the smallest index of unlabelled documents.
 func unlabelled(c *corpus.Corpus) (count, first int) {
 	for i := c.Documents.Rows() - 1; i >= 0; i-- {
 		if len(c.Labels.Of(i)) == 0 {

@@ -58,7 +58,7 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 type train struct {
 	machine
 	out, to string
-	folds   int // number of folds in -v
+	folds   int // value of -v
 }
 
 // modelFormats lists the values of -to.

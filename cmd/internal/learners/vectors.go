@@ -47,7 +47,7 @@ func (m *machine) specs() []string {
 
 // readVectors reads the documents. Numbers in a table become values if the kernel or the embedding
 // needs vectors. If may is set, the reader accepts negative values. Vectors that aren't counts then
-// get their own default options.
+// have separate default options.
 func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*corpus.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may
