@@ -216,7 +216,7 @@ type prediction struct {
 	Labels      []string `json:"labels"`
 	Probability *float64 `json:"probability,omitempty"` // probability of the first label
 	Value       *float64 `json:"value,omitempty"`       // estimate of a regression
-	Margin      *float64 `json:"margin,omitempty"`      // decision value of the first class minus the second's
+	Margin      *float64 `json:"margin,omitempty"`      // decision value of the first class minus the second class's
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`

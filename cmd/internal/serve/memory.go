@@ -32,7 +32,7 @@ func (h *share) free() {
 	h.n = 0
 }
 
-// An output's first part of freePart bytes is counted with its connection, so that errors and
+// The first freePart bytes of an output count as memory of the connection, so that errors and
 // /healthz can be answered when no memory is left. Further parts have up to maxPart bytes.
 const freePart, maxPart = 4 << 10, 64 << 10
 

@@ -30,7 +30,7 @@ var policy = func() string {
 		"frame-ancestors 'none'", base64.StdEncoding.EncodeToString(digest[:]))
 }()
 
-// shown holds the content of the page, which omits empty fields.
+// shown holds the content of the page. Empty fields are omitted from the page.
 type shown struct {
 	Model, Kind, Text, Error string
 	Fields                   []field // one form field per column, if the model predicts rows

@@ -218,7 +218,7 @@ func sameFile(a, b os.FileInfo) bool {
 
 // bound sets the memory limit for connections and requests. The limit is three quarters of the
 // memory that the model doesn't use. The other quarter is for garbage. bound fails if a request of
-// -max-body bytes may need more.
+// -max-body bytes may need more than the limit.
 func (r *run) bound(s *service) error {
 	budget := r.limits.Budget()
 	if budget == 0 {
