@@ -63,7 +63,7 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 	emb := c.Embedding()
 	v.p.Stage("workers, " + emb.String())
 	var room int64
-	if budget := v.Budget(); budget > 0 { // only half of it, because workers need scratch memory
+	if budget := v.Budget(); budget > 0 { // only half of the free memory, because workers need scratch memory
 		room = max((budget-backend.RuntimeBytes-v.corpus.Documents.Bytes())/2, 1)
 	}
 	corpus := v.corpus

@@ -251,7 +251,7 @@ func (s *sample) pairs() int64 {
 	return n
 }
 
-// bytes returns the memory of the comparison in bytes, without documents and engines. It is the
+// bytes returns the memory of the comparison in bytes, excluding documents and engines. It is the
 // memory of the reference's c, plus the larger of two sizes: the reference's scratch memory, and
 // the memory for expected values, computed values and the symmetry check.
 func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
