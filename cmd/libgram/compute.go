@@ -123,7 +123,7 @@ func makeCorpus(c *call, a *arguments, o *corpusOptions) (object, error) {
 	return &dataset{in}, err
 }
 
-// copied returns a copy of m that doesn't share memory with it.
+// copied returns a copy of m that shares no memory with m.
 func copied(m *sparse.CSR) *sparse.CSR {
 	return &sparse.CSR{Cols: m.Cols, Offsets: slices.Clone(m.Offsets), Terms: slices.Clone(m.Terms),
 		Values: slices.Clone(m.Values)}

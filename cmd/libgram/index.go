@@ -112,7 +112,7 @@ func indexRefit(c *call, a *arguments, _ *gram.Options) (object, error) {
 	return nil, x.Refit(c.ctx)
 }
 
-// indexes is the prefix of index files.
+// indexes is the magic number of index files.
 const indexes = "gram index "
 
 func load(c *call, a *arguments, _ *gram.Options) (object, error) {

@@ -1,6 +1,6 @@
 //go:build cgo
 
-// Libgram is package gram as a C library. The header gram.h documents it.
+// Libgram is package gram as a C library. The header gram.h documents the library.
 //
 //	go build -buildmode=c-shared -o libgram.so ./cmd/libgram
 //

@@ -244,8 +244,8 @@ func (c *call) untokenised(x *documents) (*corpus.Corpus, error) {
 		Documents: &sparse.CSR{Offsets: make([]int64, raw.Len()+1)}}, err
 }
 
-// answerOf converts predictions to a result object. Its classes are the model's classes, followed
-// by other predicted labels, such as "?" or "-1".
+// answerOf converts predictions to a result object. The classes of the object are the model's
+// classes, followed by other predicted labels, such as "?" or "-1".
 func answerOf(of []string, p *gram.Predictions) *answer {
 	classes, place := slices.Clone(of), map[string]int32{}
 	for i, name := range classes {

@@ -228,7 +228,7 @@ type span[T any] struct {
 // maxBytes is the maximum size of an array in bytes. No process has this much memory (128 TiB).
 const maxBytes = 1 << 47
 
-// slice returns the elements without copying the caller's memory. what names them in errors.
+// slice returns the elements without copying the caller's memory. what names the span in errors.
 func (s span[T]) slice(what string) ([]T, error) {
 	size := unsafe.Sizeof(*new(T))
 	switch {
