@@ -1,5 +1,5 @@
-// Package commands lists the commands of gram, for its main program and for gramlab, which adds
-// learners.
+// Package commands lists the commands of gram, for the main program of gram and for gramlab, which
+// adds learners.
 package commands
 
 import (

@@ -29,7 +29,7 @@ and its limit, and the GPU with its driver, or the reason why no GPU is used.`,
 	},
 }
 
-// wantedFeatures lists the CPU features that present or future kernels may use.
+// wantedFeatures lists the CPU features that current and future kernels may use.
 var wantedFeatures = []cpuid.FeatureID{
 	cpuid.SSE2, cpuid.AVX, cpuid.F16C, cpuid.FMA3, cpuid.AVX2, cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ,
 	cpuid.AVX512VL,

@@ -112,7 +112,7 @@ func testBytes(docs, others *sparse.CSR) int64 {
 }
 
 // crossBytes returns an upper bound of the memory in bytes for a part of the matrix: its embedded
-// test documents, their copy in the engine, and two parts of the matrix.
+// test documents, the engine's copy of these documents, and two parts of the matrix.
 func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	most := int64(0)
 	for first := 0; first < docs.Rows(); first += rows {

@@ -85,7 +85,7 @@ func (s *work) run(ctx context.Context, e *cli.Env) error {
 	progress.Clear()
 	found := &soakReport{r, r.Found == 0 && r.Idle() == nil}
 	if err := errors.Join(s.f.WritePage(found), report.Write(e.Stdout, found, s.f.JSON)); err != nil {
-		return err // the page is written first, because standard output may fail
+		return err // the page is written first, because writing to standard output may fail
 	}
 	switch {
 	case r.Found == 0 && r.Interrupted:

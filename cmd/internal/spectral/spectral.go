@@ -170,7 +170,7 @@ func (c *call) options() spectrum.Options {
 	return spectrum.Options{K: c.k, Smallest: true, Vectors: c.steps, Seed: 1}
 }
 
-// bytes returns the minimum memory in bytes, without the documents and the engine.
+// bytes returns the minimum memory for the eigenvalues in bytes, excluding documents and engine.
 func (c *call) bytes(n int) int64 {
 	if c.all {
 		return 4*int64(n)*int64(n) + spectrum.AllBytes(n)
@@ -178,7 +178,7 @@ func (c *call) bytes(n int) int64 {
 	return spectrum.LanczosBytes(n, c.options()) + int64(c.NumWorkers()+1)*(8*int64(n)+1<<20)
 }
 
-// measure computes the eigenvalues of a matrix. held is the memory in use without the engine, in
+// measure computes the eigenvalues of a matrix. held is the memory in use, excluding the engine, in
 // bytes.
 func (c *call) measure(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
