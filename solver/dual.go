@@ -37,9 +37,9 @@ type done struct {
 }
 
 // at adds more steps and returns the completed fraction, which is below 1 until the run ends. The
-// first quarter is proportional to steps, up to one step per four documents, because the violation
-// hardly changes at first. The rest is linear in the logarithm of the violation, because the
-// violation decreases approximately as a power of time.
+// first quarter is proportional to the steps, and complete at one step per four documents, because
+// the violation hardly changes at first. The rest is linear in the logarithm of the violation,
+// because the violation decreases approximately as a power of time.
 func (p *done) at(gap, tolerance float64, more int) float64 {
 	const begin = 0.25
 	p.steps += more

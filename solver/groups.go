@@ -20,7 +20,7 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	}
 	var groups [][]int
 	for i, machine := range p.Functions {
-		if machine != nil { // constant
+		if machine != nil { // constant decision function
 			groups = append(groups, []int{i})
 		}
 	}

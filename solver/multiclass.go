@@ -370,7 +370,7 @@ func onePairs(members [][]int) []*problem {
 			continue
 		}
 		p := &problem{classes: pair, weighs: pair[1]}
-		for len(i)+len(j) > 0 { // in matrix order
+		for len(i)+len(j) > 0 { // in the order of the rows
 			first := len(j) == 0 || len(i) > 0 && i[0] < j[0]
 			p.positive = append(p.positive, first)
 			if first {

@@ -87,8 +87,8 @@ func (s *search) prepare(d *dual, bytes int64) {
 	d.refreshMask()
 }
 
-// solve finds the optimum of a problem. It is warm-started from a start (see begin), or from
-// d.alpha if there is no start. bytes bounds the memory for cached rows.
+// solve finds the optimum of a problem. The solver run is warm-started from the parameter from (see
+// begin), or from d.alpha if from is nil. bytes bounds the memory for cached rows.
 func (s *search) solve(ctx context.Context, d *dual, from start, keep bool, bytes int64) (outcome, error) {
 	started := d.begin(from, keep)
 	copy(d.score, d.offset)
@@ -315,8 +315,8 @@ func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int
 	return steps, s.apply(ctx, d, s.moved, s.by)
 }
 
-// An inner problem is solved until its violation is at most innerShare of the outer violation, or
-// until it has taken innerSteps steps per variable.
+// An inner problem is solved until its violation is at most innerShare times the violation of the
+// whole problem, or until it has taken innerSteps steps per variable.
 const (
 	innerShare = 0.5
 	innerSteps = 16

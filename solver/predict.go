@@ -12,7 +12,7 @@ import (
 )
 
 // Support returns the rows of the matrix that are support vectors of any decision function, in
-// increasing order. To predict an object, only its kernel values with these rows are needed.
+// increasing order. A prediction needs only the object's kernel values with these rows.
 func (c *Classifier) Support() []int {
 	var all []int
 	for _, m := range c.Functions {
@@ -31,7 +31,7 @@ type Predictor struct {
 	k       *asm.Kernels
 	columns int
 	at      [][]int32 // columns of each decision function's support vectors, increasing
-	starts  []float64 // -Rho of each decision function; 0 if it is nil
+	starts  []float64 // -Rho of each decision function; 0 if the function is nil
 	entries int       // total number of coefficients
 
 	once     sync.Once
@@ -232,8 +232,8 @@ func (s *Sums) addOne(first int, values []float32) {
 	}
 }
 
-// turnColumns is the number of columns that AddRows transposes at a time, so that they fit the L1
-// cache.
+// turnColumns is the number of columns that AddRows transposes at a time, so that the transposed
+// values fit in the L1 cache.
 const turnColumns = 64
 
 // AddRows adds all columns of the first objects. values[r*columns+c] is K(x_r, column c), where

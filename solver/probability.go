@@ -174,8 +174,8 @@ func (p *problem) heldOut(
 	return decisions, nil
 }
 
-// minProbability keeps pairwise probabilities away from 0 and 1, where their ratios are undefined.
-// LIBSVM uses the same value.
+// minProbability keeps pairwise probabilities away from 0 and 1, where ratios of probabilities are
+// undefined. LIBSVM uses the same value.
 const minProbability = 1e-7
 
 // Probabilities sets dst[c] to the probability of class c, given the decision values of an object.
@@ -272,9 +272,9 @@ func (c *Classifier) couple(dst, decisions []float64) {
 
 // couple computes the class probabilities p for n >= 2 classes. r[a*n+b] = P(a | a or b) must not
 // be 0 for a ≠ b. The optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and
-// Q[a][b] = -r[a][b]·r[b][a]. Each step solves the condition of a class for its probability. The
-// iteration converges. It ends when no probability changes by more than 1e-9 in a round, which
-// gives six correct digits.
+// Q[a][b] = -r[a][b]·r[b][a]. Each step solves the condition of a class for the probability of this
+// class. The iteration converges. It ends when no probability changes by more than 1e-9 in a round,
+// which gives six correct digits.
 func couple(r []float64, n int) []float64 {
 	q, p, qp := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	for a := range n {

@@ -37,8 +37,8 @@ type rowStore struct {
 	runs    []piece  // pieces of a read row with the problem's documents; nil = the whole row
 	span    int      // number of columns read
 
-	// The memory has total values, in chunks of length values with per slots each. A chunk is
-	// allocated when it is first needed. A store and its restriction share the chunks.
+	// Each chunk has length values and per slots; total is the number of values in all chunks. A
+	// chunk is allocated when it is first needed. A store and its restriction share the chunks.
 	chunks             [][]float32
 	length, total, per int
 
@@ -108,7 +108,7 @@ func (s *rowStore) empty() {
 }
 
 // rangesOf returns the column ranges that are read for docs, and their total length. Ranges
-// separated by less than mergeGap are merged.
+// separated by fewer than mergeGap columns are merged.
 func rangesOf(docs []int) (columns [][2]int, span int) {
 	for _, d := range docs {
 		if last := len(columns) - 1; last >= 0 && d-columns[last][1] < mergeGap {

@@ -37,7 +37,7 @@ func (s *search) worthKeeping(d *dual) []int32 {
 // shrinking.
 func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *outcome) error {
 	choose, store, before := s.choose, s.store, slices.Clone(whole.alpha)
-	in := make([]int32, len(whole.docs)) // for each document of d, its index in whole
+	in := make([]int32, len(whole.docs)) // index in whole of each document of d
 	for t := range in {
 		in[t] = int32(t)
 	}

@@ -11,8 +11,8 @@ import (
 //	P(c) = exp(z[c]/T) / Σ_k exp(z[k]/T),
 //
 // where z[c] is the logarithm of the probability of class c before scaling. With Odds, z[c] is the
-// log odds -A·f - B of class c in one-vs-rest, or the sum of its log odds against all other classes
-// in one-vs-one. Source: Guo and others, ICML 2017, section 4.2.
+// log odds -A·f - B of class c in one-vs-rest, or the sum of the log odds of class c against all
+// other classes in one-vs-one. Source: Guo and others, ICML 2017, section 4.2.
 type Temperature struct {
 	T    float64 `json:"t"`
 	Odds bool    `json:"odds,omitempty"`

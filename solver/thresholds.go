@@ -24,8 +24,8 @@ type Thresholds struct {
 }
 
 // TuneThresholds finds the thresholds that maximise micro F1 on held-out decision values.
-// decisions[i][l] is the value of label l for document i; nil excludes the document. sets[i] lists
-// the labels of document i, and parts[i] is the fold, from 0.
+// decisions[i][l] is the decision value of label l for document i; nil excludes the document.
+// sets[i] lists the labels of document i, and parts[i] is the fold, from 0.
 //
 // It compares three rules: thresholds of 0, a common threshold for all labels, and a threshold per
 // label. Each rule is tried with and without AtLeastOne. For each fold, thresholds are tuned on the
@@ -36,9 +36,9 @@ type Thresholds struct {
 // same documents.
 //
 // Let r, g and t be the numbers of correct, predicted and true labels. Thresholds that maximise Σ
-// (2r - F·g) can be chosen separately for each label. F is the maximum micro F1 if this maximum is
-// F·Σ t (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). The time is O(d log d) per fold
-// for d decision values above -1.
+// (2r - F·g) can be chosen separately for each label. F is the maximum micro F1 if the maximum of
+// this sum is F·Σ t (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). The time is O(d log
+// d) per fold for d decision values above -1.
 //
 // It fails if there are no documents, or if a decision value is NaN.
 func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresholds, labels [][]int, err error) {

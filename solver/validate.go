@@ -14,9 +14,9 @@ import (
 )
 
 // Folds divides documents into k stratified folds of nearly equal size. The documents of each class
-// are shuffled and dealt out in turn. It returns the fold of each document, 0 … k-1, or -1 for
-// documents with a negative class. If there are fewer documents than folds, the last folds are
-// empty. The result is the same on all platforms. Folds panics if k is below 1.
+// are shuffled and assigned to the folds in turn. It returns the fold of each document, 0 … k-1, or
+// -1 for documents with a negative class. If there are fewer documents than folds, the last folds
+// are empty. The result is the same on all platforms. Folds panics if k is below 1.
 func Folds(labels []int, k int, seed uint64) []int {
 	if k < 1 {
 		panic(fmt.Sprintf("solver: Folds: k must be positive, got %d", k))
@@ -338,8 +338,8 @@ func (t *Trial) parts(n int) (count int, only []int, err error) {
 type validating struct {
 	m     *source
 	pars  []Parameters
-	order []int          // order in which parameters are trained
-	busy  []atomic.Int64 // nanoseconds per element of pars
+	order []int          // order in which the elements of pars are used for training
+	busy  []atomic.Int64 // solver time in nanoseconds per element of pars
 }
 
 // sweep trains the binary classifiers of a problem for all sets of parameters, and passes each
