@@ -15,13 +15,12 @@
 // (kernels/words.h), so sums of products don't depend on the order of addition. Threads may add in
 // any order, and (i, j) and (j, i) always have the same bits. The kernels of a tile are
 //
-//   - tailAdd, which finds common rare terms (the tail) by posting lists, and adds
-//     the products of their values in shared memory. Long lists store the index of the first posting
-//     of each block of 4,096 columns;
+//   - tailAdd, which finds common rare terms (the tail) by posting lists, and adds the products of
+//     their values in shared memory. Long lists store the index of the first posting of each block
+//     of 4,096 columns;
 //   - panelTensor, if [Options] allows tensor cores and they save time. Values of the most frequent
-//     terms are stored as a dense matrix, 4 bytes each, as four 8-bit digits. Tensor cores add the
-//     products of digits exactly. kernels/tensor.h has the error bound, internal/timemodel the
-//     costs;
+//     terms are stored as a dense matrix of four 8-bit digits each. Tensor cores add the products of
+//     digits exactly. kernels/tensor.h has the error bound, internal/timemodel the costs;
 //   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, one
 //     chunk of terms at a time, and streams rows past it: a warp per row, four columns per lane.
 //     The 64-bit sums are exact. At the end, it converts them to c, and to kernel values if the

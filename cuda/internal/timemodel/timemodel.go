@@ -49,7 +49,7 @@ type Work struct {
 
 // Of counts the operations if the head has the given number of terms, in chunks of up to perChunk
 // terms. Terms are in descending order of document frequency. first[t] is the number of values of
-// the terms before t; the last element is the total.
+// the terms before t; the last element is the total number of values.
 func Of(first []int64, documents, head, perChunk int) Work {
 	w := Work{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
 	w.HeadValues = float64(first[head]-first[0]) + (AtOnce-1)/2.*w.Chunks*w.Documents
