@@ -70,7 +70,7 @@ type call struct {
 	again *time.Timer // timer that reports last again
 }
 
-// function implements a C function. It returns the new object, or nil if it creates none.
+// function implements a C function. It returns the new object, or nil if no object is created.
 type function func(c *call, a *arguments) (object, error)
 
 // with returns a function that decodes the options and then calls f.

@@ -181,7 +181,7 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	return b.Report(e, b.f, r)
 }
 
-// spec is a kernel to measure, either by computing the whole matrix or in a pass.
+// spec is a kernel to measure. The measurement computes the whole matrix or runs a pass.
 type spec struct {
 	name   string
 	pass   pass

@@ -264,7 +264,7 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 		title, columns[1], columns[3] = "Largest errors, and the terms with the largest effect", "value", ">error"
 	}
 	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
-	if several { // then confidence and terms refer to the wrong label
+	if several { // confidence and terms refer to the label in this column
 		columns = slices.Insert(columns, 3, "wrong")
 	}
 	t = report.NewTable(columns...)

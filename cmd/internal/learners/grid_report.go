@@ -36,7 +36,7 @@ type gridReport struct {
 	Seconds      float64 `json:"seconds"` // time since the start of reading
 	SecondsRead  float64 `json:"seconds_read"`
 	SecondsSolve float64 `json:"seconds_solve"`           // time for training and prediction
-	SecondsTrain float64 `json:"seconds_train,omitempty"` // time for training the best point on all documents
+	SecondsTrain float64 `json:"seconds_train,omitempty"` // time for training with the best settings on all documents
 	File         string  `json:"file,omitempty"`          // path of the model file
 	FileBytes    int64   `json:"file_bytes,omitempty"`
 	PeakBytes    int64   `json:"peak_bytes"`
@@ -56,7 +56,7 @@ type searchedLine struct {
 	Tolerance   float64 `json:"tolerance"`
 	Fits        int     `json:"fits"` // number of training runs: one per point and fold
 	DotProducts int64   `json:"dot_products"`
-	// number of dot products that training runs share instead of computing them again
+	// number of dot products saved because training runs share kernel values
 	Saved       int64   `json:"dot_products_saved"`
 	SecondsGram float64 `json:"seconds_gram"`
 }

@@ -129,7 +129,7 @@ type readDocuments struct {
 }
 
 // device copies the support vectors to the GPU. device returns nil if kernel values are computed on
-// the CPU. If the back end depends on the number of documents, it waits for this number.
+// the CPU. If the back end depends on the number of documents, device waits for this number.
 func (r *predict) device(
 	ctx context.Context, support *sparse.Embedded, documents *readDocuments,
 ) (engine.Device, error) {

@@ -298,7 +298,7 @@ func (n *neighbours) embed(
 	return source.EmbedTogether(ctx, columns, rows, n.kernel.Embedding(), !kernel.UsesNorms(n.kernel), n.Workers)
 }
 
-// find returns the nearest neighbours in x of each document of test, or of x if test is nil.
+// find returns the nearest neighbours in x of each document of test (of x if test is nil).
 func (n *neighbours) find(
 	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, r *neighboursReport,
 ) (*engine.Neighbours, error) {

@@ -190,7 +190,7 @@ const lookEvery = 500 * time.Millisecond
 // watcher detects that a file was replaced.
 type watcher struct {
 	file       string
-	read, last os.FileInfo // state when read, and at the last check; nil if there is no file
+	read, last os.FileInfo // state of the file when it was read, and at the last check; nil if there is no file
 }
 
 // reading records the state of the file. Call it before reading the file.

@@ -49,7 +49,7 @@ func (r *componentsReport) draw(
 		name, of, shape := "other", chart.Gray, chart.Cross
 		if class < len(c.Classes) {
 			name, of = report.Shorten(c.Classes[class], 20), chart.Colors[class%len(chart.Colors)]
-			shape = chart.Shape(class / len(chart.Colors) % int(chart.Cross)) // shapes distinguish classes of the same colour
+			shape = chart.Shape(class / len(chart.Colors) % int(chart.Cross)) // distinguishes classes of equal colour
 		}
 		if len(c.Classes) > 20 || len(c.Classes) == 0 {
 			name = ""

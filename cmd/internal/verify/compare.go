@@ -22,7 +22,7 @@ import (
 // size, so that two or four workers end at the same time.
 const chunkRows = 256
 
-// orthogonal is the maximum |1-c| of documents without common terms in the reference. For such
+// orthogonal is the maximum |1-c| in the reference for documents without common terms. For such
 // pairs 1-c is only rounding error, so a relative error is meaningless.
 const orthogonal = 1e-14
 
