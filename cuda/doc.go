@@ -19,8 +19,8 @@
 //     their values in shared memory. Long lists store the index of the first posting of each block
 //     of 4,096 columns;
 //   - panelTensor, if [Options] allows tensor cores and they save time. Values of the most frequent
-//     terms are stored as a dense matrix of four 8-bit digits each. Tensor cores add the products of
-//     digits exactly. kernels/tensor.h has the error bound, internal/timemodel the costs;
+//     terms form a dense matrix of four 8-bit digits each. Tensor cores add the products of digits
+//     exactly. kernels/tensor.h has the error bound, internal/timemodel the costs;
 //   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, one
 //     chunk of terms at a time, and streams rows past it: a warp per row, four columns per lane.
 //     The 64-bit sums are exact. At the end, it converts them to c, and to kernel values if the
