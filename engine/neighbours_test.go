@@ -135,13 +135,15 @@ func TestNeighboursBounds(t *testing.T) {
 		g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 		all := slices.Clone(g.Data)
 		slices.Sort(all)
-		for _, share := range []float64{0, 0.5, 0.98, 0.99, 1} {
-			least := float64(all[int(share*float64(len(all)-1))])
+		for _, share := range []float64{-1, 0, 0.5, 0.98, 0.99, 1} {
+			least, opt := math.Inf(-1), NeighbourOptions{Count: e.Len(), Groups: groups}
+			if share >= 0 {
+				least, opt.Min = float64(all[int(share*float64(len(all)-1))]), &least
+			}
 			if share == 0.99 {
 				least += 1e-7 * least // the value may be slightly too small in float64
 			}
-			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: e.Len(), Min: &least, Groups: groups})
-			musttest.Do(t, err)
+			near := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
 			for i := range e.Len() {
 				var list []int
 				for j := range e.Len() {
