@@ -20,8 +20,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// These lists hold candidate values. The first value of a list is used while other parameters are
-// compared.
+// These lists hold candidate values of parameters. The first value of a list is used while other
+// parameters are compared.
 var (
 	chosenC           = []float64{10, 1, 100}
 	chosenRegressionC = []float64{1, 10, 100, 0.1} // C for regression, in units of the targets' spread
@@ -33,7 +33,7 @@ var (
 	chosenHistograms = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // embeddings for histogram kernels
 	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}        // embeddings for vector kernels
 
-	// These embeddings are for documents without a vocabulary, whose values need not be counts.
+	// These embeddings are for documents without a vocabulary: values may not be counts.
 	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
 	plainVectors    = []string{"tf-l2", "tfidf-l2"}
 )
@@ -51,8 +51,8 @@ type Constraints struct {
 
 	Kernel     string   // specification, or name of a kernel whose t or gamma is chosen; "" = any kernel
 	Embeddings []string // allowed embeddings; nil = all that suit the kernel
-	Scheme     bool     // keep the scheme of the settings
-	Work       float64  // time budget of the choice, in multiples of one training run
+	Scheme     bool     // the scheme is fixed
+	Work       float64  // time budget of the automatic choice, in multiples of one training run
 	Seed       uint64
 
 	Vectors bool // values aren't term counts, so the candidates are kernels for vectors
@@ -72,7 +72,7 @@ func (g *Constraints) Fixed() bool {
 	return noT != nil && noGamma != nil
 }
 
-// Candidates returns the settings from which [tune.Choose] selects. Fixed settings don't vary.
+// Candidates returns the settings from which [tune.Choose] selects. Fixed settings have one value.
 func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, error) {
 	out := tune.Candidates{Measure: s.Measure(), C: chosenC, Nu: s.Nu, Epsilon: []float64{s.Epsilon}, Unit: 1,
 		Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed, Folds: tune.DefaultFolds}
@@ -124,7 +124,7 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 		out.Kernels, err = suiting(g.Kernel, histograms, vectors)
 	}
 	// For independent labels, supervised embeddings aren't tried, because tuning thresholds on
-	// folds would need a matrix per fold.
+	// folds would need a kernel matrix per fold.
 	if err != nil || c.Vocabulary == nil || c.Tokenizer.Columns().HasNumbers() || s.Scheme == solver.Labels ||
 		len(g.Embeddings) > 0 || g.Fixed() || regression {
 		return out, err
@@ -137,8 +137,8 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 }
 
 // spread returns the unit of C, epsilon and tolerance in regression: half the distance between the
-// 16th and 84th percentiles of the targets, rounded to one digit. If it is 0, spread returns the
-// standard deviation, or 1 if all targets are equal.
+// 16th and 84th percentiles of the targets, rounded to one significant digit. If this distance is
+// 0, spread returns the standard deviation, or 1 if all targets are equal.
 func spread(c *corpus.Corpus) float64 {
 	var targets []float64
 	for i := range c.Documents.Rows() {
@@ -162,7 +162,6 @@ func spread(c *corpus.Corpus) float64 {
 	return v
 }
 
-// times multiplies numbers by a factor and rounds the products to 12 digits.
 func times(by float64, numbers []float64) (out []float64) {
 	for _, v := range numbers {
 		out = append(out, run.Round(by*v, 12))
@@ -170,9 +169,9 @@ func times(by float64, numbers []float64) (out []float64) {
 	return out
 }
 
-// vectorKernels returns the candidate kernels for vectors, on columns that are standardized or
-// embedded by g.Embeddings. Kernels on unscaled columns are added if no embedding is set and all
-// columns have similar scales.
+// vectorKernels returns the candidate kernels for vectors. Columns are standardized, or embedded by
+// g.Embeddings. Kernels on unscaled columns are added if no embedding is set and all columns have
+// similar scales.
 func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error) {
 	terms, _ := c.Documents.TermFrequencies()
 	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
@@ -198,31 +197,32 @@ func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err 
 	return out, nil
 }
 
-// Vectors holds the defaults for vectors that aren't counts.
+// Vectors holds default settings for vectors whose values aren't counts.
 type Vectors struct {
-	Kernel    string           // default for kernel machines
-	Embedding sparse.Embedding // default for linear models
-	Why       string           // why the vectors aren't counts, and their assumed meaning; "" if the user declared them
+	Kernel    string           // default kernel for SVMs and other kernel methods
+	Embedding sparse.Embedding // default embedding for linear models
+	Why       string           // why values aren't counts, and their meaning; "" for value columns
 
 	weights bool // values are term weights, not measurements
 }
 
-// WeightsKernel is the default kernel for term weights such as tf-idf. It has no width to choose.
+// WeightsKernel is the default kernel for term weights such as tf-idf. This kernel has no
+// parameters.
 const WeightsKernel = "bhattacharyya"
 
 // Vectors are treated as term weights, such as tf-idf, if values are nonnegative fractions, there
 // are at least wideColumns columns, and at most a fraction sparseShare of the entries is nonzero.
-// Less than half of the nonzero entries may be in columns that half of the rows use. Term weights
-// aren't standardized, because rare terms would dominate.
+// In addition, columns that are nonzero in half of the rows must hold less than half of the nonzero
+// entries. Term weights aren't standardized, because rare terms would dominate.
 const (
 	wideColumns = 100
 	sparseShare = 0.1
 )
 
 // VectorsOf returns the defaults for a corpus of vectors, or nil for text and counts. Vectors come
-// from a file of vectors or from columns of values. The default is a text kernel for term weights,
-// and a vector kernel for measurements. Linear models standardize measurements if their scales
-// differ much between columns.
+// from a file of vectors or from columns of values. The default kernel is a text kernel for term
+// weights, and a vector kernel for measurements. Linear models standardize measurements if the
+// scales of columns differ much.
 func VectorsOf(c *corpus.Corpus) *Vectors {
 	if c.Tokenizer.Measured() {
 		return &Vectors{Kernel: VectorKernel, Embedding: sparse.Embedding{Weighting: sparse.Standard}}
@@ -235,7 +235,7 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 		return nil
 	}
 	columns, rowsWith := c.Documents.TermFrequencies()
-	common := int64(0) // values in columns that at least half of the rows use
+	common := int64(0) // number of values in columns that are nonzero in at least half of the rows
 	for _, n := range rowsWith {
 		if 2*int(n) >= c.Documents.Rows() {
 			common += int64(n)
@@ -276,8 +276,8 @@ func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error)
 }
 
 // with returns all combinations of names, embeddings, and values of t or gamma (for kernels with
-// such a parameter). Kernels with the first value come first, so that a choice with a small time
-// budget still compares different kernels.
+// such a parameter). Kernels with the first value of t or gamma come first, so that a choice with a
+// small time budget still compares different kernels.
 func with(names, embeddings []string) ([]kernel.Kernel, error) {
 	var lists [][]kernel.Kernel
 	for _, name := range names {
@@ -304,8 +304,8 @@ func with(names, embeddings []string) ([]kernel.Kernel, error) {
 // so training doesn't warn that they may not be positive definite.
 func Proposes(k kernel.Kernel) bool { return kernel.Family(k) == "diffusion" }
 
-// Near returns k with half and with twice its t or gamma. New values must be in [1/64, 256], or in
-// [2⁻²⁰, 256] on scaled columns, because there may be many columns.
+// Near returns k with t or gamma halved and doubled, if the new value is in [1/64, 256]. On scaled
+// columns the minimum is 2⁻²⁰, because gamma is small if there are many columns.
 func Near(k kernel.Kernel) (out []kernel.Kernel) {
 	least, most := 1.0/64, 256.0
 	if k.Embedding().Scales() {

@@ -9,15 +9,15 @@ import (
 )
 
 // Curve describes how well a score separates the documents of a class from other documents at each
-// threshold. The score is the class's probability, or its decision value if there are no
-// probabilities. In one-vs-one, the decision value is the mean over pairs. With TP true and FP
-// false positives, P positives and N negatives,
+// threshold. The score is the probability of the class, or its decision value without
+// probabilities. In one-vs-one, the decision value of a class is the mean over its pairs. With TP
+// true and FP false positives, P positives and N negatives,
 //
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   precision and recall: (TP/P, TP/(TP+FP)),
 //	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over descending thresholds
 //
-// AUC uses the trapezoidal rule. It is the probability that a positive scores above a negative,
-// where ties count half. scikit-learn has the same definitions. Sources: Fawcett, Pattern
+// AUC uses the trapezoidal rule. AUC is the probability that a positive scores above a negative,
+// with ties counted half. scikit-learn has the same definitions. Sources: Fawcett, Pattern
 // Recognition Letters 27 (2006); Davis and Goadrich, ICML 2006.
 type Curve struct {
 	Class            string       `json:"class,omitempty"` // "" for the pooled decisions of all classes (micro average)
@@ -37,7 +37,8 @@ type decision struct {
 	positive bool
 }
 
-// curves sets v.Curves: the pooled curve, then a curve for each class with positives and negatives.
+// curves sets v.Curves: the pooled curve, then a curve for each class that has positives and
+// negatives.
 func (v *Evaluation) curves(a *About, p *model.Prediction) {
 	var pooled, own []decision
 	var classes []Curve
@@ -81,7 +82,7 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 		}
 		return out
 	}
-	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // d holds energies, and the smallest is predicted
+	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // energies: the class with the smallest is predicted
 		d = slices.Clone(d)
 		for k := range d {
 			d[k] = -d[k]
@@ -125,7 +126,7 @@ func curveOf(name string, own []decision) (c Curve, ok bool) {
 	return c, true
 }
 
-// apart appends p if it is far enough from the last point, or if last is true.
+// apart appends p if p is far enough from the last point, or if last is true.
 func apart(points [][2]float64, p [2]float64, last bool) [][2]float64 {
 	const near = 1.0 / 200
 	if n := len(points); n > 0 && !last && max(p[0]-points[n-1][0], p[1]-points[n-1][1], points[n-1][1]-p[1]) < near {

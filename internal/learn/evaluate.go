@@ -25,7 +25,7 @@ type EvaluateOptions struct {
 
 	Permutations int // number of permutations per column of a table, see [Importance]; 0 = 5, negative = none
 
-	Training *corpus.Corpus // training corpus with the same columns, to find near copies; nil = don't search
+	Training *corpus.Corpus // training corpus with the same columns, to find near-duplicates; nil = don't search
 }
 
 // Evaluation compares predictions of a model with the labels of documents.
@@ -34,9 +34,9 @@ type Evaluation struct {
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
 	// Coverage has an element for each distinct confidence, with the error rate of the documents
-	// that have at least this confidence. Of the elements with an error rate of at most 1%,
-	// Answered has the element with the most documents. It has such elements for 2, 5 and 10%, too.
-	// Coverage and Answered are nil for regression and independent labels.
+	// that have at least this confidence. Answered holds four elements of Coverage, with the
+	// maximum number of documents at error rates up to 1, 2, 5 and 10%. Coverage and Answered are
+	// nil for regression and independent labels.
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
@@ -69,7 +69,8 @@ type Outcome struct {
 	Confidence float64
 }
 
-// Coverage is the fraction of documents with at least a given confidence, and their error rate.
+// Coverage describes the documents with at least a given Confidence. Documents is their fraction of
+// all documents, and Error is their error rate.
 type Coverage struct {
 	Confidence float64 `json:"confidence"`
 	Documents  float64 `json:"documents"`
@@ -107,21 +108,22 @@ type Mistake struct {
 	Row
 	Wrong string               `json:"wrong,omitempty"` // most confidently wrong independent label: "x" or "not x"
 	Why   *DocumentExplanation `json:"why,omitempty"`   // explanation by words if the text was kept, else by terms
-	Marks []Mark               `json:"marks,omitempty"` // positions of these words in the text
+	Marks []Mark               `json:"marks,omitempty"` // positions of the explanation's words in the text
 
-	Columns []ColumnEffect `json:"columns,omitempty"` // effects of the columns of a table, if rows were kept
+	Columns []ColumnEffect `json:"columns,omitempty"` // effects of a table's columns, if rows were kept
 }
 
-// Copy is a document with a nearly identical training document. c is 1 minus the cosine of the
-// square roots of the documents' relative term frequencies. It is at most 0.02, so about two words
-// in a hundred differ. If texts were kept, c is computed from all words, else from the known terms.
+// Copy is a document with a nearly identical training document. Distance is 1 minus the cosine of
+// the square roots of the documents' relative term frequencies. Distance is at most 0.02, as if
+// about two words in a hundred differ. It is computed from all words if texts were kept, else from
+// the known terms.
 type Copy struct {
 	Document int     `json:"document"` // number of the document, from 1
 	Training int     `json:"training"` // number of the nearest training document, from 1
 	Distance float64 `json:"c"`
 }
 
-// NonDuplicates counts the documents without near copies, and the correct predictions among them.
+// NonDuplicates counts scored documents that have no Copy, and how many are predicted correctly.
 type NonDuplicates struct {
 	Documents int `json:"documents"`
 	Correct   int `json:"right"`
@@ -176,7 +178,7 @@ func Evaluate(
 		return nil, err
 	}
 	if terms, err := explainBy(ctx, m, o.Ready, e.Terms, ""); err == nil {
-		v.Terms = terms // other models have no weights
+		v.Terms = terms // explainBy fails if the model has no weights
 	}
 	if e.Training != nil {
 		if err := v.copies(ctx, c, e.Training, o); err != nil {
@@ -203,7 +205,7 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, sco
 			own = append(own, c.Classes[id])
 		}
 		given := a.Labels(p, i)
-		if p.Rejected != nil { // Coverage uses the confidence even if the answer was rejected
+		if p.Rejected != nil { // Coverage uses the confidence even if the prediction was rejected
 			given = []string{a.Classes[p.Class[i]]}
 		}
 		x.own = own
@@ -231,8 +233,8 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, sco
 	return out
 }
 
-// worst finds the most confidently wrong label of document i, and the model's confidence in it.
-// Labels unknown to the model are ignored. If no label is wrong, the confidence is 0.
+// worst finds the most confidently wrong label of document i, and the model's confidence in this
+// label. Labels unknown to the model are ignored. If no label is wrong, the confidence is 0.
 func (x *Outcome) worst(a *About, p *model.Prediction, i int) {
 	x.Confidence = 0
 	for k, name := range a.Classes {
@@ -279,7 +281,6 @@ func (v *Evaluation) cover() {
 	}
 }
 
-// explain lists and explains the worst mistakes.
 func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o Options, e EvaluateOptions) error {
 	var wrong []int
 	for i, x := range v.Outcomes {

@@ -41,7 +41,7 @@ type Explained struct {
 	Norm     float64      `json:"length"`            // √Σ weight²
 }
 
-// TermWeight is the weight of a term. Terms without text are named by their column.
+// TermWeight is the weight of a term. A term without text is named by its column number.
 type TermWeight struct {
 	Term   string  `json:"term"`
 	Weight float64 `json:"weight"`
@@ -50,13 +50,15 @@ type TermWeight struct {
 // explained is the advice in errors about models that can't be explained.
 const explained flagtext.Words = "use a model with weights, such as -type linear or an SVM with -kernel linear"
 
-// Explain returns the n most positive and the n most negative terms of each class. Ties are broken
-// by column. In one-vs-one, a class is explained by the mean of its binary classifiers' decision
-// functions. If class isn't "", each binary classifier of class has its own row. For SVMs with a
-// nonlinear kernel, weights are mean effects over the stored training documents. The documents are
-// sampled evenly if all documents would take more than about 4·10⁸ kernel values.
+// Explain returns the terms with the n most positive and the n most negative weights of each class.
+// Ties are broken by column. In one-vs-one, a class is explained by the mean of its binary
+// classifiers' decision functions. If class isn't "", each binary classifier of class has its own
+// row. For SVMs with a nonlinear kernel, weights are mean effects over the stored training
+// documents. If all documents would take more than about 4·10⁸ kernel values, evenly spaced
+// documents are sampled.
 //
-// It fails if n < 1 or class is unknown, if m has neither terms nor documents, or if Predict fails.
+// It fails if n < 1 or class is unknown, or if a prediction fails. It also fails if m has a
+// precomputed kernel, or is neither an SVM nor [Weighted].
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("learn: number of terms must be at least 1, got %d", n)
@@ -225,7 +227,7 @@ func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*
 // maxValues is the approximate maximum number of kernel values that an explanation computes.
 const maxValues = 4e8
 
-// explain implements [Explain] by mean effects.
+// explain implements [Explain] for nonlinear kernels, by mean effects.
 func (m KernelMachine) explain(ctx context.Context, n int, class string, o Options) (*Explanation, error) {
 	t := m.unweighted()
 	rows, err := functionsOf(t.machines, class)

@@ -79,7 +79,6 @@ type termColumns struct {
 	known      []int32        // column index of each term, plus 1; 0 = not yet computed
 }
 
-// newTermColumns returns the columns of a model's terms.
 func newTermColumns(a *About) (*termColumns, error) {
 	out := &termColumns{vocabulary: a.Vocabulary, place: map[string]int{},
 		known: make([]int32, len(a.Vocabulary))}
@@ -163,7 +162,7 @@ func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	return out, nil
 }
 
-// columnOf returns a ColumnEffect with the values in row i of the columns listed in names, but
+// columnOf returns a ColumnEffect with the values of row i in the columns listed in names, but
 // without an effect.
 func columnOf(name string, names []string, raw corpus.Raw, i int) ColumnEffect {
 	var values []string

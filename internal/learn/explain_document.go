@@ -35,14 +35,15 @@ type TermEffect struct {
 	Term   string  `json:"term"`
 	Count  float64 `json:"count"` // number of occurrences in the document
 	Effect float64 `json:"effect"`
-	For    string  `json:"-"` // label or direction that the effect favours, see [DocumentExplanation.side]
+	For    string  `json:"-"` // label or direction that the effect favours
 
-	// Slope is ∂f/∂count with an error of about 10⁻⁸ times the scale of f, see [kernel.Slopes]. It
-	// is nil for words, and for models other than support vector machines.
+	// Slope is ∂f/∂count with an error of about 10⁻⁸ times the scale of f, see [kernel.Slopes].
+	// Slope is nil for words, and for models other than support vector machines.
 	Slope *float64 `json:"slope,omitempty"`
 }
 
-// SupportEffect is a support vector s with its contribution α·k(s, x) to f.
+// SupportEffect describes a support vector s with coefficient α in f. Effect is its contribution
+// α·k(s, x) to f.
 type SupportEffect struct {
 	Document int64   `json:"document"` // number in the training corpus, from 1; 0 if unknown
 	Class    string  `json:"class,omitempty"`
@@ -53,8 +54,8 @@ type SupportEffect struct {
 
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
 // most, and by the n support vectors with the largest contributions to f. For any learner, each
-// effect takes one prediction without the term, and is as accurate as a prediction. Effects don't
-// add up to f.
+// effect takes one prediction without the term. Effects are as accurate as predictions. Effects
+// don't add up to f.
 //
 // It fails if n < 1, if document i doesn't exist, if the model has a precomputed kernel, or if a
 // prediction fails.
@@ -102,7 +103,6 @@ type termPart struct {
 	vector     string // column of the vector; "" for a term
 }
 
-// termParts returns the parts of a document with the given terms.
 func termParts(a About, terms []uint32) (parts []termPart) {
 	rows, remark := a.Tokenizer.HasColumns(), a.Tokenizer.Remarks()
 	for k, t := range terms {
@@ -128,13 +128,13 @@ type explaining struct {
 	o Options
 
 	whole   *sparse.CSR                               // the document
-	parts   int                                       // number of parts of the document (terms or words)
+	parts   int                                       // number of parts of the document (terms, words or columns)
 	terms   []termPart                                // nil if parts are words or columns
 	label   int                                       // independent label to explain; -1 = the label with the largest f
 	without func(first, end int) (*sparse.CSR, error) // returns copies of the document, each without one part
 }
 
-// explain explains the document. part returns the name of part j and its count in the document.
+// part returns the name of part j and its count in the document.
 func (x *explaining) explain(ctx context.Context, part func(j int) (string, float64)) (*DocumentExplanation, error) {
 	predicted, err := x.o.Ready.Predict(ctx, x.whole)
 	if err != nil {
@@ -198,11 +198,11 @@ type margin struct {
 	first, less int // indices of decision values: f = sign·(first - less); less is -1 for none
 	sign        float64
 	second      int    // index of the class in Against; -1 for none
-	value       bool   // f is the estimate, or the value of a one-class model
+	value       bool   // f is the predicted value of a regression or a one-class model
 	name        string // label of f, for independent labels
 }
 
-// of returns the decision value f that the margin defines, for document i.
+// of returns f for document i.
 func (f *margin) of(p *model.Prediction, i int) float64 {
 	if f.value {
 		return f.sign * p.Value[i]
@@ -268,7 +268,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		f.first = p.Class[i]
 		f.second = greatest(f.first)
 		f.less = f.second
-		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: the smallest wins
+		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: smallest wins
 			f.sign = -1
 		}
 	}
@@ -276,8 +276,8 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 }
 
 // Margin returns the decision value f of document i, as in [DocumentExplanation], and the second
-// class. second is "" if f depends on the label alone. It fails for classifiers with only one
-// class.
+// class, which is Against there. second is "" if f depends on the label alone. It fails for
+// classifiers with only one class.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
 	if a.OneClass || a.Numbers {
 		return p.Value[i], "", nil
@@ -294,7 +294,7 @@ func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second s
 
 // withoutEach returns f(x) - f(x without part j) for each part of the document.
 func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) ([]float64, error) {
-	const atOnce = 256 // documents per batch; all copies at once would take memory quadratic in the length
+	const atOnce = 256 // documents per batch; copies for all parts would take memory quadratic in the document's length
 	effects := make([]float64, 0, x.parts)
 	for first := 0; first < x.parts; first += atOnce {
 		without, err := x.without(first, min(first+atOnce, x.parts))

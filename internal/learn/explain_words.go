@@ -21,8 +21,8 @@ type Mark struct {
 	Effect float64 `json:"effect"`
 }
 
-// The effect of a word takes one prediction of the whole text. So these constants limit the number
-// of distinct words, and the size of a text in bytes.
+// Computing a word's effect takes a prediction of the whole text. So these constants limit the
+// number of distinct words, and the size of a text in bytes.
 const (
 	maxWords    = 400
 	longestText = 64 << 10
@@ -30,8 +30,8 @@ const (
 
 // ExplainText explains the prediction of a text by the n words whose removal changes f most, and
 // returns their occurrences in text order. The effect of a word is f(x) - f(text without the word),
-// for any tokenizer. ExplainText tries the first 400 distinct words, with one prediction each. The
-// result is nil for a text above 64 KiB. It fails if the model was trained on vectors or
+// for any tokenizer. Effects are computed for the first 400 distinct words, with one prediction
+// each. The result is nil for a text above 64 KiB. It fails if the model was trained on vectors or
 // precomputed kernel values, or if [ExplainDocument] fails.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
@@ -98,15 +98,17 @@ func explainWords(
 
 type place struct{ word, from, to int }
 
-// unspaced lists scripts that don't separate words by spaces. Each letter is treated as a word.
+// unspaced lists scripts that don't separate words by spaces. Each letter of these scripts is
+// treated as a word.
 const unspaced = `\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}`
 
-// anyWord matches an unspaced letter with its marks, or a run of other letters, marks and digits.
+// anyWord matches a letter of an unspaced script with its combining marks, or a run of other
+// letters, marks and digits.
 var anyWord = regexp.MustCompile(`[` + unspaced + `]\pM*|(?:[^\PL` + unspaced + `]|\pN)(?:[^\PL` + unspaced +
 	`]|[\pN\pM])*`)
 
-// wordsOf returns the first maxWords distinct words of a text in lower case, and all their
-// occurrences.
+// wordsOf returns the first maxWords distinct words of a text in lower case, and all occurrences of
+// these words.
 func wordsOf(text string) (words []string, places []place) {
 	number := map[string]int{}
 	for _, at := range anyWord.FindAllStringIndex(text, -1) {

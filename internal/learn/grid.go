@@ -19,13 +19,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// SearchWork is the default work of an SVM search, in multiples of one training run. Finalists is
-// the number of best candidates that the search compares on all documents.
+// SearchWork is the default time budget of an SVM search, in multiples of one training run.
+// Finalists is the number of best candidates that the search compares on all documents.
 const SearchWork, Finalists = 60.0, 3
 
-// defaultLists returns the default lists for a type. Unless a kernel is set, there is a list for t
-// of diffusion. For nu_svc there is a list for nu. For other types there is a list for C, unless C
-// is set.
+// defaultLists returns the default lists of parameter values for a type of SVM. Unless a kernel is
+// set, there is a list for t of diffusion. For nu_svc there is a list for nu. For other types there
+// is a list for C, unless C is set.
 func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
 	if !kernelGiven {
 		out = append(out, kernel.List{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
@@ -47,12 +47,12 @@ type Grid struct {
 	Folds   int           // number of folds, default 5
 	MinC    bool          // for SVMs: select the smallest C within one standard error of the best
 
-	// Corpus returns the documents tokenized by tokenizer cut < Terms. Tokenizer 0 is the tokenizer
-	// of the corpus.
+	// Terms is the number of tokenizers. Corpus returns the documents tokenized by tokenizer cut, 0
+	// <= cut < Terms. Tokenizer 0 is the tokenizer of the corpus.
 	Terms  int
 	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 
-	Each func(*Validation) // receives each completed point of support vector machines; may be nil
+	Each func(*Validation) // called for each completed point of an SVM grid; may be nil
 
 	machines    *machines // nil for other learners
 	all         []tune.Candidate
@@ -91,9 +91,9 @@ type Words struct {
 }
 
 // NewGrid makes a grid of all combinations of the values in lists. A list may be for any parameter
-// of the learner. For SVMs these are kernel, C, nu, epsilon, scheme, embed, ngrams and kernel
-// parameters. Without lists of numbers or kernels, NewGrid uses default lists, or sets Samples if
-// o.Work allows it.
+// of the learner. The parameters of SVMs are kernel, C, nu, epsilon, scheme, embed, ngrams and
+// kernel parameters. Without lists of numbers or kernels, NewGrid uses default lists, or sets
+// Samples if o.Work allows it.
 //
 // It fails for unknown parameters, and for invalid values and options.
 func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, error) {
@@ -163,7 +163,6 @@ func (w *Words) numbers() (values []float64, err error) {
 	return values, nil
 }
 
-// grid makes a grid for support vector machines.
 func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 	if t.Type == model.OneClass {
 		return nil, flagtext.Errorf("-type %s cannot be searched, because it has no labels to validate with", t.Type)
@@ -240,7 +239,7 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 	return g, err
 }
 
-// combine returns all combinations of the lists of g. Parameters without a list have their value in
+// combine returns all combinations of the lists of g. A parameter without a list has the value in
 // s.
 func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
 	used, schemes := s.Used(), g.schemes

@@ -28,8 +28,8 @@ type Importance struct {
 
 const (
 	permutedAtOnce = 4096    // number of rows per prediction
-	mostPermuted   = 200_000 // maximum number of predictions; above it, rows are sampled
-	leastPermuted  = 200     // minimum number of rows, even if this exceeds mostPermuted
+	mostPermuted   = 200_000 // maximum number of predictions; rows are sampled if there would be more
+	leastPermuted  = 200     // minimum number of sampled rows, even if predictions then exceed mostPermuted
 )
 
 // importance sets v.Importance. p holds the predictions for c.
@@ -89,7 +89,7 @@ func (v *Evaluation) importance(
 	return nil
 }
 
-// quality returns 1 if prediction i is right and 0 if it is wrong. For an estimate, it returns the
+// quality returns 1 if prediction i is right and 0 if it is wrong. For regression, it returns the
 // negative squared error. own holds the document's true classes, sorted.
 func quality(a *About, p *model.Prediction, i int, own []string) float64 {
 	if a.Numbers {
@@ -103,7 +103,7 @@ func quality(a *About, p *model.Prediction, i int, own []string) float64 {
 }
 
 // right reports whether predicted labels are correct. own holds the document's classes. For
-// independent labels they are sorted.
+// independent labels, own must be sorted.
 func right(a *About, given, own []string) bool {
 	if a.Scheme == solver.Labels {
 		slices.Sort(given)

@@ -64,8 +64,8 @@ func (t *landmarks) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mod
 	return landmarkModel{m}, err
 }
 
-// weighted returns c with document weights multiplied by class weights, because all binary
-// classifiers share the document weights.
+// weighted returns c with each document's weight multiplied by the weight of its class. All binary
+// classifiers use these document weights.
 func (t *landmarks) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 	if t.Weights == nil && !t.Balanced {
 		return c, nil

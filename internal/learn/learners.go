@@ -26,7 +26,7 @@ type Learner struct {
 	Summary string     // description in one line
 	Type    model.Type // type of support vector machine; "" for other learners
 	Weighs  bool       // supports document weights, see corpus.Corpus
-	Holds   bool       // models store the training documents, which must not change
+	Holds   bool       // models refer to the training documents, so the documents must not be changed
 	Form    string     // prefix of model files, without the version: "gram logistic "
 
 	// Read reads a model of size bytes (-1 if unknown) to the end of r. It calls early, if not nil,
@@ -40,7 +40,7 @@ type Learner struct {
 // Early receives the tokenizer and document form of a model whose file is still being read.
 type Early func(corpus.Tokenizer, corpus.Form)
 
-// Reads returns a [Learner.Read] for a file format.
+// Reads returns a [Learner.Read] function for a file format.
 func Reads[M any](
 	form *archive.Format[M], model func(*M) Model,
 ) func(context.Context, io.Reader, int64, Early) (Model, error) {
@@ -102,7 +102,7 @@ type Weighted interface {
 
 	// Weights returns the weights for each class. columns holds the term of each weight except the
 	// last. The last weight is for documents without terms. of describes the vectors that the
-	// weights multiply. It is "" for the embedded documents.
+	// weights multiply. of is "" if these are the embedded documents.
 	Weights() (weights [][]float64, columns []uint32, of string)
 }
 
@@ -120,7 +120,7 @@ type About struct {
 	Numbers           bool     // regression: predicts numbers
 	TargetMean        *float64 // mean of the training targets of a regression; nil if unknown
 	DecisionFunctions []string // names of the decision values
-	Votes             bool     // decision values are votes or energies, not values of trained binary classifiers
+	Votes             bool     // decision values are votes or energies, not values of decision functions
 	Probabilities     bool     // predictions have probabilities
 	MinProbability    float64  // documents with a smaller maximum probability get no class; 0 = no limit
 

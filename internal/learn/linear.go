@@ -54,7 +54,6 @@ func (l *lines) Check(o Options) error {
 	return l.settings(o).Validate()
 }
 
-// checkLine returns an error unless the embedding is for dot products.
 func checkLine(e Embedding) error {
 	if e.Embedding != nil && e.Pairing != sparse.Dot {
 		return flagtext.Errorf("-embed %s is not an embedding for dot products", e)

@@ -14,8 +14,8 @@ import (
 )
 
 // Lines writes predictions, one line per document. The line begins with labels joined by commas (-
-// if there are none), with a regression estimate, or with 1 or -1 for a one-class model. The
-// numbers that What selects follow.
+// if there are none), with a regression estimate, or with 1 or -1 for a one-class model. After the
+// labels come the numbers that What selects.
 type Lines struct {
 	What string // labels (default), probabilities or decisions
 	Of   About  // the model
@@ -82,7 +82,7 @@ func (l *Lines) separator() string {
 	return " "
 }
 
-// Header returns the header line with the column names, or "" for labels alone.
+// Header returns the header line with the column names, or "" if lines have only labels.
 func (l *Lines) Header() string {
 	var columns []string
 	switch l.What {

@@ -65,7 +65,7 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 	}
 	points := []Point{{Trainer: &rough, Spec: logisticLearner.Name}}
 	found, err := Search(ctx, c, &Grid{Points: points, C: triedC, Folds: triedOn}, o)
-	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // the need must suffice for the final training, too
+	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // at least the need of the final training
 		short.Need = max(short.Need, logistic.TrainBytes(c.Size(), 1, o.Workers))
 	}
 	if err != nil {

@@ -23,7 +23,7 @@ type Trained struct {
 	svm.Report
 	Settings svm.Settings
 
-	Tried  *Found      // choice of the settings; nil if they were set
+	Tried  *Found      // automatic choice of the settings; nil if the settings were set
 	Linear *Validation // cross-validated linear models, if as good as the SVM and far cheaper; else nil
 	Values int64       // number of nonzero values in the training documents
 }
@@ -109,7 +109,8 @@ func (m KernelMachine) bytes() int64 {
 // Write implements Model.
 func (m KernelMachine) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
-// Predict implements Model. A predictor from [Ready] keeps its engine between calls.
+// Predict implements Model. It creates an engine for each call, but a predictor from [Ready] reuses
+// its engine.
 func (m KernelMachine) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	p, err := m.ready(ctx, o)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 var vectorFamilies = []string{"rbf", "linear", "polynomial"}
 
 // NeedsVectors reports whether kernels and an embedding require a table's numbers as values instead
-// of terms. They do if the embedding scales columns, or if no embedding is set and all kernels are
-// rbf or polynomial.
+// of terms. This is the case if the embedding scales columns. If no embedding is set, each kernel
+// must scale columns, or be rbf or polynomial without an embedding.
 func NeedsVectors(specs []string, embedding string) bool {
 	if embedding != "" {
 		e, err := sparse.ParseEmbedding(embedding)
@@ -36,9 +36,9 @@ func NeedsVectors(specs []string, embedding string) bool {
 }
 
 // WithVectors returns the documents with their numbers as values if kernels or the embedding
-// require values and c is a table of numbers and categories. Otherwise it returns c. It fails if
-// the embedding scales columns and the table has columns of text or vectors, or only categories. It
-// also fails if the rows weren't kept.
+// require values, and if c is a table of numbers and categories. Otherwise it returns c. It fails
+// if the embedding scales columns and the table has text or vector columns, or only categories. It
+// also fails if the table's rows weren't kept.
 func WithVectors(
 	ctx context.Context, c *corpus.Corpus, specs []string, embedding string, opt corpus.Options,
 ) (*corpus.Corpus, error) {
@@ -76,8 +76,8 @@ func WithVectors(
 		others[0])
 }
 
-// valueTerms returns the terms with numbers as values, if c is a table of numbers and categories
-// and was read with default views.
+// valueTerms returns a tokenizer that uses numbers as values. It returns nil unless c is a table of
+// numbers and categories that was read with default views.
 func valueTerms(c *corpus.Corpus) []corpus.Terms {
 	t, ok := c.Tokenizer.WithValues()
 	if !ok || !c.Inferred || c.Tokenizer.Measured() {
@@ -86,7 +86,6 @@ func valueTerms(c *corpus.Corpus) []corpus.Terms {
 	return []corpus.Terms{{Tokenizer: t}}
 }
 
-// hasText reports whether a table has columns of text.
 func hasText(t corpus.Tokenizer) bool {
 	return slices.ContainsFunc(t.Columns(), func(of token.Column) bool { return of.Text })
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// MemoryEstimator is a Trainer that estimates the memory of its training.
+// MemoryEstimator is a Trainer that estimates the memory needed for training.
 type MemoryEstimator interface {
 	Trainer
 
@@ -14,8 +14,8 @@ type MemoryEstimator interface {
 }
 
 // Need estimates the memory of training in bytes, including documents, for count values of C at a
-// time. If folds isn't 0, it estimates the memory of cross-validation. It is used before documents
-// are read. Learners check their memory needs themselves.
+// time. If folds isn't 0, it estimates the memory of cross-validation. Need is called before
+// documents are read. During training, learners check the memory limit themselves.
 func (l *Learner) Need(t Trainer, s corpus.Size, count, folds, workers int) int64 {
 	documents := s.Bytes()
 	if folds > 0 && l.Type == "" {
@@ -24,5 +24,5 @@ func (l *Learner) Need(t Trainer, s corpus.Size, count, folds, workers int) int6
 	if own, ok := t.(MemoryEstimator); ok {
 		return own.Need(s, documents, max(count, 1), folds, workers)
 	}
-	return 2*documents + engine.NewBytes(s.Documents, s.Terms+1, s.Values) // an engine for nearest neighbours
+	return 2*documents + engine.NewBytes(s.Documents, s.Terms+1, s.Values) // as for nearest neighbours
 }

@@ -18,10 +18,10 @@ import (
 // A small rank means that x is new. Among documents like the training documents, at most a fraction
 // r is expected to have a rank of at most r. v(sᵢ) ignores the terms of sᵢ that would be unknown
 // without sᵢ, because unknown terms of new documents are ignored too. If a kernel grows with
-// document length, long documents have large kernel values with all documents. The training
-// documents are the model's support vectors or neighbours, or are passed to [NewNovelty]. v(sᵢ) is
-// computed for a sample of at most 2,000 documents. Sampling adds a standard error of at most 0.011
-// to a rank. A Novelty may be used concurrently.
+// document length, long documents have large kernel values with all documents, and thus large
+// ranks. The training documents are the model's support vectors or neighbours, or are passed to
+// [NewNovelty]. v(sᵢ) is computed for a sample of at most 2,000 documents. Sampling adds a standard
+// error of at most 0.011 to a rank. A Novelty may be used concurrently.
 //
 // Source: Laxhammar and Falkman, conformal anomaly detection, FUSION 2010.
 type Novelty struct {
@@ -40,9 +40,9 @@ const (
 
 // NewNovelty computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is the
 // prepared model. If training is nil, it uses the documents that the model stores. If the model
-// stores none, it returns nil. For models without a kernel, k is the inner product of the square
-// roots of relative term frequencies. It fails if ctx is done, or if it needs more than the memory
-// limit.
+// stores no documents, it returns nil. For models without a kernel, k is the inner product of the
+// square roots of relative term frequencies. It fails if ctx is done, or if it needs more than the
+// memory limit.
 func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR, o Options) (_ *Novelty, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	return n, err
 }
 
-// heldOut returns the documents with indices at. Each lacks the terms that would be unknown without
-// this document, because too few other documents have them.
+// heldOut returns the documents with indices at. Each document lacks the terms that too few other
+// documents have, because these terms would be unknown without this document.
 func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	least, df := int32(1), map[uint32]int32{}
 	for k, t := range n.f.Terms {

@@ -22,7 +22,7 @@ import (
 // Options are settings other than the parameters of a [Trainer]. The zero value works.
 type Options struct {
 	Seed    uint64   // seed of folds, samples and learners
-	Vectors *Vectors // defaults for vectors that aren't counts; nil for text and counts
+	Vectors *Vectors // defaults for vectors whose values aren't counts; nil for text and counts
 
 	// Work is the time budget for choosing unset parameters, in multiples of one training run. If
 	// Work is 0, nothing is chosen.
@@ -31,7 +31,7 @@ type Options struct {
 	ISA         string // instruction set; "" = best available
 	Workers     int    // number of goroutines; 0 = one per CPU
 	MemoryBytes int64  // memory limit in bytes; 0 = no limit
-	HeldBytes   int64  // memory in use by the rest of the process, for predictors and support vector machines
+	HeldBytes   int64  // memory in use by the rest of the process, subtracted from MemoryBytes by predictors and SVMs
 
 	// Device creates the device for predictions and support vector machines, see engine.Options;
 	// nil = no device.
@@ -51,12 +51,13 @@ type Options struct {
 	Say      func(format string, args ...any)                         // receives intermediate results; may be nil
 }
 
-// VectorKernel is the default kernel for vectors that aren't counts. Columns are scaled to variance
-// 1, and gamma is 1 divided by the number of columns, as with gamma='scale' in scikit-learn.
+// VectorKernel is the default kernel for vectors whose values aren't counts. Columns are scaled to
+// variance 1, and gamma is 1 divided by the number of columns, as with gamma='scale' in
+// scikit-learn.
 const VectorKernel = "rbf:embed=standard"
 
-// Embedding is the document embedding as a parameter. If it is nil, the embedding of the kernel is
-// used, or else the default.
+// Embedding is the document embedding as a parameter. If it is nil, the kernel's embedding is used,
+// or the default embedding of a learner without a kernel.
 type Embedding struct{ *sparse.Embedding }
 
 // UnmarshalText reads the embedding's specification.
@@ -74,9 +75,9 @@ func (e Embedding) String() string {
 	return e.Embedding.String()
 }
 
-// kernelIn returns the specification of the kernel given, with embedding e. If given is "", the
-// kernel is rbf if e scales columns. If e is nil and o.Vectors is set, it is the default kernel for
-// vectors. Otherwise it is counts.
+// kernelIn returns the specification of a kernel with embedding e. The kernel is given, unless
+// given is "". Then the kernel is rbf if e scales columns, or the default for vectors if e is nil
+// and o.Vectors is set, or else the kernel in counts.
 func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {
@@ -131,9 +132,9 @@ func SchemeOf(t Trainer) solver.Scheme {
 	return scheme
 }
 
-// Suit sets parameters that depend on the corpus. It sets the scheme labels if a document has
+// Suit sets parameters that depend on the corpus. It sets the scheme to labels if a document has
 // several labels and no scheme is set. In class weights, it replaces names such as "+1" by the
-// corpus's class name 1. It fails if a weight is for an unknown class, or if labels can't be
+// class name "1" of the corpus. It fails if a weight is for an unknown class, or if labels can't be
 // classes, see [corpus.Corpus.CheckClasses].
 func (l *Learner) Suit(t Trainer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {

@@ -64,8 +64,8 @@ func (p *direct) Holding(bytes int64) Predictor {
 
 func (p *direct) Close() error { return nil }
 
-// MemoryLeft returns bound - held, at least 1. A bound of 0 means no limit, and the result is then
-// 0.
+// MemoryLeft returns bound - held, but at least 1. A bound of 0 means no limit, and the result is
+// then 0.
 func MemoryLeft(bound, held int64) int64 {
 	if bound == 0 {
 		return 0
@@ -100,7 +100,7 @@ func Read(ctx context.Context, r io.Reader) (Model, error) {
 // longestForm is the number of bytes that are read to recognise the learner of a file.
 const longestForm = 64
 
-// read reads a model of a learner, or of LIBSVM. Errors begin with path, unless it is "".
+// read reads a model of any learner, or a LIBSVM model. Errors begin with path, unless it is "".
 func read(ctx context.Context, r io.Reader, size int64, path string, early Early) (_ Model, err error) {
 	defer func() {
 		if err != nil && path != "" && !errors.As(err, new(*model.SyntaxError)) {

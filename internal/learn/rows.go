@@ -11,7 +11,7 @@ import (
 
 // Row describes the prediction of a document.
 type Row struct {
-	Document    string   `json:"document"`       // name of its file, or its number from 1
+	Document    string   `json:"document"`       // file name, or number from 1
 	Text        string   `json:"text,omitempty"` // set if texts were kept
 	Truth       string   `json:"truth,omitempty"`
 	Prediction  string   `json:"prediction"`             // labels joined by commas

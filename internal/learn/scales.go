@@ -7,7 +7,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// unlikeScales is the minimum ratio of standard deviations at which columns have different scales.
+// unlikeScales is the minimum ratio of standard deviations at which columns count as differently
+// scaled.
 const unlikeScales = 30
 
 // These are results of [NoCounts].
@@ -18,8 +19,8 @@ const (
 
 // NoCounts returns the reason why values aren't term counts, or "" if they may be counts. Reasons
 // are [Negative], [Fractions], "columns with different scales" (standard deviations that differ by
-// a factor of more than 30), and "one column". Vectors with one column differ only in length. It
-// checks the same columns as [Unscaled].
+// a factor of more than 30), and "one column". Vectors with one column differ only in length.
+// Scales are compared for the same columns as in [Unscaled].
 func NoCounts(m *sparse.CSR) string {
 	fractions, several := false, false
 	for k, v := range m.Values {
@@ -44,8 +45,8 @@ func NoCounts(m *sparse.CSR) string {
 // Unscaled returns the reason for scaling columns before vectors are compared, or "". Reasons are
 // standard deviations that differ by a factor of more than 30 from each other or from 1, and a mean
 // of more than 30 standard deviations. Only columns with values in at least half of the rows are
-// checked, and only if they hold half of all values, because the columns of sparse terms always
-// differ.
+// checked, and only if these columns hold at least half of all values, because standard deviations
+// of sparse columns always differ.
 func Unscaled(m *sparse.CSR) string {
 	_, why := unscaled(m)
 	return why

@@ -110,7 +110,7 @@ func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
 	return own.settings(&o)
 }
 
-// checkReject returns an error if a class has the name of rejected documents.
+// checkReject returns an error if a class has the same name as the label of rejected documents.
 func (t *machines) checkReject(c *corpus.Corpus) error {
 	if t.Given("reject") && slices.Contains(c.Classes, NoAnswer) {
 		return flagtext.Errorf("-reject %s: rename the class %[3]s of %[2]s, because it denotes rejected "+
@@ -211,14 +211,14 @@ func (t *machines) candidates(
 	return from, s, err
 }
 
-// short reports whether memory was insufficient for reading documents.
+// short reports whether err is a memory error.
 func short(err error) bool {
 	memory := (*corpus.MemoryError)(nil)
 	return errors.As(err, &memory)
 }
 
 // choose selects unset parameters and, if texts were kept, the tokenizer. It returns the documents
-// from the selected tokenizer, or nil for c.
+// as tokenized by the selected tokenizer, or nil if c's tokenizer was selected.
 func (t *machines) choose(
 	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
 ) (cut *corpus.Corpus, err error) {
@@ -274,8 +274,8 @@ func (t *machines) choose(
 	return cut, nil
 }
 
-// longFrom is the number of documents from which the chosen settings are reported before training,
-// which may take long. A test lowers it.
+// longFrom is the minimum number of documents at which the chosen settings are reported before
+// training, because training may take long. A test lowers it.
 var longFrom = 20_000
 
 // chosenProblem selects unset parameters, and prepares the documents for training with them.
@@ -312,8 +312,8 @@ func (t *machines) mayFall(o *Options) bool {
 		!(t.Given("scheme") && t.Scheme == solver.OneVsOne)
 }
 
-// manyDocuments is the number of documents from which SVMs cost far more than linear models. The
-// matrix then takes 1.6 GB.
+// manyDocuments is the minimum number of documents at which an SVM takes far more time and memory
+// than linear models. The kernel matrix of so many documents takes 1.6 GB.
 var manyDocuments = 20000
 
 // lines returns a trainer of linear models with the parameters that it shares with t.
@@ -324,9 +324,9 @@ func (t *machines) lines() *lines {
 	return l
 }
 
-// lineAlternative cross-validates linear models on the last round's documents and folds, if SVMs
-// cost far more. It returns nil unless the linear models' mean score is within a standard error of
-// the best.
+// lineAlternative cross-validates linear models on the documents and folds of the choice's last
+// round, if there are at least manyDocuments documents. It returns nil unless the mean accuracy of
+// the linear models is at most one standard error below the best SVM's.
 func (t *machines) lineAlternative(
 	ctx context.Context, c *corpus.Corpus, chosen *Chosen, o Options,
 ) (*Validation, error) {
@@ -346,8 +346,8 @@ func (t *machines) lineAlternative(
 	return v, nil
 }
 
-// linesFor trains linear models after cause, a memory error of an SVM. If memory doesn't suffice
-// for linear models either, it returns the error with the smaller need.
+// linesFor trains linear models after an SVM failed with the memory error cause. If memory doesn't
+// suffice for linear models either, it returns the error with the smaller need.
 func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
 	held := o.HeldBytes + c.Documents.Bytes()
 	o.MemoryBytes = MemoryLeft(o.MemoryBytes, held)
@@ -365,9 +365,9 @@ func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, ca
 	return m, err
 }
 
-// Train implements Trainer. For text, and for vectors that aren't counts, it selects unset
+// Train implements Trainer. For text, and for vectors whose values aren't counts, it selects unset
 // parameters. If memory doesn't suffice for an SVM on text, and no parameter requires an SVM, it
-// trains linear models and warns. It releases the corpus before it computes the matrix.
+// trains linear models and warns. It releases the corpus before it computes the kernel matrix.
 func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(&o)
 	if err == nil {

@@ -41,7 +41,7 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 				return nil, err
 			}
 		}
-		last = nil // frees memory for the next matrix, and GPU memory for its documents
+		last = nil // frees memory for the next kernel matrix, and GPU memory for the next documents
 		if cut != at {
 			if c, err = g.Corpus(ctx, cut); err != nil {
 				return nil, err
@@ -56,7 +56,7 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 		}
 		last, err = o.problem(ctx, c, kernels, t.options(&o, tasks...))
 		if !several {
-			c = nil // frees memory for the matrix
+			c = nil // frees memory for the kernel matrix
 		}
 		return last, err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// TextsToKeep returns the maximum size in bytes of the texts to keep for choosing terms, under a
-// limit of memory bytes (0 = no limit).
+// TextsToKeep returns the maximum total size in bytes of texts that are kept to choose a tokenizer.
+// memory is the memory limit in bytes (0 = no limit).
 func TextsToKeep(memory int64) int64 {
 	const most, share = 256 << 20, 16
 	if memory == 0 {
@@ -24,10 +24,10 @@ func TextsToKeep(memory int64) int64 {
 	return min(most, memory/share)
 }
 
-// DefaultTerms returns the terms to choose from if the user set none: terms as read, words with
-// word pairs, characters within words, and both. If c is nil, terms were read by the default
-// tokenizer. For tables it returns terms as read, numbers with width 2 if no width is set, the
-// values of numbers if there is no text, and alternative terms for columns of text.
+// DefaultTerms returns the tokenizers to choose from if the user set none: the tokenizer of c,
+// words with word pairs, character n-grams within words, and both. If c is nil, the default
+// tokenizer takes the place of c's. For tables it returns the tokenizer of c, numbers with width 2
+// if no width is set, numbers as values if there is no text, and alternatives for text columns.
 func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 	var read corpus.Tokenizer
 	if c != nil {
@@ -44,7 +44,8 @@ func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 		{Tokenizer: both, MinDF: 2}}
 }
 
-// widths returns the terms as read and, if the width of numbers isn't set, with other widths.
+// widths returns the tokenizer read and, if the width of numbers isn't set, the same with other
+// widths.
 func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 	terms := []corpus.Terms{{Tokenizer: read}}
 	for _, width := range others {
@@ -58,9 +59,9 @@ func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 // vectorWeight is a factor for the weight of vectors. It is tried for tables with text and vectors.
 const vectorWeight = 4
 
-// textTerms returns alternative terms for columns of text: words with word pairs, with and without
-// characters within words. If there are vectors, it adds the terms of c with a larger weight of
-// vectors. It returns nil if no column has text, or if the user set views.
+// textTerms returns alternative tokenizers for text columns: words with word pairs, with and
+// without character n-grams within words. If there are vectors, it adds the tokenizer of c with a
+// larger weight of vectors. It returns nil if no column has text, or if the user set views.
 func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 	views, _ := c.Tokenizer.Split()
 	if !c.Inferred || !hasText(c.Tokenizer) {
@@ -94,8 +95,8 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 	return terms
 }
 
-// searchTerms returns the terms that a search compares. For tables, it adds widths of numbers to
-// [DefaultTerms]. For text, it adds variants with and without terms that occur in only one
+// searchTerms returns the tokenizers that a search compares. For tables, it adds a width of numbers
+// to [DefaultTerms]. For text, it adds variants with and without terms that occur in only one
 // document.
 func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	if c.Tokenizer.HasColumns() {
@@ -109,8 +110,8 @@ func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	return terms
 }
 
-// cutting prepares a choice to compare terms if the texts of c were kept. It returns the compared
-// terms and the options for tokenising, and adds the texts to o.HeldBytes.
+// cutting prepares a choice to compare tokenizers if the texts of c were kept. It returns the
+// compared tokenizers and the options for tokenising, and adds the texts to o.HeldBytes.
 func (o *Options) cutting(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates,
 ) ([]corpus.Terms, corpus.Options, error) {
@@ -124,19 +125,20 @@ func (o *Options) cutting(
 	return tried, reading, err
 }
 
-// sampledTexts is the number of texts from which the cost of other terms is estimated.
+// sampledTexts is the number of texts from which the cost of other tokenizers is estimated.
 const sampledTexts = 40
 
-// fewValues is the approximate number of values per document below which the cost of a dot product
-// stays constant.
+// fewValues is the approximate number of values per document below which the time of a dot product
+// is constant.
 const fewValues = 150
 
 // cutBytes is the memory per value of documents that are tokenised again and embedded.
 const cutBytes = 48
 
-// over prepares a choice to compare the terms that fit in a third of the memory limit, and returns
-// these terms, starting with the terms of c. Values of numbers are tried with kernels for vectors,
-// and only if g sets no kernel or embedding. opt sets Workers and MemoryBytes.
+// over prepares a choice to compare the tokenizers whose documents fit in a third of the memory
+// limit. It returns these tokenizers, starting with the tokenizer of c. Numbers as values are tried
+// only with kernels for vectors, and only if g sets neither kernel nor embedding. opt sets Workers
+// and MemoryBytes.
 func over(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates, opt corpus.Options,
 ) ([]corpus.Terms, error) {
@@ -204,7 +206,6 @@ func measured(
 	return t, kernels, err
 }
 
-// cutBy returns the options for tokenising into terms t.
 func cutBy(t corpus.Terms, opt corpus.Options) corpus.Options {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	return opt

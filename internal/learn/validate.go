@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Validation is a point of a grid with its result.
+// Validation is a point of a grid with its cross-validation result.
 type Validation struct {
 	Point
 	*tune.Result
@@ -45,7 +45,7 @@ type Found struct {
 	Chosen             *Chosen        // choice of a search on samples, else nil
 	Terms              []corpus.Terms // tokenizers of Chosen; nil if text wasn't tokenised again
 
-	Rounds []Round // rounds of a search on samples or of a choice; Points are from the last
+	Rounds []Round // rounds of a search on samples or of a choice; Points has the last round's points
 }
 
 // Round compares candidates on the same folds of the same documents.
@@ -56,12 +56,12 @@ type Round struct {
 	Best             int // index of the best point
 }
 
-// CrossValidate predicts each fold with a model trained on the other folds. Package tune makes the
-// folds from o.Seed. Terms and document frequencies (idf) are computed from all documents, so that
-// folds can share kernel values. Labels, column scales and term weights learnt from labels are from
-// the training folds only.
+// CrossValidate predicts each fold with a model trained on the other folds. Package tune draws the
+// folds with o.Seed. Terms and document frequencies (idf) are computed from all documents, so that
+// folds can share kernel values. Labels, column scales and supervised term weights are from the
+// training folds only.
 //
-// It fails if folds < 2, if folds exceeds the number of labelled documents, or if a training fails.
+// It fails if folds < 2, if folds exceeds the number of labelled documents, or if training fails.
 func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
 	g := &Grid{Points: []Point{{Trainer: t}}, Folds: folds}
 	if own, ok := t.(*machines); ok {
@@ -121,7 +121,7 @@ func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, 
 	return out, c.NameValue(err)
 }
 
-// MeasureOf returns the measure for classifiers of a scheme.
+// MeasureOf returns the quality measure of classifiers with a scheme.
 func MeasureOf(scheme solver.Scheme) tune.Measure {
 	if scheme == solver.Labels {
 		return tune.MicroF1
@@ -144,7 +144,7 @@ type folding struct {
 	rows    []*Validation // completed points
 }
 
-// Evaluate implements tune.Evaluator. Candidate i is trained by trainers[i].
+// Evaluate implements tune.Evaluator. trainers[i] trains the models of candidate i.
 func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(i int, p tune.Point)) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(
 	return nil
 }
 
-// validate cross-validates trainers that are trained together.
+// validate cross-validates trainers that train their models jointly.
 func (v *folding) validate(ctx context.Context, trainers []Point) ([]*Validation, error) {
 	n, separate := len(v.fold), v.measure == tune.MicroF1
 	rows, predicted := make([]*Validation, len(trainers)), make([]model.Prediction, len(trainers))
@@ -232,7 +232,7 @@ func (v *folding) validate(ctx context.Context, trainers []Point) ([]*Validation
 	return rows, nil
 }
 
-// train trains on a copy of the fold's documents.
+// train trains a model per trainer. c is a copy of the fold's training documents.
 func (v *folding) train(ctx context.Context, trainers []Point, c *corpus.Corpus) (models []Model, err error) {
 	o := v.o
 	o.MemoryBytes = MemoryLeft(o.MemoryBytes, c.Documents.Bytes())
@@ -259,9 +259,9 @@ type LearningPoint struct {
 
 // LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of each fold's
 // training documents, drawn by o.Seed. The subsets are nested and stratified by class. The last
-// point is taken from all, a cross-validation with the same options and folds. It takes at most the
-// time of a cross-validation without shared tiles. It fails for the same reasons as CrossValidate,
-// and for regression and one-class models.
+// point is taken from all, a cross-validation with the same options and folds. LearningCurve takes
+// at most the time of a cross-validation without shared tiles. It fails for the same reasons as
+// CrossValidate, and for regression and one-class models.
 func LearningCurve(
 	ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int, all *Validation,
 ) ([]LearningPoint, error) {
@@ -301,7 +301,7 @@ func (v *folding) taken(train []int) []int {
 	return out
 }
 
-// known replaces the model's class indices with the corpus's class indices.
+// known replaces the model's class indices in p with the corpus's class indices.
 func (v *folding) known(classes []string, p *model.Prediction) error {
 	if slices.Equal(classes, v.c.Classes) {
 		return nil

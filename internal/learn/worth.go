@@ -82,8 +82,9 @@ func (f *Found) point() (p Point, ok bool) {
 	return p, p.Trainer != nil
 }
 
-// Train trains the best point of a search on all documents of the searched corpus, or the first
-// point if nothing was compared (see Chosen.Why). o must be the options of the search.
+// Train trains a model on all documents of the searched corpus, with the settings of the best
+// point. If nothing was compared, it uses the first settings (see Chosen.Why). o must be the
+// options of the search.
 //
 // It fails if the search has no best point, or if training fails.
 func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (_ Model, err error) {
@@ -111,7 +112,7 @@ func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options)
 	return p.Trainer.Train(ctx, c, o)
 }
 
-// at returns a trainer with the parameters of a point and of the choice.
+// at returns a trainer with the parameters of p and, if not nil, of chosen.
 func (t *machines) at(p Point, chosen *Chosen) *machines {
 	own := *t
 	own.Kernel, own.Embedding, own.C, own.Nu, own.Epsilon = p.Kernel, Embedding{}, cmp.Or(p.C, t.C), p.Nu, p.Epsilon
