@@ -73,7 +73,8 @@ func (f *File) Optional(key string, value any) {
 	}
 }
 
-// Object describes a key whose value is a JSON object. describe describes the keys of this object.
+// Object describes a key whose value is a JSON object. describe calls methods of f for the keys of
+// this object.
 func (f *File) Object(key string, describe func()) {
 	written, keys := f.written, f.keys
 	f.written, f.keys = nil, nil

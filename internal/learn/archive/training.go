@@ -45,7 +45,7 @@ func (o *Origin) Validate(e *sparse.Embedder) error {
 }
 
 // ValidateWeights checks a linear model. It calls Validate, and checks that e is an embedding for
-// dot products, that there is a class, and that weights are finite.
+// dot products, that there is at least one class, and that weights are finite.
 func (o *Origin) ValidateWeights(e *sparse.Embedder, weights ...[]float64) error {
 	if err := o.Validate(e); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Package dense factorises symmetric float64 matrices in memory: Cholesky decomposition, the
 // product of a triangular factor with its transpose, and triangular systems. All algorithms are
-// blocked, use the products of package asm, and run on several workers. Results are bit-identical
-// for any number of workers.
+// blocked, use the matrix products of package asm, and run on several workers. Results are
+// bit-identical for any number of workers.
 //
 // Tests compare results with gonum's LAPACK, which takes about five times as long for 1,024 rows on
 // one core with AVX-512.
@@ -24,8 +24,8 @@ type Square struct {
 	data   []float64
 }
 
-// stride returns the distance between rows. If n is a power of 2, the stride isn't, so that the
-// elements of a column map to different cache sets.
+// stride returns the row stride of an n×n matrix. If n is a power of 2, the stride isn't, so that
+// the elements of a column map to different cache sets.
 func stride(n int) int { return (n+7)/8*8 + 8 }
 
 // Bytes returns the memory of an n×n matrix in bytes.
@@ -40,7 +40,8 @@ func (s *Square) Row(i int) []float64 { return s.data[i*s.stride:][:s.N:s.N] }
 // from returns the values from row i, column j on.
 func (s *Square) from(i, j int) []float64 { return s.data[i*s.stride+j:] }
 
-// Do holds the kernels and the number of workers of a computation. Results don't depend on Workers.
+// Do holds the assembly kernels and the number of workers for a computation. Results don't depend
+// on Workers.
 type Do struct {
 	Kernels *asm.Kernels
 	Workers int
@@ -54,8 +55,8 @@ const (
 
 // Cholesky replaces a symmetric matrix A by its upper triangular factor T, A = TᵀT, and returns the
 // indices of the rows that it keeps. It drops row and column i if eliminating the previous rows
-// reduces A[i][i] to at most the fraction least of its initial value. This happens for duplicates.
-// It reads only the upper triangle, and takes N³/6 multiply-adds.
+// reduces A[i][i] to at most least times its initial value. This happens for duplicates. It reads
+// only the upper triangle, and takes N³/6 multiply-adds.
 func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {
@@ -188,8 +189,8 @@ func (s *Square) Ridge(ctx context.Context, do Do, gamma float64) (*Square, erro
 	err := run.Tasks(ctx, do.Workers, len(pieces), func(_ context.Context, _, task int) error {
 		v0, i0 := pieces[task].v, pieces[task].i
 		v1, i1 := min(v0+bar, s.N), min(i0+block, s.N)
-		// in the first block the lower triangle ends at the diagonal, so corner holds its rows,
-		// padded with zeros
+		// in the first block, rows of the lower triangle end at the diagonal, so corner holds
+		// copies of them, padded with zeros
 		corner, by := make([]float64, block*block), make([]float64, block*bar)
 		for k0 := i0; k0 < s.N; k0 += block {
 			k1 := min(k0+block, s.N)

@@ -93,9 +93,9 @@ type Model struct {
 	Labels    sparse.Labels // classes of Documents
 }
 
-// Train makes a model from a corpus. The model shares the documents, which must not be changed.
-// Documents without a class are left out, unless labels are independent. Train fails if the
-// settings are invalid, if the embedding rejects a value, if there are no documents, or if a
+// Train makes a model from a corpus. The model shares the corpus's documents, so they must not be
+// changed. Documents without a class are left out, unless labels are independent. Train fails if
+// the settings are invalid, if the embedding rejects a value, if there are no documents, or if a
 // document has several classes but labels aren't independent.
 func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	s, k, err := s.resolve()

@@ -16,7 +16,7 @@ var keywords = []string{
 	"prob_density_marks", "nr_sv", "SV",
 }
 
-// IsLIBSVM reports whether a file with this start is in LIBSVM's format.
+// IsLIBSVM reports whether a file that starts with begin is in LIBSVM's format.
 func IsLIBSVM(begin []byte) bool {
 	words := bytes.Fields(begin)
 	return len(words) > 0 && slices.Contains(keywords, string(words[0]))
@@ -41,13 +41,13 @@ type libsvmKernel struct {
 	gamma, coef0 float64
 }
 
-// kernelKeys lists the header lines of each of LIBSVM's kernels.
+// kernelKeys lists the parameters in the header for each LIBSVM kernel.
 var kernelKeys = map[string][]string{
 	"linear": nil, "polynomial": {"degree", "gamma", "coef0"}, "rbf": {"gamma"}, "sigmoid": {"gamma", "coef0"},
 	Precomputed: nil,
 }
 
-// kernelNames lists LIBSVM's kernels in its order.
+// kernelNames lists LIBSVM's kernels in LIBSVM's order.
 var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", Precomputed}
 
 // parseKernel parses the specification of a kernel that LIBSVM supports, such as
