@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Choose draws min(m, n) of n documents uniformly without replacement. The same seed gives the same
-// landmarks.
+// Choose draws the indices of min(m, n) of n documents, uniformly without replacement. The same
+// seed gives the same landmarks.
 func Choose(n, m int, seed uint64) []int {
 	return rand.New(rand.NewPCG(seed, 0x6d61726b)).Perm(n)[:min(m, n)]
 }

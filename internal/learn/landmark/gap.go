@@ -13,14 +13,14 @@ import (
 //
 //	min P ≥ D(a) = -½‖Φᵀa‖² - C Σᵢ ℓ*(-aᵢ/C),  Φ = KₙₘT⁻¹,
 //
-// where ℓ* is the conjugate of ℓ in f. If documents have weights sᵢ, Csᵢ replaces C inside the
-// sums. If aᵢ = -Cℓ'(fᵢ), then P - D = ½‖g‖² for the gradient g with respect to u. The rows of Φ at
-// landmarks are the rows of Tᵀ, so adding b to a at the landmarks gives
+// where ℓ* is the convex conjugate of ℓ with respect to f. If documents have weights sᵢ, Csᵢ
+// replaces C inside the sums. If aᵢ = -Cℓ′(fᵢ), then P - D = ½‖g‖² for the gradient g with respect
+// to u. The rows of Φ at landmarks are the rows of Tᵀ, so adding b to a at the landmarks gives
 //
-//	P - D(a + b) = ½‖g - Tb‖² + C Σⱼ (ℓ(fⱼ) + ℓ*(qⱼ) - qⱼfⱼ),  qⱼ = ℓ'(fⱼ) - bⱼ/C.
+//	P - D(a + b) = ½‖g - Tb‖² + C Σⱼ (ℓ(fⱼ) + ℓ*(qⱼ) - qⱼfⱼ),  qⱼ = ℓ′(fⱼ) - bⱼ/C.
 //
-// The preconditioner gives b = Cℓ”Tᵀ(AᵀA)⁻¹g, scaled by the best factor if ℓ” isn't constant. The
-// result is the minimum of P - D(a + b), ½‖g‖², and P. P is a bound because D(0) = 0.
+// The preconditioner gives b = Cℓ″Tᵀ(AᵀA)⁻¹g, scaled by the best factor if ℓ″ isn't constant. The
+// bound is the minimum of P - D(a + b), ½‖g‖², and P. P itself is a bound because D(0) = 0.
 func (t *training) settle(
 	ctx context.Context, columns []*column, gradients [][]float64, p *preconditioner,
 ) error {
@@ -76,7 +76,7 @@ func (t *training) settle(
 }
 
 // dual returns the slope nearest to q for which ℓ* is finite, and apart = ℓ(f) + ℓ*(slope) -
-// slope·f. apart is 0 if the slope equals ℓ'(f).
+// slope·f. apart is 0 if the slope equals ℓ′(f).
 func (l Loss) dual(y, f, q float64) (slope, apart float64) {
 	p, margin := -y*q, y*f
 	switch l {

@@ -148,7 +148,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 }
 
 // probabilities returns 1/(1 + e^-f) for each class. If together is set, each document has one
-// class, and the probabilities are scaled to sum to 1. If all are 0, they become equal.
+// class, and the probabilities are scaled to sum to 1. If all are 0, they are set to equal values.
 func probabilities(f []float64, together bool) []float64 {
 	p, sum := make([]float64, len(f)), 0.0
 	for c, v := range f {

@@ -11,8 +11,8 @@ import (
 
 // pass computes T⁻ᵀ(Kₙₘ+1)ᵀR in one pass over the documents, where f replaces each row of W =
 // (Kₙₘ+1)T⁻¹u by a row of R. f also adds the row's figures, such as its losses, to an array of
-// length figures. pass returns the sums over all rows, added in row order. If Options.Pass is set,
-// it computes the same sums from q, and f isn't called.
+// length figures. pass returns the product, and the figures summed in row order. If Options.Pass is
+// set, Options.Pass computes the same sums from q, and f isn't called.
 func (t *training) pass(
 	ctx context.Context, u [][]float64, q *Request, figures int, f func(row int, w, figures []float64),
 ) (g [][]float64, sums []float64, err error) {

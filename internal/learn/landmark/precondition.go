@@ -10,8 +10,8 @@ import (
 )
 
 // preconditioner holds, for each C, the Cholesky factor A of I + C w n/m TTᵀ. This matrix is the
-// Hessian with respect to u if KₙₘᵀDKₙₘ = w n/m Kₘₘ². w is the largest mean ℓ” of the columns with
-// this C.
+// Hessian with respect to u if KₙₘᵀDKₙₘ = w n/m Kₘₘ² for D = diag(ℓ″). w is the largest mean ℓ″ of
+// the columns with this C.
 type preconditioner struct {
 	t       *training
 	factors []*dense.Square

@@ -22,8 +22,8 @@ import (
 const PassRows = 512
 
 // Request describes sums over the documents that another process computes in one pass. K is the n×m
-// matrix of kernel values between documents and landmarks, plus 1. A gradient needs Kᵀℓ'(K At). A
-// step needs Kᵀ(ℓ”(K At) ∘ K Step), with ℓ” replaced by 1 if At is empty. Losses are multiplied by
+// matrix of kernel values between documents and landmarks, plus 1. A gradient needs Kᵀℓ′(K At). A
+// step needs Kᵀ(ℓ″(K At) ∘ K Step), with ℓ″ replaced by 1 if At is empty. Losses are multiplied by
 // the documents' weights.
 type Request struct {
 	Rows      int       `json:"rows"`              // number of training documents
@@ -48,7 +48,8 @@ type Sums struct {
 	Parts    []Part    // sorted by First
 }
 
-// Part holds sums over some rows of a block: of R and, for a gradient, of ℓ and ℓ” for each vector.
+// Part holds sums for each vector over some rows of a block: of R in KᵀR and, for a gradient, of ℓ
+// and ℓ″.
 type Part struct {
 	First int // first row
 	Sums  []float64

@@ -18,7 +18,7 @@ type column struct {
 	gradient   float64   // preconditioned gradient norm, relative to the norm at f = 0
 	zero       []float64 // gradient at f = 0, divided by C
 	first      float64   // preconditioned norm of the gradient at f = 0
-	mean       float64   // mean ℓ'' over the documents
+	mean       float64   // mean ℓ″ over the documents
 	steps      int       // number of Newton steps
 	gap        float64   // upper bound on objective - minimum
 	converged  bool      // whether the gap is within the tolerance
@@ -29,8 +29,8 @@ type column struct {
 }
 
 // The inner iterations of a Newton step end when the relative gradient norm is at most forcing, or
-// after stepPasses passes. A step is halved while the objective decreases by less than enough times
-// the predicted decrease. Steps aren't halved below minOfStep/2.
+// after stepPasses passes. A step is halved while the objective decreases by less than the fraction
+// enough of the predicted decrease. Steps aren't halved below minOfStep/2.
 const (
 	forcing    = 0.1
 	stepPasses = 15
@@ -78,7 +78,7 @@ func (t *training) searches(ctx context.Context, all []*column) error {
 // column are within the tolerance, or when no passes are left. The last pass evaluates the final
 // columns, after undoing steps that are too long. The squared loss needs one step.
 func (t *training) search(ctx context.Context, columns []*column) error {
-	var weights []float32 // ℓ'' of each document and column
+	var weights []float32 // ℓ″ of each document and column
 	if t.s.Loss != Square {
 		weights = make([]float32, len(t.rows)*len(columns))
 	}
@@ -137,7 +137,7 @@ func (c *column) walk(size float64) {
 	}
 }
 
-// gradients computes gradients, objectives and ℓ” for all columns in one pass.
+// gradients computes gradients, objectives and ℓ″ for all columns in one pass.
 func (t *training) gradients(
 	ctx context.Context, columns []*column, weights []float32, stride int,
 ) ([][]float64, error) {
@@ -177,8 +177,8 @@ func (t *training) weight(row int) float64 {
 	return t.c.Weights[t.rows[row]]
 }
 
-// losses replaces w of a row by ℓ', adds ℓ and ℓ” to figures, and calls weigh with ℓ” for each
-// class. ℓ, ℓ' and ℓ” are multiplied by the row's weight.
+// losses replaces w of a row by ℓ′, adds ℓ and ℓ″ to figures, and calls weigh with ℓ″ for each
+// class. ℓ, ℓ′ and ℓ″ are multiplied by the row's weight.
 func (t *training) losses(classes []int, row int, w, figures []float64, weigh func(i int, second float64)) {
 	s := t.weight(row)
 	for i, class := range classes {

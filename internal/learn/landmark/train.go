@@ -17,9 +17,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// independent is the fraction of a landmark's squared length that must remain after eliminating the
-// previous landmarks. Kernel values have errors of about 10⁻⁶, and the remainder of a near copy has
-// about four times this error.
+// independent is the minimum fraction of a landmark's squared length that must remain after
+// eliminating the previous landmarks. Kernel values have errors of about 10⁻⁶, and the remainder of
+// a near copy has about four times this error.
 const independent = 1e-5
 
 // Train trains a model. For errors, see package task.
@@ -194,7 +194,7 @@ func (t *training) engine(ctx context.Context, x *sparse.Embedded) (*engine.Engi
 	return engine.NewContext(ctx, x, o)
 }
 
-// ready chooses the landmarks and factorises their matrix.
+// ready chooses the landmarks and factorises their kernel matrix.
 func (t *training) ready(ctx context.Context) error {
 	if err := t.opt.tell(run.Progress{Stage: "landmarks"}); err != nil {
 		return err
@@ -253,7 +253,7 @@ const unsaidBytes = 1 << 30
 
 // room returns the limit on stored kernel rows in bytes. It is 90% of the remaining budget, because
 // the garbage collector frees memory late. Without a budget it is half of the available memory, or
-// unsaidBytes if that is unknown.
+// unsaidBytes if the available memory is unknown.
 func (t *training) room() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
 		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
