@@ -31,6 +31,6 @@
 // that results are bit-identical for any number of workers.
 //
 // Source: Hsieh, Chang, Lin, Keerthi and Sundararajan, A Dual Coordinate Descent Method for
-// Large-scale Linear SVM, ICML 2008. Their algorithm stops at a fixed range of projected gradients.
-// This package reduces the range until the gap is small enough.
+// Large-scale Linear SVM, ICML 2008. The paper's algorithm stops at a fixed range of projected
+// gradients. This package reduces the range until the gap is small enough.
 package linear
