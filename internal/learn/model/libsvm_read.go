@@ -17,13 +17,13 @@ import (
 )
 
 // ReadLIBSVM reads a model in LIBSVM's text format, as written by svm-train or [Model.WriteLIBSVM].
-// file is the file name in errors. Fields that the format lacks, such as settings and corpus, have
-// the values for unknown, 0 or -1.
+// file is the file name in errors. Fields that the format lacks, such as settings and corpus, are
+// unknown: 0 or -1.
 //
 // Class names are LIBSVM's labels. Index i becomes column i-1, or column i if a support vector has
 // index 0, see Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support
-// vectors. It is open: indices that no support vector has only contribute to the norms of
-// documents, as in LIBSVM. With a precomputed kernel, support vectors have no values, and
+// vectors. The embedding is open: an index that no support vector has contributes only to the norms
+// of documents, as in LIBSVM. With a precomputed kernel, support vectors have no values, and
 // SupportDoc has the indices of their documents. Values, but not coefficients, are rounded to
 // float32. The line prob_density_marks, which newer versions write, is ignored.
 //
@@ -75,7 +75,7 @@ func (l *libsvmReader) fail(line int64, found, expected string, args ...any) err
 	return &SyntaxError{l.file, line, found, fmt.Sprintf(expected, args...)}
 }
 
-// next returns the next line without its end, or io.EOF after the last line.
+// next returns the next line without the line ending, or io.EOF after the last line.
 func (l *libsvmReader) next() (string, error) {
 	l.line++
 	text, err := l.r.ReadString('\n')
@@ -374,7 +374,8 @@ func (l *libsvmReader) row(text string) error {
 	}
 }
 
-// cutWord returns the first word of a text and the rest. Unlike strings.Fields it doesn't allocate.
+// cutWord returns the first word of a text and the remaining text. Unlike strings.Fields it doesn't
+// allocate.
 func cutWord(text string) (word, rest string) {
 	text = strings.TrimLeft(text, " \t")
 	if i := strings.IndexAny(text, " \t"); i >= 0 {

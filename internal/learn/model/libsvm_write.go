@@ -15,8 +15,8 @@ import (
 )
 
 // WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads. It returns the
-// integer label of each class (see [Labels]). The first class becomes LIBSVM's first, which has
-// positive decision values.
+// integer label of each class (see [Labels]). The first class becomes LIBSVM's first class, whose
+// decision values are positive.
 //
 // Column j has index j+1, or j with Form.ZeroBased. The format stores no embedding, so the model's
 // embedding must be tf. For other embeddings, embed the documents before training. Numbers are
@@ -74,7 +74,7 @@ type libsvmWriter struct {
 	kernel libsvmKernel
 
 	classes []int                      // classes to write, ascending; types without classes have a single class 0
-	pairs   []*solver.DecisionFunction // binary classifiers of these classes, in LIBSVM's order
+	pairs   []*solver.DecisionFunction // binary classifiers to write, in LIBSVM's order
 
 	// LIBSVM's sv_coef as a sparse matrix, stored by support vector
 	offsets []int

@@ -46,7 +46,7 @@ const Precomputed = "precomputed"
 // Model is a trained support vector machine. It is immutable and may be used concurrently.
 // [Model.Validate] checks its invariants.
 type Model struct {
-	archive.Origin // Classes is nil if the type has none
+	archive.Origin // Classes is nil for types without classes
 
 	Type       Type
 	Kernel     string              // specification with all parameters, or Precomputed
@@ -54,7 +54,7 @@ type Model struct {
 	TargetMean *float64            // mean of the training targets of a regression; nil if unknown
 	Embedder   *sparse.Embedder    // fitted embedding: terms, document frequencies, weights
 
-	// Classifier holds the binary classifiers. Their Support fields hold row indices into
+	// Classifier holds the binary classifiers, with support vectors as row indices of
 	// Model.Support. Types without classes have one classifier, in a OneVsRest scheme of one class.
 	// Files don't store the state for warm starts.
 	Classifier solver.Classifier

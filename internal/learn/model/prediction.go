@@ -10,8 +10,8 @@ type Prediction struct {
 	// positive for documents like the training documents.
 	Value []float64
 
-	// Probabilities has a value per class, or is nil if the model has none. For models with one
-	// class per document, they sum to 1.
+	// Probabilities has a value per class, or is nil for models without probabilities. For models
+	// with one class per document, the values sum to 1.
 	Probabilities [][]float64
 
 	// Rejected reports whether the largest probability is below the model's threshold, so that

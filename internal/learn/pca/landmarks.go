@@ -42,7 +42,7 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 // Up to rounding, λᵢ is at most the exact eigenvalue. λᵢ is at least the exact eigenvalue minus
 // Residual = Σ_x k(x, x) - k̃(x, x), because P (K - K̃) P is positive semidefinite and its trace is
 // at most Residual. Landmarks that depend linearly on previous landmarks are dropped. If all
-// documents are landmarks, Residual is at most 10⁻⁵ of Σ k(x, x). Total is Σλ + Residual, which
+// documents are landmarks, Residual is at most 10⁻⁵ Σ k(x, x). Total is Σλ + Residual, which
 // exceeds the exact value by at most ‖K - K̃‖.
 //
 // FitLandmarks takes one pass over docs, with m² multiply-adds and m kernel values per document,

@@ -1,5 +1,5 @@
 // Package pca computes kernel principal components: the directions in a kernel's feature space with
-// the largest variance of the documents, and the documents' coordinates along them.
+// the largest variance of the documents, and the documents' coordinates along these directions.
 //
 // With the Gram matrix K, P = I - 11ᵀ/n and the eigenpairs P K P vᵢ = λᵢ vᵢ, the variance of n
 // documents along component i is λᵢ/n. The coordinates of the documents, and of a new document t,
@@ -77,8 +77,8 @@ type Components struct {
 }
 
 // Bytes returns the memory in bytes that Fit needs in addition to documents and engine if it
-// doesn't store the matrix. least is the minimum. most allows the largest Lanczos basis, which is
-// the fastest.
+// doesn't store the matrix. least is the minimum. most suffices for the largest Lanczos basis,
+// which is the fastest.
 func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	o, err := opt.leading(eng.Len())
 	if err != nil {
@@ -206,8 +206,8 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 // keptBytes is the maximum size of a stored matrix if there is no memory limit.
 const keptBytes = 1 << 30
 
-// Coordinates returns the coordinates of the training documents, Documents × len(Values). It
-// returns nil if there are landmarks. Use [Components.Project] instead.
+// Coordinates returns the coordinates of the training documents, Documents × len(Values). If there
+// are landmarks, it returns nil; use [Components.Project] instead.
 func (c *Components) Coordinates() *mat.Dense {
 	if c.Landmarks > 0 {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Calibration measures how well probabilities match known classes.
+// Calibration measures how well probabilities match true classes.
 type Calibration struct {
 	// LogLoss is the mean of -log max(P(true class), 10⁻¹⁵) over documents or, for independent
 	// labels, over decisions. Documents whose class is unknown to the model are only used for ECE.
@@ -25,7 +25,7 @@ type Calibration struct {
 type Bin struct {
 	Documents  int     `json:"documents"`  // number of documents, or of decisions for independent labels
 	Confidence float64 `json:"confidence"` // mean of the largest probability
-	Accuracy   float64 `json:"right"`      // fraction of right answers
+	Accuracy   float64 `json:"right"`      // fraction of correct predictions
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 	calibrationBins = 15
 )
 
-// Reliability accumulates a [Calibration].
+// Reliability accumulates predictions for a [Calibration].
 type Reliability struct {
 	loss   float64
 	losses int
@@ -53,8 +53,8 @@ func (r *Reliability) AddLabels(p []float64, own []int) {
 
 // Add adds a document with its class probabilities and its true classes. The log loss is for the
 // most probable class if it is a true class, else for the first true class. Classes unknown to the
-// model have indices from len(p) on. Add returns the largest probability, and reports whether its
-// class is a true class.
+// model have indices from len(p) on. Add returns the largest probability, and reports whether the
+// most probable class is a true class.
 func (r *Reliability) Add(p []float64, own []int) (confidence float64, right bool) {
 	best := 0
 	for k, v := range p {
@@ -102,7 +102,7 @@ func (r *Reliability) Calibration() *Calibration {
 
 // probabilities returns the calibration of probabilities: p[i][k] is for document i and class k. It
 // skips documents with nil probabilities and, unless labels are independent, unlabelled documents.
-// It returns nil if no document is left.
+// It returns nil if all documents are skipped.
 func (t *tally) probabilities(p [][]float64, separate bool) *Calibration {
 	r, some := &Reliability{}, false
 	for i, own := range p {

@@ -131,7 +131,6 @@ func Numbers(values, means []float64, truth *corpus.Corpus) (*Score, error) {
 	return s, nil
 }
 
-// meanOf returns the mean of f over values.
 func meanOf(values []float64, f func(v float64) float64) float64 {
 	sum := 0.0
 	for _, v := range values {

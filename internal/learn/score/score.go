@@ -16,8 +16,8 @@ type Score struct {
 	Correct   int     // number of documents with the right class, or with exactly the right labels
 	Accuracy  float64 // Correct / Documents, NaN without documents; for several labels, the subset accuracy
 
-	// Classes holds counts per class: first for the model's classes in its order, then for other
-	// classes of the documents.
+	// Classes holds counts per class: first for the model's classes in the model's order, then for
+	// other classes of the documents.
 	Classes []ClassScore
 
 	// Confusion[t][p] is the number of documents of class t with predicted class p. Only the
@@ -35,13 +35,13 @@ type Score struct {
 
 	Regression *Regression `json:",omitempty"` // further metrics of a regression, or nil
 
-	Answers *Answers `json:",omitempty"` // for models with a probability threshold
+	Answers *Answers `json:",omitempty"` // counts for models with a probability threshold, else nil
 
 	Calibration *Calibration `json:",omitempty"` // calibration of probabilities; nil without probabilities
 }
 
 // Answers counts the scored documents with an answer and with the right answer. Documents whose
-// probability is below the model's threshold have no answer.
+// largest probability is below the model's threshold have no answer.
 type Answers struct{ Answered, Correct int }
 
 // Interval returns Wilson's 95% score interval for the accuracy,
@@ -180,7 +180,7 @@ func (t *tally) labels(predicted [][]int) {
 }
 
 // add counts a document, given its true and its predicted classes. It returns the number of wrong
-// decisions: one for each class in only own or only given.
+// decisions: one for each class that is in only one of own and given.
 func (t *tally) add(own, given []int) (wrong int) {
 	both := 0
 	for _, c := range given {
@@ -200,7 +200,7 @@ func (t *tally) add(own, given []int) (wrong int) {
 	return len(own) + len(given) - 2*both
 }
 
-// of returns the classes of document i. They are valid until the next call.
+// of returns the classes of document i. The slice is valid until the next call.
 func (t *tally) of(i int) []int {
 	t.own = t.own[:0]
 	t.asked++
