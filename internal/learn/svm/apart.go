@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// byFold reports whether an embedding learns column scales or weights from labels, so that each
-// fold needs an embedding fitted to the other folds.
+// byFold reports whether an embedding has column scales or supervised weights, so that each fold
+// needs an embedding fitted to the other folds.
 func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
 // heldOut predicts each fold with settings s, after training on the other folds.
@@ -37,8 +37,8 @@ type ofOthers struct {
 	found      *together
 }
 
-// supervised computes held-out predictions for thresholds and calibration if the embedding learns
-// from labels. Each fold then needs an embedding that hasn't learnt from the labels of held-out
+// supervised computes held-out predictions for thresholds and calibration if the embedding is
+// supervised. Each fold then needs an embedding that isn't fitted to the labels of held-out
 // documents.
 func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) (known ofOthers, err error) {
 	if !p.Embedding().Supervised() {
@@ -63,7 +63,7 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 	return known, err
 }
 
-// apart is like run, for an embedding that is fitted per fold. It predicts each fold with an
+// apart implements run for embeddings that are fitted per fold. It predicts each fold with an
 // embedding fitted to the other folds.
 func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) error {
 	f, err := p.divide(&w.Settings, w.Division, false)

@@ -64,8 +64,8 @@ func (p *Problem) calibrate(
 	return found, others, nil
 }
 
-// inParts returns held-out decision values for a calibration. The folds are trained on the matrix
-// of all documents, with warm starts from c.
+// inParts returns held-out decision values for a calibration. Classifiers for the folds are trained
+// on the matrix of all documents, with warm starts from c.
 func (p *Problem) inParts(
 	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
 ) (*folded, *together, error) {
@@ -117,8 +117,8 @@ func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
 // calibration selects a calibration method by log loss. It returns the method's index in ways, and
-// its calibration. The probabilities of each fold are fitted on the other folds. If s.Reject is
-// set, it also returns the answers.
+// its calibration. The sigmoids for a fold are fitted to the other folds. If s.Reject is set, it
+// also returns the answers.
 func (f *folded) calibration(
 	ctx context.Context, o *together,
 ) (way int, found *score.Calibration, answers []answer, err error) {
@@ -201,7 +201,7 @@ func (f *folded) fit(
 	return &fit, nil
 }
 
-// temper fits the temperature of a calibration method to the same decision values as fit.
+// temper fits the temperature of calibration method way to the folds except fold without.
 func (f *folded) temper(c *solver.Classifier, decisions [][]float64, without, way int) (err error) {
 	if c.Temperature = nil; !ways[way].temperature {
 		return nil

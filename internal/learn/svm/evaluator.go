@@ -28,21 +28,21 @@ func (s *Settings) Measure() tune.Measure {
 // Evaluator is a [tune.Evaluator] of support vector machines on shared tiles.
 //
 // idf weights are computed from all documents, so that folds can share dot products. Embeddings
-// with column scales or weights from labels are fitted to the training folds, so folds can't share
+// with column scales or supervised weights are fitted to the training folds, so folds can't share
 // dot products.
 //
 // If the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c,
 // each computed once. Each problem of a kernel and a fold is solved for all C on the same rows.
-// Each C warm-starts from the solution for the previous C. Kernels that differ in one number are
-// evaluated in order, widest first, and warm-start from the previous solutions. Up to the
-// tolerance, results are the same as from a separate evaluation of each candidate.
+// Each C warm-starts from the solution for the previous C. Kernels that differ in one parameter are
+// evaluated in order, widest first, with warm starts from the solutions for the previous kernel. Up
+// to the tolerance, results are the same as from a separate evaluation of each candidate.
 type Evaluator struct {
 	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	tune.Division
 
 	// Problem returns the problem for a tokenizer index and an embedding, and closes the engine of
-	// the previous problem. It is called once per pair, when the previous problem is no longer in
-	// use.
+	// the previous problem. It is called once per tokenizer and embedding, when the previous
+	// problem is no longer in use.
 	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
 
 	// Outcomes, if not nil, returns the outcome of a task of [NewTasks], so that no matrix is
@@ -50,8 +50,8 @@ type Evaluator struct {
 	Outcomes func(task int) (*TaskOutcome, error)
 
 	DotProducts int64         // number of computed dot products
-	Separate    int64         // number of dot products if each candidate and fold were computed separately
-	Gram        time.Duration // time for tiles
+	Separate    int64         // number of dot products for separate evaluations of candidates and folds
+	Gram        time.Duration // time to compute tiles
 	Solve       time.Duration // all other time
 }
 
@@ -177,7 +177,7 @@ type work struct {
 	only  []int  // folds to validate, see folded; at most one fold if each fold has its own embedding
 
 	relay
-	before int64 // solved problems of earlier kernels
+	before int64 // number of problems solved for earlier kernels
 	left   int   // number of kernels that aren't validated yet
 }
 
@@ -240,7 +240,7 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 	return nil
 }
 
-// first returns the cell that the solver solves first, from which the next kernel warm-starts.
+// first returns the index of the cell solved first. The next kernel warm-starts from its solution.
 func (w *work) first() int {
 	best := 0
 	for i, c := range w.cells {

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// folded is a problem divided into folds. Its documents are in the order of its matrix: by class,
-// and within a class by fold. Slices with an element per document have this order.
+// folded is a problem divided into folds. Documents are in the order of the matrix: by class, and
+// within a class by fold. Slices with an element per document have this order.
 type folded struct {
 	p     *Problem
 	s     *Settings
@@ -40,7 +40,7 @@ type folded struct {
 func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
 
 // fold splits a problem into folds. If together is set, the documents of a fold are contiguous
-// within their class, unless there is too little memory for rows in that order.
+// within their class, unless there is too little memory for a matrix in this order.
 func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, error) {
 	inMemory := p.cached.Whole() && p.spare() >= mappedBytes(int64(p.Len()))
 	f, err := p.divide(s, d, inMemory && together)
@@ -51,8 +51,8 @@ func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, er
 }
 
 // divide splits the documents into folds, stratified by class except in regression: documents are
-// shuffled with the seed and dealt out in turn. The folds depend only on the corpus, its order and
-// the seed. The order of documents in f also depends on sorted.
+// shuffled with the seed and assigned to folds in turn. The folds depend only on the corpus, its
+// order and the seed. The order of documents in f also depends on sorted.
 func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, error) {
 	f := &folded{p: p, s: s, sorted: sorted}
 	n, separate := p.Len(), s.Scheme == solver.Labels
@@ -98,8 +98,8 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 // matrix returns the matrix of a kernel, in the order of f. The matrix is valid until the next
 // call.
 //
-// A validation reads each value about twenty times, so kernel values are stored. In this order, the
-// training documents of a class are two contiguous ranges of a row.
+// A validation reads each value about twenty times, so kernel values are stored. In the order of f,
+// the training documents of a class are two contiguous ranges of a row.
 func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
 	g, err := f.p.gram(k)
 	switch {
@@ -176,7 +176,8 @@ func (p *Problem) truth() *corpus.Corpus {
 	return c
 }
 
-// inCorpus sorts values into corpus order: value i is for document at[i]. It returns nil for nil.
+// inCorpus sorts values into corpus order: value i is for document at[i]. It returns nil if values
+// is nil.
 func inCorpus[T any](at []int, values []T) []T {
 	if values == nil {
 		return nil

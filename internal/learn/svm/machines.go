@@ -9,10 +9,11 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// ClassPairs returns the indices of a training's binary classifiers, in groups that are independent
-// of each other, see [solver.Training.Groups]. One-vs-one has a group for each pair of classes.
-// Classifiers that depend on each other, for example through a shared calibration, form one group.
-// It computes no kernel values. It fails like [Problem.Train] for invalid settings or labels.
+// ClassPairs returns the indices of a training run's binary classifiers, in groups that are
+// independent of each other, see [solver.Training.Groups]. One-vs-one has a group for each pair of
+// classes. Classifiers that depend on each other, for example through a shared calibration, form
+// one group. It computes no kernel values. It fails like [Problem.Train] for invalid settings or
+// labels.
 func (p *Problem) ClassPairs(s Settings) ([][]int, error) {
 	s, err := p.resolve(s)
 	if err != nil {
@@ -47,7 +48,8 @@ func (p *Problem) inMemory() bool {
 // equal the classifiers of [Problem.Train] bit for bit. Other classifiers are nil. Support vectors
 // have the problem's indices. [Problem.Assemble] makes a model from all classifiers.
 //
-// If the classifiers use only some classes, it computes only the matrix of their documents.
+// If the classifiers use only some classes, it computes only the matrix of these classes'
+// documents.
 func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
 	s, err := p.resolve(s)
 	if err != nil {
@@ -68,9 +70,9 @@ func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int
 }
 
 // Assemble makes a model of binary classifiers that [Problem.TrainFunctions] trained with the same
-// settings, on this problem or on others of the same corpus. The model and its report equal the
-// results of [Problem.Train] bit for bit. It fails if a classifier is missing, repeated or trained
-// on other documents, if parts have another scheme, or if ClassPairs fails.
+// settings, on this problem or on other problems of the same corpus. The model and its report equal
+// the results of [Problem.Train] bit for bit. It fails if a classifier is missing, repeated or
+// trained on other documents, if a part has another scheme, or if ClassPairs fails.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {

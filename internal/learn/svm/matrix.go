@@ -16,7 +16,8 @@ type gram struct {
 	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel
 }
 
-// gram returns the matrix of a resolved kernel. It fails if the problem has no such values.
+// gram returns the matrix of a resolved kernel. It fails if the problem has no values of this
+// kernel.
 func (p *Problem) gram(k kernel.Kernel) (gram, error) {
 	if p.values != nil {
 		return gram{p: p}, nil
@@ -26,7 +27,7 @@ func (p *Problem) gram(k kernel.Kernel) (gram, error) {
 }
 
 // train returns the matrix to train on, and a function that frees it. If docs isn't nil, the matrix
-// has only these documents. train computes the matrix if all of it fits into memory.
+// has only these documents. train computes the matrix if the whole matrix fits into memory.
 func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), error) {
 	keep := func() {}
 	if g.rows == nil {
@@ -48,14 +49,14 @@ func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), err
 		}
 		if ready != nil {
 			m, err := solver.NewDense(ready.N, ready.Data)
-			return m, ready.Close, err // frees memory for the next training
+			return m, ready.Close, err // frees memory for the next training run
 		}
 	}
 	return g.rows, keep, g.p.cached.Build(ctx)
 }
 
-// dense returns a precomputed matrix. Its document i is order[i] of the problem, or i if order is
-// nil.
+// dense returns a precomputed matrix. Document i of the matrix is order[i] of the problem, or i if
+// order is nil.
 func (g gram) dense(order []int) (solver.Matrix, error) {
 	n, data := g.p.Len(), g.p.values
 	if !slices.IsSorted(order) {

@@ -42,8 +42,8 @@ const (
 	// setRows is the maximum number of rows in a working set. Fewer rows make the solver slow.
 	setRows = 256
 
-	// The fraction 1/garbagePart of the memory limit is left for uncollected garbage. Without it, a
-	// limit of 900 MiB was exceeded by 4 MiB.
+	// The fraction 1/garbagePart of the memory limit is left for uncollected garbage. Without this
+	// reserve, a limit of 900 MiB was exceeded by 4 MiB.
 	garbagePart = 50
 
 	// machineBytes is the memory for each document of each binary classifier: its position and sign
@@ -54,10 +54,10 @@ const (
 	termBytes = 24 // memory per term of the vocabulary
 )
 
-// Task describes a use of a problem that needs memory.
+// Task describes a training run or a validation, to estimate the memory that it needs.
 type Task struct {
 	Settings Settings // only Type, Scheme, Thresholds, Probabilities and Calibrated matter
-	Folds    int      // number of folds of a validation; 0 for a training
+	Folds    int      // number of folds of a validation; 0 for training
 	Cells    int      // number of combinations of C, Nu and Epsilon validated together; default 1
 }
 
@@ -73,8 +73,8 @@ func (s *Settings) machines(classes int64) (each, all int64) {
 	return max(classes, 1), max(classes, 1)
 }
 
-// sizes determines the memory of a problem, possibly before the problem exists. Unknown sizes are
-// replaced by upper bounds.
+// sizes holds the numbers that determine a problem's memory, before or after the problem is
+// created. Unknown sizes are replaced by upper bounds.
 type sizes struct {
 	n, values, classes, panel, workers int64
 
@@ -84,13 +84,13 @@ type sizes struct {
 	making int64 // maximum memory before the engine exists
 	apart  int64 // additional memory while folds have their own problems; 0 if folds share the problem
 
-	supervised bool // the embedding learns from labels, so thresholds and calibrations need a problem per fold, too
+	supervised bool // the embedding is supervised, so thresholds and calibrations need a problem per fold, too
 }
 
 // sizes returns upper bounds for a problem with the given numbers of documents and values. embedder
 // must be fitted.
 func (o *Options) sizes(c *corpus.Corpus, embedder *sparse.Embedder, documents int, values int64) sizes {
-	k, _ := kernels(o.ISA) // the caller has checked it
+	k, _ := kernels(o.ISA) // the caller has checked o.ISA
 	values += int64(documents) * int64(embedder.Filled())
 	z := sizes{
 		n: int64(documents), values: values, classes: int64(len(c.Classes)), panel: int64(k.Panel),
@@ -141,7 +141,7 @@ func (z *sizes) fixed() int64 {
 // decision values. A validation takes
 //
 //   - a coefficient and its document, 16 bytes, for each document in each binary classifier that
-//     may use it, for all cells of a kernel and for one cell of the two kernels before;
+//     may use it, for all cells of a kernel and for one cell of each of the two previous kernels;
 //   - 80 bytes per document and 4 per coefficient, for the columns of a prediction;
 //   - a panel of kernel values and the sums of the binary classifiers, in each worker.
 func (z *sizes) rowShare(t Task) int64 {
@@ -289,7 +289,7 @@ func (p *Problem) tooLarge(more ...Task) error {
 // solverOptions returns the solver options for a task. The budget for rows is reduced by the task's
 // other memory in excess of the spare memory.
 func (p *Problem) solverOptions(t Task) (solver.Options, error) {
-	k, _ := kernels(p.opt.ISA) // the engine has checked it
+	k, _ := kernels(p.opt.ISA) // the engine has checked the ISA
 	opt := solver.Options{
 		Tolerance: t.Settings.Tolerance, KeepAll: t.Settings.Shrinking.String() == "0", Workers: p.Engine().Info().Workers,
 		RowBytes: p.budget.rows, Kernels: k, Progress: p.solving, MaxIterations: t.Settings.steps,
@@ -324,8 +324,8 @@ func (p *Problem) engineBytes() int64 {
 	return max(p.opt.MemoryBytes-p.opt.HeldBytes, 1)
 }
 
-// rowsAtATime returns the number of documents to predict together, which suits the engine and fits
-// into memory.
+// rowsAtATime returns the batch size for predictions: a number of documents that suits the engine
+// and fits into memory.
 func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	rows, e := chunkDocuments, p.decides()
 	if e != nil {

@@ -14,8 +14,8 @@ type Options struct {
 	ISA     string // instruction set; default: the best that the CPU supports
 	Workers int    // number of goroutines; default: one per CPU. Results don't depend on it
 
-	// Device creates a back end that computes c and kernels instead of the CPU, see engine.Options.
-	// Closing the problem's Engine closes the device. Default: none.
+	// Device creates a device that computes c and kernel values instead of the CPU, see
+	// engine.Options. Closing the problem's Engine closes the device. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	// Kernels are user-defined kernels (kernel.New), for predictions. A model names such a kernel
@@ -37,12 +37,12 @@ type Options struct {
 	least int64 // minimum of MemoryBytes for a precomputed matrix, which is stored whole
 
 	// CacheBytes limits tiles and rows together, for measurements and tests. Default: the remaining
-	// MemoryBytes, or as much as helps.
+	// MemoryBytes or, without a memory limit, as much as is useful.
 	CacheBytes int64
 
-	// Once means that the problem serves only one training: it keeps values of its kernel instead
-	// of values of c. Results don't depend on it. Default: the problem serves any number of
-	// trainings, validations and searches, and computes each dot product once.
+	// Once means that the problem serves only one training run: it caches kernel values instead of
+	// values of c. Results don't depend on it. Default: the problem serves any number of training
+	// runs, validations and searches, and computes each dot product once.
 	Once bool
 
 	// Unnamed means that the kernel may have been chosen automatically. Reports then don't warn

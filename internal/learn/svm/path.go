@@ -31,9 +31,9 @@ func parametersOf(k kernel.Kernel) (text string, numbers []float64) {
 }
 
 // inPath returns the order of kernels in which similar kernels are consecutive: kernels with the
-// same text are sorted by their numbers, widest kernel first. Wide kernels are the fastest to solve
-// without a warm start. With eight values of t from 0.1 to 2 on 20 Newsgroups, an evaluation took
-// 27 s in ascending order of t, and 24 s in descending order.
+// same text are sorted by their numbers, widest kernel first. Problems with wide kernels are the
+// fastest to solve without a warm start. With eight values of t from 0.1 to 2 on 20 Newsgroups, an
+// evaluation took 27 s in ascending order of t, and 24 s in descending order.
 func inPath(kernels []kernel.Kernel) (order []int) {
 	var texts []string
 	groups, numbers := map[string][]int{}, make([][]float64, len(kernels))
@@ -59,7 +59,7 @@ func inPath(kernels []kernel.Kernel) (order []int) {
 // value of equal vectors.
 func width(k kernel.Kernel) float64 { return k.Eval(0.5, 1, 1) / k.Eval(0, 1, 1) }
 
-// path keeps the last two kernels and their validations.
+// path keeps the last two kernels and the validations with these kernels.
 type path struct {
 	kernels [2]kernel.Kernel // last kernel first
 	found   [2]*solver.Validation
@@ -73,9 +73,9 @@ func (p *path) add(k kernel.Kernel, v *solver.Validation) {
 // farthest limits how far a path is extrapolated beyond the last kernel, in units of the last step.
 const farthest = 2
 
-// lead returns warm starts for kernel k. If k and the last kernel differ in only one number, these
-// are the last kernel's solutions. If the last two kernels and k differ in the same number, lead
-// adds an extrapolation. Steps between positive numbers are differences of logarithms.
+// lead returns warm starts for kernel k. If k and the last kernel differ in only one number, the
+// warm starts are the last kernel's solutions. If the last two kernels and k differ in the same
+// number, lead adds an extrapolation. Steps between positive numbers are differences of logarithms.
 //
 // With the diffusion kernel on 20 Newsgroups (eight values of t from 0.1 to 2, five folds, C = 1),
 // warm starts from the last kernel reduced the iterations to 75%, extrapolation from the last two
@@ -101,8 +101,8 @@ func (p *path) lead(k kernel.Kernel) []solver.WarmStart {
 	return []solver.WarmStart{{Of: p.found[0], By: 1 + by}, {Of: p.found[1], By: -by}}
 }
 
-// step returns the index of the only number in which two kernels differ, and its values. The index
-// is -1 if the kernels differ in any other way.
+// step returns the index of the only number in which two kernels differ, and the two values. The
+// index is -1 if the kernels differ in any other way.
 func step(a, b kernel.Kernel) (which int, from, to float64) {
 	if a == nil || b == nil {
 		return -1, 0, 0

@@ -22,8 +22,8 @@ import (
 // the row of its kernel values with all training documents.
 //
 // A matrix from [engine.Engine.Gram] gives the same binary classifiers, bit for bit, as training on
-// the documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the largest absolute value. Only the
-// value in the earlier row is used. opt.Device and opt.CacheBytes are ignored.
+// the documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by up to 10⁻⁵ times the largest absolute value.
+// Only the value in the earlier row is used. opt.Device and opt.CacheBytes are ignored.
 //
 // It fails if the matrix isn't square or isn't symmetric, or if NewProblem fails.
 func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Problem, error) {

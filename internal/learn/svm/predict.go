@@ -34,9 +34,9 @@ type Predictor struct {
 
 // NewPredictor embeds the support vectors of a model and makes an engine on them. If the kernel is
 // an inner product and there is no device, it computes [Weights] instead of an engine, provided
-// that memory suffices for both. It fails if the kernel is unknown, if the support vectors of a
-// precomputed kernel have no document indices, if more memory is needed than allowed, if the device
-// fails, and within a second after ctx is done.
+// that memory suffices for weights and engine. It fails if the kernel is unknown, if the support
+// vectors of a precomputed kernel have no document indices, if more memory is needed than allowed,
+// if the device fails, and within a second after ctx is done.
 func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor, error) {
 	p := &Predictor{m: m, opt: opt, own: &supportEngine{}}
 	k, err := p.kernel()
@@ -139,9 +139,9 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 	return r.out, nil
 }
 
-// KernelRows returns the kernel values of documents (rows) with support vectors (columns). It is
-// nil if the model has no support vectors or has a precomputed kernel. It fails for the same
-// reasons as Predict.
+// KernelRows returns the kernel values of documents (rows) with support vectors (columns). The
+// result is nil if the model has no support vectors or has a precomputed kernel. It fails for the
+// same reasons as Predict.
 func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
 	e, err := p.SupportEngine(ctx)
 	if e == nil || err != nil {
@@ -321,7 +321,7 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 	})
 }
 
-// results sets the decision values and predictions of documents from first on, from their sums.
+// results sets the decision values and predictions of documents from first on, from sums.
 func (p *predicting) results(sums *solver.Sums, first, documents int) error {
 	for r := range documents {
 		sums.Result(r, p.out.Decisions[first+r])

@@ -147,11 +147,11 @@ func byClass(c *corpus.Corpus) []int {
 	return order
 }
 
-// tileColumns returns the number of columns of a tile if not all tiles fit into memory. A problem
-// of two classes reads only their columns. So with more than two classes, a tile has half the mean
-// size of a class.
+// tileColumns returns the number of columns of a tile if not all tiles fit into memory. A binary
+// problem for two classes reads only the columns of these classes. So with more than two classes, a
+// tile has half the mean size of a class.
 func (p *Problem) tileColumns() int {
-	const least, most = 512, 4096 // shorter tiles save less than they cost in the search of posting lists
+	const least, most = 512, 4096 // narrower tiles cost more for searching posting lists than they save
 	classes := len(p.corpus.Classes)
 	if classes < 3 {
 		return most
@@ -177,7 +177,7 @@ func (p *Problem) Empty() int { return p.x.Empty() }
 // Engine returns the problem's engine, whose Stats count dot products.
 func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
 
-// Cache returns the counts of the cache of tiles.
+// Cache returns the statistics of the tile cache.
 func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
 
 // Build computes all tiles if they fit into memory, else it does nothing. Training calls Build.

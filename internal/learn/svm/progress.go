@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// computing reports the engine's progress, except while the solver reports its own.
+// computing reports the engine's progress, except while the solver reports progress.
 func (p *Problem) computing(s engine.Progress) {
 	if p.opt.Progress != nil && !p.training.Load() {
 		p.opt.Progress(Progress{Stage: "computing tiles", Done: s.Done, Total: s.Total, HitRate: math.NaN()})

@@ -45,7 +45,7 @@ func (t RejectionTarget) String() string {
 	return fmt.Sprintf("error=%v", t.Error)
 }
 
-// Validate returns an error unless exactly one field is above 0 and both are in range.
+// Validate returns an error unless exactly one field is above 0 and both fields are in range.
 func (t RejectionTarget) Validate() error {
 	if !(t.Error >= 0 && t.Error < 1 && t.Coverage >= 0 && t.Coverage <= 1) || (t.Error > 0) == (t.Coverage > 0) {
 		return fmt.Errorf("svm: either error or coverage must be set, to a number in (0, 1], got %v and %v", t.Error,
@@ -85,13 +85,13 @@ const rejectionLevels = 50
 //	P(X > E·m) <= α,   X ~ BetaBinomial(m, w + 1, a - w)
 //
 // This is exact for independent answers, because the ranks of the new answers among all are
-// hypergeometric. If the folds differ by more than chance, a, w and m are divided by their
-// dispersion, Pearson's χ²/(k-1) over all answers.
+// hypergeometric. If the folds' error rates differ by more than chance, a, w and m are divided by
+// the dispersion of these rates, Pearson's χ²/(k-1) over all answers.
 //
 // The fallback procedure (Wiens, Pharmaceutical Statistics 2, 2003) has a total α of 5% for all
 // thresholds. The strictest threshold that would pass with two wrong answers (or one, or none) gets
-// 3%, and the thresholds of 40, 60, 80 and 100% coverage get 0.5% each. A threshold that passes
-// leaves its α to the next threshold.
+// an α of 3%, and the thresholds of 40, 60, 80 and 100% coverage get 0.5% each. A threshold that
+// passes hands its α on to the next threshold.
 //
 // The alternatives are the nearest smaller and larger errors that other coverages reach.
 //
@@ -150,7 +150,7 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 		100*target.Error, 100*others.ErrorOfAll, could)
 }
 
-// answered counts answers, and wrong answers among them.
+// answered counts answers and wrong answers.
 type answered struct{ given, wrong float64 }
 
 func (c *answered) add(a answer) {

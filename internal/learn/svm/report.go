@@ -17,7 +17,7 @@ type Report struct {
 	Iterations int64
 	Unfinished int     // number of binary classifiers that didn't reach the tolerance
 	Objective  float64 // sum of the objectives of the binary classifiers
-	Gap        float64 // largest gap of a binary classifier
+	Gap        float64 // largest duality gap of a binary classifier
 
 	Gram  time.Duration // time to compute tiles before the solver starts
 	Solve time.Duration // time of the solver, including the computation of rows that it requests

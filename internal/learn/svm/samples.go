@@ -102,11 +102,11 @@ var (
 	countWork  = tune.Work{Linear: 12} // per term
 )
 
-// fitWork estimates the work of a solver. One-vs-one reads each value about once. One-vs-rest reads
-// each value three times for 20 classes, and more often for more classes. Each step also costs as
-// much as a few hundred kernel values. In one-vs-one, every document is in a classifier for each
-// other class, but steps are short. The numbers were measured on 20 Newsgroups, WebKB, and
-// synthetic documents of 4, 20 and 200 classes.
+// fitWork estimates the work of a solver. One-vs-one reads each kernel value about once.
+// One-vs-rest reads each value three times for 20 classes, and more often for more classes. Each
+// step also costs as much as a few hundred kernel values. In one-vs-one, every document is in a
+// classifier for each other class, but steps are short. The numbers were measured on 20 Newsgroups,
+// WebKB, and synthetic documents of 4, 20 and 200 classes.
 func (m *Samples) fitWork(scheme solver.Scheme) tune.Work {
 	k := float64(len(m.Corpus.Classes))
 	switch {
@@ -118,7 +118,8 @@ func (m *Samples) fitWork(scheme solver.Scheme) tune.Work {
 	return tune.Work{Square: 2 + k/25, Linear: 50 * k}
 }
 
-// Training implements tune.Samples. It assumes one-vs-one, which reads each value about 1.5 times.
+// Training implements tune.Samples. It assumes one-vs-one, which reads each kernel value about 1.5
+// times.
 func (m *Samples) Training() (total tune.Work) {
 	total.Add(1, dotWork, 1)
 	total.Add(1.5, m.fitWork(solver.OneVsOne), 1)

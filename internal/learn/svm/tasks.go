@@ -10,16 +10,17 @@ import (
 )
 
 // Tasks divides an evaluation into tasks that can run independently, in any order, on different
-// computers. A task is one fold, for a path of kernels and all cells. Each kernel of a path
-// warm-starts from the previous kernels. Tasks hold no documents and may be used concurrently.
+// computers. A task validates one fold, for a path of kernels and all cells. Solutions for a kernel
+// warm-start from the solutions for the previous kernels of the path. Tasks hold no documents and
+// may be used concurrently.
 type Tasks struct {
 	v     Evaluator
 	paths []*part // one task per path and fold
 }
 
-// NewTasks divides the work of an evaluator. terms returns the number of terms that an embedding
-// keeps of the corpus from a tokenizer, as [Problem.Terms] does. The defaults of some kernels
-// depend on this number.
+// NewTasks divides the work of an evaluator. terms returns the number of terms of the corpus with a
+// tokenizer and an embedding, as [Problem.Terms] does. Defaults of kernel parameters may depend on
+// this number.
 func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t := &Tasks{v: *v}
 	parts, n := partsOf(all), 0
@@ -33,8 +34,8 @@ func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.E
 	return t
 }
 
-// paths splits the kernels of a part, which are in path order, before each kernel that can't
-// warm-start from the previous kernel.
+// paths splits the kernels of a part into paths. A path ends before a kernel that has no warm start
+// from the previous kernel.
 func (p *part) paths() (paths []*part) {
 	begin := 0
 	for i := 1; i <= len(p.kernels); i++ {

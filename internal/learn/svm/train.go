@@ -99,17 +99,17 @@ func (s Settings) Resolve() (Settings, error) {
 	return s, nil
 }
 
-// Train trains a model. It computes all tiles first if the whole matrix fits into memory, otherwise
-// when they are needed.
+// Train trains a model. Tiles are computed first if the whole matrix fits into memory, otherwise on
+// demand.
 //
 // Calibrated probabilities are fitted to held-out decision values of five folds. A fold has
 // consecutive documents of each class in corpus order. Training without a fold reuses the full
-// matrix. But if the embedding learns from labels, it is refitted on the other folds. Each binary
+// matrix. But if the embedding is supervised, it is fitted to the other folds. Each binary
 // classifier gets a sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]).
 // Unless labels are independent, a [solver.Temperature] of the probabilities or of the log odds is
-// added if it reduces the log loss. For this comparison it is fitted on four folds and tested on
-// the fifth. With fewer than two documents in each of two classes, or more than 2²⁷ decision
-// values, sigmoids are fitted as if Calibrated were false. If the embedding learns from labels,
+// added if it reduces the log loss. For this comparison, the temperature is fitted on four folds
+// and tested on the fifth. With fewer than two documents in each of two classes, or more than 2²⁷
+// decision values, sigmoids are fitted as if Calibrated were false. If the embedding is supervised,
 // Train fails instead.
 //
 // Reject tunes a threshold of the largest probability on the same folds; see tuneRejection.
@@ -379,7 +379,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 
 // raw returns documents of the problem as in the corpus, without values that the embedding drops.
 func (p *Problem) raw(rows []int) *sparse.CSR {
-	var most int64 // for exact capacity: growing slices would take twice as much
+	var most int64 // for exact capacity: growing slices would take twice the memory
 	for _, i := range rows {
 		most += p.x.Offsets[i+1] - p.x.Offsets[i]
 	}
