@@ -10,8 +10,8 @@ import (
 )
 
 // Points are training documents stored by rows and by columns. So passes by rows and passes by
-// columns are gathers. Columns are the terms that occur in the documents. They are sorted by
-// decreasing document frequency, so that the most used weights are adjacent.
+// columns are gathers. Columns are the terms that occur in the documents, sorted by decreasing
+// document frequency, so that the most used weights are adjacent.
 type Points struct {
 	Rows    *sparse.CSR // columns are indices into Terms
 	Columns *sparse.CSR // transposed: row j lists the documents with Terms[j]
@@ -80,7 +80,7 @@ func NewPoints(x *sparse.Embedded, docs []int) *Points {
 func blocks(m *sparse.CSR) []int {
 	at := []int{0}
 	for i := range m.Rows() {
-		// Each row costs about as much as 8 values in addition to its own.
+		// In addition to its values, each row takes about the time of 8 values.
 		if last := at[len(at)-1]; m.Offsets[i+1]-m.Offsets[last]+8*int64(i-last) >= blockValues {
 			at = append(at, i+1)
 		}

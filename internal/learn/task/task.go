@@ -2,7 +2,7 @@
 // training documents, class weights, the loop over classes, and predictions from decision values.
 //
 // Train and TrainPath of these learners don't change or retain the corpus. They train on documents
-// with a class, or on all documents with independent labels. They fail if the corpus has no
+// with a class, or on all documents if labels are independent. They fail if the corpus has no
 // documents or too few classes, if the embedding rejects a value, if a setting is out of range, if
 // they need more memory than allowed, and within a second after ctx is done.
 //
@@ -27,8 +27,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Check returns the indices of the training documents: documents with a class, or all documents
-// with independent labels. It fails if there are no such documents, if class names repeat, if there
+// Check returns the indices of the training documents: documents with a class, or all documents if
+// labels are independent. It fails if there are no such documents, if class names repeat, if there
 // are too few classes, or if the embedding isn't for dot products.
 func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
 	if c.Documents.Rows() == 0 {
@@ -142,7 +142,7 @@ const chunk = 512
 type Options struct {
 	ISA         string             // instruction set of engines; "" for the fastest
 	Workers     int                // number of goroutines; 0 for one per CPU
-	MemoryBytes int64              // bound on memory in addition to the corpus; 0 for none
+	MemoryBytes int64              // memory limit in addition to the corpus; 0 for none
 	Progress    func(run.Progress) // called with the progress, never concurrently; nil for none
 }
 

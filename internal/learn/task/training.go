@@ -17,7 +17,7 @@ import (
 type Training struct {
 	Options
 	Name    string // package name, for errors
-	Unit    string // plural of the steps in progress reports, such as passes
+	Unit    string // plural noun for steps in progress reports, such as passes
 	Corpus  *corpus.Corpus
 	Scheme  solver.Scheme
 	CValues []float64
@@ -49,7 +49,7 @@ func (t *Training) Check(
 	return nil
 }
 
-// Mirrored reports whether the second of two classifiers is the negated first.
+// Mirrored reports whether the second of two classifiers is the negation of the first.
 func (t *Training) Mirrored() bool {
 	return len(t.Corpus.Classes) == 2 && t.Scheme == solver.OneVsRest
 }

@@ -33,9 +33,9 @@ type Candidates struct {
 	Terms  int
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
 
-	// Alike is set if all tokenizers cost about the same, for example if they differ only in how
-	// they encode numbers. Each tokenizer is then compared with all its kernels: Own[i] if set, or
-	// else Kernels. Own requires Alike or Final.
+	// Alike is set if training takes about the same time with all tokenizers, for example if they
+	// differ only in how they encode numbers. Each tokenizer i is then compared with all its
+	// kernels: Own[i] if set, or else Kernels. Own requires Alike or Final.
 	Alike bool
 	Own   map[int][]kernel.Kernel
 
@@ -51,10 +51,10 @@ type Candidates struct {
 	// Finer, if not nil, returns neighbours of the best kernel that the round of C also tries.
 	Finer func(k kernel.Kernel) []kernel.Kernel
 
-	// Supervised lists kernels whose embeddings learn from labels, see
-	// [sparse.Embedding.Supervised]. They are compared last and only with the first C, because each
-	// fold needs separate dot products. If Final is set, they aren't compared. If a sample has m of
-	// n documents, a supervised kernel wins only if it is better by √(n/m) standard errors.
+	// Supervised lists kernels with supervised embeddings, see [sparse.Embedding.Supervised]. They
+	// are compared last and only with the first C, because each fold needs separate dot products.
+	// If Final is set, they aren't compared. If a sample has m of n documents, a supervised kernel
+	// wins only if it is better by √(n/m) standard errors.
 	Supervised []kernel.Kernel
 
 	// Final is the number of candidates in a last round, which uses Folds folds. The last round
@@ -64,7 +64,7 @@ type Candidates struct {
 	// MinC selects the smallest C that isn't much worse than the best. The limit is the standard
 	// error of the difference or half the standard error of the score, whichever is smaller. A
 	// round then keeps its first candidate unless another candidate is better by a quarter of the
-	// score's standard error, or by half of it if tokenizers differ.
+	// score's standard error, or by half of this standard error in a round of tokenizers.
 	MinC bool
 
 	LowMemory bool // store the documents of only one tokenizer at a time
@@ -116,16 +116,16 @@ type Choice struct {
 	Fits      int            // number of trained models
 }
 
-// Choose chooses kernel, C, scheme, epsilon and terms for a corpus by cross-validation on
+// Choose chooses tokenizer, kernel, C, scheme and epsilon for a corpus by cross-validation on
 // stratified samples. Rounds compare one parameter each:
 //
-//   - terms, with the first kernel;
-//   - kernels, on the best terms, and kernels of the first other family on the second best terms;
+//   - tokenizers, with the first kernel;
+//   - kernels, with the best tokenizer, and kernels of the first other family with the second best;
 //   - schemes, then epsilon, then C, for the best candidates so far;
-//   - kernels that learn from labels, see [Candidates.Supervised].
+//   - kernels with supervised embeddings, see [Candidates.Supervised].
 //
-// If Final or Alike is set, the first round compares all kernels on all terms. Samples are nested.
-// Rounds with fewer candidates have larger samples.
+// If Final or Alike is set, the first round compares all kernels with all tokenizers. Samples are
+// nested. Rounds with fewer candidates have larger samples.
 //
 // Work is limited by operation counts instead of time. So the choice is the same for any number of
 // workers and in every run with the same instruction set, unless memory limits the samples. With

@@ -15,8 +15,8 @@ import (
 // DefaultFolds is the default number of folds.
 const DefaultFolds = 5
 
-// Strata returns the first class of each of n documents. A document without a class gets the class
-// after the last if labels are independent, else class -1.
+// Strata returns the first class of each of n documents. A document without a class gets class
+// number classes if labels are independent, else class -1.
 func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -41,8 +41,8 @@ type Division struct {
 
 // Divide returns the fold of each of n documents, and the number of folds. c has the labels and
 // groups. Folds are stratified by class, except in regression. A document without a class is in
-// fold -1 unless labels are independent. The documents of a group are in one fold. Runs ignore
-// groups. With Runs, there are fewer than Folds folds if every class has fewer documents.
+// fold -1 unless labels are independent. The documents of a group are in one fold. With Runs,
+// groups are ignored, and there are fewer than Folds folds if every class has fewer documents.
 func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds int, err error) {
 	classes := make([]int, n)
 	if m != MeanSquaredError {

@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Work estimates the work on n documents, Square·n² + Linear·n. The unit is the computation of one
-// kernel value.
+// Work estimates the work on n documents, Square·n² + Linear·n. The unit is the work of one dot
+// product of two documents.
 type Work struct{ Square, Linear float64 }
 
 // On returns the work on n documents.
@@ -35,7 +35,7 @@ const finalRound, weighting = "all", "weighting"
 
 func (g *Candidates) rounds() (names []string) {
 	kernels := len(g.Kernels)
-	if g.Alike || g.Final > 0 { // compare all kernels on all terms
+	if g.Alike || g.Final > 0 { // compare all kernels with all tokenizers
 		kernels = len(g.everywhere(Candidate{}))
 	} else if g.Terms > 1 {
 		names = append(names, "terms")
@@ -93,7 +93,7 @@ func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 		own = append(own, extended([]Candidate{q}, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })...)
 	}
 	for cut := range g.Terms {
-		if g.Alike && g.Measure == MeanSquaredError && cut != best[0].Terms { // other terms may need a larger C
+		if g.Alike && g.Measure == MeanSquaredError && cut != best[0].Terms { // other tokenizers may need a larger C
 			own = append(own, extended([]Candidate{g.on(best, cut)}, 1, len(g.C), cs)...)
 		}
 	}
@@ -164,7 +164,7 @@ func extended(all []Candidate, first, values int, set func(q *Candidate, i int))
 }
 
 // onSecond returns candidates with the second-best tokenizer, if any, and the kernels of the second
-// kernel family. Terms that help one kernel family may not help another family.
+// kernel family. A tokenizer that suits one kernel family may not suit another family.
 func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Terms != best[0].Terms })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
@@ -199,8 +199,8 @@ const nearlyAll = 0.9
 // minWork, about a tenth of a second.
 const maxOver, minWork = 2.5, 24e6
 
-// minTraining is the minimum work of training if terms are chosen, about a second on one core.
-// minAlike is the minimum if Alike is set.
+// minTraining is the assumed minimum work of a training run if tokenizers are compared, about a
+// second on one core. minAlike is the minimum if Alike is set.
 const minTraining, minAlike = 6e8, 1.5e8
 
 // mayTake returns the work of training on n documents, but at least minAlike or minTraining if
@@ -216,8 +216,8 @@ func (h *choosing) mayTake(n float64) float64 {
 	return much
 }
 
-// least returns the minimum size of the first sample. A choice of terms starts with all documents
-// if there are at most 2·minSample.
+// least returns the minimum size of the first sample. A comparison of tokenizers starts with all
+// documents if there are at most 2·minSample.
 func (h *choosing) least() int {
 	if n := len(h.order); h.from.Terms > 1 && !h.from.Alike && n <= 2*minSample {
 		return min(n, h.most)

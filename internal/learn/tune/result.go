@@ -76,7 +76,7 @@ type Result struct {
 	SE       float64   // standard error of the mean: SD / √folds
 	ToBest   *Difference
 
-	// Score covers all documents. Its Calibration is computed from probabilities fitted on the
+	// Score covers all documents. Score.Calibration is computed from probabilities fitted to the
 	// other folds.
 	Score  *score.Score
 	ByFold []*score.Score // one score per fold; an evaluator may omit ByFold
@@ -158,7 +158,7 @@ func (r *Result) complete() {
 	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))
 }
 
-// Ranks reports whether r is better than o. It compares the means. If they are equal up to
+// Ranks reports whether r is better than o. It compares the means. If the means are equal up to
 // rounding, it compares macro F1, and then log loss.
 func (r *Result) Ranks(o *Result) bool {
 	if !(math.Abs(r.Mean-o.Mean) <= 1e-12*math.Abs(o.Mean)) || r.Score == nil || o.Score == nil {

@@ -21,7 +21,7 @@ func (h *choosing) run(ctx context.Context) error {
 	for _, round := range rounds {
 		best, least = h.planned(round, g.extend(round, best), len(rounds), least)
 		if len(best) < 2 && round != finalRound {
-			continue // the other candidates cost too much
+			continue // the other candidates take too much work
 		}
 		r := &Round{Documents: least, Folds: g.folds(round), Compares: round}
 		if err := h.round(ctx, r, best); err != nil {
@@ -30,9 +30,9 @@ func (h *choosing) run(ctx context.Context) error {
 		best = h.ranked(r.Points)
 		margin := r.Chance() / 4
 		if round == "terms" {
-			margin *= 2 // other terms cost several times as much
+			margin *= 2 // other tokenizers take several times the work
 		}
-		if g.MinC && math.Abs(r.Points[r.Best].Mean-r.Points[0].Mean) <= margin { // keep the first
+		if g.MinC && math.Abs(r.Points[r.Best].Mean-r.Points[0].Mean) <= margin { // keep the first candidate
 			r.Best = 0
 			first := slices.IndexFunc(best, r.Points[0].Same)
 			best = slices.Insert(slices.Delete(best, first, first+1), 0, r.Points[0].Candidate)
@@ -226,8 +226,8 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 // lowestC and highestC bound values of C outside the list, in units of Candidates.Unit.
 const lowestC, highestC = 1e-3, 1e4
 
-// stepC rounds c to an element of 0.1, 0.3, 1, 3, 10, … and returns the element that is steps
-// later.
+// stepC rounds c to an element of the sequence 0.1, 0.3, 1, 3, 10, … and returns the element steps
+// positions later.
 func stepC(c float64, steps int) float64 {
 	at := int(math.Round(2*math.Log10(c))) + steps
 	digit := [2]string{"1", "3"}[at&1]
@@ -307,7 +307,7 @@ func (h *choosing) compare(ctx context.Context, r *Round, some []Candidate, e Ev
 	if len(r.Points) > 0 {
 		h.total += h.now // neighbours weren't planned
 	}
-	h.total = max(h.total, h.done+h.now) // terms other than the first may cost more
+	h.total = max(h.total, h.done+h.now) // other tokenizers may take more work than the first
 	points := make([]Point, len(some))
 	err := e.Evaluate(ctx, some, func(i int, p Point) {
 		p.Candidate = some[i] // without parameters resolved on the sample, such as gamma

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Candidate is a combination of settings that is compared with others.
+// Candidate is a combination of settings that is compared with other combinations.
 type Candidate struct {
 	Terms  int           // index of the tokenizer
 	Kernel kernel.Kernel // nil if the evaluator needs none
@@ -17,7 +17,7 @@ type Candidate struct {
 	solver.Regularization
 }
 
-// SameKernel reports whether another candidate has the same kernel on the same terms.
+// SameKernel reports whether another candidate has the same kernel and the same tokenizer.
 func (q Candidate) SameKernel(o Candidate) bool {
 	return q.Terms == o.Terms && kernel.Equal(q.Kernel, o.Kernel)
 }
@@ -72,10 +72,10 @@ func (f *Found) Fits() (n int) {
 	return n
 }
 
-// Search compares candidates. With minC, Best is a point with the settings of the best point except
-// C. It has the smallest C that is worse by at most the standard error of the differences over
-// folds. If ctx is done, or after another error, the result has the completed points. each, if not
-// nil, is called with each completed point.
+// Search compares candidates. With minC, Best is the point with the smallest C among points that
+// differ from the best point only in C, and whose score is worse by at most the standard error of
+// the differences over folds. If ctx is done, or after another error, the result has the completed
+// points. each, if not nil, is called with each completed point.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, minC bool, each func(Point),
 ) (*Found, error) {
@@ -111,10 +111,10 @@ func compare(points []Point, best int) {
 	}
 }
 
-// smallestC returns the index of a point with the settings of the best point except C. It has the
-// smallest C that is worse by at most the standard error of the differences over folds. The
-// difference is also limited to most, because few folds estimate the standard error badly. best is
-// the index of the best point.
+// smallestC returns the index of the point with the smallest C among points that differ from the
+// best point only in C, and whose score is worse by at most the standard error of the differences
+// over folds. The difference is also limited to most, because few folds estimate the standard error
+// badly. best is the index of the best point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
