@@ -31,7 +31,6 @@ type Curve struct {
 // evenly spaced documents are sampled.
 const maxPooled = 1 << 20
 
-// decision holds the score of a document, and whether the document is a positive.
 type decision struct {
 	score    float64
 	positive bool

@@ -347,7 +347,6 @@ func allWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus,
 	return all, nil
 }
 
-// copies finds documents that nearly equal a training document.
 func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o Options) error {
 	const within = 0.02
 	both := [2]*corpus.Corpus{c, training}

@@ -195,7 +195,6 @@ func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
 	return byMachine, t.columns, nil
 }
 
-// linear reports whether the kernel is linear, so that terms have weights.
 func (m KernelMachine) linear() bool {
 	name, _, _ := strings.Cut(m.Kernel, ":")
 	return name == "linear"

@@ -115,7 +115,6 @@ func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options)
 	return m.Model.Predict(ctx, docs, o.landmarks())
 }
 
-// landmarkRow is the report of a binary classifier.
 type landmarkRow struct {
 	Class string `json:"class"`
 	*landmark.DecisionFunction

@@ -20,7 +20,6 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// machinesOf returns the learner for a type of support vector machine.
 func machinesOf(t model.Type, summary string) *Learner {
 	return &Learner{
 		Name: string(t), Summary: summary, Type: t,

@@ -12,7 +12,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// search cross-validates all points of a grid.
 func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
 	s, err := t.settings(&o)
 	if err == nil {

@@ -174,7 +174,6 @@ func (o Options) tell(p run.Progress) error {
 	return run.Guard("landmark: Options.Progress", func() error { o.Progress(p); return nil })
 }
 
-// embed embeds the training documents rows[at].
 func (t *training) embed(ctx context.Context, at []int) (*sparse.Embedded, error) {
 	docs := make([]int, len(at))
 	for i, row := range at {

@@ -43,7 +43,6 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// decide sets f to the decision values of row i.
 func (m *Model) decide(x *sparse.Embedded, i int, f []float64) {
 	for k := range f {
 		f[k] = m.Functions[k].Bias

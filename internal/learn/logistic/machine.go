@@ -84,7 +84,6 @@ func (o *objective) search(
 // gainedPart times Tolerance is the value of Gained in [lbfgs.Stopping].
 const gainedPart = 1e-3
 
-// machine converts the result of L-BFGS to a binary classifier.
 func (o *objective) machine(m lbfgs.Minimum, columns int) *DecisionFunction {
 	out := &DecisionFunction{
 		Weights: make([]float64, columns), Value: m.Value, Gradient: m.Gradient, Iterations: m.Iterations,
@@ -99,7 +98,6 @@ func (o *objective) machine(m lbfgs.Minimum, columns int) *DecisionFunction {
 	return out
 }
 
-// decide returns the decision value of row i.
 func (m *DecisionFunction) decide(x *sparse.Embedded, i int) float64 {
 	terms, values := x.Row(i)
 	return task.Dot(terms, values, m.Weights)*x.Norms[i] + m.Bias

@@ -267,7 +267,6 @@ func (l *libsvmWriter) serial(s int) error {
 	return nil
 }
 
-// values writes the values of a support vector.
 func (l *libsvmWriter) values(s int) error {
 	first := int64(1)
 	if l.m.Form.ZeroBased == "true" {

@@ -112,7 +112,6 @@ type sketch struct {
 	left   float64   // Σ k(x, x) - k̃(x, x)
 }
 
-// factorise computes T.
 func (s *sketch) factorise(ctx context.Context) error {
 	w, err := s.eng.Gram(ctx, s.kernel, nil)
 	if err != nil {

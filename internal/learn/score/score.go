@@ -111,7 +111,6 @@ func Of(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, er
 	return s, nil
 }
 
-// tally accumulates a score.
 type tally struct {
 	s     *Score
 	truth *corpus.Corpus
@@ -212,7 +211,6 @@ func (t *tally) of(i int) []int {
 	return t.own
 }
 
-// finish computes the metrics from the counts.
 func (t *tally) finish() {
 	s := t.s
 	s.Accuracy = float64(s.Correct) / float64(s.Documents)

@@ -87,7 +87,6 @@ func (p *Problem) inParts(
 	return f, out, err
 }
 
-// calibrates reports whether there are enough documents for calibrate.
 func (p *Problem) calibrates(s *Settings) bool {
 	return Calibrates(&corpus.Corpus{Documents: &p.x.CSR, Labels: p.corpus.labels, Classes: p.corpus.Classes}, s.Scheme)
 }

@@ -163,7 +163,6 @@ type predicting struct {
 	sums   summing
 }
 
-// run predicts the documents in batches of rows documents.
 func (p *predicting) run(ctx context.Context, rows int) error {
 	n, atOnce := p.docs.Rows(), 1
 	if p.rows > 0 || p.w != nil {
@@ -247,7 +246,6 @@ func (p *Predictor) width() int {
 	return max(p.rows, 1)
 }
 
-// room allocates a prediction for n documents.
 func (p *Predictor) room(n int) *model.Prediction {
 	rows := func(width int) [][]float64 {
 		all := make([]float64, n*width)

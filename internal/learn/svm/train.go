@@ -337,7 +337,6 @@ func (p *Problem) weights(s *Settings) map[string]float64 {
 	return out
 }
 
-// model makes a model with all data that predictions need.
 func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	rows := c.Support()
 	at := make(map[int]int, len(rows))
