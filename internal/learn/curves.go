@@ -90,8 +90,8 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 	return d
 }
 
-// curveOf sorts decisions and returns their curve. ok is false if there are no positives or no
-// negatives.
+// curveOf sorts own by descending score and returns the curve. ok is false if there are no
+// positives or no negatives.
 func curveOf(name string, own []decision) (c Curve, ok bool) {
 	slices.SortFunc(own, func(a, b decision) int { return cmp.Compare(b.score, a.score) })
 	for _, d := range own {

@@ -69,8 +69,8 @@ type Outcome struct {
 	Confidence float64
 }
 
-// Coverage describes the documents with at least a given Confidence. Documents is their fraction of
-// all documents, and Error is their error rate.
+// Coverage holds the fraction (Documents) and the error rate (Error) of the documents that have at
+// least the given Confidence.
 type Coverage struct {
 	Confidence float64 `json:"confidence"`
 	Documents  float64 `json:"documents"`

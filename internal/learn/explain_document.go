@@ -42,7 +42,7 @@ type TermEffect struct {
 	Slope *float64 `json:"slope,omitempty"`
 }
 
-// SupportEffect describes a support vector s with coefficient α in f. Effect is its contribution
+// SupportEffect describes a support vector s with coefficient α in f. Effect is the contribution
 // α·k(s, x) to f.
 type SupportEffect struct {
 	Document int64   `json:"document"` // number in the training corpus, from 1; 0 if unknown
@@ -275,9 +275,9 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 	return f, nil
 }
 
-// Margin returns the decision value f of document i, as in [DocumentExplanation], and the second
-// class, which is Against there. second is "" if f depends on the label alone. It fails for
-// classifiers with only one class.
+// Margin returns the decision value f of document i and the second class, as in Value and Against
+// of [DocumentExplanation]. second is "" if f depends on the label alone. It fails for classifiers
+// with only one class.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
 	if a.OneClass || a.Numbers {
 		return p.Value[i], "", nil

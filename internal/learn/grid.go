@@ -47,8 +47,8 @@ type Grid struct {
 	Folds   int           // number of folds, default 5
 	MinC    bool          // for SVMs: select the smallest C within one standard error of the best
 
-	// Terms is the number of tokenizers. Corpus returns the documents tokenized by tokenizer cut, 0
-	// <= cut < Terms. Tokenizer 0 is the tokenizer of the corpus.
+	// Terms is the number of tokenizers. Corpus returns the documents tokenized by tokenizer cut,
+	// an index below Terms. Tokenizer 0 is the tokenizer of the corpus.
 	Terms  int
 	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 

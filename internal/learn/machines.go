@@ -109,8 +109,7 @@ func (m KernelMachine) bytes() int64 {
 // Write implements Model.
 func (m KernelMachine) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
-// Predict implements Model. It creates an engine for each call, but a predictor from [Ready] reuses
-// its engine.
+// Predict implements Model. Each call creates an engine, but a predictor from [Ready] reuses one.
 func (m KernelMachine) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	p, err := m.ready(ctx, o)
 	if err != nil {

@@ -132,7 +132,7 @@ func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 }
 
 // nearest finds the count nearest training documents of each document that has known terms. It
-// passes the document's index and its neighbours to with.
+// passes the document's index and the neighbours to with.
 func (n *Novelty) nearest(
 	ctx context.Context, docs *sparse.CSR, count int, with func(i int, near []engine.Neighbour),
 ) error {

@@ -75,9 +75,9 @@ func (e Embedding) String() string {
 	return e.Embedding.String()
 }
 
-// kernelIn returns the specification of a kernel with embedding e. The kernel is given, unless
-// given is "". Then the kernel is rbf if e scales columns, or the default for vectors if e is nil
-// and o.Vectors is set, or else the kernel in counts.
+// kernelIn adds embedding e to the kernel specification given. If given is "", the kernel is rbf if
+// e scales columns. If e is nil and o.Vectors is set, it is the default kernel for vectors.
+// Otherwise it is counts, the default kernel for counts.
 func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {

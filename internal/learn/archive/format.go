@@ -44,8 +44,8 @@ func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 }
 
 // Read reads a model that was written by [Format.Write]. It verifies the checksum, calls Validate,
-// and reads r to its end. Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged], or
-// are errors of r. It fails within a second after ctx is done.
+// and reads to the end of r. Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged],
+// or are errors of r. It fails within a second after ctx is done.
 func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 	m, err := f.ReadSized(ctx, r, -1, nil)
 	if err != nil {

@@ -55,8 +55,8 @@ const (
 
 // Cholesky replaces a symmetric matrix A by its upper triangular factor T, A = TᵀT, and returns the
 // indices of the rows that it keeps. It drops row and column i if eliminating the previous rows
-// reduces A[i][i] to at most least times its initial value. This happens for duplicates. It reads
-// only the upper triangle, and takes N³/6 multiply-adds.
+// reduces A[i][i] to at most the fraction least of its initial value. This happens for duplicates.
+// It reads only the upper triangle, and takes N³/6 multiply-adds.
 func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {
@@ -189,8 +189,8 @@ func (s *Square) Ridge(ctx context.Context, do Do, gamma float64) (*Square, erro
 	err := run.Tasks(ctx, do.Workers, len(pieces), func(_ context.Context, _, task int) error {
 		v0, i0 := pieces[task].v, pieces[task].i
 		v1, i1 := min(v0+bar, s.N), min(i0+block, s.N)
-		// in the first block, rows of the lower triangle end at the diagonal, so corner holds
-		// copies of them, padded with zeros
+		// in the first block, rows of the lower triangle end at the diagonal, so corner holds these
+		// rows padded with zeros
 		corner, by := make([]float64, block*block), make([]float64, block*bar)
 		for k0 := i0; k0 < s.N; k0 += block {
 			k1 := min(k0+block, s.N)

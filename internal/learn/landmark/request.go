@@ -146,7 +146,7 @@ func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, o
 	if err != nil {
 		return nil, err
 	}
-	t.x = z // only its Embedder is used
+	t.x = z // only the embedder of t.x is used
 	t.e, err = engine.NewContext(ctx, z, engine.Options{ISA: opt.ISA, Workers: 1, MemoryBytes: opt.MemoryBytes})
 	if err != nil {
 		return nil, err

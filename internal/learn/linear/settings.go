@@ -30,9 +30,9 @@ type Settings struct {
 	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // the maximum keeps sums finite
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights maps class names to factors of C for a class's documents in its binary classifier,
-	// like LIBLINEAR's -wi. With two classes, both weights apply. Balanced weights the classes that
-	// Weights doesn't name: a class of nₖ of n documents gets n / (classes · nₖ), like
+	// Weights maps a class name to a factor of C for the class's documents in the class's binary
+	// classifier, like LIBLINEAR's -wi. With two classes, both weights apply. Balanced weights the
+	// classes that Weights doesn't name: a class of nₖ of n documents gets n / (classes · nₖ), like
 	// scikit-learn's class_weight='balanced', or (n - nₖ) / nₖ with independent labels. The default
 	// weight is 1. Models don't store weights.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`

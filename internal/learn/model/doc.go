@@ -1,5 +1,5 @@
-// Package model holds trained support vector machines, with all data for predictions, and their
-// files.
+// Package model defines trained support vector machines, with all data for predictions, and their
+// file formats.
 //
 // A [Model] is plain data: the kernel's specification, the fitted embedding, the vocabulary, the
 // classes, the support vectors as raw counts, and the binary classifiers. Package svm trains models

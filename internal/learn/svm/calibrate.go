@@ -111,13 +111,13 @@ func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 		(several > 1 || several > 0 && s.Scheme == solver.Labels)
 }
 
-// ways lists the calibration methods. All of them couple the sigmoids of the binary classifiers.
+// ways lists the calibration methods. All methods couple the sigmoids of the binary classifiers.
 // The second adds a temperature of the probabilities, and the third a temperature of the log odds.
 var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
 // calibration selects a calibration method by log loss. It returns the method's index in ways, and
-// its calibration. The sigmoids for a fold are fitted to the other folds. If s.Reject is set, it
-// also returns the answers.
+// the method's calibration. The sigmoids for a fold are fitted to the other folds. If s.Reject is
+// set, it also returns the answers.
 func (f *folded) calibration(
 	ctx context.Context, o *together,
 ) (way int, found *score.Calibration, answers []answer, err error) {

@@ -240,7 +240,7 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 	return nil
 }
 
-// first returns the index of the cell solved first. The next kernel warm-starts from its solution.
+// first returns the index of the cell solved first. Warm starts for the next kernel use this cell.
 func (w *work) first() int {
 	best := 0
 	for i, c := range w.cells {

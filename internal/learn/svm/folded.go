@@ -40,7 +40,7 @@ type folded struct {
 func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
 
 // fold splits a problem into folds. If together is set, the documents of a fold are contiguous
-// within their class, unless there is too little memory for a matrix in this order.
+// within each class, unless there is too little memory for a matrix in this order.
 func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, error) {
 	inMemory := p.cached.Whole() && p.spare() >= mappedBytes(int64(p.Len()))
 	f, err := p.divide(s, d, inMemory && together)

@@ -70,7 +70,7 @@ func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int
 }
 
 // Assemble makes a model of binary classifiers that [Problem.TrainFunctions] trained with the same
-// settings, on this problem or on other problems of the same corpus. The model and its report equal
+// settings, on this problem or on other problems of the same corpus. The model and the report equal
 // the results of [Problem.Train] bit for bit. It fails if a classifier is missing, repeated or
 // trained on other documents, if a part has another scheme, or if ClassPairs fails.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gram is the Gram matrix of a kernel on a problem's documents. Initially only its diagonal is
+// gram is the Gram matrix of a kernel on a problem's documents. Initially only the diagonal is
 // computed.
 type gram struct {
 	p    *Problem

@@ -36,7 +36,7 @@ const (
 
 	// A single problem with a matrix above largeBytes computes rows on demand, even if the matrix
 	// fits. Training then reads fewer rows and takes fewer steps. With 50,000 noisy documents,
-	// computing the whole matrix took 30 of 43 s, mostly for the first write to its memory.
+	// computing the whole matrix took 30 of 43 s, mostly for the first write to the matrix.
 	largeBytes = 4 << 30
 
 	// setRows is the maximum number of rows in a working set. Fewer rows make the solver slow.
@@ -46,9 +46,9 @@ const (
 	// reserve, a limit of 900 MiB was exceeded by 4 MiB.
 	garbagePart = 50
 
-	// machineBytes is the memory for each document of each binary classifier: its position and sign
-	// (9 bytes). A support vector also has a coefficient and an index, in lists with up to twice
-	// the needed capacity, and an index in the model (8).
+	// machineBytes is the memory for each document of each binary classifier: the document's
+	// position and sign (9 bytes). A support vector also has a coefficient and an index, in lists
+	// with up to twice the needed capacity, and an index in the model (8).
 	machineBytes = 9 + 2*16 + 8
 
 	termBytes = 24 // memory per term of the vocabulary

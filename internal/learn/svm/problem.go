@@ -151,7 +151,7 @@ func byClass(c *corpus.Corpus) []int {
 // problem for two classes reads only the columns of these classes. So with more than two classes, a
 // tile has half the mean size of a class.
 func (p *Problem) tileColumns() int {
-	const least, most = 512, 4096 // narrower tiles cost more for searching posting lists than they save
+	const least, most = 512, 4096 // narrower tiles take more time for searching posting lists than they save
 	classes := len(p.corpus.Classes)
 	if classes < 3 {
 		return most

@@ -95,7 +95,7 @@ func (m *Samples) Open(
 }
 
 // The unit of work is the cost of a dot product of two documents. Mapping a dot product to a kernel
-// value costs half as much. Linear terms are for embedding and tokenising.
+// value takes half as much work. Linear terms are for embedding and tokenising.
 var (
 	dotWork    = tune.Work{Square: 1, Linear: 500}
 	kernelWork = tune.Work{Square: 0.5}
@@ -104,9 +104,9 @@ var (
 
 // fitWork estimates the work of a solver. One-vs-one reads each kernel value about once.
 // One-vs-rest reads each value three times for 20 classes, and more often for more classes. Each
-// step also costs as much as a few hundred kernel values. In one-vs-one, every document is in a
-// classifier for each other class, but steps are short. The numbers were measured on 20 Newsgroups,
-// WebKB, and synthetic documents of 4, 20 and 200 classes.
+// step also takes as much work as a few hundred kernel values. In one-vs-one, every document is in
+// a classifier for each other class, but steps are short. The numbers were measured on 20
+// Newsgroups, WebKB, and synthetic documents of 4, 20 and 200 classes.
 func (m *Samples) fitWork(scheme solver.Scheme) tune.Work {
 	k := float64(len(m.Corpus.Classes))
 	switch {

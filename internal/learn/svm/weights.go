@@ -14,7 +14,7 @@ import (
 )
 
 // Weights are the weights of decision functions with an inner product as kernel. Predictions use
-// one vector w per decision function instead of its support vectors s,
+// one vector w per decision function instead of the function's support vectors s,
 //
 //	f(x) = Σ α⟨s, x⟩ - rho = ⟨w, x⟩ - rho,   w = Σ α s
 //

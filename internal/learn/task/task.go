@@ -113,7 +113,8 @@ func NewPrediction(n int, scheme solver.Scheme) *model.Prediction {
 	return p
 }
 
-// Decide sets the decision values of document i, and the class or labels that follow from them.
+// Decide sets the decision values of document i, and the class or labels that follow from these
+// values.
 func Decide(p *model.Prediction, i int, f []float64) {
 	if p.Decisions[i] = f; p.Labels != nil {
 		p.Labels[i] = Positive(f)
@@ -146,7 +147,7 @@ type Options struct {
 	Progress    func(run.Progress) // called with the progress, never concurrently; nil for none
 }
 
-// Pass embeds documents in chunks and passes them to a model.
+// Pass embeds documents in chunks and passes the chunks to a model.
 type Pass struct {
 	Options
 	Name     string // package name, for errors

@@ -33,9 +33,9 @@ type Candidates struct {
 	Terms  int
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
 
-	// Alike is set if training takes about the same time with all tokenizers, for example if they
-	// differ only in how they encode numbers. Each tokenizer i is then compared with all its
-	// kernels: Own[i] if set, or else Kernels. Own requires Alike or Final.
+	// Alike is set if training takes about the same time with all tokenizers, for example if
+	// tokenizers differ only in the encoding of numbers. Each tokenizer i is then compared with all
+	// its kernels: Own[i] if set, or else Kernels. Own requires Alike or Final.
 	Alike bool
 	Own   map[int][]kernel.Kernel
 

@@ -195,8 +195,8 @@ func distinct(all []Candidate) (out []Candidate) {
 // nearlyAll is the fraction of the documents above which a sample is extended to all.
 const nearlyAll = 0.9
 
-// A round on the smallest sample may take maxOver times its share of the work. It may always take
-// minWork, about a tenth of a second.
+// A round on the smallest sample may take maxOver times the round's share of the work. It may
+// always take minWork, about a tenth of a second.
 const maxOver, minWork = 2.5, 24e6
 
 // minTraining is the assumed minimum work of a training run if tokenizers are compared, about a
@@ -225,10 +225,10 @@ func (h *choosing) least() int {
 	return min(len(h.order), minSample)
 }
 
-// planned returns the candidates that a round compares, and its sample size, which is at least the
-// previous size. If the smallest sample is too much work for all candidates, the round keeps the
-// first candidate and each further candidate that fits into the work limit. If Final is set, all
-// candidates are kept.
+// planned returns the candidates that a round compares, and the round's sample size, which is at
+// least the previous size. If the smallest sample is too much work for all candidates, the round
+// keeps the first candidate and each further candidate that fits into the work limit. If Final is
+// set, all candidates are kept.
 func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.from.Work * h.mayTake(n) / float64(rounds)

@@ -64,7 +64,7 @@ func (h *choosing) run(ctx context.Context) error {
 
 // preferOwn chooses the best candidate of tokenizers with their own kernels (Own), unless another
 // candidate is better by half of Chance, or by Chance for a mean squared error. Other candidates
-// are more numerous, so the best of them is more often better by chance.
+// are more numerous, so the best of these candidates is more often better by chance.
 func (h *choosing) preferOwn(r *Round) {
 	best, margin := -1, r.Chance()/2
 	if h.from.Measure == MeanSquaredError {
