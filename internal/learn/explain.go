@@ -156,8 +156,7 @@ type weightsOfMachine struct {
 	weights        []float64
 }
 
-// weightsOf returns a model's weights and a description of the weights. p is the prepared model, or
-// nil.
+// weightsOf returns a model's weights and their description. p is the prepared model, or nil.
 func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, error) {
 	if machines, ok := m.(KernelMachine); ok {
 		var own *svm.Weights

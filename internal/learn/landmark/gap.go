@@ -9,8 +9,7 @@ import (
 )
 
 // settle computes an upper bound on the duality gap of each column, without a pass over Kₙₘ. A
-// column has converged if the bound is at most Tolerance times the column's objective P. For every
-// a,
+// column has converged if this bound is at most Tolerance times the objective P. For every a,
 //
 //	min P ≥ D(a) = -½‖Φᵀa‖² - C Σᵢ ℓ*(-aᵢ/C),  Φ = KₙₘT⁻¹,
 //

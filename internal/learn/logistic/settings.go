@@ -13,9 +13,10 @@ type Settings struct {
 	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularization
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights maps a class name to a factor of the class's losses in the class's binary classifier.
-	// With two classes, both weights apply. Balanced weights the classes that Weights doesn't name,
-	// as in linear.Settings. The default weight is 1. Models don't store weights.
+	// Weights maps a class name to a factor of the losses of the class's documents in the class's
+	// binary classifier. With two classes, both weights apply. Balanced weights the classes that
+	// Weights doesn't name, as in linear.Settings. The default weight is 1. Models don't store
+	// weights.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 

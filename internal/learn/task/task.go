@@ -113,8 +113,7 @@ func NewPrediction(n int, scheme solver.Scheme) *model.Prediction {
 	return p
 }
 
-// Decide sets the decision values of document i, and the class or labels that follow from these
-// values.
+// Decide sets the decision values of document i, and the resulting class or labels.
 func Decide(p *model.Prediction, i int, f []float64) {
 	if p.Decisions[i] = f; p.Labels != nil {
 		p.Labels[i] = Positive(f)
