@@ -27,18 +27,18 @@
 //	spectrum    Spectrum, engine/spectrum.Lanczos
 //	pca         PCA, Components.Project
 //
-// A [corpus.Corpus] holds documents: rows of counts, the texts of their terms, and their classes.
-// [Read], [ReadFrom], [Texts], [Table], [Terms], [FromMatrix] and [Rows] make corpora. It is an
-// error if a file or a list of texts contains no documents. A corpus of [Rows] may be empty; its
-// matrices, neighbours and predictions are then empty. Documents and columns are numbered from 0.
-// An error about a file contains the line number, counted from 1, or the document number if
-// documents aren't lines.
+// A [corpus.Corpus] holds documents as rows of counts, the text of each term, and the classes of
+// each document. [Read], [ReadFrom], [Texts], [Table], [Terms], [FromMatrix] and [Rows] create
+// corpora. It is an error if a file or a list of texts contains no documents. A corpus built by
+// [Rows] may be empty; the matrix, neighbours and predictions of an empty corpus are empty.
+// Documents and columns are numbered from 0. An error about a file contains the line number,
+// counted from 1, or the document number if documents aren't lines.
 //
 // Package engine computes rows of a matrix on demand, and package solver trains on any matrix that
 // provides rows.
 //
-// Results don't depend on the number of workers. They are reproducible if the instruction set is
-// the same. Functions may be called concurrently. When its context is done, a function returns the
+// Results don't depend on the number of workers. Results are reproducible for the same instruction
+// set. Functions may be called concurrently. When its context is done, a function returns the
 // context's error within a second. All computations run on the CPU.
 //
 // SPDX-License-Identifier: BSD-3-Clause
@@ -56,7 +56,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options are the common options of all computations. The zero value works.
+// Options are the options common to all computations. The zero value works.
 type Options struct {
 	ISA     string // instruction set: generic, avx2 or avx512; default the fastest that the CPU supports
 	Workers int    // number of goroutines; default one per CPU. Results don't depend on it
@@ -70,8 +70,8 @@ type Options struct {
 	// models, refer to them by name. Default: none.
 	Kernels []kernel.Kernel
 
-	// Progress is called with the progress of long work, usually at least once a second, by one
-	// goroutine at a time per call. Default: none.
+	// Progress is called with the progress of a long computation, usually at least once a second. A
+	// computation doesn't call Progress concurrently. Default: none.
 	Progress func(Progress)
 
 	// Warn is called for each warning, which is a sentence without a full stop. Default: warnings
@@ -95,8 +95,8 @@ type Progress struct {
 	Done, Total int64  // completed and total bytes, documents, pairs or binary classifiers; Total is 0 if unknown
 }
 
-// check validates the options whose names differ in lower-level packages, so that errors have the
-// names of this package.
+// check validates the options whose names differ in lower-level packages, so that errors contain
+// the names in this package.
 func (o *Options) check() error {
 	if o.Workers < 0 {
 		return fmt.Errorf("gram: Workers must be positive, or 0 for one per CPU, got %d", o.Workers)
@@ -122,7 +122,7 @@ func (o *Options) warn(format string, args ...any) {
 }
 
 // [Load], [LoadFrom], [LoadIndex] and [ReadIndex] return errors that wrap one of these errors.
-// Errors about models in LIBSVM's text format wrap none of them.
+// Errors about models in LIBSVM's text format wrap none of these errors.
 var (
 	ErrFormat    = archive.ErrFormat    // the file is neither a model nor an index
 	ErrVersion   = archive.ErrVersion   // the file was written by another version of the program

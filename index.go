@@ -25,23 +25,23 @@ type IndexOptions struct {
 	Embedding string           // embedding of the documents; default tf-l1-sqrt
 }
 
-// Match is a document of an index and its distance c = 1 − cosine from the query, in float32.
+// Match is a document of an index and its distance from the query, c = 1 − cosine, in float32.
 type Match = engine.Match
 
 // Index is an exact nearest-neighbour index of texts. Documents can be added and removed. Documents
 // are numbered from 0 in order of insertion. Numbers aren't reused.
 //
 // Term weights, such as idf, are computed by [NewIndex] and [Index.Refit] only. Results are the
-// same as from a new index of the current documents with these weights. A term that is new since
-// then is weighted as if a single document contained it.
+// same as from a new index of the current documents with these weights. A term that is added later
+// is weighted as if a single document contained it.
 //
-// A query compares recently added documents one by one, which takes less than a microsecond each.
-// When their number exceeds 1,024 plus eight times the square root of the number of documents, Add
-// rebuilds the index. Results stay the same. For a million short texts a rebuild takes some
-// seconds, and happens once per 9,000 added texts. An index takes about 100 bytes per document, 8
-// bytes per distinct term of each document, 300 bytes per distinct term of the index, and the
-// memory stated at [engine.NewIndex]. Once more than half of the documents are removed, Remove
-// frees their memory.
+// A query is compared with each recently added document, which takes less than a microsecond per
+// document. When the number of recently added documents exceeds 1,024 plus eight times the square
+// root of the number of documents, Add rebuilds the index, which doesn't change results. For a
+// million short texts a rebuild takes some seconds, and happens once per 9,000 added texts. An
+// index takes about 100 bytes per document, 8 bytes per distinct term of each document, 300 bytes
+// per distinct term of the index, and the memory stated at [engine.NewIndex]. Remove frees the
+// memory of removed documents if more than 1,024 and more than half of all documents are removed.
 //
 // An Index may be used concurrently. Queries run during changes, and each text of a query sees a
 // call of Add or Remove completely or not at all.
@@ -61,15 +61,15 @@ type Index struct {
 
 // indexState is an immutable state of an index. A change makes a new state.
 type indexState struct {
-	near      *engine.Index    // index of the documents of the build
-	embedder  *sparse.Embedder // embedder with columns for future terms
-	known     int              // number of columns of the build
-	documents []indexed        // documents of near, then added documents, ascending by number
+	near      *engine.Index    // index of the documents at the last call of build
+	embedder  *sparse.Embedder // fitted embedder, with spare columns for new terms
+	known     int              // number of columns with fitted term weights
+	documents []indexed        // documents of near, then documents added later, ascending by number
 	built     int              // number of documents in near
-	removed   []uint64         // bit set of indices in documents
+	removed   []uint64         // bit set of removed indices in documents
 	gone      int              // number of bits set in removed
 	next      int              // number of the next document
-	age       IndexAge         // changes since the build; NewTerms isn't set
+	age       IndexAge         // changes reported by Index.Age; NewTerms isn't set
 }
 
 // has reports whether documents[at] is still in the index.
@@ -97,30 +97,30 @@ func matrixOf(documents []indexed, columns int) *sparse.CSR {
 	return m
 }
 
-// indexed is a document with its counts and, if it was added after the build, its vector.
+// indexed is a document with its counts.
 type indexed struct {
 	number int
 	terms  []uint32
 	counts []float32
-	x      *sparse.Embedded
+	x      *sparse.Embedded // vector; nil if the document is in indexState.near
 }
 
-// IndexAge counts the changes of an index since its build.
+// IndexAge counts the changes of an index since [NewIndex], [LoadIndex] or [Index.Refit].
 type IndexAge struct {
 	Documents      int // number of documents in the index
-	Added, Removed int // numbers of documents since the build
-	NewTerms       int // number of terms that occur only in documents added since the build
+	Added, Removed int // numbers of documents added and removed
+	NewTerms       int // number of terms added since term weights were computed
 }
 
-// blankTerm returns an artificial term for a text without terms. Only equal texts share it.
+// blankTerm returns a term for a text without terms. Only equal texts get the same term.
 func blankTerm(text string) string { return fmt.Sprintf("\x00%x", sha256.Sum256([]byte(text))) }
 
 const (
-	spareColumns = 1 << 16 // number of columns that a build reserves for new terms
-	fewDocuments = 1 << 10 // documents to compare one by one, or to remove before memory is freed
+	spareColumns = 1 << 16 // minimum number of columns that build reserves for new terms
+	fewDocuments = 1 << 10 // number of added or removed documents that never causes a rebuild
 )
 
-// weights returns the embedder of the last build.
+// weights returns the fitted embedder without spare columns.
 func (s *indexState) weights() sparse.Embedder {
 	e := s.embedder
 	out := sparse.Embedder{Embedding: e.Embedding, Documents: e.Documents, DF: e.DF[:s.known], Terms: e.Terms[:s.known]}
@@ -130,8 +130,8 @@ func (s *indexState) weights() sparse.Embedder {
 	return out
 }
 
-// rebuild rebuilds the index with its current weights. room is the number of columns to reserve for
-// new terms.
+// rebuild rebuilds the index with its current weights. room is the number of additional columns to
+// reserve for new terms.
 func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexState, error) {
 	names, documents, err := x.living(s, s.known)
 	if err != nil {
@@ -147,9 +147,9 @@ func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexSta
 	return x.state, nil
 }
 
-// NewIndex makes an index of texts, possibly none. [Index.Add] adds texts. If texts is empty, idf
-// weights are 0, and texts can't be distinguished until [Index.Refit]. It fails if the embedding is
-// unknown, scales columns or requires labels, or for the same reasons as [Texts].
+// NewIndex makes an index of texts. If texts is empty, idf weights are 0, and texts can't be
+// distinguished until [Index.Refit]. NewIndex fails if the embedding is unknown, scales columns or
+// requires labels, if the tokenizer has views, or for the same reasons as [Texts].
 func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
 	defer facade(&err)
 	x := &Index{o: o, embedding: sparse.Sphere, made: true}
@@ -197,9 +197,9 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	return x, nil
 }
 
-// build replaces the state of x by an index of documents, whose columns are indices into names. It
-// fits the embedding if weights is nil. It reserves at least spareColumns + room columns for new
-// terms.
+// build replaces the state of x by an index of documents. Columns of the documents are indices into
+// names. It fits the embedding if weights is nil. It reserves at least spareColumns + room columns
+// for new terms.
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexed, weights *sparse.Embedder, next, room int, age IndexAge,
 ) error {
@@ -305,7 +305,7 @@ func (s *indexState) embed(ctx context.Context, terms []uint32, counts []float32
 	return s.embedder.TransformRows(ctx, m, nil, 1)
 }
 
-// Add adds texts and returns their numbers. After an error none of the texts is added.
+// Add adds texts and returns their document numbers. After an error none of the texts is added.
 func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err error) {
 	defer facade(&err)
 	s, err := x.begin(ctx)
@@ -380,7 +380,7 @@ func (x *Index) check(ctx context.Context) error {
 	return run.CheckContext(ctx, "gram")
 }
 
-// Remove removes documents by number. It fails, and removes none, if a document isn't in the index.
+// Remove removes documents by number. It fails, and removes none, if a number isn't in the index.
 func (x *Index) Remove(numbers ...int) error {
 	s, err := x.begin(context.Background())
 	if err != nil {
@@ -404,12 +404,12 @@ func (x *Index) Remove(numbers ...int) error {
 	x.state = &changed
 	x.mu.Unlock()
 	if changed.gone > fewDocuments && changed.gone > len(changed.documents)/2 {
-		_, _ = x.rebuild(context.Background(), &changed, 0) // after an error the index keeps the removed documents
+		_, _ = x.rebuild(context.Background(), &changed, 0) // after an error the removed documents stay in memory
 	}
 	return nil
 }
 
-// Age returns the changes since the build by [NewIndex], [LoadIndex] or [Index.Refit].
+// Age returns the changes since [NewIndex], [LoadIndex] or [Index.Refit].
 func (x *Index) Age() IndexAge {
 	if x == nil || !x.made {
 		return IndexAge{}
@@ -437,8 +437,8 @@ func (x *Index) Refit(ctx context.Context) (err error) {
 	return x.build(ctx, names, documents, nil, s.next, 0, IndexAge{Documents: len(documents)})
 }
 
-// living returns the current documents, and the names of their columns: x.names[:first], and later
-// names that occur in documents. If first is 0, the names are sorted.
+// living returns the current documents, and the names of their columns: x.names[:first], and the
+// other names that occur in the documents. If first is 0, the names are sorted.
 func (x *Index) living(s *indexState, first int) (names []string, documents []indexed, err error) {
 	documents = s.present()
 	m, used := matrixOf(documents, len(x.names)), make([]bool, len(x.names))

@@ -27,14 +27,14 @@ const (
 	indexHead               = 8 + sha256.Size
 )
 
-// maxNumber is the largest document number. float64 represents integers exactly up to 2⁵³.
+// maxNumber is the largest document number: float64 represents integers exactly up to 2⁵³.
 const maxNumber int64 = 1 << 53
 
 // savedIndex is the body of an index file, encoded by package gob.
 type savedIndex struct {
 	Embedding, Tokenizer string
 	Names                []string
-	Weights              sparse.Embedder // embedder of the build
+	Weights              sparse.Embedder // fitted embedder
 	Numbers              []int
 	Offsets              []int64
 	Terms                []uint32
@@ -43,7 +43,7 @@ type savedIndex struct {
 }
 
 // Save writes the index to a file atomically: after an error or a crash the old file remains.
-// [LoadIndex] reads it.
+// [LoadIndex] reads the file.
 func (x *Index) Save(path string) (err error) {
 	defer facade(&err)
 	if err := x.check(context.Background()); err != nil {
@@ -64,7 +64,7 @@ func save(path string, write func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// Write writes the index in the format of index files. [ReadIndex] reads it.
+// Write writes the index in the format of index files. [ReadIndex] reads this format.
 func (x *Index) Write(w io.Writer) (err error) {
 	defer facade(&err)
 	if w == nil {
@@ -98,9 +98,9 @@ func (x *Index) Write(w io.Writer) (err error) {
 	return nil
 }
 
-// LoadIndex reads an index that [Index.Save] wrote. Its queries return the same results. Tokenizer
-// and embedding come from the file. Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or
-// [ErrDamaged].
+// LoadIndex reads an index that [Index.Save] wrote. Queries return the same results as before. The
+// file contains the tokenizer and the embedding. Errors wrap [ErrFormat], [ErrVersion],
+// [ErrTruncated] or [ErrDamaged] unless the file can't be read.
 func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error) {
 	defer facade(&err)
 	f, err := os.Open(path)
@@ -115,8 +115,8 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 	return x, nil
 }
 
-// ReadIndex is like [LoadIndex], but reads from r until EOF what [Index.Write] wrote. After ctx is
-// done, it doesn't wait for a blocked call of r.Read.
+// ReadIndex is like [LoadIndex] for an index that [Index.Write] wrote. It reads r until EOF. After
+// ctx is done, it doesn't wait for a blocked call of r.Read.
 func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error) {
 	defer facade(&err)
 	if err := run.CheckContext(ctx, "gram"); err != nil {
@@ -187,7 +187,7 @@ func indexBody(b []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// restore checks the saved index, and returns its documents and the embedder of its build.
+// restore checks the saved index, and returns its documents and its fitted embedder.
 func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Embedder, err error) {
 	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
 		return nil, nil, err

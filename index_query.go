@@ -10,16 +10,16 @@ import (
 )
 
 // IndexQuery selects the results of [Index.Query]. Set K, Within or both. If both are set, the K
-// nearest documents within the bound are returned. If only K is set, results include documents that
-// share no term with the text, at c = 1. A text without terms has c = 0 to equal texts and c = 1 to
-// others. To find similar texts only, set Within.
+// nearest documents with c at most Within are returned. If only K is set, results can include
+// documents that share no term with the text, at c = 1. A text without terms has c = 0 to equal
+// texts and c = 1 to all other texts. To find similar texts only, set Within.
 type IndexQuery struct {
-	K       int                     // maximum number of documents; default all within the bound
+	K       int                     // maximum number of documents; default all documents with c at most Within
 	Within  *float64                // maximum c; default none
 	Allowed func(document int) bool // reports whether a document may be returned; called concurrently; default all
 }
 
-// Query returns the documents nearest to each text, in order of distance, ties broken by document
+// Query returns the documents nearest to each text, sorted by distance, ties broken by document
 // number. It fails if neither K nor Within is set, if K or Within is negative, or if ctx is done.
 func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]Match, err error) {
 	defer facade(&err)

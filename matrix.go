@@ -24,13 +24,13 @@ import (
 // most 2.7·10⁻⁶ in c = 1 − cosine.
 //
 // It fails if the kernel is unknown, if its embedding rejects a value, if the memory doesn't
-// suffice, or if a value isn't finite.
+// suffice, or if a kernel value isn't finite.
 func Gram(ctx context.Context, c *corpus.Corpus, kernel string, o Options) (*engine.Symmetric, error) {
 	return o.gram(ctx, c, kernel, nil)
 }
 
 // GramTo is like [Gram], but stores the result in an existing matrix with one row per document.
-// After an error its values are undefined.
+// After an error the matrix values are undefined.
 func GramTo(ctx context.Context, c *corpus.Corpus, kernel string, to *engine.Symmetric, o Options) error {
 	if to == nil {
 		return errors.New("gram: destination is nil")
@@ -57,7 +57,7 @@ func (o *Options) gram(
 //
 // as a mat.Matrix with one row per document of rows. Parameters of the embedding, such as idf, are
 // fitted to columns. A term that occurs in only one of the two corpora contributes to the norms of
-// the documents with the term. Accuracy and errors are as for [Gram]. It also fails if text is
+// the documents that contain it. Accuracy and errors are as for [Gram]. Cross also fails if text is
 // compared with vectors, if vectors have different numbers of columns, or if texts were tokenised
 // differently.
 func Cross(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
@@ -65,7 +65,7 @@ func Cross(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o O
 }
 
 // CrossTo is like [Cross], but stores the result in an existing matrix with one row per document of
-// rows and one column per document of columns. After an error its values are undefined.
+// rows and one column per document of columns. After an error the matrix values are undefined.
 func CrossTo(ctx context.Context, rows, columns *corpus.Corpus, kernel string, to *engine.Dense, o Options) error {
 	if to == nil {
 		return errors.New("gram: destination is nil")

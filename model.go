@@ -35,8 +35,8 @@ type Model struct {
 // from LIBSVM, column numbers are LIBSVM's indices, which start from 1. If the model has a
 // user-defined kernel, pass it by [Model.With] before the first prediction.
 //
-// Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged] unless the file can't be
-// read.
+// Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged], unless the file can't be
+// read or is in LIBSVM's format.
 func Load(path string) (_ *Model, err error) {
 	defer facade(&err)
 	m, err := learn.Load(context.Background(), path, nil)
@@ -57,9 +57,9 @@ func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// With returns a copy of the model with other options for predictions. A model from [Train] starts
-// with the options of its training. Concurrent predictions call Progress and Warn concurrently. The
-// copy prepares its own state for predictions.
+// With returns a copy of the model with other options for predictions. A model from [Train] has the
+// options of its training run. Concurrent predictions call Progress and Warn concurrently. The copy
+// prepares its own state for predictions.
 func (m *Model) With(o Options) *Model {
 	if m.made() != nil {
 		return m
@@ -217,7 +217,7 @@ func (m *Model) explain(
 	return documentExplanationOf(x, columns), err
 }
 
-// Write writes the model in the format of model files. [LoadFrom] reads it.
+// Write writes the model in the format of model files. [LoadFrom] reads this format.
 func (m *Model) Write(ctx context.Context, w io.Writer) (err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -273,7 +273,7 @@ func (o *Options) learn() learn.Options {
 //
 //	f(x) = Σ Coefficients[m][s] k(Support[s], x) − Offsets[m],
 //
-// which is positive for the first of two classes.
+// A positive value favours the first of the classifier's two classes.
 type DecisionFunctions struct {
 	Support      []int       // index of each support vector in the training documents; nil if unknown
 	Coefficients [][]float64 // Coefficients[m][s] of classifier m and support vector s

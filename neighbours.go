@@ -16,7 +16,7 @@ type NeighbourOptions struct {
 	Options
 
 	K      int            // maximum number of neighbours per document; default 10
-	Kernel string         // specification; default bhattacharyya, the cosine of √θ
+	Kernel string         // specification; default bhattacharyya
 	Min    *float64       // minimum kernel value of a neighbour; default none
 	Of     *corpus.Corpus // documents to search for neighbours; default the other documents of c
 }
@@ -29,12 +29,12 @@ type Neighbour struct {
 
 // Neighbours returns, for each document of c, the K other documents with the largest kernel values
 // in descending order. It compares all pairs, without storing a matrix. Element i of the result
-// holds the neighbours of document i; it is shorter if fewer documents qualify, see
+// holds the neighbours of document i. There can be fewer than K neighbours, see
 // [engine.Engine.Neighbours].
 //
-// If the kernel is a function of c alone, texts without terms have the largest value with equal
-// texts and the smallest with all others. Terms that occur only in c or only in Of are treated as
-// by [Cross].
+// If the kernel is a function of the cosine alone, a text without terms has the largest kernel
+// value with equal texts, and the smallest kernel value with all other texts. Terms that occur only
+// in c or only in Of are treated as in [Cross].
 //
 // Errors are as for [Cross].
 func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
@@ -74,14 +74,14 @@ func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ []
 type DuplicateOptions struct {
 	Options
 
-	Within    *float64 // maximum c = 1 − cosine of a pair, below 1; default 0.02, about two words in a hundred
+	Within    *float64 // maximum c = 1 − cosine of a pair, below 1; default 0.02, as if two words in a hundred differ
 	Embedding string   // embedding of the documents; default tf-l1-sqrt
 }
 
 // Duplicates scans the documents in order. It drops a document if c = 1 − cosine with an earlier
 // kept document is at most Within. The search is exact. It returns a group for each kept document
-// with duplicates: the kept document first, then its duplicates in ascending order. A duplicate is
-// in the group of the first kept document with c at most Within. Equal texts are duplicates.
+// with duplicates: the kept document first, then its duplicates in ascending order. Each duplicate
+// is in the group of the first kept document with c at most Within. Equal texts are duplicates.
 // Different texts without terms aren't duplicates. Zero vectors are duplicates of each other.
 //
 // It fails if Within isn't in [0, 1), or for the same reasons as [Gram].

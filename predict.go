@@ -18,20 +18,20 @@ type Predictions struct {
 	// model was trained on label sets. One-class models predict "1" or "-1". Nil for regression.
 	Labels [][]string
 
-	Values            []float64   // a regression's estimate for each document, else nil
+	Values            []float64   // estimate of a regression for each document; nil for classification
 	Scores            [][]float64 // decision values, votes or energies, per document and decision function
 	DecisionFunctions []string    // names of the columns of Scores
-	Probabilities     [][]float64 // probabilities per document and class of About().Classes; nil if the model has none
+	Probabilities     [][]float64 // probabilities per document and class of About().Classes, or nil
 
 	// Margins are each document's decision value of the predicted class minus the decision value of
 	// the second class. Seconds are the second classes. Margins and Seconds equal Value and Against
-	// of [Model.ExplainText]. For a rejected document, Seconds is the class it would otherwise get.
-	// Nil if there is a single class.
+	// of [Model.ExplainText]. For a rejected document, Seconds is the most probable class. Margins
+	// and Seconds are nil for one-class models.
 	Margins []float64
 	Seconds []string
 
 	// Rejected reports for each document whether the largest probability is below the model's
-	// threshold ([TrainOptions.Reject]), so that the label is "?". Nil if there is no threshold.
+	// threshold ([TrainOptions.Reject]), so that the label is "?". Nil without a threshold.
 	Rejected []bool
 
 	// Nearest is each document's largest kernel value with a training document. Ranks holds the
@@ -49,19 +49,19 @@ type Predictions struct {
 	// Known is each document's number of distinct known words. Words are word n-grams of the
 	// smallest length. If About().Tokenizer makes character n-grams, words are the longest n-grams
 	// and shorter words. For [Terms], words are terms; for vectors, columns with values in training
-	// documents. Words of all views are counted. Number terms are counted only if all views are
-	// numbers.
+	// documents. Words of all views are counted. Terms of number views are counted only if all
+	// views are number views.
 	Known []int
 
-	// Empty reports for each document whether the model knows none of its terms in any view. The
-	// prediction is then the same as for an empty document.
+	// Empty reports for each document whether the model knows none of the document's terms in any
+	// view. The prediction is then the same as for an empty document.
 	Empty []bool
 
 	// Words is each document's number of distinct words, known or not; nil unless the model has
-	// tokenised texts. If fewer than half of its words are known, a prediction is unreliable. A
-	// model trained on part of 20 Newsgroups knows 96% of the words in the other texts, and 20% of
-	// the words in a foreign language. A text without known words gets the prediction of an empty
-	// text.
+	// tokenised texts. A prediction is unreliable if fewer than half of the document's words are
+	// known. A model trained on part of 20 Newsgroups knows 96% of the words in the other texts,
+	// and 20% of the words in a foreign language. A text without known words gets the prediction of
+	// an empty text.
 	Words []int
 }
 
@@ -75,8 +75,8 @@ func (p *Predictions) Label(i int) string {
 
 // Predict predicts documents. If the corpus keeps its texts or rows, they are tokenised as in
 // training, see [Model.PredictTexts]; otherwise the corpus must have been read with
-// [Model.ReadOptions]. Terms of [Terms] are matched by name, columns of vectors by number. It warns
-// about columns that have values here but had none in training.
+// [Model.ReadOptions]. Terms of [Terms] are matched by name, columns of vectors by number. Predict
+// warns about columns that have values in c but had no values in training.
 //
 // It fails if text is passed to a model of vectors or vice versa, if text was tokenised differently
 // and not kept, if the embedding rejects a value, or if the memory doesn't suffice.
@@ -144,11 +144,11 @@ func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Prediction
 	return m.predictRaw(ctx, corpus.Raw{Texts: texts})
 }
 
-// PredictRows predicts rows of a table. columns are the names of their fields, in any order. Number
-// and category columns may be missing, and so may their values; a missing value is treated as an
-// empty field. Columns that aren't in About().Tokenizer.Columns are ignored.
+// PredictRows predicts rows of a table. columns are the names of the rows' fields, in any order.
+// Numeric and category columns may be missing, and so may their values; a missing value is treated
+// as an empty field. Columns that aren't in About().Tokenizer.Columns are ignored.
 //
-// It fails if a text column is missing, if a field of a number column isn't a number, or for the
+// It fails if a text column is missing, if a field of a numeric column isn't a number, or for the
 // same reasons as [Model.PredictTexts].
 func (m *Model) PredictRows(ctx context.Context, columns []string, rows [][]string) (_ *Predictions, err error) {
 	defer facade(&err)
@@ -211,9 +211,9 @@ func (m *Model) counts() (*corpus.Counter, error) {
 	return m.counter, nil
 }
 
-// notWord returns a term that can't be a word of a text, if most terms of the vocabulary can't and
-// the tokenizer is the default. Otherwise it returns "". It is a heuristic, because models don't
-// store whether they were trained on [Terms].
+// notWord returns a term that can't be a word of a text, if most terms of the vocabulary can't be
+// words and the tokenizer is the default. Otherwise it returns "". It is a heuristic, because
+// models don't store whether they were trained on [Terms].
 func notWord(t corpus.Tokenizer, vocabulary []string) (term string, err error) {
 	if t.Canonical() != (corpus.Tokenizer{}) {
 		return "", nil
@@ -348,7 +348,7 @@ func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words 
 type EvaluateOptions struct {
 	Mistakes int            // number of most confident mistakes to explain; default 20, negative for none
 	Terms    int            // number of terms per mistake and per class; default 10
-	Training *corpus.Corpus // training documents, to find near copies of them; default none
+	Training *corpus.Corpus // training documents, to find documents that are near copies of them; default none
 
 	// Permutations is the number of times that each table column is permuted to measure its
 	// importance; default 5, negative for none.

@@ -47,7 +47,7 @@ type ReadOptions struct {
 	GroupColumn             string // table column, JSON key, or qid; documents with equal values are in the same fold
 	ZeroBased               string // "true": indices of svmlight files start from 0; default "false", or as in training
 
-	like corpus.Form // form of a model's training documents
+	like corpus.Form // format of a model's training documents
 }
 
 func (o *ReadOptions) sparse() corpus.Options {
@@ -71,8 +71,8 @@ func (o *ReadOptions) keepTexts() int64 {
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
-// local Go sources) or "synthetic:docs=…", see [corpus.Read]. Warnings of the reader are also in
-// the corpus.
+// local Go sources) or "synthetic:docs=…", see [corpus.Read]. Warnings are also in the Warnings
+// field of the corpus.
 //
 // Errors state the file, the line, the invalid input and the expected input.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {

@@ -54,7 +54,7 @@ func aboutOf(a *learn.About) About {
 // Score compares predictions with labels. Measures that don't apply are NaN.
 type Score struct {
 	Documents int     // number of documents with labels
-	Correct   int     // number of documents whose class, or set of labels, is correct
+	Correct   int     // number of documents whose predicted class, or set of labels, is correct
 	Accuracy  float64 // Correct / Documents; for label sets the subset accuracy
 
 	Classes   []ClassScore // scores of the model's classes, then of other classes in the labels
@@ -79,7 +79,7 @@ type ClassScore struct {
 	Name          string
 	Documents     int // number of documents of the class
 	Predicted     int // number of documents for which the class was predicted
-	TruePositives int // number of documents of the class for which it was predicted
+	TruePositives int // number of documents of the class for which the class was predicted
 
 	// Precision is TruePositives/Predicted, Recall is TruePositives/Documents, and F1 is their
 	// harmonic mean. Each is 0 if its denominator is 0.
@@ -243,7 +243,7 @@ type Evaluation struct {
 	Score    *Score
 	Outcomes []Outcome  // one per document
 	Coverage []Coverage // error rates at descending confidence thresholds; nil for label sets
-	Curves   []Curve    // ROC and precision-recall curves: first over all classes together (micro), then per class
+	Curves   []Curve    // ROC and precision-recall curves: first the micro-average over all classes, then each class
 	Mistakes []Mistake  // most confident mistakes, in descending order of confidence
 	Copies   []Copy     // near copies of training documents, ascending by Document
 
@@ -251,8 +251,8 @@ type Evaluation struct {
 }
 
 // Importance is the mean drop in accuracy, or in R² of a regression, when the values of a column
-// are permuted among the documents. SE is its standard error over documents. The columns of one
-// text view are treated as one column, with their names joined by commas.
+// are permuted among the documents. SE is the standard error of the mean drop over documents. The
+// columns of one text view are treated as one column, with their names joined by commas.
 type Importance struct {
 	Column   string
 	Drop, SE float64
@@ -273,7 +273,7 @@ type Coverage struct{ Confidence, Documents, Error float64 }
 
 // Curve describes how well scores separate documents of a class from all others, over all
 // thresholds. With TP and FP the numbers of positives and negatives at or above the threshold, and
-// P and N their total numbers,
+// P and N the total numbers of positives and negatives,
 //
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   PrecisionRecall: (TP/P, TP/(TP+FP)),
 //	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over the thresholds, descending

@@ -15,7 +15,7 @@ import (
 )
 
 // ValidateOptions are the options of [CrossValidate]. The zero value selects a support vector
-// machine with the kernel diffusion:t=0.5 and C = 1, as in gram cv. Nothing is chosen
+// machine with the kernel diffusion:t=0.5 and C = 1, as in gram cv. No parameter is chosen
 // automatically.
 type ValidateOptions struct {
 	TrainOptions // ChooseWork is ignored
@@ -78,13 +78,13 @@ type SearchOptions struct {
 
 // SearchPoint is an evaluated combination of parameters.
 type SearchPoint struct {
-	Options    TrainOptions // options that train with the combination
+	Options    TrainOptions // training options with these parameters
 	Terms      int          // 0 for the corpus, i+1 for SearchOptions.Terms[i]; chosen terms are in Options.Terms
 	Documents  int          // number of documents in the comparison
 	FoldScores []float64    // value of the measure on each fold
 	Mean, SD   float64      // mean and standard deviation of FoldScores, with n-1 in the denominator
 	SE         float64      // standard error of Mean: SD / √folds
-	ToBest     *Difference  // difference to the best point; nil for the best point
+	ToBest     *Difference  // score difference from the best point; nil for the best point
 }
 
 // Difference is the mean difference between the scores of two points on the same folds, with its
@@ -96,13 +96,13 @@ type SearchResult struct {
 	Measure   string        // see Validation
 	Points    []SearchPoint // evaluated combinations; for a search on samples, the combinations of its last round
 	Best      int           // index of the best point, ties broken by index; -1 if there are no points
-	Why       string        // reason why nothing was compared, such as few documents; Train is then the first candidate
+	Why       string        // reason why nothing was compared, or ""; Train then has the first candidate's parameters
 	Ablations []Ablation    // comparisons of terms with and without a part, if several tokenizers were compared
-	Train     TrainOptions  // options that train the best point
+	Train     TrainOptions  // training options with the parameters of the best point
 }
 
-// Ablation compares the best point whose terms include a part with the best point whose terms
-// don't.
+// Ablation compares the best point whose terms include a part with the best point whose terms don't
+// include it.
 type Ablation struct {
 	Part       string // part of the terms, such as "word", "n-grams" or "min-df 1"
 	Difference        // mean with the part minus mean without it
@@ -199,7 +199,7 @@ func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Option
 	return g, nil
 }
 
-// with returns the training options for a point.
+// with returns the training options with the parameters of a point.
 func (o *SearchOptions) with(l *learn.Learner, p *learn.Validation) TrainOptions {
 	own := o.TrainOptions
 	own.Kernel, own.C = p.Kernel, cmp.Or(p.C, o.C)

@@ -149,7 +149,7 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 	return out, nil
 }
 
-// Coordinates returns the coordinates of the documents of [PCA], one row per document. With
+// Coordinates returns the coordinates of the documents passed to [PCA], one row per document. With
 // landmarks it returns nil; use [Components.Project].
 func (p *Components) Coordinates() *mat.Dense { return p.found.Coordinates() }
 

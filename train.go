@@ -36,8 +36,8 @@ type TrainOptions struct {
 	// Embedding of the documents. Default: the embedding of the kernel or the learner.
 	Embedding string `param:"embed"`
 
-	// Scheme is one-vs-one, one-vs-rest or labels. Default: chosen; labels if documents have
-	// several labels.
+	// Scheme is one-vs-one, one-vs-rest or labels. Default: chosen by cross-validation, or labels
+	// if documents have several labels.
 	Scheme string `param:"scheme"`
 
 	// C is the regularization parameter; larger fits the training data more closely. Default:
@@ -60,7 +60,7 @@ type TrainOptions struct {
 	// is below a threshold, which is tuned on folds for this error or coverage.
 	Reject string `param:"reject"`
 
-	Thresholds bool    `param:"thresholds"` // tune the threshold of each label; always set if C is chosen for labels
+	Thresholds bool    `param:"thresholds"` // tune each label's threshold; always set if C is chosen for label sets
 	Tolerance  float64 `param:"tolerance"`  // stopping tolerance; default: the learner's, for SVMs 10⁻³ (in target units)
 	Seed       uint64  // seed of folds and samples; default 1
 
@@ -73,17 +73,17 @@ type TrainOptions struct {
 	// bounds, and Nu is a fraction of the sum of weights. So a document with the weight 2 counts
 	// twice in the optimisation problem, and a document with the weight 0 is excluded. All other
 	// statistics are unweighted: idf weights, Balanced, folds, sigmoids and thresholds, and the
-	// scores of CrossValidate, Search and the choice of settings. The training runs of
-	// CrossValidate, Search and the automatic choice use the weights. Models don't store
-	// DocumentWeights. Weights must be finite and nonnegative. Default: 1 each.
+	// scores of CrossValidate, Search and the automatic choice. The training runs of CrossValidate,
+	// Search and the automatic choice use the weights. Models don't store DocumentWeights. Weights
+	// must be finite and nonnegative. Default: 1 each.
 	DocumentWeights []float64
 
 	// Terms are the terms to use if the corpus keeps its texts, for example from a [Search].
 	// Default: the terms of the corpus, or chosen.
 	Terms *corpus.Terms
 
-	// ChooseWork is the time budget of the choice as a multiple of one training run; default 1. If
-	// it is negative, nothing is chosen.
+	// ChooseWork is the time budget of the automatic choice as a multiple of one training run;
+	// default 1. If ChooseWork is negative, nothing is chosen.
 	ChooseWork float64
 }
 
@@ -92,15 +92,15 @@ type TrainOptions struct {
 //
 // If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train also chooses the terms:
 // the terms of the corpus, word pairs, character n-grams within words, or words and character
-// n-grams. For number columns without a width it chooses the width 1 or 2 or, in a table without
-// text, the values themselves. The choice is in About().Tokenizer; [Model.Predict] tokenises
-// documents in the same way.
+// n-grams. For numeric columns without a width, Train chooses the width 1 or 2 or, in a table
+// without text, the values themselves. The choice is in About().Tokenizer; [Model.Predict]
+// tokenises documents in the same way.
 //
-// If the memory doesn't suffice for a support vector machine on text, and o doesn't request one,
-// Train trains a linear model, with a warning.
+// If the memory doesn't suffice for a support vector machine on text, and o doesn't request this
+// type, Train trains a linear model and warns.
 //
 // It fails if an option is out of range or doesn't apply to the Type, if documents have no labels
-// or a single class, if labels are many different numbers and Type is empty, if the embedding
+// or a single class, if Type is empty and labels are many different numbers, if the embedding
 // rejects a value, or if the memory doesn't suffice.
 func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err error) {
 	defer facade(&err)

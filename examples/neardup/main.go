@@ -35,8 +35,8 @@ func open(ctx context.Context, path string) (*gram.Index, error) {
 	return index, err
 }
 
-// service returns a handler that adds texts to the index, and reports earlier texts near them. It
-// handles one text at a time, so that each text is compared with all earlier texts.
+// service returns a handler that adds texts to the index, and reports the earlier texts near each
+// text. It handles one text at a time, so that each text is compared with all earlier texts.
 func service(index *gram.Index, within float64) http.HandlerFunc {
 	var mu sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -22,10 +22,10 @@ import (
 const CUDA asm.ISA = "cuda"
 
 // AutoSeconds is the minimum estimated CPU time in seconds for which -backend auto chooses the GPU.
-// Opening a device takes about as long, and 2 s more if its driver has to compile the kernels.
+// Opening a device takes about 0.5 s, and 2 s more if the driver has to compile the kernels.
 var AutoSeconds = 0.5 // variable, so that tests can change it
 
-// autoRate is the CPU's rate on text, in pairs per second and worker.
+// autoRate is the estimated CPU rate on text, in document pairs per second and worker.
 const autoRate = 2e8
 
 // Compute holds the flags for the back end.
@@ -269,8 +269,7 @@ func (c *Compute) All() []asm.ISA {
 	return all
 }
 
-// Options returns an engine's options for a back end: an instruction set, "" for the fastest, or
-// [CUDA].
+// Options returns engine options for a back end: an instruction set, "" for the fastest, or [CUDA].
 func (c *Compute) Options(backend asm.ISA, p *cli.Progress) engine.Options {
 	opt := engine.Options{ISA: string(backend), Workers: c.Workers, MemoryBytes: int64(c.Memory)}
 	if p != nil {
@@ -282,7 +281,7 @@ func (c *Compute) Options(backend asm.ISA, p *cli.Progress) engine.Options {
 	return opt
 }
 
-// Engine makes an engine on x for a back end.
+// Engine makes an engine for the documents x and a back end.
 func (c *Compute) Engine(x *sparse.Embedded, backend asm.ISA, p *cli.Progress) (*engine.Engine, error) {
 	return engine.New(x, c.Options(backend, p))
 }

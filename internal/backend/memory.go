@@ -94,8 +94,8 @@ func startable() error {
 		report.Bytes(b.Limit-b.Bytes+RuntimeBytes), b.By, report.Bytes(b.Limit))
 }
 
-// bound returns the command's memory limit in bytes (0 for none) and a description of it: -m, if
-// the limits of the process allow that much, else three quarters of the free memory.
+// bound returns the command's memory limit in bytes (0 for none) and a description of the limit. It
+// is -m, reduced to the limits of the process, or by default three quarters of the free memory.
 func (l *Limits) bound() (int64, string) {
 	of := l.bounds
 	if of == nil {
@@ -118,9 +118,9 @@ func (l *Limits) bound() (int64, string) {
 	return limit, what + " (use -m to override)"
 }
 
-// Budget returns the command's memory limit in bytes: -m, else three quarters of the memory that
-// the host, the control groups and the process limits leave at the first call. The limit is 0 if
-// this memory is unknown.
+// Budget returns the command's memory limit in bytes: -m or, by default, three quarters of the
+// memory that the host, the control groups and the process limits leave at the first call. The
+// limit is 0 if this memory is unknown.
 func (l *Limits) Budget() int64 {
 	limit, _ := l.bound()
 	return limit
@@ -143,7 +143,7 @@ func (l *Limits) Limit() int64 {
 }
 
 // Fits returns an error if need exceeds the budget. what names the computation. later holds lower
-// bounds on the needs of later steps. The error names the largest need, which suffices for all.
+// bounds on the needs of later steps. The error names the largest need.
 func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	limit, says := l.bound()
 	if limit == 0 || need <= limit {
