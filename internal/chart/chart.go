@@ -34,7 +34,7 @@ type Point struct{ X, Y float64 }
 // Color is an RGB colour in hexadecimal digits, such as #440154.
 type Color string
 
-// Colors are the colours of curves; with more curves, colours repeat.
+// Colors are the colours of curves, repeated if there are more curves.
 var Colors = []Color{"#1f77b4", "#c43c1a", "#2c8a3c", "#8c56b0", "#d68b00", "#179ca8", "#7f5a4b", "#333333"}
 
 // Gray is the colour of reference lines and labels. Red is the colour of the best point.
@@ -91,8 +91,8 @@ func (c *Chart) name(name string, m mark) {
 	}
 }
 
-// Curve draws a line through points, and the points if marks is set. An unnamed curve has no legend
-// entry.
+// Curve draws a line through points and, if marks is set, a circle at each point. An unnamed curve
+// has no legend entry.
 func (c *Chart) Curve(name string, of Color, points []Point, marks bool) {
 	line := mark{points: points, color: of, line: 1.2}
 	c.add(line)

@@ -129,7 +129,7 @@ func (d *drawing) legend(c *Chart, x, y float64) {
 	}
 }
 
-// axes draws the axes, and shrinks the box by the space for their labels.
+// axes draws the axes, and shrinks the box by the space for the axis labels.
 func (d *drawing) axes(c *Chart, b *box) {
 	across, up := c.X.ticks(), c.Y.ticks()
 	widest, longest := 0.0, 0.0
