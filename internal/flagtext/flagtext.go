@@ -55,8 +55,7 @@ func fields(args []any) []any {
 	return args
 }
 
-// InFields returns the text of an error with fields in place of the flags that formats of [Errorf]
-// named.
+// InFields returns the text of an error. Flags in formats of [Errorf] are replaced by fields.
 func InFields(err error) string {
 	text := err.Error()
 	each(err, func(e error) bool {
@@ -69,15 +68,15 @@ func InFields(err error) string {
 	return text
 }
 
-// packages are the prefixes of errors that name a package.
+// packages matches the package names at the start of an error.
 var packages = regexp.MustCompile(`^((corpus|cuda|device|engine|geometry|gram|job|kernel|knn|landmark|learn|linear|` +
 	`logistic|matrixio|model|pca|ptx|run|score|shards|solver|sparse|spectrum|store|svm|tiles|token|tune): )+`)
 
-// TrimPackages returns the text of an error without the names of packages before it.
+// TrimPackages returns the text of an error without leading package names.
 func TrimPackages(text string) string { return text[len(packages.FindString(text)):] }
 
 // Plain returns the text of an error for users of a program. It removes package names before the
-// error and the errors that it wraps, and the names of system calls that failed to open files.
+// error and before the errors that it wraps. It also removes the names of failed system calls.
 func Plain(err error) string {
 	text := err.Error()
 	each(err, func(e error) bool {
