@@ -108,7 +108,7 @@ type Argument struct{ Flag, What string } // for example "in" and "source"
 func (f *Flags) Arguments(places ...Argument) { f.places, f.MaxArgs = places, len(places) }
 
 // takeArgs sets the flags of positional arguments. An argument skips flags that are set already,
-// unless it would then name a file to overwrite.
+// unless the argument would then name a file to overwrite.
 func (f *Flags) takeArgs() error {
 	place, places := 0, f.places[:min(len(f.Args), len(f.places))]
 	writes := func(o output) bool { return o.flag == "-"+f.places[place+1].Flag }

@@ -193,7 +193,7 @@ func (e *Env) print(write func(io.Writer)) int {
 	return Done
 }
 
-// execute parses the command's flags, runs it and turns its error into an exit status.
+// execute parses a command's flags, runs the command and turns its error into an exit status.
 func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env) int {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // restores the memory limit after the command
 	f, work := c.flags()

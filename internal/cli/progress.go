@@ -19,12 +19,12 @@ import (
 // variable for tests.
 var LogEvery = 10 * time.Second
 
-// Watch is called with all progress, such as "pass 2 50% (1 of 2), loss 3", even if it isn't shown.
-// It is a variable for tests, nil otherwise.
+// Watch is called with all progress, such as "pass 2 50% (1 of 2), loss 3", even if progress isn't
+// shown. It is a variable for tests, nil otherwise.
 var Watch func(what string)
 
-// Progress shows progress on a terminal, with one bar per stage. Otherwise it prints nothing,
-// except that [Progress.Tell] may write lines to a log. The zero value shows nothing.
+// Progress shows progress on a terminal, with one bar per stage. Without a terminal it prints
+// nothing, except that [Progress.Tell] may write lines to a log. The zero value shows nothing.
 type Progress struct {
 	mu      sync.Mutex
 	program string
@@ -66,7 +66,7 @@ func Columns(w io.Writer) int {
 	return columns
 }
 
-// Stage starts a stage: the bar shows its name until the next stage or Clear.
+// Stage starts a stage: the bar shows the stage's name until the next stage or Clear.
 func (p *Progress) Stage(name string) {
 	p.Clear()
 	p.mu.Lock()

@@ -12,8 +12,8 @@ import (
 )
 
 // CUDAScripts runs the scripts of testdata/cuda with a fake GPU driver, which it builds from folder
-// cuda. It sets FAKE to the driver's folder and CALLS to the names of the driver's functions. It
-// returns the driver's folder.
+// cuda. It sets the variables FAKE to the driver's folder and CALLS to the names of the driver's
+// functions. It returns the driver's folder.
 func CUDAScripts(t *testing.T, cuda string) (driver string) {
 	driver = t.TempDir()
 	file := filepath.Join(cuda, "internal", "fake", "driver.cc")

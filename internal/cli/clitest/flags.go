@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// FilesDeclared checks that each flag has a help text, and that each flag for a file or folder
-// declares whether the file is read or written. It returns the number of such flags.
+// FilesDeclared checks that each flag has a help text, and that each flag for a file or folder is
+// declared as input or output. It returns the number of flags for files and folders.
 func FilesDeclared(t *testing.T, command string, f *cli.Flags) (seen int) {
 	t.Helper()
 	known := f.Guarded()

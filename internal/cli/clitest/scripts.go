@@ -20,7 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Scripts runs the scripts of a folder, each in its own folder, with the commands of this package.
+// Scripts runs scripts with the commands of this package, each script in its own folder.
 func Scripts(t *testing.T, p testscript.Params) {
 	// Under nohup, child processes would ignore SIGHUP, too. Notify resets this.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
@@ -106,7 +106,7 @@ func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// only FOLDER NAMES... checks that a folder contains exactly these files, including hidden ones.
+// only FOLDER NAMES... checks that a folder contains exactly the named files. Hidden files count.
 func only(ts *testscript.TestScript, _ bool, args []string) {
 	list, err := os.ReadDir(ts.MkAbs(args[0]))
 	ts.Check(err)

@@ -23,11 +23,11 @@ func Programs(name string, main, change func()) map[string]func() {
 }
 
 // heedsWithin is the maximum time for a command to end after a signal: a hundred times the time on
-// an idle host, but less than the command's work takes.
+// an idle computer, but less than the time of the command's work.
 const heedsWithin = 15 * time.Second
 
-// heeds SIGNAL SECONDS PATTERN ARGS... runs a command and sends a signal some seconds after its
-// progress first matches the pattern. The command must end by itself.
+// heeds SIGNAL SECONDS PATTERN ARGS... runs a command and sends a signal SECONDS after the
+// command's progress first matches the pattern. The command must end by itself.
 func heeds(name string, main func()) {
 	cli.Grace = time.Hour
 	stopped(name, main)
