@@ -25,7 +25,7 @@ const (
 )
 
 // MemoryFloats returns the length of a buffer that is four times the last-level cache, so that at
-// most a quarter of it is cached.
+// most a quarter of the buffer is cached.
 func MemoryFloats() int {
 	l3 := cpuid.CPU.Cache.L3
 	if l3 <= 0 {
@@ -61,7 +61,7 @@ type Bandwidth struct {
 	L1   float64 `json:"l1_read_bytes_per_s"`
 }
 
-// Bandwidth measures the bandwidth of memory, and of each cache with a buffer of half its size.
+// Bandwidth measures memory bandwidth, and cache bandwidth with a buffer of half the cache size.
 func (m *Probe) Bandwidth(workers int) Bandwidth {
 	part := len(m.Buffer) / workers
 	memory := func(w int) []float32 { return m.Buffer[w*part:][:part] }

@@ -69,21 +69,21 @@ func (r *Result) Write(w io.Writer) error {
 	return err
 }
 
-// level is the confidence level of the medians' intervals.
+// level is the confidence level of the intervals for medians.
 const level = 0.95
 
-// Median is a sample median, with an interval that contains the true median with a probability of
-// at least 95%.
+// Median is a sample median with its confidence interval, which contains the true median with a
+// probability of at least 95%.
 type Median struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 }
 
-// medianOf returns the interval from order statistics: the number of n values below the true median
-// is binomial, so the k-th smallest and the k-th largest value enclose it, except with probability
-// 2 P(B(n, ½) < k). With fewer than 6 values, the interval is from minimum to maximum and has a
-// smaller probability (David and Nagaraja, Order Statistics, 2003, §7.1).
+// medianOf computes the confidence interval from order statistics: the number of values below the
+// true median is binomial, so the k-th smallest and the k-th largest value enclose the true median
+// except with probability 2 P(B(n, ½) < k). With fewer than 6 values, the interval is from minimum
+// to maximum and has a lower level (David and Nagaraja, Order Statistics, 2003, §7.1).
 func medianOf(values []float64) Median {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)

@@ -24,15 +24,15 @@ type Options struct {
 }
 
 const (
-	precision = 0.02 // maximum relative distance of an interval's ends from its median
+	precision = 0.02 // maximum relative distance of a confidence interval's ends from the median
 	minRounds = 24
 )
 
-// Run measures the workloads in rounds. It stops after at least 24 rounds when the interval of each
-// median is within 2%, or at the time limit. If ctx is done after the first pass, Run returns the
-// measurements so far, marked as incomplete, with the cause. A wrong result is an error. While Run
-// prepares, it changes the cache sizes of package asm (asm.UseCaches), so no other engine may be
-// made at that time.
+// Run measures the workloads in rounds. It stops after at least 24 rounds when each confidence
+// interval is within 2% of its median, or at the time limit. If ctx is done after the first pass,
+// Run returns the measurements so far, marked as incomplete, with the cause. A wrong result is an
+// error. While Run prepares, it changes the cache sizes of package asm (asm.UseCaches), so no other
+// engine may be made at that time.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Stage == nil {
 		o.Stage = func(string) {}
@@ -134,8 +134,8 @@ func (m *measuring) prepare(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// add adds a row, after checking that values are within tolerance, and that the bits don't depend
-// on the number of workers.
+// add adds a row, after checking that errors are within tolerance and that the digest doesn't
+// depend on the number of workers.
 func (m *measuring) add(ctx context.Context, d *documents, w *Workload, row *Row) error {
 	j, err := w.prepare(ctx, d, setting{m.result.ISA, row.Workers})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // Memory traffic in bytes, calculated rather than measured.
 const (
-	headValueBytes = 6 // a value (4) and its offset (2), each time it is read for a panel
+	headValueBytes = 6 // a value (4) and its offset (2), each time the value is read for a panel
 	tailMatchBytes = 8 // a document (4) and its value (4) in a posting list
 	matrixBytes    = 4 // a written value of the matrix
 )

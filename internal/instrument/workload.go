@@ -1,6 +1,6 @@
-// Package instrument measures hardware with workloads of Gram. Workloads have names and versions,
-// and their results are checked before their times are used. Rounds are repeated until the medians
-// are precise. Results are written in Go's benchmark format, which benchstat compares.
+// Package instrument measures hardware with workloads of Gram. Workloads have names and versions.
+// Results are checked before times are used. Rounds are repeated until the medians are precise.
+// Results are written in Go's benchmark format, which benchstat compares.
 //
 // [Run] measures the workloads, and [Probe] the computer's peak rates.
 package instrument
@@ -72,7 +72,7 @@ func newDocuments(workers int) *documents {
 	return &documents{map[string]*corpus.Corpus{}, map[string]*sparse.Embedded{}, workers}
 }
 
-// corpus returns a synthetic corpus. It makes each corpus once.
+// corpus returns a synthetic corpus. It generates each corpus only once.
 func (d *documents) corpus(ctx context.Context, parameters string) (c *corpus.Corpus, err error) {
 	if c = d.corpora[parameters]; c == nil {
 		c, err = corpus.Read(ctx, "synthetic:"+parameters, corpus.Options{Workers: d.workers})
