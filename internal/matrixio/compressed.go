@@ -10,8 +10,8 @@ import (
 )
 
 // Compressed is a sparse matrix that is written row by row. Row returns the column indices of row i
-// in ascending order, and their values, which must be finite. Both are valid until the next call of
-// Row.
+// in ascending order, and their values, which must be finite. Both slices are valid until the next
+// call of Row.
 type Compressed struct {
 	Rows, Cols int
 	Row        func(i int) (columns []uint32, values []float32)

@@ -47,8 +47,8 @@ func Create(path string) (*File, error) {
 	return &File{target: t, buffer: bufio.NewWriterSize(t, 1<<20)}, nil
 }
 
-// Room returns the free disk space for a file in bytes. ok is false if it is unknown or path is a
-// stream.
+// Room returns the free disk space for a file in bytes. ok is false if the free space is unknown or
+// path is a stream.
 func Room(path string) (free int64, ok bool) {
 	if IsStream(path) {
 		return 0, false

@@ -7,15 +7,15 @@ import (
 	"math"
 )
 
-// npy writes NumPy's format, version 1.0: magic, version, header length, header, then the values
-// row by row as little-endian float32. The header ends at a multiple of 64 bytes, so that
-// numpy.load can map the file into memory. Source: NumPy Enhancement Proposal 1.
+// npy writes NumPy's format, version 1.0: magic string, version number, header length, header, then
+// the values row by row as little-endian float32. The header ends at a multiple of 64 bytes, so
+// that numpy.load can map the file into memory. Source: NumPy Enhancement Proposal 1.
 type npy struct {
 	w   io.Writer
 	buf []byte
 }
 
-// NPYHeader returns the header of an array. The element type, of, and the shape are in NumPy's
+// NPYHeader returns the header of an array. of is the element type. of and shape are in NumPy's
 // notation.
 func NPYHeader(of, shape string) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", of, shape)

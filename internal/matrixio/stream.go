@@ -69,7 +69,7 @@ func (s *stream) Commit() error {
 	return s.file.Close()
 }
 
-// Abort closes the stream. The exit status reports the failure to its reader.
+// Abort closes the stream. The program's exit status reports the failure.
 func (s *stream) Abort() {
 	if !s.done {
 		_ = s.Commit()
