@@ -26,7 +26,7 @@ import (
 
 type field struct {
 	name  string
-	own   string // name of the field
+	own   string // name of the struct field
 	tag   reflect.StructTag
 	value reflect.Value
 }
@@ -301,8 +301,8 @@ func Help(of any) (rows []Row) {
 	return rows
 }
 
-// byDefault returns the default, or the zero value if the tags have none. It panics if the default
-// is invalid.
+// byDefault returns the default, or the zero value if the tags have no default. It panics if the
+// default is invalid.
 func (f *field) byDefault() reflect.Value {
 	own := *f
 	own.value = reflect.New(f.value.Type()).Elem()
