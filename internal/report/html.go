@@ -32,7 +32,7 @@ type Part struct {
 	Effect      float64
 }
 
-// side returns the CSS class of a mark.
+// side returns the CSS class of a highlighted part.
 func (p Part) side() string {
 	if p.Effect > 0 {
 		return "for"
@@ -56,7 +56,7 @@ var Style string
 var script string
 
 // policy returns a content security policy that forbids external resources, and scripts other than
-// the page's own.
+// the page's script.
 func policy() string {
 	digest := sha256.Sum256([]byte(script))
 	return fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-%s'; base-uri 'none'; "+
