@@ -17,7 +17,7 @@ type Bound struct {
 
 var unbounded = Bound{Bytes: math.MaxInt64}
 
-// least returns the smaller of two bounds, or the first if they are equal.
+// least returns the smaller of two bounds, or b if they are equal.
 func (b Bound) least(other Bound) Bound {
 	if other.Bytes < b.Bytes {
 		return other
@@ -53,7 +53,7 @@ func available(root fs.FS) Bound {
 	return least
 }
 
-// The runtime reserves address space in arenas, and needs another arena for their index. Each
+// The runtime reserves address space in arenas, and needs another arena for the arena index. Each
 // thread of the C library reserves a stack and a malloc arena.
 const (
 	arenaBytes   = 64 << 20
@@ -62,9 +62,9 @@ const (
 	statusOfSelf = "proc/self/status"
 )
 
-// limited returns the memory left below the limits of the process (ulimit -v and -d), minus what
-// the runtime reserves. It may be negative. running is the number of threads that run Go code, and
-// cThreads reports whether the C library creates threads.
+// limited returns the memory left below the limits of the process (ulimit -v and -d), minus the
+// memory that the runtime reserves. The result may be negative. running is the number of threads
+// that run Go code, and cThreads reports whether the C library creates threads.
 func limited(root fs.FS, running int, cThreads bool) Bound {
 	least := unbounded
 	overhead := int64(2 * arenaBytes)

@@ -7,9 +7,9 @@ import (
 
 // Available returns the number of bytes that this process can still allocate: the minimum for the
 // host, the control groups of the process (such as a container's) and the limits of the process
-// (ulimit -v and -d), minus what Go's runtime reserves. known is false if the system doesn't report
-// the memory. Memory that the runtime caches is treated as used. It takes about 100 µs and may be
-// called concurrently.
+// (ulimit -v and -d), minus the memory that Go's runtime reserves. known is false if the system
+// doesn't report the memory. Memory that the runtime caches is treated as used. Available takes
+// about 100 µs and may be called concurrently.
 func Available() (bytes int64, known bool) {
 	b := AvailableBound()
 	return max(b.Bytes, 0), b.By != ""

@@ -21,7 +21,7 @@ func Pick[T any](list []T, at []int) []T {
 	return out
 }
 
-// Nearest returns the known word that is nearest to a mistyped word, or "" if none is near.
+// Nearest returns the known word that is most similar to a mistyped word, or "" if none is similar.
 func Nearest(word string, known []string) (best string) {
 	least := 1 + len(word)/3
 	for _, k := range known {

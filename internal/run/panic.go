@@ -15,7 +15,7 @@ type PanicError struct {
 	Stack []byte // stack of the goroutine that panicked, see debug.Stack
 }
 
-// errGoexit is the value for a task that called runtime.Goexit.
+// errGoexit is PanicError.Value for a task that called runtime.Goexit.
 var errGoexit = errors.New("runtime.Goexit called")
 
 // NewPanicError returns the error for a panic with value v, or for runtime.Goexit if v is nil. If v

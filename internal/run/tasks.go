@@ -10,10 +10,10 @@ import (
 // Tasks calls work(ctx, worker, task) once for each 0 <= task < tasks, on up to workers goroutines.
 // It returns when all calls have returned.
 //
-// Tasks are started in order, one at a time per worker. If costs decrease with the task, as for
-// panels of a symmetric matrix, the last tasks are the smallest and all workers stay busy until the
-// end. Concurrent calls have different workers, 0 <= worker < workers, so that each worker may own
-// scratch memory.
+// Tasks are started in order, one at a time per worker. If the cost of a task decreases with its
+// number, as for panels of a symmetric matrix, the last tasks are the smallest and all workers stay
+// busy until the end. Concurrent calls have different workers, 0 <= worker < workers, so that each
+// worker may own scratch memory.
 //
 // After the first error no further task starts, and Tasks returns that error. When ctx is done, it
 // returns the cause of ctx; tasks should watch their ctx. If a task panics or calls runtime.Goexit,
