@@ -15,7 +15,7 @@ type core struct {
 
 func newCore(id int) *core { return &core{Core: Core{ID: id}} }
 
-// buffer returns n zeros, in memory that is reused.
+// buffer returns n zeros. Later calls reuse the memory.
 func (c *core) buffer(n int) []float32 {
 	if cap(c.room) < n {
 		c.room = make([]float32, n)

@@ -90,7 +90,7 @@ func (r *Report) Idle() error {
 }
 
 const (
-	maxListed = 50 // maximum number of differences that are repeated and listed
+	maxListed = 50 // maximum number of listed differences, whose tasks are repeated
 	tries     = 3
 )
 

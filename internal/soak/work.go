@@ -149,8 +149,8 @@ func (b *block) dot(k *asm.Kernels, out []float32) {
 	k.PanelDot(out, b.panel, b.start, b.doc, b.offset, b.value)
 }
 
-// panelTask computes dot products of a panel and documents. most is the maximum number of values of
-// a document.
+// panelTask computes dot products of a panel and documents. most is the maximum number of values
+// per document.
 func panelTask(k *asm.Kernels, most int, seed uint64) *task {
 	b := newBlock(k, most, seed)
 	return &task{kind: kindPanel, size: fmt.Sprintf("of up to %d values", most), isa: k.ISA,
@@ -161,8 +161,8 @@ func panelTask(k *asm.Kernels, most int, seed uint64) *task {
 // memory.
 func corpusBytes(cache, memory int64) int64 { return min(max(cache+cache/2, 64<<20), memory/8) }
 
-// corpusTasks returns tasks that compute dot products of a panel with the blocks of a corpus,
-// divided among the tasks. Values of different blocks are combined into a digest: h ← 31h + bits.
+// corpusTasks returns tasks that compute dot products of a panel with the blocks of a corpus.
+// Blocks are divided among the tasks. A task combines its blocks into digests: h ← 31h + bits.
 func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	const longest, part = 300, 64 << 20
 	first := newBlock(k, longest, seed)
@@ -170,7 +170,7 @@ func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	for done := int64(0); done < bytes; {
 		var blocks []*block
 		for size := int64(0); done < bytes && size < part; size, done = size+own, done+own {
-			b := *first // same values as in first, at another address
+			b := *first // same values as the first block, at another address
 			b.offset, b.value = slices.Clone(b.offset), slices.Clone(b.value)
 			blocks = append(blocks, &b)
 		}
