@@ -111,8 +111,8 @@ func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 }
 
 // zeroDiagonal counts the nonempty documents whose k(x, x) underflows to 0, and returns the range
-// of their norms. If the kernel is positive definite, |k(x, y)| <= √(k(x, x) k(y, y)), so all their
-// kernel values are nearly 0.
+// of these documents' norms. If the kernel is positive definite, |k(x, y)| <= √(k(x, x) k(y, y)),
+// so all kernel values of these documents are nearly 0.
 func zeroDiagonal(eng *engine.Engine, k kernel.Kernel) (zeros int, min, max float64, err error) {
 	x := eng.Info().Documents
 	known := kernel.PropertiesOf(kernel.Resolve(k, len(x.Embedder.Terms)))

@@ -281,7 +281,7 @@ func (d *Documents) Bytes() int64 {
 }
 
 // Whole increases the need in a memory error of a step to the estimated need of the whole
-// computation, if that is larger.
+// computation, if this estimate is larger.
 func (d *Documents) Whole(err error, c *corpus.Corpus) error {
 	if memory := (*corpus.MemoryError)(nil); d.Need != nil && errors.As(err, &memory) && memory.By == "" {
 		held := d.limits.Budget() - memory.Limit
@@ -358,7 +358,7 @@ func FileOf(c *corpus.Corpus, i int) string {
 	return c.Names[i]
 }
 
-// ShortName returns document i's file name or JSON name for tables, or its number from 1.
+// ShortName returns document i's file name or JSON name for tables, or its number, counted from 1.
 func ShortName(c *corpus.Corpus, i int) string { return cmp.Or(FileOf(c, i), strconv.Itoa(i+1)) }
 
 // LabelsOf returns the names of the classes of document i.
@@ -411,8 +411,8 @@ func EngineBytes(s corpus.Size, workers int) int64 {
 	return engine.HeldBytes(s.Documents, s.Terms+1, s.Values, s.Longest, workers)
 }
 
-// WorkBytes returns the peak memory in bytes, in addition to the documents, while they are embedded
-// and while the engine is made.
+// WorkBytes returns the peak memory in bytes, in addition to the documents, while the documents are
+// embedded and while the engine is made.
 func WorkBytes(s corpus.Size) (embedded, inEngine int64) {
 	return sparse.EmbeddedBytes(s.Documents, s.Values), engine.NewBytes(s.Documents, s.Terms+1, s.Values)
 }
