@@ -25,10 +25,10 @@ type Space struct {
 // New fits an embedding to the documents of columns, for comparison with the documents of rows. If
 // rows is nil, columns are compared with each other. A term that occurs only in rows is treated
 // like a term of one document of columns: its idf weight is log D, where D is the number of
-// documents, and its weight from labels is almost 0. Scaled columns drop the term. Both corpora
-// must be text with the same tokenizer, or vectors with the same number of columns. Files in
-// LIBSVM's format may have fewer columns, because the format doesn't store the number of columns.
-// Neither corpus is changed.
+// documents, and its weight from labels is almost 0. Embeddings that scale columns drop the term.
+// Both corpora must be text with the same tokenizer, or vectors with the same number of columns.
+// Files in LIBSVM's format may have fewer columns, because the format doesn't store the number of
+// columns. Neither corpus is changed.
 //
 // If apart is set, texts without terms have equal vectors if the texts are equal, and orthogonal
 // vectors otherwise. If apart isn't set, texts without terms are zero vectors, as kernels that
@@ -87,7 +87,7 @@ func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart 
 	cols := documents[0].Cols
 	type text struct {
 		hash    uint64
-		at, row int // indices of a document without a hash, counted from 1
+		at, row int // indices of the corpus and of a document without a hash, counted from 1
 	}
 	place := map[text]uint32{}
 	columns := make([]map[int]uint32, len(all)) // columns of texts without terms
@@ -205,8 +205,8 @@ func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 	return nil
 }
 
-// widen returns the embedder with additional terms, in ascending order. Each of them has the
-// document frequency 1 and the given weight.
+// widen returns the embedder with additional terms, in ascending order. Each additional term has
+// the document frequency 1 and the given weight.
 func widen(f *sparse.Embedder, terms []uint32, weight float64) (*sparse.Embedder, error) {
 	if len(terms) == 0 {
 		return f, nil
