@@ -16,8 +16,8 @@ import (
 // Spec describes random documents. They are the same on every platform and for any number of
 // workers.
 //
-// A document of class c has between Length/2 and 3·Length/2 words, uniformly distributed. Each word
-// is drawn independently from
+// The number of words in a document is uniformly distributed between Length/2 and 3·Length/2. In
+// class c, each word is drawn independently from
 //
 //	p_c(t) = ¾ z(rank(t)) + ¼ z(rank_c(t)),  z(r) ∝ 1/(r + 2.7),  r = 0, 1, ..., Terms−1
 //
@@ -33,8 +33,8 @@ type Spec struct {
 	Seed      uint64 // parameter seed, default 1
 
 	// Copies is the number of copies in each thousand documents, evenly spaced. A copy is a random
-	// earlier document in which up to Changed words (uniformly) are redrawn. Its class follows from
-	// its own index.
+	// earlier document in which 0 to Changed words, uniformly, are redrawn. The class of a copy
+	// follows from its own index.
 	Copies  int // parameter copies, default 0
 	Changed int // parameter changed, default 2
 }
