@@ -167,7 +167,7 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	if o.Tokenizer == (corpus.Tokenizer{}) {
 		o.Tokenizer = corpus.NearTokenizer
 	}
-	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // files are read with the same tokenizer
+	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // readers set Pairs, too
 	c, documents := &corpus.Corpus{}, make([]indexed, len(texts))
 	if len(texts) > 0 {
 		c, err = Texts(ctx, texts, nil, ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer})
