@@ -38,8 +38,8 @@
 // provides rows.
 //
 // Results don't depend on the number of workers. Results are reproducible for the same instruction
-// set. Functions may be called concurrently. When its context is done, a function returns the
-// context's error within a second. All computations run on the CPU.
+// set. Functions may be called concurrently. A function returns the context's error within a second
+// after its context is done. All computations run on the CPU.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 package gram
@@ -59,15 +59,15 @@ import (
 // Options are the options common to all computations. The zero value works.
 type Options struct {
 	ISA     string // instruction set: generic, avx2 or avx512; default the fastest that the CPU supports
-	Workers int    // number of goroutines; default one per CPU. Results don't depend on it
+	Workers int    // number of goroutines; default one per CPU. results don't depend on the number
 
-	// MemoryBytes limits the memory of a call, including its documents and its result. If the limit
-	// is too low, the call fails before the work starts, with a [*corpus.MemoryError] that states
-	// the required memory. Default: no limit.
+	// MemoryBytes limits the memory of a function call, including documents and result. If the
+	// limit is too low, the call fails before the work starts, with a [*corpus.MemoryError] that
+	// states the required memory. Default: no limit.
 	MemoryBytes int64
 
 	// Kernels are user-defined kernels ([kernel.New]). Specifications such as sum(mine,linear), and
-	// models, refer to them by name. Default: none.
+	// models, refer to these kernels by name. Default: none.
 	Kernels []kernel.Kernel
 
 	// Progress is called with the progress of a long computation, usually at least once a second. A
@@ -139,7 +139,7 @@ func (e fieldError) Error() string {
 func (e fieldError) Unwrap() error { return e.error }
 
 // inFields converts err to an error of this package. It returns context errors unchanged, so that
-// callers can compare them.
+// callers can compare them by ==.
 func inFields(err error) error {
 	_, is := err.(fieldError)
 	if err == nil || is || err == context.Canceled || err == context.DeadlineExceeded {

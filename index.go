@@ -59,7 +59,7 @@ type Index struct {
 	state   *indexState
 }
 
-// indexState is an immutable state of an index. A change makes a new state.
+// indexState is an immutable state of an index. Each change creates a new state.
 type indexState struct {
 	near      *engine.Index    // index of the documents at the last call of build
 	embedder  *sparse.Embedder // fitted embedder, with spare columns for new terms
@@ -130,8 +130,8 @@ func (s *indexState) weights() sparse.Embedder {
 	return out
 }
 
-// rebuild rebuilds the index with its current weights. room is the number of additional columns to
-// reserve for new terms.
+// rebuild rebuilds the index with the current term weights. room is the number of additional
+// columns to reserve for new terms.
 func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexState, error) {
 	names, documents, err := x.living(s, s.known)
 	if err != nil {
@@ -204,8 +204,8 @@ func (x *Index) build(
 	ctx context.Context, names []string, documents []indexed, weights *sparse.Embedder, next, room int, age IndexAge,
 ) error {
 	m, columns := matrixOf(documents, len(names)), 2*len(names)+spareColumns+room
-	// Memory outside the engine: up to two copies of the counts, and for each column its term and
-	// its weight in the embedder.
+	// Memory outside the engine: up to two copies of the counts, and the term and the embedder's
+	// weight of each column.
 	held := 2*m.Bytes() + 32*int64(columns)
 	for _, name := range names {
 		held += 80 + int64(len(name))

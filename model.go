@@ -124,7 +124,7 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 		raw.Texts[0] = a.Vocabulary[0]
 	}
 	docs, err := m.count(ctx, raw)
-	for range 2 { // for few texts, only the second prediction makes the dense copy of the support vectors
+	for range 2 { // for few texts, the dense copy of the support vectors is built only at the second prediction
 		if err == nil {
 			_, err = p.Predict(ctx, docs)
 		}
@@ -163,9 +163,9 @@ func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) 
 
 // ExplainText explains the prediction of any model for a text. It returns the n terms whose removal
 // changes the decision value most, with the change for each term. It also returns the n support
-// vectors with the largest contributions. An explanation costs one prediction per term, or a single
-// pass for linear models and linear kernels. ExplainText fails if n is below 1, or for the same
-// reasons as [Model.PredictTexts].
+// vectors with the largest contributions. An explanation requires one prediction per term, or a
+// single pass for linear models and linear kernels. ExplainText fails if n is below 1, or for the
+// same reasons as [Model.PredictTexts].
 func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *DocumentExplanation, err error) {
 	defer facade(&err)
 	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)

@@ -47,10 +47,10 @@ type Predictions struct {
 	Remarks [][]string
 
 	// Known is each document's number of distinct known words. Words are word n-grams of the
-	// smallest length. If About().Tokenizer makes character n-grams, words are the longest n-grams
-	// and shorter words. For [Terms], words are terms; for vectors, columns with values in training
-	// documents. Words of all views are counted. Terms of number views are counted only if all
-	// views are number views.
+	// smallest length. If About().Tokenizer produces character n-grams, words are the longest
+	// n-grams and shorter words. For [Terms], words are terms; for vectors, columns with values in
+	// training documents. Words of all views are counted. Terms of number views are counted only if
+	// all views are number views.
 	Known []int
 
 	// Empty reports for each document whether the model knows none of the document's terms in any
@@ -145,8 +145,8 @@ func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Prediction
 }
 
 // PredictRows predicts rows of a table. columns are the names of the rows' fields, in any order.
-// Numeric and category columns may be missing, and so may their values; a missing value is treated
-// as an empty field. Columns that aren't in About().Tokenizer.Columns are ignored.
+// Numeric and category columns, and values in them, may be missing; a missing value is treated as
+// an empty field. Columns that aren't in About().Tokenizer.Columns are ignored.
 //
 // It fails if a text column is missing, if a field of a numeric column isn't a number, or for the
 // same reasons as [Model.PredictTexts].

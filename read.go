@@ -28,7 +28,7 @@ type ReadOptions struct {
 
 	// MinDF and MaxDF bound the document frequency of terms; other terms are dropped. By default
 	// MinDF is 2 for text and 1 for vectors, and MaxDF is unlimited. [Neighbours] and [Duplicates]
-	// distinguish documents by their rare words: set MinDF to 1 for them.
+	// distinguish documents by rare words: set MinDF to 1 for these functions.
 	MinDF, MaxDF int
 
 	Vocabulary []string         // terms to count, such as from [Model.ReadOptions]; default all
@@ -91,7 +91,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *
 // Texts makes documents from texts in memory. labels[i] are the classes of text i, separated by
 // commas; "" or "-" for none. If labels is nil, the corpus has no labels.
 //
-// By default terms that occur in only one text are dropped, as for files. Texts warns if more than
+// By default terms that occur in only one text are dropped, as by [Read]. Texts warns if more than
 // half of the texts are then empty, as in a small corpus.
 func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer facade(&err)

@@ -167,7 +167,7 @@ type ClassTerms struct {
 	Norm     float64      `json:"length"`            // Euclidean norm of the weights
 }
 
-// TermWeight is a term with its weight. Without a vocabulary, the term is its column number.
+// TermWeight is a term with its weight. Without a vocabulary, the term is the column number.
 type TermWeight struct {
 	Term   string  `json:"term"`
 	Weight float64 `json:"weight"`
@@ -294,7 +294,7 @@ type Mistake struct {
 	Marks    []Mark               // positions in the text of the words in Why
 }
 
-// Mark is a word in bytes From to To-1 of a text, with its effect.
+// Mark is the position of a word, bytes From to To-1 of a text, with the effect of the word.
 type Mark struct {
 	From, To int
 	Effect   float64

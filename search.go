@@ -87,8 +87,8 @@ type SearchPoint struct {
 	ToBest     *Difference  // score difference from the best point; nil for the best point
 }
 
-// Difference is the mean difference between the scores of two points on the same folds, with its
-// standard error.
+// Difference is the mean difference between the scores of two points on the same folds, with the
+// standard error of this mean.
 type Difference struct{ Mean, SE float64 }
 
 // SearchResult is the result of [Search].

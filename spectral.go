@@ -74,7 +74,7 @@ type PCAOptions struct {
 // called concurrently.
 type Components struct {
 	Eigenvalues []float64 // eigenvalues above rounding errors, in descending order
-	Total       float64   // sum of all eigenvalues: the number of documents times their variance
+	Total       float64   // sum of all eigenvalues: the number of documents times the total variance
 	Residual    float64   // part of Total that the landmarks don't explain; 0 without landmarks
 	Documents   int       // number of documents
 	Landmarks   int       // number of landmarks; 0 if all documents are used
@@ -92,8 +92,8 @@ type Components struct {
 //
 //	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
 //
-// Landmarks replace K by its Nyström approximation. Source: Schölkopf, Smola and Müller, Neural
-// Computation 10 (1998).
+// With landmarks, K is replaced by its Nyström approximation. Source: Schölkopf, Smola and Müller,
+// Neural Computation 10 (1998).
 //
 // It fails with fewer than two documents, if an option is negative, or for the same reasons as
 // [Gram].

@@ -174,7 +174,7 @@ func (o *TrainOptions) set(l *learn.Learner, t learn.Trainer) error {
 	return err
 }
 
-// learner returns the learner for a corpus, its trainer, and its options.
+// learner returns the learner for a corpus, the trainer, and the options for training.
 func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer, learn.Options, error) {
 	own := o.Options.learn()
 	own.Seed = cmp.Or(o.Seed, 1)
@@ -212,7 +212,7 @@ func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer,
 	return l, trainer, own, err
 }
 
-// weighted returns the corpus with the weights of its documents, without documents of weight 0.
+// weighted returns the corpus with DocumentWeights, without documents of weight 0.
 func (o *TrainOptions) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 	if o.DocumentWeights == nil {
 		return c, nil

@@ -65,7 +65,7 @@ type gpu struct {
 	device *cuda.Device
 	err    error          // reason why there is no device
 	why    string         // reason for the choice of -backend auto
-	loaded []cuda.Columns // documents on the device, closed by their engine or with the device
+	loaded []cuda.Columns // documents on the device; closed by the engine that uses them or with the device
 }
 
 // Declare declares all flags of the group, and handles failures of the GPU.

@@ -23,8 +23,8 @@ const (
 
 func textWidth(text string) float64 { return letter * float64(utf8.RuneCountInString(text)) }
 
-// SVG returns a chart as an svg element for an HTML page, without its title. The description is for
-// screen readers. Width and height are in centimeters, but the page may scale the element.
+// SVG returns a chart as an svg element for an HTML page, without a visible title. The description
+// is for screen readers. Width and height are in centimeters, but the page may scale the element.
 //
 // Colours are CSS variables of the page: Colors[i] is --curve-i, and [Gray] is --quiet.
 func SVG(c *Chart, description string, width, height float64) string {

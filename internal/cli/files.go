@@ -198,7 +198,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		stdin = in.flag
 	}
 	if _, lost := e.Stdout.(closed); lost {
-		// Fail before the work if its result would be lost. A lost report is accepted.
+		// Fail before the work if the result would be lost. A lost report is accepted.
 		if o := f.Lookup("o"); o != nil && (o.Value.String() == "-" || f.Prints && o.Value.String() == "") {
 			return errClosed
 		}

@@ -84,7 +84,7 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 		})
 	}
 	return Bandwidth{
-		Read: read(1, memory), // a single pass, because it takes longer than probeTime
+		Read: read(1, memory), // a single pass already takes longer than probeTime
 		Copy: rateOf(workers, func(w int) func() float64 {
 			s := memory(w)
 			half := len(s) / 2

@@ -109,7 +109,7 @@ func KnownDigest(ctx context.Context, w *Workload, isa asm.ISA, workers int) (st
 	return hex(digest), err
 }
 
-// prepare prepares the workloads, checks their results, and makes the rows.
+// prepare prepares the workloads, checks their results, and adds the rows.
 func (m *measuring) prepare(ctx context.Context, o *Options) error {
 	d := newDocuments(slices.Max(o.Workers))
 	for _, w := range o.Workloads {

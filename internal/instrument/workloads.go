@@ -33,7 +33,7 @@ const (
 var plain = kernel.MustParse("c")
 
 // errorOfC is a bound on the absolute error of c, see [engine.Engine]. errorOfValue is a bound on
-// the relative error of a kernel.
+// the relative error of a kernel value.
 const (
 	errorOfC     = 1e-6
 	errorOfValue = 1e-5
@@ -137,9 +137,9 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	}, nil
 }
 
-// trainOf trains a model. The digest is computed from its scores, and the reference is the same
-// model's scores with portable kernels. A score is a weighted sum of kernel values, so its
-// tolerance includes the sum of the weights.
+// trainOf trains a model. The digest is computed from the model's scores. Reference scores are
+// computed from the same model with portable kernels. A score is a weighted sum of kernel values,
+// so the tolerance includes the sum of the weights.
 func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) preparation {
 	return func(ctx context.Context, d *documents, on setting) (*job, error) {
 		c, err := d.corpus(ctx, corpus)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Get takes a value and its error: Get(f())(t) is f's value, or ends the test with f's error.
+// Get takes a value and its error: Get(f())(t) returns f's value, or ends the test with f's error.
 func Get[T any](value T, err error) func(t testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

@@ -4,8 +4,8 @@
 //	C     float64 `param:"c" default:"1" above:"0" help:"regularization parameter"`
 //	Count int     `param:"m" default:"4096" min:"1" auto:"-1" help:"landmarks"`
 //
-// The zero value of a field means its default. min and max are inclusive bounds of a number, above
-// and below are exclusive bounds. Numbers must be finite unless max is +Inf. The word auto is
+// The zero value of a field stands for the default. min and max are inclusive bounds of a number,
+// above and below are exclusive bounds. Numbers must be finite unless max is +Inf. The word auto is
 // parsed as the number in the auto tag. wants describes the allowed values in errors, if the bounds
 // aren't sufficient. A named integer type with a String method is an enumeration from min (default
 // 0) to max. Types with UnmarshalText and String use these methods. A map is set one entry
@@ -91,9 +91,8 @@ func Names(of any) (names []string) {
 	return names
 }
 
-// Set sets a parameter of the struct that to points to, and adds it to the struct's [Record], if
-// there is one. It fails if the parameter is unknown, or with a [*ValueError] if the value isn't
-// allowed.
+// Set sets a parameter of the struct *to, and adds the parameter to the struct's [Record], if there
+// is one. It fails if the parameter is unknown, or with a [*ValueError] if the value isn't allowed.
 func Set(to any, name, text string) error {
 	if err := Assume(to, name, text); err != nil {
 		return err
@@ -132,8 +131,8 @@ func Get(of any, name string) any {
 	return nil
 }
 
-// Each calls visit for each parameter, with the field's name, the parameter's name, and its values
-// for [Set]: none for the zero value, one per entry of a map.
+// Each calls visit for each parameter, with the names of field and parameter, and the values for
+// [Set]: none for the zero value, one per entry of a map.
 func Each(of any, visit func(field, name string, values []string) error) error {
 	for _, f := range fieldsOf(of) {
 		var values []string
@@ -181,8 +180,8 @@ func Default(of any, name string) string {
 	return f.tag.Get("default")
 }
 
-// With returns a pointer to a copy of the struct that of points to, with the parameters in values
-// set as by [Set].
+// With copies the struct *of, sets the parameters in values as by [Set], and returns a pointer to
+// the copy.
 func With[T any](of T, values map[string]any) (T, error) {
 	to := reflect.New(reflect.TypeOf(of).Elem())
 	to.Elem().Set(reflect.ValueOf(of).Elem())

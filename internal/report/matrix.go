@@ -33,7 +33,7 @@ const (
 	densest      = 40  // maximum number of classes with numbers in cells
 )
 
-// cell is a square of the drawn confusion matrix. Shade is its intensity in percent.
+// cell is a square of the drawn confusion matrix. Shade is the colour intensity in percent.
 type cell struct {
 	Count, Shade int
 	Right        bool
@@ -50,9 +50,9 @@ func (m *Matrix) predicted() []string {
 	return m.Names[:len(m.Counts[0])]
 }
 
-// cells returns the rows of the image. Shades are proportional to the square root of a cell's
-// fraction of its row, so that small fractions are visible. For mistakes, the fraction is divided
-// by the largest fraction of a mistake.
+// cells returns the rows of the image. Shades are proportional to the square root of the cell's
+// fraction of the row's documents, so that small fractions are visible. For mistakes, the fraction
+// is divided by the largest fraction of a mistake.
 func (m *Matrix) cells() [][]cell {
 	most := 50.0 // largest shade with readable text
 	if m.dense() {

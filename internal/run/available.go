@@ -91,7 +91,7 @@ func limited(root fs.FS, running int, cThreads bool) Bound {
 	return least
 }
 
-// roomInGroups returns the smallest free memory of a control group and its parents. limit and usage
+// roomInGroups returns the minimum free memory of a control group and its parents. limit and usage
 // are file names, pages are the counters of droppable pages. A missing group has no limit: in a
 // container, the host's group names don't exist.
 func roomInGroups(root fs.FS, mount, group, limit, usage string, pages ...string) Bound {

@@ -12,11 +12,11 @@ type MemoryError struct {
 	Source      string // source of documents being read, or file:line; "" for other computations
 	Need, Limit int64  // required and allowed memory in bytes
 	By          string // source of the limit, such as "-m allows 60 MiB"; "" for an option of a call
-	Machine     bool   // Limit is the memory left by the host, its container or a process limit (ulimit)
+	Machine     bool   // Limit is the memory left by the host, the container or a process limit (ulimit)
 	Enough      bool   // Need suffices for the whole computation, not only for one step
 }
 
-// Error names the computation, its need and the limit.
+// Error names the computation, the required memory and the limit.
 func (e *MemoryError) Error() string {
 	limit, more := "the limit is "+FormatBytes(e.Limit), ""
 	switch {

@@ -1,6 +1,6 @@
 // Package run contains code for long computations: the loop over workers ([Tasks]), progress
-// ([Progress], [Reporter]), available memory and its error ([MemoryError]), and the error of a
-// panic ([PanicError]). Public packages export these types under their own names. Package run is
+// ([Progress], [Reporter]), available memory ([Available], [MemoryError]), and panics
+// ([PanicError]). Public packages export these types under their own names. Package run is
 // independent of the computation.
 package run
 

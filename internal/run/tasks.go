@@ -71,8 +71,8 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 type onWorker struct{}
 
 // OnWorker returns a context for [Tasks]: each worker's goroutine calls begin before its first
-// task, and the returned end after its last task, for example to pin workers to CPUs. Nested calls
-// of Tasks don't call begin. begin may be called concurrently.
+// task, and the returned function end after its last task, for example to pin workers to CPUs.
+// Nested calls of Tasks don't call begin. begin may be called concurrently.
 func OnWorker(ctx context.Context, begin func(worker int) (end func())) context.Context {
 	return context.WithValue(ctx, onWorker{}, begin)
 }

@@ -161,8 +161,8 @@ func panelTask(k *asm.Kernels, most int, seed uint64) *task {
 // memory.
 func corpusBytes(cache, memory int64) int64 { return min(max(cache+cache/2, 64<<20), memory/8) }
 
-// corpusTasks returns tasks that compute dot products of a panel with the blocks of a corpus.
-// Blocks are divided among the tasks. A task combines its blocks into digests: h ← 31h + bits.
+// corpusTasks returns tasks that compute dot products of a panel with the blocks of a corpus. Each
+// task has a part of the blocks, and combines their results into digests: h ← 31h + bits.
 func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	const longest, part = 300, 64 << 20
 	first := newBlock(k, longest, seed)

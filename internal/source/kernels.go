@@ -83,16 +83,16 @@ func Examples() []string {
 }
 
 // WarnDoubtful warns if a kernel's matrices may have negative eigenvalues that aren't rounding
-// errors. Conditionally positive definite kernels are accepted, because support vector machines and
-// centred matrices treat them as positive definite.
+// errors. Conditionally positive definite kernels are accepted, because they can replace positive
+// definite kernels in support vector machines and centred matrices.
 func WarnDoubtful(e *cli.Env, k kernel.Kernel) {
 	if p := kernel.PropertiesOf(k); p.Definite == kernel.NotProven && p.Doubtful() != "" {
 		e.Warn("%s is not known to be positive definite (%s)", k, p.Condition)
 	}
 }
 
-// WarnZeros warns about documents whose k(x, x) underflows to 0, because their kernel values are
-// nearly 0.
+// WarnZeros warns about documents whose k(x, x) underflows to 0, because kernel values of these
+// documents are nearly 0.
 func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 	if kernel.IsPrecomputed(k) {
 		return nil

@@ -9,14 +9,14 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// Near is a document I, its neighbour Of, and their kernel value or c.
+// Near is a pair of documents, I and its neighbour Of, with the kernel value or c.
 type Near struct {
 	I, Of int
 	Value float64
 }
 
-// NearColumns returns the columns of a table of neighbours: both names, the value and, if texts is
-// set, the starts of both texts.
+// NearColumns returns the columns of a table of neighbours: the names of both documents, the value
+// and, if texts is set, the starts of both texts.
 func NearColumns(rows, columns *corpus.Corpus, value string, texts bool) []table.Column[Near] {
 	all := []table.Column[Near]{
 		table.Text("document", func(r *Near) string { return ShortName(rows, r.I) }),

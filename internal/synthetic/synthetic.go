@@ -34,7 +34,7 @@ type Spec struct {
 
 	// Copies is the number of copies in each thousand documents, evenly spaced. A copy is a random
 	// earlier document in which 0 to Changed words, uniformly, are redrawn. The class of a copy
-	// follows from its own index.
+	// follows from the copy's index.
 	Copies  int // parameter copies, default 0
 	Changed int // parameter changed, default 2
 }
