@@ -1,8 +1,8 @@
 // Package gram compares documents by kernels of information geometry, and trains, applies and tunes
 // classifiers that use these kernels.
 //
-// It is the module's interface for Go programs. Each function corresponds to a command of the
-// program gram and has the same defaults.
+// It is the module's interface for Go programs. Functions correspond to commands of the program
+// gram and have the same defaults.
 //
 //	c, err := gram.Read(ctx, "mail/", gram.ReadOptions{})       // a folder with a sub-folder per class
 //	m, err := gram.Train(ctx, c, gram.TrainOptions{})           // chooses terms, kernel and C by cross-validation
@@ -59,7 +59,7 @@ import (
 // Options are the options common to all computations. The zero value works.
 type Options struct {
 	ISA     string // instruction set: generic, avx2 or avx512; default the fastest that the CPU supports
-	Workers int    // number of goroutines; default one per CPU. results don't depend on the number
+	Workers int    // number of goroutines; default one per CPU. Results don't depend on Workers
 
 	// MemoryBytes limits the memory of a function call, including documents and result. If the
 	// limit is too low, the call fails before the work starts, with a [*corpus.MemoryError] that

@@ -66,7 +66,7 @@ type indexState struct {
 	known     int              // number of columns with fitted term weights
 	documents []indexed        // documents of near, then documents added later, ascending by number
 	built     int              // number of documents in near
-	removed   []uint64         // bit set of removed indices in documents
+	removed   []uint64         // bit set of the indices of removed documents
 	gone      int              // number of bits set in removed
 	next      int              // number of the next document
 	age       IndexAge         // changes reported by Index.Age; NewTerms isn't set

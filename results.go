@@ -25,7 +25,7 @@ type About struct {
 	Numbers           bool     // the model is a regression
 	Votes             bool     // scores are votes or energies instead of decision values
 	Probabilities     bool     // predictions have probabilities
-	MinProbability    float64  // documents whose largest probability is smaller get the class ?; 0 for none
+	MinProbability    float64  // documents whose largest probability is smaller get the class ?; 0 for no threshold
 
 	Tokenizer  corpus.Tokenizer // tokenizer of texts
 	Vocabulary []string         // terms indexed by column; nil for vectors

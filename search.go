@@ -94,7 +94,7 @@ type Difference struct{ Mean, SE float64 }
 // SearchResult is the result of [Search].
 type SearchResult struct {
 	Measure   string        // see Validation
-	Points    []SearchPoint // evaluated combinations; for a search on samples, the combinations of its last round
+	Points    []SearchPoint // evaluated combinations; for a search on samples, the combinations of the last round
 	Best      int           // index of the best point, ties broken by index; -1 if there are no points
 	Why       string        // reason why nothing was compared, or ""; Train then has the first candidate's parameters
 	Ablations []Ablation    // comparisons of terms with and without a part, if several tokenizers were compared
@@ -105,7 +105,7 @@ type SearchResult struct {
 // include it.
 type Ablation struct {
 	Part       string // part of the terms, such as "word", "n-grams" or "min-df 1"
-	Difference        // mean with the part minus mean without it
+	Difference        // mean score with the part minus mean score without it
 }
 
 // Search tunes the kernel and other parameters by cross-validation. If ctx is done or another error

@@ -36,7 +36,7 @@ type files struct{ texts, languages []string }
 
 const (
 	maxBytes = 16 << 10 // maximum number of bytes read from a file
-	parts    = 5        // one folder in 5 has test files
+	parts    = 5        // one folder in 5 is for test files
 )
 
 // minFiles and maxFiles bound the number of files per language. They are variables for tests.

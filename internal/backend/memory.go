@@ -23,8 +23,8 @@ import (
 const RuntimeBytes = 32 << 20
 
 // programBytes is the memory that the Go runtime doesn't count: 18 MiB of mapped pages of the
-// program's file, and an allowance for late collections. With -m 100M on Zen 5, reading a million
-// distinct words took 102 MiB if this constant was 20 MiB, and 88 MiB if it was 28 MiB.
+// program's file, and an allowance for late garbage collections. With -m 100M on Zen 5, reading a
+// million distinct words took 102 MiB if this constant was 20 MiB, and 88 MiB if it was 28 MiB.
 const programBytes = 28 << 20
 
 // Limits are the flags -m and -workers.
@@ -180,7 +180,7 @@ func (l *Limits) Refusal(err error) error {
 // as training on all documents after the first fold.
 const stepMargin = 20
 
-// refusal is an error with a different message.
+// refusal replaces the message of an error.
 type refusal struct {
 	text string
 	err  error
@@ -189,8 +189,8 @@ type refusal struct {
 func (r refusal) Error() string { return r.text }
 func (r refusal) Unwrap() error { return r.err }
 
-// ProcBytes returns the bytes of a line such as "MemTotal: 8000 kB" of a file below /proc, or 0 if
-// the file has no such line.
+// ProcBytes returns the size in bytes from a line such as "MemTotal: 8000 kB" of a file below
+// /proc, or 0 if the file has no such line.
 func ProcBytes(file, key string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {

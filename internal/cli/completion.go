@@ -104,7 +104,7 @@ complete -o default -F _%[1]s %[1]s
 `, program)
 }
 
-// writeFish writes a command of the shell fish for each completion.
+// writeFish writes the completions as commands of the shell fish.
 func writeFish(w io.Writer, program string, list []completed) {
 	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'" }
 	fmt.Fprintf(w, "# completion of %s: %[1]s completion fish | source\n", program)

@@ -313,8 +313,8 @@ func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
 	return nil
 }
 
-// overwrites returns the error for an output that would overwrite a file. written is the output's
-// name if it isn't the flag's value.
+// overwrites returns the error for an output that would overwrite a file. written is the path of
+// the existing output file, if any.
 func (o *output) overwrites(written, file, which string) error {
 	name := o.flag
 	if o.value != nil {

@@ -23,7 +23,7 @@ type Result struct {
 	Rows    []*Row  `json:"rows"`
 }
 
-// Row is the result of a workload with a number of workers.
+// Row is the result for a workload and a number of workers.
 type Row struct {
 	Workload string  `json:"workload"`
 	Version  int     `json:"version"`
@@ -83,7 +83,7 @@ type Median struct {
 // medianOf computes the confidence interval from order statistics: the number of values below the
 // true median is binomial, so the k-th smallest and the k-th largest value enclose the true median
 // except with probability 2 P(B(n, ½) < k). With fewer than 6 values, the interval is from minimum
-// to maximum and has a lower level (David and Nagaraja, Order Statistics, 2003, §7.1).
+// to maximum and has a lower confidence level (David and Nagaraja, Order Statistics, 2003, §7.1).
 func medianOf(values []float64) Median {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -97,7 +97,7 @@ func medianOf(values []float64) Median {
 	return Median{report.Median(values), sorted[rank], sorted[n-1-rank]}
 }
 
-// within reports whether n values suffice for 95%, and the interval is within (1 ± part)·median.
+// within reports whether n is at least 6, and the interval is within (1 ± part)·median.
 func (m Median) within(part float64, n int) bool {
 	return n >= 6 && m.High-m.Median <= part*m.Median && m.Median-m.Low <= part*m.Median
 }

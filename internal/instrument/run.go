@@ -17,7 +17,7 @@ import (
 // Options are the options of [Run].
 type Options struct {
 	ISA       asm.ISA       // instruction set; default the fastest
-	Workers   []int         // numbers of workers; the result has a row per workload and number
+	Workers   []int         // numbers of workers; the result has a row per workload and number of workers
 	Bound     time.Duration // time limit of the rounds
 	Workloads []*Workload   // workloads to measure; default all
 	Stage     func(string)  // called with the current stage; default none

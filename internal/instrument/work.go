@@ -30,7 +30,7 @@ func Useful(df []int32, head int) (inHead, inTail int64) {
 	return inHead, inTail
 }
 
-// Work holds numbers of operations in a computation.
+// Work counts the operations of a computation.
 type Work struct {
 	HeadMadds  int64 `json:"head_madds"`        // multiply-adds with values of the head, including zeros of the panel
 	HeadUseful int64 `json:"head_useful_madds"` // multiply-adds with values of the head that a pair i < j needs

@@ -183,7 +183,7 @@ func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) pr
 	}
 }
 
-// prepareNeighbours finds nearest documents.
+// prepareNeighbours finds the nearest documents of each document.
 func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, error) {
 	const count = 10
 	e, x, err := d.engine(ctx, textCorpus, on)

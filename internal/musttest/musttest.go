@@ -1,4 +1,4 @@
-// Package musttest provides helpers for tests, such as functions that return values without errors.
+// Package musttest provides test helpers, such as functions that return a value or end the test.
 package musttest
 
 import (

@@ -68,7 +68,7 @@ func Error(v float64) string {
 	return strconv.FormatFloat(v, 'e', 1, 64)
 }
 
-// Seconds formats a duration in seconds.
+// Seconds formats a duration of s seconds in s, ms or µs.
 func Seconds(s float64) string {
 	switch {
 	case s >= 1:

@@ -112,8 +112,8 @@ func roomInGroups(root fs.FS, mount, group, limit, usage string, pages ...string
 	}
 }
 
-// numberOf returns the number after a name at the start of a line of a file, or the first number of
-// the file if name is empty.
+// numberOf returns the number after name in the line of a file that starts with name. If name is
+// empty, it returns the first number of the file.
 func numberOf(root fs.FS, file, name string) (int64, bool) {
 	text, err := fs.ReadFile(root, file)
 	if err != nil {

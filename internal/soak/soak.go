@@ -102,7 +102,7 @@ type state struct {
 	begin time.Time
 
 	together, alone time.Duration // time with all cores busy and with a single busy core
-	passes          int           // number of passes of a single core
+	passes          int           // number of passes by single cores
 
 	mu     sync.Mutex
 	report *Report

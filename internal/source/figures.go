@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Figures are the scores of predictions. Fields that don't apply are nil: classification sets the
-// fields up to ECE (Hamming only for label sets), regression sets the other fields.
+// Figures are the scores of predictions. Fields that don't apply are nil. Classification has the
+// fields up to ECE, with Hamming only for label sets. Regression has the other fields.
 type Figures struct {
 	Accuracy *float64 `json:"accuracy,omitempty"` // for label sets: fraction of documents with all labels correct
 	MicroF1  *float64 `json:"micro_f1,omitempty"`

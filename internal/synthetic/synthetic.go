@@ -98,7 +98,7 @@ type Generator struct {
 	orders [][]uint32 // orders[c][r] is the term of rank r in class c
 }
 
-// TermBytes returns the memory of a generator per term.
+// TermBytes returns the memory of a generator in bytes per term.
 func (s Spec) TermBytes() int64 { return 12 + 4*int64(s.Classes) }
 
 // NewGenerator returns a generator. It fails if ctx is done.
