@@ -86,8 +86,8 @@ type Kernels struct {
 	MultiplyWide func(
 		sum []float64, apart int, c []float64, stride, lines, width int, by []float64, byStride, vectors int)
 
-	// Peak measures the processor's multiply-add rate, and Read its read bandwidth. Other kernels
-	// are compared with these limits.
+	// Peak measures the processor's multiply-add rate, and Read its read bandwidth. They are upper
+	// bounds on the speed of other kernels.
 	Peak func(sum []float32, x, y float32, rounds int)
 	Read func(src []float32) uint32
 }
@@ -99,18 +99,18 @@ const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
 // Cost holds the costs of the steps of a dot product in nanoseconds; see [CostOrigin]. Only ratios
 // of costs matter.
 type Cost struct {
-	HeadValue    float64 // PanelDot: time to multiply a value by a whole panel
-	HeadFar      float64 // PanelDot: extra cost if the panel's row isn't in the L1 cache
+	HeadValue    float64 // PanelDot: time to multiply a value by a row of a panel
+	HeadFar      float64 // PanelDot: extra cost of a value whose panel row isn't in the L1 cache
 	HeadDocument float64 // PanelDot: fixed cost of a document with values in a segment
 	TailMatch    float64 // TailAdd: time per match
 	TailDocument float64 // TailStore: fixed cost of a document, including the conversion to c
 	TailList     float64 // TailAdd: fixed cost of a visit
 	RowDocument  float64 // PanelDotRows: fixed cost of a document, including the conversion to c
-	L3Byte       float64 // time to load a byte of a panel from the L3 cache
+	L3Byte       float64 // time per byte to load a panel from the L3 cache
 }
 
 // highest, if not empty, is the highest instruction set that Available returns. Only the linker
-// sets it, to test lower instruction sets: -ldflags "-X
+// sets highest, to test lower instruction sets: -ldflags "-X
 // github.com/gramengine/gram/asm.highest=avx2".
 var highest string
 

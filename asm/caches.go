@@ -30,8 +30,8 @@ func MachineCaches() Caches {
 var used atomic.Pointer[Caches]
 
 // UseCaches sets the cache sizes for engines created after the call, for example to reproduce the
-// bits of another computer. A size of 0 or less means this computer's size. It may be called
-// concurrently, and applies to the whole process.
+// results of another computer bit for bit. A size of 0 or less means this computer's size.
+// UseCaches may be called concurrently, and applies to the whole process.
 func UseCaches(c Caches) {
 	own := MachineCaches()
 	if c.L1 <= 0 {
@@ -41,7 +41,7 @@ func UseCaches(c Caches) {
 		c.L2 = own.L2
 	}
 	if c == own {
-		used.Store(nil) // follow the computer's sizes, which tests change
+		used.Store(nil) // use the current result of MachineCaches, which tests change
 		return
 	}
 	used.Store(&c)

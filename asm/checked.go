@@ -8,7 +8,7 @@ import (
 
 // checked returns a table whose kernels check the lengths of their arguments in constant time,
 // before any memory access. If a slice or a stride is too small, or if a count is negative, the
-// kernel panics with its own name and the name of the argument. Kernels in assembly check nothing.
+// kernel panics with the names of the kernel and the argument. Kernels in assembly check nothing.
 //
 // The package documentation states what isn't checked.
 func checked(k *Kernels) *Kernels {
@@ -177,11 +177,11 @@ func checked(k *Kernels) *Kernels {
 		atLeast("Peak", "rounds", rounds, 0)
 		k.Peak(sum, x, y, rounds)
 	}
-	c.Read = k.Read // accepts any slice
+	c.Read = k.Read // no checks, because Read accepts any slice
 	return &c
 }
 
-// A panelKernel is PanelDot or a kernel with the same signature.
+// panelKernel is the type of PanelDot.
 type panelKernel = func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 
 func checkPanel(kernel string, width int, f panelKernel) panelKernel {
@@ -235,7 +235,7 @@ func checkNorms(kernel string, f func(dst, c, y []float32, x float32)) func(dst,
 	}
 }
 
-// A transposition is Transpose or TailStore.
+// transposition is the type of Transpose and TailStore.
 type transposition[T float32 | int32] = func(dst []float32, dstStride int, src []T, srcStride, rows, cols int)
 
 // checkTransposition returns f with argument checks. The returned function does nothing for an

@@ -27,14 +27,14 @@
 // χ² and Jensen-Shannon similarities are sums over common terms, like dot products. They use the
 // same panels, and replace the product by another function of the two values ([Pairing]).
 //
-// On the Go source files, with AVX2 on one core of an AMD Zen 4, multiplying a value by a panel
-// takes 2 ns. χ² takes 9 ns (one division per register), and Jensen-Shannon 34 ns (one division and
-// 16 multiply-adds). Their heads (the dense terms) are therefore smaller: 455 and 150 terms instead
-// of 569.
+// On the Go source files, with AVX2 on one core of an AMD Zen 4, multiplying a value by a row of a
+// panel takes 2 ns. The χ² terms take 9 ns (one division per register), and the Jensen-Shannon
+// terms 34 ns (one division and 16 multiply-adds). The heads (the dense terms) for these
+// similarities are therefore smaller: 455 and 150 terms instead of 569.
 //
 // The Jensen-Shannon term in the form (a+b) ln(a+b) - a ln a - b ln b would need one polynomial
-// instead of two polynomials and a division. But it suffers from cancellation: its error grows with
-// the entropy, and the error of c would exceed 10⁻⁶.
+// instead of two polynomials and a division. But this form suffers from cancellation: its error
+// grows with the entropy, and the error of c would exceed 10⁻⁶.
 //
 // # Experiments with dot products
 //

@@ -12,9 +12,9 @@ import "math"
 //
 //	least[q*places+j],  0 <= q < levels
 //
-// If least is initially +Inf, afterwards at least levels values with index j are at most least in
-// the last level. NaN is never a minimum, and least contains no NaN. levels >= 1, group >= 1,
-// stride >= places.
+// If least is initially +Inf, then afterwards the last level of least is an upper bound on at least
+// levels values with index j. NaN is never a minimum, and least contains no NaN. levels >= 1, group
+// >= 1, stride >= places.
 func leastGeneric(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	var groups [64]float32
 	for lo := 0; lo < places; lo += len(groups) {

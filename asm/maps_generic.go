@@ -42,9 +42,9 @@ func dotGeneric(dst, c, y []float32, x float32) {
 //
 //	dst[j] = exp(x[j]),  0 <= j < len(dst)
 //
-// with an error of at most 4 ulp for every float32, including subnormal results. It is exactly 1 at
-// 0, and NaN at NaN. Overflow gives +Inf. Results that round below the smallest subnormal number,
-// and exp(-Inf), are 0.
+// with an error of at most 4 ulp for every float32, including subnormal results. The result is
+// exactly 1 at 0, and NaN at NaN. Overflow gives +Inf. Results that round below the smallest
+// subnormal number, and exp(-Inf), are 0.
 func expGeneric(dst, x []float32) {
 	x = x[:len(dst)]
 	for j, v := range x {
@@ -116,8 +116,8 @@ func gaussianGeneric(dst, c, y []float32, x, gamma float32) {
 //
 //	dst[j] = 1 - θ/π, θ = arccos(1-c[j]),  0 <= j < len(dst)
 //
-// within 4 ulp. For c > 1 it is (π-θ)/π, computed from 2-c without cancellation. It is exactly 1 at
-// c = 0 and 0 at c = 2. Source: Cho, UCSD thesis 2012, §2.2.
+// within 4 ulp. For c > 1 it is (π-θ)/π, computed from 2-c without cancellation. The result is
+// exactly 1 at c = 0 and 0 at c = 2. Source: Cho, UCSD thesis 2012, §2.2.
 func arcCosine0Generic(dst, c []float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -199,9 +199,9 @@ func arcCos32(c float32) float32 {
 }
 
 // arcCosSq32 is arccos²(1-c) for c in [0, 2], within 4 ulp, also for tiny c. For c <= 1 it is a
-// polynomial in c without a square root. For c > 1 it is (hi + lo)²: the error is 2·1.9u from φ and
-// 2u from the product and the sum, in total 5.8u. Measured on every third float32, the error is 2.5
-// ulp.
+// polynomial in c without a square root. For c > 1 it is (hi + lo)². Then the error is 2·1.9u from
+// φ and 2u from the product and the sum, in total 5.8u. Measured on every third float32, the error
+// is 2.5 ulp.
 func arcCosSq32(c float32) float32 {
 	if c > 1 {
 		hi, lo := supplement32(sqrt32(arcSq32(2 - c)))
@@ -210,7 +210,7 @@ func arcCosSq32(c float32) float32 {
 	return arcSq32(c)
 }
 
-// exp32 is e^x. With n the integer nearest to x/ln 2 and r = x - n ln 2, it is 2^n·E(r). n·Ln2Hi
+// exp32 is e^x. With n the integer nearest to x/ln 2 and r = x - n ln 2, e^x is 2^n·E(r). n·Ln2Hi
 // and the first difference are exact, so the error of r is at most 0.3u·|n|·10^-3 + u/4, and of E
 // 1.5u. The power of two is applied in two halves, so that results below 2^-126 are rounded once,
 // and results above the largest float32 are +Inf.
@@ -232,7 +232,7 @@ func exp32(x float32) float32 {
 	p = float32(p*r) + coeff.Exp1
 	p = float32(p*r) + coeff.Exp0
 	b := math.Float32bits(k) << 23 // n + 254 in the exponent bits
-	b1 := b >> 1 & 0x7f800000      // half of it
+	b1 := b >> 1 & 0x7f800000      // about half of the exponent
 	return p * math.Float32frombits(b1) * math.Float32frombits(b-b1)
 }
 
@@ -276,6 +276,6 @@ func arc232(c float32) float32 {
 	return float32(2*u*u) + 1 - t
 }
 
-// sqrt32 returns the correctly rounded square root, because float64 has more than twice as many
-// digits as float32.
+// sqrt32 returns the correctly rounded square root. Rounding twice does no harm, because float64
+// has more than twice as many digits as float32.
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }

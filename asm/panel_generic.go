@@ -23,8 +23,8 @@ import (
 // has the same bits whichever document is in the panel.
 //
 // Accuracy: each of n common terms has the rounding errors of a product and of a sum, or a single
-// rounding error if the instruction set fuses them: |error| <= 2n·2⁻²⁴·Σ|value·panel|, and about
-// 2⁻²⁴·√(n/3)·s in the root mean square.
+// rounding error if the instruction set fuses multiply-adds: |error| <= 2n·2⁻²⁴·Σ|value·panel|, and
+// about 2⁻²⁴·√(n/3)·s in the root mean square.
 func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	for p, d := range doc {
 		lo, hi := start[p], start[p+1]
@@ -70,9 +70,9 @@ func panelDotLastGeneric(
 //	out[doc[p]*outStride+r] = min(max(1 - (sums[doc[p]*stride+r]/TailOne + s[r]), 0), 2)
 //	sums[doc[p]*stride+r] = 0,  0 <= r < R
 //
-// It gives the same bits as tailStoreGeneric followed by panelDotLastGeneric, and has their
-// preconditions. doc is a permutation of the integers from 0 to len(doc)-1, and outStride and
-// stride are at least R.
+// It gives the same bits as tailStoreGeneric followed by panelDotLastGeneric, and has the
+// preconditions of both functions. doc is a permutation of the integers from 0 to len(doc)-1, and
+// outStride and stride are at least R.
 func panelDotRowsGeneric(
 	index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int,
 	panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
@@ -160,8 +160,8 @@ func chiSquare32(a, b float32) float32 { return float32((a+a)*b) / (a + b) }
 //
 //	f = m·h,   h = ½ ((1+r) log₂(1+r)/r - log₂ r) >= 1
 //
-// without cancellation. With r = 2ᵉ(1+z), 1+z in [√½, √2], h is W(r) - e/2 - z·L(z), with
-// polynomials W and L.
+// without cancellation. With r = 2ᵉ(1+z), 1+z in [√½, √2], h is W(r) - e/2 - z·L(z), where W and L
+// are polynomials.
 //
 // Accuracy: the relative error is below 7u. The rounding of r changes h by at most 1.1u, the
 // polynomials have errors of 0.5u and 0.8u, each of the last four sums and products is rounded, and
@@ -212,12 +212,11 @@ func jensenShannonTermsGeneric(dst, y []float32, x float32) {
 //	s[r] = Σ_k chiSquare32(value[k], panel[offset[k]+r]),  start[p] <= k < start[p+1]
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
-// Terms are summed in the order of k. The preconditions are as for panelDotGeneric, and value[k] >
-// 0.
+// Terms are summed in the order of k. The preconditions of panelDotGeneric hold, and value[k] > 0.
 //
-// Accuracy: each of the n positive terms has the error of chiSquare32 and the rounding errors of
-// its sums. Terms missing from the panel's document add an exact zero, so the result has the same
-// bits whichever of two documents is in the panel.
+// Accuracy: each of the n positive terms has the error of chiSquare32, and each addition rounds
+// once. Terms missing from the panel's document add an exact zero, so the result has the same bits
+// whichever of two documents is in the panel.
 func panelChiSquareGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	var s [genericPanel]float32
 	for p, d := range doc {
@@ -242,7 +241,7 @@ func panelJensenShannonGeneric(out, panel []float32, start []int64, doc []uint8,
 		for k := lo; k < hi; k++ {
 			v := value[k]
 			for r, b := range (*[genericPanel]float32)(panel[offset[k]:]) {
-				if b != 0 { // a term costs more than a mispredicted branch
+				if b != 0 { // computing a term takes longer than a mispredicted branch
 					s[r] += jensenShannon32(v, b)
 				}
 			}

@@ -68,8 +68,8 @@ func piecewiseT(b uint32, bits uint) float32 {
 // rows has PiecewiseRows(bits) elements, and bits is at most 12. NaN and values outside [0, 2] use
 // the last row.
 //
-// Accuracy: Horner's rule in float32 has a rounding error of at most 2k·2⁻²⁴ times the term in tᵏ,
-// in addition to the rounding of the result.
+// Accuracy: in Horner's rule in float32, the term in tᵏ has a relative rounding error of at most
+// 2k·2⁻²⁴. The result is also rounded.
 func piecewiseGeneric(dst, c []float32, rows [][8]float32, bits uint) {
 	c = c[:len(dst)]
 	last := uint32(len(rows) - 1)

@@ -2,7 +2,7 @@ package asm
 
 import "math"
 
-// multiplyGeneric adds products of a tile of a float32 or float64 matrix with vectors to sums,
+// multiplyGeneric multiplies a tile of a matrix by vectors, and adds the products to sums,
 //
 //	sum[v*apart+i] = fma(by[k*byStride+v], c[k*stride+i], sum[v*apart+i])  for k = 0, 1, … in turn,
 //	0 <= k < lines, 0 <= i < width, 0 <= v < vectors

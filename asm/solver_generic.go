@@ -28,8 +28,8 @@ const ScanBlock = layout.ScanBlock
 //	most  = max g[t] over mask[t] & up != 0
 //	least = min g[t] over mask[t] & low != 0,  0 <= t < len(g)
 //
-// and their indices; ties are broken by index. It skips NaN, -Inf for most and +Inf for least. If
-// no score is left, the index is -1 and the value -Inf or +Inf.
+// and the indices of both, with ties broken by index. It skips NaN, -Inf for most and +Inf for
+// least. If no score is left, the index is -1, and the value is -Inf or +Inf.
 func extremesGeneric(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64) {
 	maxAt, most, minAt, least = -1, math.Inf(-1), -1, math.Inf(1)
 	mask = mask[:len(g)]
@@ -50,7 +50,7 @@ func extremesGeneric(g []float64, mask []byte, up, low byte) (maxAt int, most fl
 //	g[t] = fma(b, kj[t], fma(a, ki[t], g[t])),  0 <= t < len(g)
 //	most = max g[t] over mask[t] & bit != 0
 //
-// and its index, with ties and missing values as in extremesGeneric. A step that adds λ to
+// and its index. Ties and missing scores are treated as by extremesGeneric. A step that adds λ to
 // y[i]·α[i] and subtracts λ from y[j]·α[j] has a = -λ and b = λ. g overlaps neither row.
 func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64) {
 	at, most = -1, math.Inf(-1)
@@ -66,7 +66,7 @@ func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit b
 }
 
 // argGainGeneric selects the second variable j of a working set {i, j}. It maximises twice the
-// decrease of the objective by a step of the pair, without the bounds on α,
+// decrease of the objective by a step along the pair, ignoring the bounds on α,
 //
 //	gain = max (gmax - g[t])² / max(kii + diag[t] - 2·ki[t], 10⁻¹²),  0 <= t < len(g)
 //
@@ -75,7 +75,7 @@ func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit b
 // diagonal.
 //
 // at is the index of the maximum, with ties broken by index, or -1 (and gain 0) if there is no
-// gain. low is the minimum score with the bit, or +Inf: the solver stops on the duality gap gmax -
+// gain. low is the minimum score with the bit, or +Inf. The solver stops on the duality gap gmax -
 // low. NaN is skipped. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.2, working set selection 3.
 func argGainGeneric(
 	g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64,
@@ -141,8 +141,8 @@ func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
 }
 
 // prefetchGeneric prefetches elements [from, to) of each row into the L2 cache. Many cache lines
-// are loaded concurrently, whereas reading scattered elements would wait for each. 0 <= from <= to
-// <= len(rows[r]). Portable Go can't prefetch, so the generic version does nothing.
+// are loaded concurrently, whereas reading scattered elements would wait for each cache line. 0 <=
+// from <= to <= len(rows[r]). Portable Go can't prefetch, so the generic version does nothing.
 func prefetchGeneric(rows [][]float32, from, to int) {}
 
 // gatherGeneric gathers elements of a row: dst[i] = src[index[i]] for 0 <= i < len(index). It isn't

@@ -135,8 +135,8 @@ var tableAVX512 = func() Kernels {
 	return k
 }()
 
-// inBlocks extends a transposition in assembly from multiples of 8 rows and columns to all tiles.
-// The portable kernel transposes the edges.
+// inBlocks returns a transposition of tiles of any size. An assembly kernel transposes multiples of
+// 8 rows and columns, and the portable kernel the edges.
 func inBlocks[T float32 | int32](blocks, portable transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows == 0 || cols == 0 {

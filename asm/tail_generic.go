@@ -19,7 +19,7 @@ var _ = Visit(layout.Visit{}) // the assembly reads these fields
 // overflow int32. By the Cauchy-Schwarz inequality exact sums are at most 1.
 const TailOne = layout.TailOne
 
-// TailSlack is the number of readable entries required behind the last entry of a visit.
+// TailSlack is the number of readable entries required after the last entry of a visit.
 const TailSlack = layout.TailSlack
 
 // tailAddGeneric adds products from posting lists to the dot products of a panel and a block of
@@ -100,7 +100,7 @@ func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, ro
 // stays NaN and isn't below limit.
 //
 // Accuracy: half an ulp of the result, plus the error of the cosine, which is at least 2⁻²⁵ near 1.
-// Therefore the caller recomputes small results.
+// So callers recompute small results by a more accurate formula.
 func finishGeneric(index []uint32, c []float32, limit float32) int {
 	n := 0
 	for i, s := range c {

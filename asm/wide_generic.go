@@ -13,7 +13,8 @@ import (
 
 // A half-line table approximates a function of v >= 0 by a piecewise polynomial: each power of two
 // from 2^HalfLineLow to 2^HalfLineHigh is divided into HalfLineIntervals intervals of equal length.
-// For v = m·2^e, 1 <= m < 2, the first 4 bits of m after the leading 1 select one of the rows of e.
+// For v = m·2^e, 1 <= m < 2, the first 4 bits of m after the leading 1 select one of the 16 rows
+// for exponent e.
 //
 // A row holds six coefficients, lowest first, and two numbers that the kernel ignores. The variable
 // of the polynomial is t = m - mid, where mid is the center of the interval: |t| <= 2⁻⁵, without
@@ -44,8 +45,8 @@ func HalfLineRow(v float64) (row int, t float64) {
 //	dst[j] = Σ_k rows[row(v[j])][k] t(v[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //	dst[j] = zero where v[j] = 0
 //
-// rows has HalfLineRows+1 elements. The last row holds NaN, and is used if v[j] is negative, out of
-// range or NaN. outside reports whether any result is NaN.
+// rows has HalfLineRows+1 elements. The last row holds NaN. It is used if v[j] is NaN, negative or
+// out of range. outside reports whether any result is NaN.
 //
 // Accuracy: Horner's rule in float64 has an error of at most 11·2⁻⁵³ times the sum of the terms'
 // magnitudes. The result is rounded to float32.
@@ -94,9 +95,9 @@ func tanhGeneric(dst []float32, v []float64) {
 	}
 }
 
-// deficit64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2, it is
-// (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the magnitude of a negative second
-// term, so nothing cancels. The error of r is 2^-47 for n < 0; for n = 0 r is exact.
+// deficit64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2, 1-e^x is
+// (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the magnitude of the second term if
+// that is negative, so nothing cancels. The error of r is 2^-47 for n < 0; for n = 0 r is exact.
 func deficit64(x float64) float64 {
 	if x < coeff.Expm1Low {
 		x = coeff.Expm1Low

@@ -1,6 +1,6 @@
 // Init is the first process of the virtual machine that avx512.sh starts. It runs the test programs
-// listed in the file /commands, one per line, and turns the machine off. Its last output line
-// reports whether everything passed.
+// listed in the file /commands, one per line, and shuts the virtual machine down. Its last output
+// line reports whether all test programs passed.
 package main
 
 import (
@@ -53,7 +53,7 @@ func run() error {
 		arg := strings.Fields(lines.Text())
 		c := exec.Command(arg[0], arg[1:]...)
 		c.Stdout, c.Stderr = os.Stdout, os.Stdout
-		// math/big, which checks the oracle, gives wrong results in Bochs 2.7 with ADCX and ADOX.
+		// math/big, which tests use, gives wrong results in Bochs 2.7 with ADCX and ADOX.
 		c.Env = []string{"GODEBUG=cpu.adx=off", "HOME=/tmp", "PATH=/"}
 		if err := c.Run(); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", arg[0], err))

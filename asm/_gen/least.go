@@ -51,7 +51,7 @@ func (g *gen) minOfLines() {
 	for i := range m {
 		v := g.reg()
 		g.VMOVUPS(Mem{Base: line}.Offset(4*g.lanes*i), v)
-		g.VMINPS(m[i], v, m[i]) // if v is NaN, the result is m, the second operand
+		g.VMINPS(m[i], v, m[i]) // if v is NaN, the result is m[i], the second operand
 	}
 	g.ADDQ(stride, line)
 	g.DECQ(count)

@@ -87,7 +87,7 @@ func write(name string, add []func(f file)) error {
 
 // broadcastConstants changes instructions on 64-byte registers to broadcast constants from one lane
 // of memory. The linker aligns data to at most 32 bytes, so 64-byte constants could cross a cache
-// line, which made maps up to 1.8 times slower.
+// line. Such loads made maps up to 1.8 times slower.
 func broadcastConstants(file *ir.File) error {
 	loads := map[string]string{"VMOVUPS": "VBROADCASTSS", "VMOVUPD": "VBROADCASTSD"}
 	for _, f := range file.Functions() {
@@ -129,8 +129,8 @@ func checkEncodings(file *ir.File) error {
 	return nil
 }
 
-// checkRegisters rejects vector registers 16 to 31 outside AVX-512 kernels. avo allocates them if
-// it runs out of registers, and instructions with them need AVX-512.
+// checkRegisters rejects vector registers 16 to 31 outside AVX-512 kernels. avo allocates these
+// registers if it runs out of others, but only AVX-512 has them.
 func checkRegisters(file *ir.File) error {
 	for _, f := range file.Functions() {
 		if strings.HasSuffix(f.Name, "AVX512") {

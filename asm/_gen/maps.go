@@ -11,7 +11,7 @@ import (
 )
 
 // A mapKernel is an elementwise map. in names its input slices and scalars its float32 parameters.
-// Before the loop, each scalar fills a register, negated if its name has a minus.
+// Before the loop, each scalar fills a register, negated if its name begins with a minus.
 type mapKernel struct {
 	name    string
 	in      []string
@@ -20,8 +20,8 @@ type mapKernel struct {
 	hold    []float32 // constants that stay in registers
 	body    func(a args) vec
 
-	// limit, if not nil, generates the code that computes a limit before the loop. The fast body is
-	// used for a block if all its elements of the first input are at most this limit.
+	// limit, if not nil, generates the code that computes a limit before the loop. A block uses the
+	// fast body if all of its elements in the first input are at most this limit.
 	limit func(a args) VecVirtual
 }
 
@@ -60,7 +60,7 @@ var mapKernels = []mapKernel{
 	{name: "ngdExp", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
 		body: func(a args) vec { return a.falling(a.scale(a.arcCos(), a.s[0])) },
 		// For c <= 1, arccos is at most π/2·√c. So with q = 87/(1.5709·invT), the exponent stays
-		// above -87.3 up to c = q². The limit is min(1, q, q²), so a negative q makes it negative.
+		// above -87.3 up to c = q². The limit is min(1, q, q²), which is negative for q < 0.
 		limit: func(a args) VecVirtual {
 			q, l := a.reg(), a.reg()
 			a.VMOVUPS(a.mem(-55.3), q)
@@ -110,8 +110,8 @@ func maps(f file) {
 
 // write generates a map:
 //
-//	block: a block of registers, while a full block is left and its elements are at most limit
-//	single: one register, then back to block
+//	block: a block of registers, repeated while a full block has only elements up to limit
+//	single: a single register, then a jump to block
 //	tail: the remaining elements, fewer than a register, with masked loads and a masked store
 func (m mapKernel) write(g *gen) {
 	signature := "func(" + strings.Join(append([]string{"dst"}, m.in...), ", ") + " []float32"
@@ -147,7 +147,7 @@ func (m mapKernel) write(g *gen) {
 	}
 	unroll := m.unroll
 	if g.lanes == 16 {
-		unroll = 4 // 32 registers
+		unroll = 4 // AVX-512 has 32 vector registers
 	}
 
 	at := g.GP64()
@@ -292,8 +292,8 @@ func (g *gen) exp(x vec, high bool) vec {
 	return g.mul(g.mul(p, b1), b)
 }
 
-// expNormal returns e^x, and overwrites x. Results must be normal numbers. It gives the same bits
-// as exp with fewer operations.
+// expNormal returns e^x, and overwrites x. Results must be normal numbers. It uses fewer operations
+// than exp and gives the same bits.
 func (g *gen) expNormal(x vec) vec {
 	k, p := g.reduce(x, coeff.RoundPlain)
 	for i := range k {

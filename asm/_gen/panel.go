@@ -10,10 +10,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// panels adds the kernels for dot products with panels. With AVX2, the sums of a document and the
-// 64 columns take eight registers. Eight independent chains hide the latency of a fused
-// multiply-add. With AVX-512, the sums take four registers, so two documents are processed at a
-// time.
+// panels adds the kernels for dot products with panels. With AVX2, the dot products of a document
+// with the 64 columns take eight registers. Eight independent chains hide the latency of a fused
+// multiply-add. With AVX-512, the dot products take four registers, so two documents are processed
+// at a time.
 func panels(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
@@ -23,8 +23,8 @@ func panels(f file) {
 	}
 }
 
-// A stream holds three registers of a document: pointers to the ends of its offsets and values, and
-// the number n of values left.
+// A stream holds three registers of a document: pointers to the ends of the document's offsets and
+// values, and the number n of values left.
 type stream struct{ offset, value, n Register }
 
 // A result selects what a panel kernel does with a document's sums.
@@ -110,8 +110,8 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		addTerms(d, o)
 	}
 	// addFour adds the terms of the four values before index at. Loads are the bottleneck, because
-	// a core does two per cycle, and each multiply-add needs one. So four values share a load, and
-	// four offsets share a load. Shuffles extract the values, and shifts the offsets.
+	// a core does two loads per cycle, and each multiply-add needs a load. So four values share a
+	// load, and four offsets share a load. Shuffles extract the values, and shifts the offsets.
 	addFour := func(d int, s stream, at Register) {
 		offsets := g.GP64()
 		g.MOVQ(element(s.offset, at, 2).Offset(-2*4), offsets)
@@ -133,8 +133,8 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 			addTerms(d, o)
 		}
 	}
-	// loop adds the last n > 0 values of the streams, which have equal lengths, to the sums of
-	// their documents from d on. It overwrites n.
+	// loop adds the terms of the last n > 0 values of each stream to the sums of document d, d+1,
+	// …. The streams have equal lengths. loop overwrites n.
 	loop := func(n Register, d int, streams ...stream) {
 		top, single, done := g.label("four"), g.label("value"), g.label("through")
 		g.NEGQ(n)
@@ -355,7 +355,7 @@ func (g *gen) zero(v vec) {
 }
 
 // pairings adds the kernels for histogram similarities: panel kernels and maps. A panel kernel
-// processes one document at a time, because terms need many registers.
+// processes one document at a time, because computing terms takes many registers.
 func pairings(f file) {
 	for _, p := range []struct {
 		name, terms string
@@ -410,8 +410,8 @@ func (g *gen) jensenShannon(y vec, x VecVirtual) vec {
 	return g.mul(least, h)
 }
 
-// twoChains evaluates the polynomial with the given coefficients, an even number, highest first. It
-// sums odd and even powers in two independent chains.
+// twoChains evaluates a polynomial, given an even number of coefficients, highest first. It sums
+// odd and even powers in two independent chains.
 func (g *gen) twoChains(x vec, c ...float32) vec {
 	var chains [2][]float32
 	for i, v := range c {

@@ -55,7 +55,7 @@ func (g *gen) peak() {
 }
 
 // read loads eight registers at a time. OR is the cheapest operation on loaded values, and its
-// result doesn't depend on their order.
+// result doesn't depend on the order of the values.
 func (g *gen) read() {
 	const chains = 8
 	g.function("read"+g.suffix, "func(src []float32) uint32")

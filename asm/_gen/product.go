@@ -57,14 +57,14 @@ func (g *gen) multiply(name string, size int) {
 	g.end()
 }
 
-// multiplication holds the addresses of a block of sums and of its factors. Strides are in bytes.
+// multiplication holds the addresses of sums, matrix and vectors. Strides are in bytes.
 type multiplication struct {
 	size                                           int
 	c, at, stride, lines, by, byStride, sum, apart GPVirtual
 }
 
-// product adds the products of all lines to the sums of count vectors, for wide registers of
-// columns. It then advances sum to the next vector.
+// product multiplies wide registers of columns by count vectors, adds the products to the sums, and
+// advances m.sum to the next vector.
 func (g *gen) product(some some, wide, count int, m multiplication) {
 	first := g.GP64()
 	g.MOVQ(m.sum, first)

@@ -22,7 +22,7 @@ func solver(f file) {
 	}
 }
 
-// A scan holds the registers common to all scans.
+// A scan holds the registers that all scan kernels use.
 type scan struct {
 	values, mask, n, at GPVirtual
 	block, step         VecVirtual // indices of the current elements, and increment
@@ -71,8 +71,8 @@ func (g *gen) bit(name string) VecVirtual {
 	return all
 }
 
-// admitted returns the lanes of register i whose mask byte has the bit. With AVX2, which has few
-// registers, it computes them on demand.
+// admitted returns a function that returns the lanes of register i whose mask byte has the bit.
+// AVX2 has few registers, so there each call of the function computes the lanes.
 func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	if g.lanes == 16 {
 		low, high := g.K(), g.K()
@@ -89,8 +89,8 @@ func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	}
 }
 
-// A best holds, for each lane of two registers, the best value and the index of its block's first
-// element.
+// A best holds, for each lane of two registers, the best value, and the index of the first element
+// in the value's block.
 type best struct {
 	value, first vec
 	predicate    U8
@@ -106,7 +106,7 @@ func (g *gen) newBest(none float64, predicate U8) best {
 }
 
 // offer compares v, register i of a block, with the best values. In the lanes of mask in which v is
-// better, it replaces the best value and its index.
+// better, it replaces the best value and the index of its block.
 func (g *gen) offer(s scan, b best, i int, mask Register, v VecVirtual) {
 	better := g.where(mask, b.predicate, v, b.value[i])
 	g.take(better, v, b.value[i])
@@ -131,8 +131,8 @@ func (g *gen) across(v VecVirtual, op func(a, b, to VecVirtual)) {
 func (g *gen) least(a, b, to VecVirtual)    { g.VMINPD(a, b, to) }
 func (g *gen) greatest(a, b, to VecVirtual) { g.VMAXPD(a, b, to) }
 
-// finish stores the best value of all lanes and its first index in the results named value and at.
-// The index is -1 if no value was offered.
+// finish stores the best value of all lanes and its smallest index in the results named value and
+// at. The index is -1 if no value was offered.
 func (g *gen) finish(b best, at, value string) {
 	op := g.greatest
 	if b.predicate == lessD {

@@ -97,7 +97,7 @@ func (g *gen) tailAdd() {
 	}
 	add := func(p VecVirtual) {
 		for half := range 2 {
-			x, two := p.AsX(), []GPVirtual{g.GP64(), g.GP64()} // two products per register
+			x, two := p.AsX(), []GPVirtual{g.GP64(), g.GP64()} // a 64-bit register holds two products
 			if half == 1 {
 				x = g.XMM()
 				g.VEXTRACTI128(U8(1), p, x)
@@ -253,8 +253,8 @@ func (g *gen) transpose(name, signature string, sums bool) {
 }
 
 // finish adds the kernel that converts cosines to c. AVX2 suffices, because the bottleneck is
-// memory bandwidth. The kernel processes up to 32 elements at a time, and usually finds no small
-// element.
+// memory bandwidth. The kernel tests up to 32 elements at a time, and usually finds no element
+// below the limit.
 func finish(f file) {
 	g := f.gen(isas[0])
 	g.function("finishAVX2", "func(index []uint32, c []float32, limit float32) int")

@@ -29,7 +29,7 @@ type vec []VecVirtual
 // vector registers of ones and zeros, AVX-512 mask registers.
 type mask []Register
 
-// A file is an assembly file in progress. data holds the constants in its data section by name.
+// A file is an assembly file in progress. data holds the constants of the data section by name.
 type file struct {
 	*build.Context
 	data map[string]Mem
@@ -84,7 +84,7 @@ func (g *gen) function(name, signature string) {
 	g.Pragma("noescape")
 }
 
-// begin begins a function whose name ends in the instruction set.
+// begin is like function, for a function that is generated for each instruction set.
 func (g *gen) begin(name, signature, doc string) {
 	g.Function(name + g.suffix)
 	g.Attributes(attr.NOSPLIT)
@@ -144,7 +144,7 @@ func (g *gen) constant(x float32) VecVirtual {
 }
 
 // operand returns x as the first operand of an instruction, which is the register that holds x, or
-// an address.
+// else the address of x.
 func (g *gen) operand(x float32) Op {
 	if r, ok := g.held[x]; ok {
 		return r
@@ -362,8 +362,8 @@ func (g *gen) store32s(v VecVirtual, m Mem, first Register) {
 }
 
 // blocks32 generates loops that run body for n float32 elements, up to most registers at a time. at
-// is the index of the first element. For the remaining elements body runs once more, with the lanes
-// that first selects.
+// is the index of the first element. If elements remain, body runs once more, with a mask of their
+// lanes as first.
 func (g *gen) blocks32(n GPVirtual, most int, body func(at GPVirtual, first Register, wide int)) {
 	g.inBlocks(n, most, g.lanes, func(at GPVirtual, wide int) { body(at, nil, wide) },
 		func(at GPVirtual) { body(at, g.firstMask(n), 1) })

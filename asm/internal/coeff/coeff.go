@@ -4,7 +4,7 @@
 package coeff
 
 // ArcCosSq is P with arccos²(1-c) = c·P(c) for c in [0, 1], relative error 2^-27.2. The function is
-// analytic at 0, so no square root is needed; its nearest singularity is c = 2. The constant term
+// analytic at 0, so no square root is needed. The nearest singularity is c = 2. The constant term
 // is exactly 2, for full accuracy at tiny c.
 const (
 	ArcCosSq0 float32 = 0x1p+1
@@ -92,8 +92,8 @@ const (
 
 // Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so n·Ln2Hi is exact for
 // all possible n. Adding Round to x/ln 2 rounds to the nearest integer n and leaves n+254 in the
-// low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is 1.5·2^23. Below ExpLow every
-// result is 0, above ExpHigh +Inf.
+// low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is 1.5·2^23. exp(x) is 0 below
+// ExpLow, and +Inf above ExpHigh.
 const (
 	Log2E      float32 = 0x1.715476p+0
 	Ln2Hi      float32 = 0x1.63p-1
@@ -105,7 +105,7 @@ const (
 )
 
 // CurvatureFloor replaces curvatures of the solver's problem that aren't positive. Rounding and
-// indefinite kernels cause such curvatures. It is LIBSVM's TAU.
+// indefinite kernels cause such curvatures. CurvatureFloor is LIBSVM's TAU.
 const CurvatureFloor = 1e-12
 
 // Mills is M with exp(z²/2) Q(z) = t·M(2t-1), t = 1/(1+z/4), for z >= 0. Q is the upper tail of the

@@ -13,7 +13,7 @@ const (
 )
 
 // PiecewiseScale is the factor by which piecewise polynomials multiply c, or 2-c for c > 1.
-// PiecewiseFold is the offset in powers of two from the row of 2-c to the row of c > 1.
+// PiecewiseFold is the offset of the rows for c > 1, in powers of two.
 const (
 	PiecewiseScale = 1 << 24
 	PiecewiseFold  = 25
