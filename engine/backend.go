@@ -11,19 +11,19 @@ import (
 
 // Aliases for types of package device and of the CPU back end.
 type (
-	Device = device.Backend // back end that computes c instead of the CPU
-	Stats  = device.Stats   // counts of computations since the engine was made
+	Device = device.Backend // back end that computes c, for example on a GPU
+	Stats  = device.Stats   // counters since the engine was made
 	Roles  = panel.Roles    // selection of dense rows or dense columns
 )
 
 // Head describes the dense terms. Terms is the number of dense terms, which are the most frequent
 // terms. Segments is the number of segments of the head. Roles determines whether rows or columns
-// are dense. Predicted is the estimated time of half of the Gram matrix on one core, for dot
-// products only.
+// are dense. Predicted is the estimated time for the dot products of half of the Gram matrix on one
+// core.
 type Head = panel.Head
 
-// With DenseRows, each panel of rows is dense, and is multiplied by all columns. With DenseColumns,
-// all columns are dense, and are multiplied by each row.
+// With DenseRows, each panel of rows is stored densely and multiplied by all columns. With
+// DenseColumns, all columns are stored densely and multiplied by each row.
 const (
 	DenseRows    Roles = panel.DenseRows
 	DenseColumns Roles = panel.DenseColumns
@@ -41,8 +41,8 @@ type Info struct {
 	Heads   []Head       // heads that the cost model compared, in order of Terms; nil if a device computes c
 
 	// Recommended rows per call of [Engine.Each] with test documents, number of concurrent calls,
-	// and workers per call. A device needs large batches. The next batch is embedded while the
-	// device computes.
+	// and workers per call. A device needs large batches. It computes a batch while the next batch
+	// is embedded.
 	BatchRows, Batches, BatchWorkers int
 }
 
@@ -67,8 +67,8 @@ func (e *Engine) batches() (rows, atOnce, workers int) {
 // Stats returns the counts of all completed computations.
 func (e *Engine) Stats() Stats { return e.c.Stats() }
 
-// Close releases the device, if there is one. No computation may be running. Later computations
-// fail. Close is idempotent, and does nothing for a nil engine.
+// Close releases the device, if there is one. No computation may be running. Computations after
+// Close fail. Close is idempotent, and does nothing for a nil engine.
 func (e *Engine) Close() error {
 	if e == nil || e.closed.Swap(true) || e.c.Backend == nil {
 		return nil

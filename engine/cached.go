@@ -22,14 +22,14 @@ type CachedOptions struct {
 
 	// TileColumns is the approximate number of columns per tile if not all tiles fit into memory.
 	// It is rounded up to a multiple of 512; default 4096. Smaller tiles avoid unneeded work if
-	// short ranges of columns are read, such as one class.
+	// short ranges of columns are read, such as the documents of one class.
 	TileColumns int
 }
 
 // Cached provides rows of Gram matrices of an engine's documents. It stores tiles of c, which all
 // kernels share, and applies the kernel when a row is read. If c of all pairs fits into CacheBytes,
-// the first use computes all of it. Otherwise rows are computed on demand, and the least recently
-// used tiles are dropped.
+// the first read computes c of all pairs. Otherwise rows are computed on demand, and the least
+// recently used tiles are dropped.
 //
 // Values equal the values of [Engine.Gram] bit for bit; with a device they may differ by
 // Kernel.Error. A Cached may be used concurrently.
@@ -105,9 +105,9 @@ func (c *Cached) Build(ctx context.Context) error {
 //	dst[r] = k(x_rows[r], x_j),  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 //
 // Rows and ranges may be in any order, and may repeat. The length of each dst[r] is the total
-// length of the ranges. The slices of dst must not overlap. Missing rows are computed in panels:
-// Info.Kernels.Panel rows take as long as a single row. Progress is reported only if the whole
-// matrix is computed. After an error dst is undefined.
+// length of the ranges. The slices of dst must not overlap. Rows that aren't cached are computed in
+// panels: computing Info.Kernels.Panel rows takes as long as computing one row. Progress is
+// reported only if the whole matrix is computed. After an error dst is undefined.
 func (c *Cached) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	k, err := c.e.bind(k)
 	if err != nil {
@@ -123,7 +123,7 @@ type Matrix struct {
 	diagonal []float32
 }
 
-// Matrix returns the Gram matrix of k. It computes only the diagonal; Rows computes the rest.
+// Matrix returns the Gram matrix of k. It computes only the diagonal; Rows computes other values.
 func (c *Cached) Matrix(k kernel.Kernel) (*Matrix, error) {
 	k, err := c.e.bind(k)
 	if err != nil {
@@ -155,7 +155,7 @@ func (m *Matrix) Whole() bool { return m.c.Whole() }
 
 // Of returns the Gram matrix of the documents docs, bit-identical to [Engine.Gram]. docs must be
 // strictly increasing. Of computes each pair once, without the cache. It is fast if docs consists
-// of few ranges.
+// of few ranges of consecutive documents.
 func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	e, n := m.c.e, len(docs)
 	if err := e.open(); err != nil {
@@ -209,9 +209,9 @@ type Ready struct {
 	giveBack func() // releases the memory; nil after Close
 }
 
-// Ready computes the whole matrix of k without storing c. A single training run is faster on this
-// matrix than on rows that are mapped at each read. It returns nil if the matrix doesn't fit into
-// CacheBytes, or if c is already stored.
+// Ready computes the whole matrix of k without storing c. For a single training run this is faster
+// than [Matrix.Rows], which applies the kernel at each read. It returns nil if the matrix doesn't
+// fit into CacheBytes, or if c is already stored.
 //
 // Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Only one such
 // matrix exists at a time. Ready waits for a running Build. If the cache is used in the meantime,

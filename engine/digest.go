@@ -11,9 +11,9 @@ import (
 )
 
 // Digest returns a checksum of the Gram matrix of k: the sum of [device.Mix] of k(xᵢ, xⱼ) over all
-// i <= j, modulo 2^64. Equal matrices have equal digests. Two different matrices have equal digests
-// with probability 2⁻⁶⁴, unless they were constructed to collide. The matrix is neither stored nor
-// copied from a device.
+// i <= j, modulo 2^64. Equal matrices have equal digests. Different matrices have equal digests
+// with probability 2⁻⁶⁴, unless the values were chosen to make digests equal. The matrix is neither
+// stored nor copied from a device.
 func (e *Engine) Digest(ctx context.Context, k kernel.Kernel) (digest uint64, err error) {
 	if k, err = e.bind(k); err != nil {
 		return 0, err

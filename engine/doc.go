@@ -13,10 +13,10 @@
 // The cosine is one of several similarities of two documents that are inner products of unit
 // vectors in a Hilbert space. The χ² and Jensen-Shannon similarities compare histograms term by
 // term. The embedding selects the similarity (sparse.Pairing), for example tf-l1-chi2 or tf-l1-js.
-// With such an embedding c is 1 - similarity, which is again half a squared distance. Only the
-// inner loops in package asm differ. c has the same accuracy as for cosines. The kernels chi2 and
-// js are functions of this c. Any other kernel can be applied to this c, too: linear:embed=tf-l1-js
-// is the similarity itself.
+// With such an embedding c is 1 - similarity, which is again half a squared distance. Other inner
+// loops of package asm compute it, with the accuracy of cosines. The kernels chi2 and js are
+// functions of this c. Any other kernel can be applied to this c, too: linear:embed=tf-l1-js is the
+// similarity itself.
 //
 // # Accuracy
 //
@@ -24,7 +24,7 @@
 // documents that are equal up to a factor, c is 0, or about 10⁻³² if the embedding rounds their
 // rows differently. Kernel.Error bounds the rounding error of the kernel. The kernel also magnifies
 // the errors of c and of the norms, which are rounded to float32. [kernel.Tolerance] adds up these
-// errors, and [kernel.Within] compares a value with its reference.
+// errors, and [kernel.Within] compares a value with the reference value.
 //
 // # Back ends
 //

@@ -35,14 +35,14 @@ type Options struct {
 // Engine computes kernel values of a set of documents in float32.
 //
 // The error of c is at most [device.SlackC], and c of identical documents is 0. With a given
-// instruction set, values are the same bit for bit with any number of workers, by join or by tiles,
-// and for (i, j) and (j, i). An Engine may be used concurrently.
+// instruction set, values are the same bit for bit for any number of workers, for (i, j) and (j,
+// i), and whether a join or tiles compute them. An Engine may be used concurrently.
 type Engine struct {
 	c        *compute.Computer
 	memory   int64
 	method   string        // same as Options.method
 	joins    *atomic.Int64 // same as Options.joins
-	badNorms error         // error for kernels that use norms; nil if norms are valid
+	badNorms error         // error of kernels that use norms; nil if all norms are valid
 	closed   atomic.Bool
 }
 
@@ -77,7 +77,7 @@ func (o Options) resolveWorkers() (int, error) {
 }
 
 // SeamDocuments is the minimum number of documents per block of the tail's posting lists. Tests of
-// bit-for-bit equality use more documents.
+// bit-for-bit equality use more documents, so that there are several blocks.
 const SeamDocuments = panel.TailDocs
 
 // New makes an engine for the documents x, which must stay unchanged. It copies the documents into
@@ -99,7 +99,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 	return e, nil
 }
 
-// what names the construction of an engine in errors.
+// what describes the computation of [New] in errors.
 const what = "preparing the documents"
 
 // newBare makes an engine without the CPU back end. Options.Device may set a back end.

@@ -13,11 +13,11 @@ import (
 )
 
 // Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. The result is to, or a new
-// matrix if to is nil. Each pair is computed once and stored twice. After an error the values of to
-// are undefined.
+// matrix if to is nil. Each value is computed once and stored at (i, j) and (j, i). After an error
+// the values of to are undefined.
 //
 // A new matrix takes [MatrixBytes]. If that exceeds Options.MemoryBytes or the free memory, Gram
-// fails with a [MemoryError] before it computes anything. It returns within a second after ctx is
+// fails with a [MemoryError] before it computes anything. Gram returns within a second after ctx is
 // done.
 func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *Symmetric, err error) {
 	if k, err = e.bind(k); err != nil {
@@ -40,9 +40,9 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *S
 	return to, e.c.Half(ctx, k, run.Numbers(0, n), to.Data, report, nil)
 }
 
-// Rows returns the values that q selects, with one matrix row per row of q. They are from the cross
-// matrix if q.Test is set, otherwise from the Gram matrix. The result is to, or a new matrix if to
-// is nil. Errors are as for [Engine.Gram].
+// Rows returns the values that q selects, with one matrix row per row of q. The values are from the
+// cross matrix if q.Test is set, otherwise from the Gram matrix. The result is to, or a new matrix
+// if to is nil. Errors are as for [Engine.Gram].
 func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense) (_ *Dense, err error) {
 	if k, err = e.resolve(k, &q); err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ type Within struct {
 }
 
 // GroupsWithin finds all pairs whose c is at most a bound, and groups documents with
-// [NonDuplicates]. It takes at least [GroupsBytes] of memory. If the pairs don't fit, it finds them
-// again once or twice.
+// [NonDuplicates]. It takes at least [GroupsBytes] of memory. If the pairs don't fit in memory, it
+// finds all pairs again once or twice.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*Within, error) {
 	kept, out := NewNonDuplicates(x.Rows()), &Within{}
 	kept.room = pairsPerRow*x.Rows() + 1<<12
@@ -61,11 +61,11 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 	return out, nil
 }
 
-// EachNear calls copies with each class of identical documents, in ascending order. It calls near
-// for all other pairs whose c is at most a bound, as in [CrossWithin]. The order of calls is
-// unspecified, and calls aren't concurrent. The first document of a class represents the class:
-// pairs is the number of represented pairs, and same is set if c = 0. Pairs are found by a join or
-// by tiles, whichever is faster. With tiles, copies isn't called.
+// EachNear calls copies with each class of identical documents, as a list in ascending order. It
+// calls near for all other pairs within the bound c, which [CrossWithin] defines. The order of
+// calls is unspecified, and calls aren't concurrent. The first document of a class represents the
+// class: pairs is the number of represented pairs, and same is set if c = 0. Pairs are found by a
+// join or by tiles, whichever is faster. With tiles, copies isn't called.
 func EachNear(
 	ctx context.Context, x *sparse.Embedded, c float64, opt Options, copies func(list []uint32) error,
 	near func(i, j int, pairs int64, same bool) error,
@@ -212,8 +212,8 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 	return e, s, nil
 }
 
-// decide calls visit for all pairs of a join that are within the bound. Calls aren't concurrent.
-// Copies of a document have the same pairs.
+// decide calls visit for all pairs of a join that are within the bound. Calls aren't concurrent. A
+// document represents its copies.
 func (s *search) decide(
 	ctx context.Context, j *join.Join, p *JoinPlan, visit func(i, m int, c float64) error,
 ) (err error) {

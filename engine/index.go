@@ -18,9 +18,8 @@ import (
 // listedC is the largest bound on c that an index's posting lists support.
 const listedC = 0.1
 
-// Index answers single queries on a fixed set of documents. Nearest neighbours are found with
-// stored panels. Pairs within a small bound are found with posting lists. An Index may be used
-// concurrently.
+// Index answers single queries on a fixed set of documents. It finds nearest neighbours with stored
+// panels, and documents within a small bound with posting lists. An Index may be used concurrently.
 type Index struct {
 	e     *Engine
 	j     *join.Join
@@ -169,7 +168,7 @@ func (x *Index) Within(
 			out = append(out, Match{j, float32(exact)})
 		}
 	}
-	const slack = 2 * device.ErrorC // margin for the error of c at a bound
+	const slack = 2 * device.ErrorC // twice the largest error of a computed c
 	if c < listedC-slack {
 		x.j.Query(q, i, c+slack, func(j int) {
 			for _, same := range x.j.Copies(j) {

@@ -30,8 +30,7 @@ type Backend interface {
 }
 
 // ErrorC bounds the absolute error of c >= CloseC by 44 float32 roundings, as derived in
-// docs/design.md. If c is below CloseC, it is recomputed in float64. [SlackC] bounds the error for
-// all c.
+// docs/design.md. Smaller c are recomputed in float64. [SlackC] bounds the error for all c.
 const (
 	ErrorC = 44 * 0x1p-24 // 2.62e-6
 	CloseC = 0.1
@@ -41,8 +40,8 @@ const (
 // 2⁻¹⁵⁰ for underflow.
 func SlackC(c float64) float64 { return min(ErrorC, ErrorC/CloseC*c) + 0x1p-150 }
 
-// Accelerator is a [Backend] with its own processor and memory. It may apply kernels as programs.
-// It reaches full speed only with large requests.
+// Accelerator is a [Backend] with its own processor and memory. It may apply the [Program] of a
+// kernel. It reaches full speed only with large requests.
 type Accelerator interface {
 	Backend
 
@@ -74,7 +73,8 @@ type Counter interface {
 	Stats() Stats
 }
 
-// ErrMemory reports that a request exceeds the back end's memory. A smaller request may fit.
+// ErrMemory reports that a request needs more memory than the back end has. A smaller request may
+// fit.
 var ErrMemory = errors.New("too little memory on the device")
 
 // Stats holds counters of computations. Times are sums over workers.
@@ -85,10 +85,10 @@ type Stats struct {
 	TailMatches int64 // multiply-adds of the tail
 
 	// Number of values below the limit of a neighbour list on the CPU, and number of insertions
-	// into lists, up to two per value. With several workers both vary between runs.
+	// into lists, up to two per value. With several workers both numbers vary between runs.
 	Found, Entered int64
 
-	Load  time.Duration // scattering documents into panels, and finding their posting lists
+	Load  time.Duration // scattering documents into panels, and finding posting lists
 	Tail  time.Duration // posting lists
 	Head  time.Duration // panel dot products
 	Close time.Duration // converting dot products to c, and recomputing close pairs

@@ -34,19 +34,19 @@ const (
 	OpDeficit           // 1 - (1-v)^Consts[n] without cancellation, v in [0, 2] for integer powers, else v in [0, 1]
 	OpTable             // Tables[n] of v rounded to float32, v in [0, 2]
 	OpClamp             // min(max(v, 0), 2)
-	OpSelect            // w > 0 ? u : v, where w lies below u
+	OpSelect            // w > 0 ? u : v, where w is the number below u
 
 	numOps
 )
 
-// Limits of a program. They are small, because a GPU keeps the stack of each thread in registers.
+// Limits of a program. A GPU keeps the stack of each thread in registers, which limits its depth.
 const (
 	MaxSlots = 12  // sum of locals and stack depth
 	MaxCode  = 512 // instructions
 )
 
-// MaxPower is the maximum exponent of OpPower. Larger powers of nearly all numbers overflow float64
-// or round to 0 or 1.
+// MaxPower is the maximum exponent of OpPower. For larger exponents the powers of nearly all
+// numbers overflow, or round to 0 or 1.
 const MaxPower = 1 << 20
 
 // maxTableBits is the maximum of Table.Bits. It ensures that row indices fit into 32 bits.

@@ -6,7 +6,7 @@ import (
 )
 
 // Reducer is a [Backend] that reduces rows on the device, so that less data is copied to the host.
-// The result of a row doesn't depend on other rows. Methods ignore Request.Workers, and return
+// The result for a row doesn't depend on other rows. Methods ignore Request.Workers, and return
 // ErrMemory if the results don't fit in the device's memory.
 type Reducer interface {
 	Backend

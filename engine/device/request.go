@@ -11,7 +11,7 @@ type Request struct {
 	// Program is the kernel; nil for c itself. The back end may apply it to c (see Tile.Mapped).
 	Program *Program
 
-	// From holds the row documents, which have the embedder of the column documents. If From is
+	// From holds the row documents, embedded by the embedder of the column documents. If From is
 	// nil, the rows are column documents.
 	From *sparse.Embedded
 
@@ -29,8 +29,8 @@ type Request struct {
 	// Lo must be 0.
 	Half bool
 
-	// LastFirst requests the last rows first. Neighbour lists then fill early, which makes later
-	// rows faster.
+	// LastFirst requests the last rows first. Lists of neighbours then fill early, so that later
+	// rows take less time.
 	LastFirst bool
 
 	// Workers is the number of goroutines that may compute and call visit; 0 means 1.
@@ -38,7 +38,7 @@ type Request struct {
 }
 
 // Tile is a block of the result of a [Request], stored by rows or by columns. One of the strides is
-// 1. It is valid only during the call of the function that receives it.
+// 1. A tile is valid only during the call of the function that receives it.
 type Tile struct {
 	First, Rows int  // rows are Docs[First], Docs[First+1], …
 	Lo, Hi      int  // columns are documents Lo <= j < Hi

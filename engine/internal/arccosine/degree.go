@@ -10,7 +10,7 @@ const (
 	Max = 28
 )
 
-// Degree computes J_n for a fixed n, with precomputed values that don't depend on the angle. It is
+// Degree computes J_n for a fixed n. It stores values that don't depend on the angle. It is
 // immutable and may be used concurrently.
 type Degree struct {
 	n        float64
@@ -102,7 +102,7 @@ func (d *Degree) Deficit(c float64) float64 {
 	if c == 0 {
 		return 0
 	}
-	// (4) converges quickly if J is close to its diagonal. Otherwise the difference is accurate.
+	// (4) converges quickly if J is close to its diagonal. Otherwise 1 - ratio is accurate.
 	if ratio := d.J(c) / d.diagonal; !(ratio > 0.5) || c > 1 {
 		return 1 - ratio
 	}

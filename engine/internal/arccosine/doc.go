@@ -20,15 +20,15 @@
 // This is a sum of positive terms that converges for n > -½, and converges quickly for c >= 1. On
 // the diagonal
 //
-//	J_n(0) = √π 2ⁿ Γ(n+½),   π (2n-1)!! for whole n                                  (2)
+//	J_n(0) = √π 2ⁿ Γ(n+½),   π (2n-1)!! for integer n                                  (2)
 //
-// Differentiating the integral gives dJ_n/dc = -n² J_{n-1}. With this the hypergeometric equation
-// becomes
+// Differentiating the integral gives dJ_n/dc = -n² J_{n-1}. With this derivative the hypergeometric
+// equation becomes
 //
 //	J_n = (2n-1) (1-c) J_{n-1} + (n-1)² c (2-c) J_{n-2}                              (3)
 //
-// For c <= 1 nothing is subtracted, so this recursion is numerically stable. From J_0 = φ and J_1 =
-// sin θ + φ cos θ it gives all integer degrees. Around c = 0, with x = c/2,
+// For c <= 1 nothing is subtracted, so this recursion is numerically stable. Starting from J_0 = φ
+// and J_1 = sin θ + φ cos θ, it gives J_n for all integer n. Around c = 0, with x = c/2,
 //
 //	J_n/J_n(0) = F(-n, -n; ½-n; x)
 //	           - Γ(n+1)²/(Γ(n+3/2) Γ(n+½) cos πn) x^(n+½) F(½, ½; n+3/2; x)                 (4)

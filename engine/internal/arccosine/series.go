@@ -104,7 +104,7 @@ func gammas(e float64) float64 {
 }
 
 // zeta returns Riemann's ζ(k) for k >= 2. It sums nineteen terms, and uses the Euler-Maclaurin
-// formula for the rest. The error is below 10⁻¹⁷.
+// formula for the remaining terms. The error is below 10⁻¹⁷.
 func zeta(k int) float64 {
 	const n = 20
 	s := float64(k)

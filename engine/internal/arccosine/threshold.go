@@ -11,8 +11,8 @@ import (
 //
 //	k^b = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x-b) Θ(w·y-b)
 //
-// for c = 1 - cosine in [0, 2] and the norms x and y. In the plane of x and y the region is a wedge
-// whose tip is not at the origin. In polar coordinates
+// for c = 1 - cosine in [0, 2] and the norms x and y. In the plane of x and y the region of
+// integration is a wedge whose tip is not at the origin. In polar coordinates
 //
 //	k^b = (1/π) [I(h, ξ) + I(k, η)],   h = b/x, k = b/y >= 0
 //	I(h, ξ) = ∫₀^ξ exp(-h²/(2 sin²φ)) dφ
@@ -110,8 +110,8 @@ func middle(h, a float64) float64 {
 	}
 }
 
-// sector returns I(h, ξ) for a = cot ξ of any sign. If it is much smaller than I(h, π/2), it is
-// integrated directly, with t = cot φ = a e^v:
+// sector returns I(h, ξ) for a = cot ξ of any sign. If I(h, ξ) is much smaller than I(h, π/2), it
+// is integrated directly, with t = cot φ = a e^v:
 //
 //	I = exp(-h²(1+a²)/2) ∫ exp(-h²a²(e^(2v)-1)/2) a e^v/(1+a²e^(2v)) dv,   v >= 0
 //

@@ -1,6 +1,6 @@
 // Package cache stores tiles of c in bounded memory, for use by all kernels on the same documents.
-// If c of all pairs fits, all of it is stored. Otherwise parts of rows are stored, and the least
-// recently used parts are evicted. The kernel is applied when a row is read.
+// If c of all pairs fits, the whole matrix of c is stored. Otherwise parts of rows are stored, and
+// the least recently used parts are evicted. The kernel is applied when a row is read.
 package cache
 
 import (
@@ -19,8 +19,8 @@ type Cache struct {
 	limit int64
 	width int // columns per tile
 
-	whole *whole   // all of c; nil if it doesn't fit
-	part  *partial // tiles of c; nil if all of c fits
+	whole *whole   // c of all pairs; nil if it doesn't fit
+	part  *partial // tiles of c; nil if c of all pairs fits
 
 	served, computed atomic.Int64
 }

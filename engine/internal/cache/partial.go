@@ -21,8 +21,8 @@ type partial struct {
 	scratchBytes int64
 }
 
-// scratchStride is the stride between documents of a transposed block. A power of two would use few
-// cache sets.
+// scratchStride is the stride between documents of a transposed block. With a power of two, the
+// documents would share few cache sets.
 const scratchStride = compute.BlockDocs + 16
 
 // blockBytes returns the size of a transposed block in bytes, rounded up to the runtime's 8 KiB
@@ -194,8 +194,8 @@ func (c *Cache) blockRange(block int) (base, end int) {
 	return block * c.width, min((block+1)*c.width, c.Len())
 }
 
-// keep copies part of a row of c, from column lo on, to its tile. If there is no tile, it writes
-// kernel values to the result. The last part completes and serves the tile.
+// keep copies part of a row of c, from column lo on, to the tile of m. If m has no tile, it writes
+// kernel values to the result. After the last part, it completes and serves the tile.
 func (q *request) keep(m *need, lo int, row []float32, last bool) error {
 	c := q.c
 	c.computed.Add(int64(len(row)))

@@ -20,7 +20,7 @@ type whole struct {
 
 	building     chan struct{} // holds a token, which is taken during a build
 	complete     atomic.Bool
-	bytes        atomic.Int64 // memory of c, and of a matrix that Ready made instead of c
+	bytes        atomic.Int64 // memory of c, or of a matrix that Ready made instead of c
 	hits, misses atomic.Int64
 }
 
@@ -121,7 +121,7 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	})
 }
 
-// Free reports whether a matrix may take the cache's memory, because all values fit and aren't
+// Free reports whether a matrix may use the cache's memory. All values must fit, and must not be
 // computed yet.
 func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() }
 

@@ -66,7 +66,7 @@ func (c *Computer) CountFound(found, entered int64) {
 	c.entered.Add(entered)
 }
 
-// Start starts progress reports to the computer's Progress, see the function Start.
+// Start calls the function [Start] with c.Progress.
 func (c *Computer) Start(ctx context.Context, total int64) (context.Context, *run.Reporter) {
 	return Start(ctx, c.Progress, total)
 }
@@ -81,7 +81,7 @@ func Start(ctx context.Context, f func(run.Progress), total int64) (context.Cont
 	return run.StartReporter(ctx, "engine: Options.Progress", report)
 }
 
-// Map applies a kernel to c of document row with documents lo, lo+1, …
+// Map writes k of document row and documents lo, lo+1, … to dst, given their c as values.
 func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) error {
 	x, y := c.Norms[row:row+1], c.Norms[lo:lo+len(values)]
 	if of := c.variableOf(k); of != kernel.OfAll {
@@ -118,7 +118,7 @@ type programs struct {
 const maxPrograms = 16
 
 // Program returns the program of a kernel, or nil if no program is valid for the documents. It also
-// returns nil for inner products of integer counts, because devices don't round them.
+// returns nil for inner products of integer counts, because devices don't round the products.
 func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Program, err error) {
 	if kernel.VariableOf(k) != kernel.OfAll && c.whole() {
 		return nil, nil
@@ -201,8 +201,8 @@ func (c *Computer) Rows(
 	return err
 }
 
-// BlockDocs is the number of columns that are mapped and stored together. With a panel of rows they
-// form a tile that fits the L2 cache.
+// BlockDocs is the number of columns that are mapped and stored together. With a panel of rows,
+// these columns form a tile that fits in the L2 cache.
 const BlockDocs = 4 * sparse.Block
 
 // parts divides a device's tile among workers. A part has up to a panel of rows, fewer if workers
@@ -296,8 +296,8 @@ func (c *Computer) norm(r *device.Request, i int) float32 {
 	return float32(r.From.Norms[r.Docs[i]])
 }
 
-// Store writes the rows of a tile, or its columns, to rows of dst. stride is the distance between
-// rows.
+// Store writes the rows of a tile, or its columns if columns is set, to rows of dst with the given
+// stride.
 func (c *Computer) Store(dst []float32, stride int, t *device.Tile, columns bool) {
 	lines, length, apart := Lines(t)
 	if columns == (t.ColStride == 1) {

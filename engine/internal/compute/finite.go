@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// Infinite returns the index of the first value that is NaN or infinite because of overflow, or -1.
-// Engines check all returned values with Infinite.
+// Infinite returns the index of the first value that is NaN or infinite, or -1. Engines check all
+// returned values with Infinite.
 func Infinite(v []float32) int {
 	if allFinite(v) {
 		return -1

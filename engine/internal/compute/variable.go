@@ -14,7 +14,7 @@ import (
 // computed in float64, and the kernel is applied with norms of 1. The inner product of integer
 // counts is an integer. If the error of c is small enough, rounding makes this integer exact, and
 // then ‖x-y‖² = ‖x‖² + ‖y‖² - 2⟨x, y⟩ is exact, too. The error is small enough if the product of
-// the norms is at most 1.9·10⁵, or more for small c.
+// the norms is at most 1.9·10⁵. For small c the product may be larger.
 
 // variableOf returns the variable that is computed in float64. It is OfAll if embedded vectors have
 // norm 1, and for inner products of fractional values.
@@ -74,7 +74,7 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 	switch {
 	case whole == 0 && of == kernel.OfProduct:
 		return c.mapPlain(k, r, t)
-	case whole != 0 && whole != t.Rows: // the bits of a row must not depend on other rows
+	case whole != 0 && whole != t.Rows: // row by row, because the bits of a row must not depend on other rows
 		for row := t.First; row < t.First+t.Rows; row++ {
 			one := Part(t, row, row+1, t.Lo, t.Hi)
 			if err := c.mapVariable(k, of, r, &one); err != nil {
@@ -97,7 +97,7 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 		x, y = y, x
 	}
 	if len(y) == stride {
-		lines, length = 1, lines*stride // for Map
+		lines, length = 1, lines*stride // one call of Apply for all lines
 	}
 	for i, norm := range x {
 		v := t.Value[i*stride:][:len(y)]

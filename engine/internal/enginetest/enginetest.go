@@ -60,7 +60,7 @@ func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	return m
 }
 
-// Fit fits an embedding. Labels alternate between two classes. The first document has both.
+// Fit fits an embedding. Labels alternate between two classes. The first document has both labels.
 func Fit(e sparse.Embedding, m *sparse.CSR) *sparse.Embedder {
 	var labels sparse.Labels
 	for i := range m.Rows() {

@@ -75,7 +75,7 @@ func (k *Kernel) LogRatio(c float64) float64 {
 	return logarithm + s.LogPsi0(k.Form, c) + math.Log1p(change/diagonal)
 }
 
-// Eval returns the kernel at c, 0 <= c <= 2. It is infinite if the value overflows float64.
+// Eval returns the kernel at c, 0 <= c <= 2. The result is infinite if the value overflows float64.
 func (k *Kernel) Eval(c float64) float64 {
 	logarithm, sign := k.Log(c)
 	if sign == 0 {

@@ -133,7 +133,7 @@ var logSineSeries = func() []float64 {
 }()
 
 // zeta returns Riemann's ζ(s) for integer s >= 2. It sums the first terms, smallest first, and uses
-// the Euler-Maclaurin formula for the rest. The truncation error is below 10⁻¹⁸.
+// the Euler-Maclaurin formula for the other terms. The truncation error is below 10⁻¹⁸.
 func zeta(s int) float64 {
 	const direct = 32
 	p := float64(s)

@@ -79,7 +79,7 @@ func (s *Sphere) terms(k int, y float64) []float64 {
 // term is at most a few times ψ_k/ψ₀ at c = 0.
 func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 	_, y, rest := places(c)
-	// closer to the antipode, 2-c loses its digits, and only the pole of highest order matters
+	// closer to the antipode, 2-c is inaccurate, and only the pole of highest order matters
 	rest = max(rest, 1e-9)
 	// In units of the largest possible term, no power overflows float64.
 	unit := max(1, s.a*s.a*t/(4*rest))
