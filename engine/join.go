@@ -40,7 +40,7 @@ const (
 // Costs in nanoseconds, measured on a core of an AMD Zen 4 at 3.7 GHz.
 const (
 	costCut     = 25.0 // per value, to find the values of a document that are indexed
-	costBefore  = 60.0 // per value, to add it to a posting list
+	costBefore  = 60.0 // per value, to add the value to a posting list
 	costMatch   = 1.6
 	costSketch  = 60.0 // per match that passes the sketches
 	costStep    = 4.0
@@ -121,7 +121,7 @@ func (s *search) planned(
 		return why("tiles are faster")
 	}
 	forward, lists := j.Bytes(about.Before)
-	forward += forward / 4 // a rough estimate
+	forward += forward / 4 // about.Before is a rough estimate
 	if ok, err := fits(forward + min(lists, 64<<20)); err != nil {
 		return nil, nil, err
 	} else if !ok {
@@ -252,7 +252,7 @@ func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 
 // join calls visit for all pairs that the search accepts. Calls aren't concurrent. Keys are below
 // closeC and bit-identical to tiles. If a class of identical documents has more than copies
-// members, each further member is paired only with the first copies members of a class.
+// members, each further member is paired only with the first copies members of each class.
 func (s *search) join(
 	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, copies int,
 	visit func(i, j int, key float32) error,

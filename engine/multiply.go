@@ -31,7 +31,7 @@ const maxParts = 64
 // [Rectangle.Multiply].
 //
 // K has the values of [Engine.Gram]. Sums are float64, within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of
-// the exact sums, and bit-identical for any number of workers. A device sums in its own order.
+// the exact sums, and bit-identical for any number of workers. A device may add in another order.
 // Multiply allocates MultiplyBytes. After an error dst is undefined.
 func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, v, dst *mat.Dense) (err error) {
 	if test != nil {
@@ -99,7 +99,7 @@ func floatBytes(rows, cols, count int) int64 {
 }
 
 // equalParts divides the rows of the upper triangle into parts of whole panels with about the same
-// number of pairs. Of n²/2 pairs in total, (n-i)²/2 are in row i and later rows. It returns the
+// number of pairs. About (n-i)²/2 of all n²/2 pairs are in row i and later rows. It returns the
 // first row of each part.
 func (e *Engine) equalParts() (starts []int) {
 	n, width := e.Len(), e.c.Kernels.Panel
@@ -226,7 +226,7 @@ func add(sum, by []float64) {
 }
 
 // transposed writes vectors of length n to the columns of dst, from row first on. apart is the
-// offset from a vector to the next vector.
+// stride between vectors.
 func transposed(dst blas64.General, first int, vectors []float64, apart, n int) {
 	for i := range n {
 		row := dst.Data[(first+i)*dst.Stride:][:dst.Cols]

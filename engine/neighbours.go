@@ -25,13 +25,13 @@ type NeighbourOptions struct {
 	Count int // maximum number of neighbours per document
 
 	// Test documents. If set, their neighbours among the engine's documents are returned. They must
-	// have the engine's embedder. An engine's document that is also a test document is its own
-	// neighbour. Default: the engine's documents.
+	// have the engine's embedder. If an engine's document is also a test document, it is a
+	// neighbour of itself. Default: the engine's documents.
 	Test *sparse.Embedded
 
 	// Min is the minimum value of a neighbour; default none. Near the minimum the kernel is
-	// evaluated in float64, with both c and c / (1 + 10⁻⁹). So a cosine of 9/10 is accepted with a
-	// minimum of 0.9. Value may then be slightly smaller than Min.
+	// evaluated in float64, with both c and c / (1 + 10⁻⁹). So a cosine of 9/10 is accepted if Min
+	// is 0.9. Value may then be slightly smaller than Min.
 	Min *float64
 
 	// Groups assigns a group to each document. Documents of the same group can't be neighbours. For
@@ -46,7 +46,7 @@ type Neighbours struct {
 	plan  *JoinPlan
 }
 
-// Plan reports how the neighbours were found. It is nil if blocks were merged.
+// Plan reports how the neighbours were found. It is nil after [Engine.MergeNeighbours].
 func (n *Neighbours) Plan() *JoinPlan { return n.plan }
 
 // Len returns the number of lists.
@@ -203,7 +203,7 @@ type search struct {
 	most   float32       // largest key of a candidate
 	slack  float64       // keys above most-2·slack are checked in float64
 	least  float64       // minimum value in float64
-	bound  float64       // bound on c in float64, if of is nil
+	bound  float64       // bound on c in float64; used if of is nil
 	scan   nearest.Search
 
 	rows *sparse.Embedded // documents of the rows; columns are the engine's documents

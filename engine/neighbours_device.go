@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Maximum rows per batch, and maximum number of neighbours per document on a device. The device
-// scans part of a row again for each neighbour.
+// Maximum rows per batch, and maximum number of neighbours per document on a device. For each
+// neighbour in the list, the device scans part of the row again.
 const (
 	reducedRows     = 2048
 	maxReducedCount = 64

@@ -28,7 +28,7 @@ type Rectangle struct {
 	filled []bool    // per stored block: rows are computed
 	begun  bool      // a product has been computed
 
-	ready      []readyRows // later blocks whose prepared documents are stored
+	ready      []readyRows // blocks after the stored rows, whose prepared documents are stored
 	readyBytes int64       // memory of one prepared block
 }
 
@@ -42,11 +42,11 @@ type readyRows struct {
 // order of blocks.
 const rectangleRows = 512
 
-// sumsAhead is the number of block sums in memory per worker. If it is above 1, workers rarely wait
-// for earlier blocks.
+// sumsAhead is the number of block sums in memory per worker. With more than one, workers rarely
+// wait for earlier blocks.
 const sumsAhead = 4
 
-// Rectangle returns the kernel matrix of test documents and the engine's documents. Its first
+// Rectangle returns the kernel matrix of test documents and the engine's documents. The first
 // product stores up to keep bytes. A stored row takes a little more than 4·Len bytes. For the other
 // rows, it stores documents that the back end has prepared. A prepared document takes about 100
 // bytes plus 8 bytes per value. The test documents must have the engine's embedder.
@@ -69,8 +69,8 @@ func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (
 	return r, nil
 }
 
-// divide divides keep bytes between rows and prepared documents. Prepared documents save less time
-// than rows, but more time per byte.
+// divide divides keep bytes between rows and prepared documents. Storing prepared documents saves
+// less time than storing rows, but more time per byte.
 func (r *Rectangle) divide(keep int64) {
 	block, blocks := 4*int64(r.height())*int64(r.stride), int64(r.blocks())
 	if block == 0 {

@@ -154,7 +154,7 @@ func (b *rectangleBlock) again(ctx context.Context, report *run.Reporter) error 
 	return nil
 }
 
-// span returns the documents lo <= i < hi. They share x's memory.
+// span returns the documents lo <= i < hi, which share x's memory.
 func span(x *sparse.Embedded, lo, hi int) *sparse.Embedded {
 	from, to := x.Offsets[lo], x.Offsets[hi]
 	y := &sparse.Embedded{

@@ -12,8 +12,8 @@ import (
 )
 
 // Reference computes kernel values in float64 directly from their definitions, with
-// [kernel.Kernel].Eval. It is slow and simple. Tests compare all faster implementations with a
-// Reference.
+// [kernel.Kernel].Eval. Tests compare all faster implementations with this slow and simple
+// implementation.
 //
 // Let a and b be unit rows in float64, as returned by sparse.Embedded.Unit64. The sum
 //
@@ -21,7 +21,7 @@ import (
 //
 // has no negative terms, so nothing cancels. The relative error of c for these rows is at most
 // 2⁻⁵², equal rows have c = 0, and (i, j) and (j, i) have the same bits. If rows are proportional
-// but not equal, c is about 10⁻³², the square of their rounding errors.
+// but not equal, c is about 10⁻³², the square of the rounding errors of the rows.
 //
 // For histograms, c is half the χ² distance, or the Jensen-Shannon divergence divided by ln 2.
 // These sums have no negative terms either, and their relative error is at most 2⁻⁴⁶.
@@ -129,9 +129,9 @@ func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
 //
 //	c = ½ Σ (aᵢ - bᵢ)² = ½ Σ aᵢ² + ½ Σ bᵢ² - Σ aᵢbᵢ
 //
-// needs only common terms, which makes it several times as fast as merging. Products are exact, and
-// sums are compensated, with an error of about 2⁻⁹⁰. The relative difference to C is at most 2⁻⁵¹
-// if c >= cancelled, and 2⁻³⁸ for histograms if c >= cancelledHistogram. Smaller values are
+// needs only common terms, so that it is several times as fast as merging rows. Products are exact,
+// and sums are compensated, with an error of about 2⁻⁹⁰. The relative difference to C is at most
+// 2⁻⁵¹ if c >= cancelled, and 2⁻³⁸ for histograms if c >= cancelledHistogram. Smaller values are
 // computed by C. Row and C may differ in the last bits.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 	w := r.scratch.Get().(*scatter)
@@ -192,8 +192,7 @@ func (w *scatter) clear(terms []uint32) {
 }
 
 // matches returns the indices k for which the row has terms[k]. Each index is written, and
-// overwritten by the next index if the row lacks the term. This avoids a branch that would often be
-// mispredicted.
+// overwritten by the next index if the row lacks the term, to avoid mispredicted branches.
 func (w *scatter) matches(terms []uint32) []int32 {
 	w.found = slices.Grow(w.found[:0], len(terms))[:len(terms)]
 	found, has := w.found, w.has

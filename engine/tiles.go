@@ -48,7 +48,7 @@ type Request struct {
 // Each computes values of k, or of c if k is nil, and calls visit for each tile. Tiles are
 // transposed: a tile's rows are columns of the request, and its columns are rows of the request.
 // Values are bit-identical to [Engine.Gram]. Columns[0] must be a multiple of [device.Columns], and
-// so must Columns[1] unless it is Len. Wide blocks take less time per pair than narrow blocks.
+// so must Columns[1] unless it is Len. With many columns a pair takes less time than with few.
 //
 // Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request have
 // ascending columns. With one worker, rows are ascending, too. If visit fails or panics, Each stops

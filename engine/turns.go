@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// turns adds the sums of tasks in task order, although tasks end in any order. Memory is allocated
-// for a fixed number of sums. begin blocks while all of this memory is in use.
+// turns adds the sums of tasks in task order, even if tasks end in another order. Memory is
+// allocated for a fixed number of sums. begin blocks while all of this memory is in use.
 type turns struct {
 	sums  [][]float64     // task k uses element k modulo the length
 	taken []chan struct{} // closed after the task's sum is added

@@ -62,8 +62,8 @@ func init() {
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
 // product is the product of kernels, which is an inner product of tensor products. Cosines are
-// multiplied: 1 - (1-a)(1-b) = a + (1-a) b. It is positive definite by Schur's theorem. Source:
-// Cho, ch. 4.
+// multiplied: 1 - (1-a)(1-b) = a + (1-a) b. The product is positive definite by Schur's theorem.
+// Source: Cho, ch. 4.
 func product(k *kernel) formula {
 	known := ofParts(k.parts)
 	known.NonPositive = known.NonPositive && len(k.parts)%2 == 1

@@ -82,7 +82,7 @@ type param struct {
 
 var families []*family
 
-// register adds a family. The file of each family calls it when the package is initialised.
+// register adds a family. The file that defines the family calls register in its init function.
 func register(f family) {
 	at, _ := slices.BinarySearchFunc(families, f.place, func(f *family, place int) int { return f.place - place })
 	families = slices.Insert(families, at, &f)
@@ -195,9 +195,9 @@ func Family(k Kernel) string {
 	return ""
 }
 
-// Opened returns the embedder for new documents that k compares with documents of f. For raw
-// vectors without a vocabulary, the norms of new documents include columns that f lacks. Kernels of
-// the inner product don't depend on such columns.
+// Opened returns the embedder for new documents that k compares with documents embedded by f. For
+// raw vectors without a vocabulary, the norms of new documents include columns that f lacks.
+// Kernels of the inner product don't depend on columns that f lacks.
 func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder {
 	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || VariableOf(k) == OfProduct ||
 		k == nil || IsPrecomputed(k) {

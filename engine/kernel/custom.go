@@ -29,10 +29,10 @@ type Custom struct {
 	Properties Properties
 }
 
-// New returns a user-defined kernel. Kernels from different calls differ even if their names are
-// equal. New fails if the name is empty or taken, if Eval is nil, or if Eval depends on the norms
-// although Properties.UsesNorms is false. It returns a [PanicError] if Eval panics at c = 0, ¼ or
-// 1.
+// New returns a user-defined kernel. Kernels from different calls aren't equal, even if the names
+// are equal. New fails if the name is empty or taken, if Eval is nil, or if Eval depends on the
+// norms although Properties.UsesNorms is false. It returns a [PanicError] if Eval panics at c = 0,
+// ¼ or 1.
 func New(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":

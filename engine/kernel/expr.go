@@ -270,7 +270,7 @@ func (e *expr) apply(n *node, v []float64, c, x, y float64) float64 {
 	return arithmetic(n.op, v[n.a], v[n.b])
 }
 
-// power returns p if the value is (xy)^p times a function of c, which separable reports.
+// power reports whether the value is (xy)^p times a function of c, and returns p.
 func (e *expr) power() (p float64, separable bool) {
 	type degree struct {
 		x, y float64

@@ -13,7 +13,7 @@ type function struct {
 	f     func(v float64) float64
 	power float64 // p if f(v) = v^p, else 0
 
-	// Maps use one of these, or f if all are nil.
+	// Maps use one of the next three functions, or f if all three are nil.
 	table func() *table.Piecewise                      // for v in [0, 2]
 	row   func(m *machine, dst []float32, v []float64) // results in float32
 	loop  func(dst, v []float64)                       // results in float64

@@ -29,7 +29,7 @@ func init() {
 		params: []param{
 			positive("t", "diffusion time, in squared radians", 0.5),
 			order.or("none", -1), n.or("terms-1", 0),
-			// The words are in the order of heat.Form.
+			// The words are in the order of the constants of type heat.Form.
 			word("form", "ψ₀ with sin(d/2)/(d/2), as derived from the heat equation, or with sin d/d, as printed in the paper",
 				"derived", "printed").hiddenAtDefault(),
 			cutoff.or("none", 0),
@@ -149,7 +149,7 @@ func parametrix(v []float64) formula {
 	if order >= 0 {
 		var err error
 		if k.Sphere, err = heat.NewSphere(n, order); err != nil {
-			panic(err) // the parser has checked both
+			panic(err) // impossible, because the parser has checked n and order
 		}
 	}
 	if v[heatConstant] > 0 {
@@ -167,7 +167,7 @@ func parametrix(v []float64) formula {
 	}
 	// c2 = 1 - k(c)/k(0) is computed from a logarithm that is accurate for small c. If t is large
 	// relative to n, ψ₀ increases faster than the exponential decreases, and there is no feature
-	// space. Documents with values above the diagonal are treated as identical.
+	// space. Pairs of documents with values above the diagonal are treated as identical.
 	f := ofCosine(k.Eval, func(c float64) float64 {
 		if ratio := k.LogRatio(c); ratio == ratio {
 			return max(-math.Expm1(ratio), 0)

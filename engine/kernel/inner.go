@@ -80,7 +80,7 @@ func linear() formula {
 			apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
 				byRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.Dot(dst, c, y, x) })
 			},
-			// Three values are rounded: 1-c, the product of the norms, and the product of both.
+			// Three values are rounded: 1-c, the product of the norms, and 1-c times this product.
 			error: func(c, x, y float64) float64 {
 				if x*y > maxProduct {
 					return math.Inf(1)
@@ -103,7 +103,7 @@ func byRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 const maxProduct = math.MaxFloat32 * (1 - unit)
 
 // ofAffine is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. The norms are
-// multiplied first, so that exchanging them gives the same bits.
+// multiplied first, so that exchanging the documents gives the same bits.
 func ofAffine(gamma, r float64, f *function, known Properties) formula {
 	gamma = orNaN(gamma)
 	apply := func(k *asm.Kernels, dst, c, x, y []float32) {

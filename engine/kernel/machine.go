@@ -14,11 +14,11 @@ const chunk = 256
 type plan struct {
 	e        *expr
 	register []int  // register of each node; -1 for c if only tables read it, and for a float32 value
-	column   []bool // the node is the same for all rows
+	column   []bool // the node's value is the same for all rows
 	count    int    // number of registers
 }
 
-// newPlan assigns registers. If a node differs by row, its register is reused after its last use.
+// newPlan assigns registers. Registers of nodes that depend on the row are reused.
 func newPlan(e *expr) *plan {
 	n := len(e.nodes)
 	p := &plan{e: e, register: make([]int, n), column: make([]bool, n)}

@@ -29,9 +29,9 @@ import (
 // sparse.ParseEmbedding. All parts of a kernel share an embedding, by default the default embedding
 // of the first part. If several parts name an embedding, it must be the same.
 //
-// Parse(k.String()) returns k again. An invalid specification is a [*SpecError]. A specification
-// may name kernels of [New] that are passed as own, such as sum(mine,linear). Parse fails if a
-// kernel in own is nil, or if two have the same name.
+// Parse(k.String()) returns a kernel equal to k. An invalid specification is a [*SpecError]. A
+// specification may name kernels of [New] that are passed as own, such as sum(mine,linear). Parse
+// fails if a kernel in own is nil, or if two have the same name.
 func Parse(spec string, own ...Kernel) (Kernel, error) { return parseKernel(spec, nil, own) }
 
 // ParseIn is [Parse] with the default embedding e.
@@ -398,7 +398,7 @@ func isWord(_ string, b byte) bool {
 }
 
 // isValue accepts bytes of words and numbers. A plus is part of a number only as the sign of an
-// exponent. Otherwise it adds kernels.
+// exponent. Any other plus adds kernels.
 func isValue(run string, b byte) bool {
 	if b != '+' {
 		return isWord(run, b) || b == '.'

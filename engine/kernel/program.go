@@ -56,7 +56,7 @@ func (b *programBuilder) constant(op device.Op, v float64) {
 	b.op(op, len(b.program.Consts)-1)
 }
 
-// swaps reports whether the second operand is pushed first because it needs a deeper stack.
+// swaps reports whether the second operand is pushed first, because it needs the deeper stack.
 func (b *programBuilder) swaps(n *node) bool {
 	return (n.op == opAdd || n.op == opMul) && b.depth[n.b] > b.depth[n.a]
 }

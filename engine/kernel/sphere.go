@@ -66,7 +66,7 @@ func init() {
 var distance = sync.OnceValue(func() Kernel { return MustParse("c") })
 
 // C returns the kernel c = ½ Σ (√θᵢ - √θ′ᵢ)², the squared Hellinger distance of two points of the
-// simplex. All other kernels are computed from it. It isn't a kernel for learning.
+// simplex. All other kernels are computed from c. It isn't a kernel for learning.
 func C() Kernel { return distance() }
 
 // IsC reports whether k is the kernel c, in any embedding.

@@ -111,9 +111,9 @@ func biased(bias, sigma float64) formula {
 	//
 	//	c2 = ((p+q)/2 - k - (√p-√q)²/2) / √(pq)
 	//
-	// where (p+q)/2 - k is computed by a separate formula. It has full relative accuracy for step
-	// functions and equal norms, otherwise an error of about 10⁻¹⁶ (p + q). If c2 is above ½, it is
-	// computed by the definition.
+	// where (p+q)/2 - k is computed by a separate formula. The formula has full relative accuracy
+	// for step functions and equal norms, and otherwise an error of about 10⁻¹⁶ (p + q). If c2 is
+	// above ½, it is computed by the definition.
 	deficit := &call{func(c, x, y float64) float64 {
 		p, q := value.f(self(x), x, x), value.f(self(y), y, y)
 		x2, y2 := math.Sqrt(p), math.Sqrt(q)

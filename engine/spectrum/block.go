@@ -113,10 +113,10 @@ func (s *blockSpace) extend() error {
 }
 
 // add orthogonalises the rows of w against the basis and each other, and adds them to the last
-// block. It omits directions of length least or less, and the shortest directions if the basis is
-// full. The Gram matrix of w resolves directions down to 10⁻⁷ of the longest. Further rounds add
-// shorter directions. Each direction is orthogonalised until it hardly changes. Twice is enough
-// (Giraud, Langou and Rozložník, Numerische Mathematik 101 (2005)).
+// block. It omits directions of length least or less and, if the basis is full, the shortest
+// directions. The Gram matrix of w resolves directions down to 10⁻⁷ of the longest. Further rounds
+// add shorter directions. Each direction is orthogonalised until it hardly changes. Two
+// orthogonalisations are enough (Giraud, Langou and Rozložník, Numerische Mathematik 101 (2005)).
 func (s *blockSpace) add(w *mat.Dense, least float64) error {
 	for w != nil && s.count < s.most {
 		strong, weak, _ := split(w, least, s.most-s.count)
@@ -143,7 +143,7 @@ func (s *blockSpace) add(w *mat.Dense, least float64) error {
 
 // split returns up to most orthonormal directions spanned by the rows of w. Before scaling they are
 // longer than least. The longest is first. Directions below 10⁻⁶ of the longest are inaccurate.
-// weak returns them unscaled. shortest is the square of the smallest length before scaling.
+// weak returns these unscaled. shortest is the square of the smallest length before scaling.
 func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
 	rows, n := w.Dims()
 	var e mat.EigenSym

@@ -118,7 +118,7 @@ type Pairs struct {
 // may be returned fewer times. Lanczos allocates LanczosBytes. It fails if Apply fails, if ctx is
 // done, if a product isn't finite, or if a number in opt is negative.
 //
-// With Block 1 and a gap g in a spectrum of width w, about √(w/g) products reduce the error by e⁴.
+// With Block 1 and a gap g in a spectrum of width w, about √(w/g) products divide the error by e⁴.
 //
 // Source: Golub and Underwood, The block Lanczos method (1977); Musco and Musco, Randomized block
 // Krylov methods, NIPS 2015.
@@ -175,7 +175,7 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Pairs, error) {
 		if s.count > s.multiplied {
 			continue
 		}
-		if s.count < min(opt.wanted(), n) { // the space is invariant and too small
+		if s.count < min(opt.wanted(), n) { // the Krylov space is invariant and too small
 			if err := s.fresh(min(opt.Block, opt.wanted()-s.count)); err != nil {
 				return nil, err
 			}

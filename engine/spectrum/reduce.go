@@ -42,9 +42,9 @@ const vectors = 2*panelRows + productParts + 2
 //
 //	A - vwᵀ - wvᵀ,   w = τAv - ½τ²(vᵀAv)v
 //
-// The vectors v and w of a panel of rows are stored. Then one pass updates the rows above with all
-// of them. Source: Dongarra, Sorensen and Hammarling, J. Comput. Appl. Math. 27 (1989); LAPACK's
-// dsytrd with the upper triangle by columns, which is the lower triangle by rows.
+// The vectors v and w of a panel of rows are stored. Then one pass updates the rows above the panel
+// with all of these vectors. Source: Dongarra, Sorensen and Hammarling, J. Comput. Appl. Math. 27
+// (1989); LAPACK's dsytrd with the upper triangle by columns, which is the lower triangle by rows.
 func tridiagonalise(ctx context.Context, a *packed, workers int) (d, e []float64, err error) {
 	n := a.n
 	d, e = make([]float64, n), make([]float64, max(n-1, 0))

@@ -16,7 +16,7 @@
 //   - Difference: ‖x - y‖² = 2c is at least the sum of squares of values in only one of x and y.
 //     Sketches, with a bit per sampled column, give a lower bound of this sum.
 //   - First column: the pair is a match only in its first shared column.
-//   - Length: the cosine up to the first cut, plus √(Nₓ N_y) for the rest, is at least τ.
+//   - Length: the cosine up to the first cut, plus √(Nₓ N_y) for later columns, is at least τ.
 //
 // The caller checks the remaining pairs.
 //
@@ -26,8 +26,8 @@
 // symmetric, and doesn't increase for x >= 0.
 //
 // Rounding: values are float32. The relative error is below 2⁻²³ for a value of u, and below 2⁻²²
-// for a sum of squares or products; float64 sums add far less. margin is twice the larger error. It
-// is added to all upper bounds.
+// for a sum of squares or products; float64 sums add far less. margin is twice the larger error.
+// All upper bounds are increased by margin.
 //
 // Sources: Bayardo, Ma and Srikant, WWW 2007 (cut); Anastasiu and Karypis, L2AP, ICDE 2014
 // (lengths); Sandes, Teodoro and Melo, arXiv:1711.07295 (sketches).
@@ -48,13 +48,13 @@ const margin = 0x1p-21
 
 // Join finds pairs of documents of two sets, or of a single set.
 type Join struct {
-	rows, cols *side // sets of rows and columns; the same side for a single set
+	rows, cols *side // documents of rows and columns; the same pointer for a single set
 	tau        float64
 	most       float64 // bound on c
 	workers    int
 	rank       []uint32 // rank of each column, rare columns first
 	frequency  []int32  // per rank: number of distinct column documents that have the column
-	rarest     int32    // minimum frequency of an indexed column, which is 2, or 1 for Query
+	rarest     int32    // minimum frequency of an indexed column: 2, or 1 after ForQueries
 	sampled    uint32   // a column is in sketches if its hash is below sampled
 	stripes    [][2]int // ranges of ranks whose lists are in memory at the same time
 	lists      *lists   // lists of the stripe, if there is only one
@@ -117,7 +117,7 @@ func New(ctx context.Context, x, y *sparse.Embedded, bound float64, workers int)
 	for r, column := range order {
 		j.frequency[r] = df[column]
 	}
-	// Sketches are most selective if half of their bits are set.
+	// Sketches reject the largest number of matches if half of the bits are set.
 	share := sketchBits * math.Ln2 * float64(max(j.Counts.Distinct, 1)) / float64(max(j.Counts.Values, 1))
 	j.sampled = uint32(min(share, 1) * math.MaxUint32)
 	return j, nil
@@ -148,7 +148,7 @@ func (j *Join) EachCopied(visit func(copies []uint32) error) error {
 	return nil
 }
 
-// ForQueries makes Build index columns of a single document, too. It must be called before Build.
+// ForQueries makes Build index columns that occur in only one document, too. Call it before Build.
 func (j *Join) ForQueries() { j.rarest = 1 }
 
 const sampleDocs = 500
@@ -244,9 +244,9 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 }
 
 // Run calls check once for each pair that may be within the bound, concurrently from up to workers
-// goroutines. w is the goroutine's index. A document also represents its copies. In a single set i
-// differs from k. done is called with the number of matches of each task. Run returns within a
-// second after ctx is done.
+// goroutines. w is the goroutine's index. A document also represents its copies. For a single set,
+// i and k differ. After each task, done is called with the number of its matches. Run returns
+// within a second after ctx is done.
 func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, i, k int) error) error {
 	return j.eachStripe(ctx, func(l *lists) error {
 		l.divide()

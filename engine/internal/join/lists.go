@@ -14,7 +14,7 @@ type lists struct {
 	j     *Join
 	first int
 	of    [2]*postings // posting lists of rows and of columns; the same for a single set
-	spans []place      // start of each task, and the end
+	spans []place      // start of each task, and end of the last task
 }
 
 type place struct{ rank, row int }

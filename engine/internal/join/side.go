@@ -29,7 +29,7 @@ func (s *side) copies(doc uint32) []uint32 {
 // partDocs is the number of documents per part.
 const partDocs = 1 << 10
 
-// part holds the values of partDocs documents before the cut, sorted by rank.
+// part holds the values before the cut of partDocs documents, sorted by rank.
 type part struct {
 	offsets []uint32
 	ranks   []uint32
@@ -179,13 +179,13 @@ const (
 )
 
 // sketch holds two bit sets of a document's sampled columns, which are columns with a small hash.
-// all has a bit per value, and heavy a bit per value whose square is at least share.
+// all has a bit per sampled value, heavy a bit per sampled value with a square of at least share.
 type sketch struct {
 	all, heavy [sketchWords]uint64
 	share      float32
 }
 
-// alone reports whether the sum of squares of values in only one of x and y exceeds a limit.
+// alone reports whether the sketches prove that the squared distance of x and y exceeds limit.
 func (x *sketch) alone(y *sketch, limit float32) bool {
 	sum := float32(bits.OnesCount64(x.heavy[0]&^y.all[0]))*x.share +
 		float32(bits.OnesCount64(y.heavy[0]&^x.all[0]))*y.share

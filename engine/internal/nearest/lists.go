@@ -115,8 +115,8 @@ func (l *Lists) lists(first, end int) []Neighbour {
 	return unsafe.Slice((*Neighbour)(unsafe.Pointer(unsafe.SliceData(entries))), len(entries))
 }
 
-// shortList is the largest k for which a list is stored sorted, with branch-free insertion. Longer
-// lists are heaps.
+// shortList is the largest k for which a list is stored sorted, with branch-free insertion. A
+// longer list is stored as a heap.
 const shortList = 64
 
 // offer inserts a neighbour if its key is among the k smallest, and reports whether the key was
@@ -190,7 +190,7 @@ func (l *Lists) Sort(
 				slices.Sort(entries)
 			}
 			list, count := l.lists(i, i+1), 0
-			for _, e := range entries { // list shares this memory
+			for _, e := range entries { // list and entries share memory
 				if e == l.none {
 					break
 				}

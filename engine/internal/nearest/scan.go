@@ -47,7 +47,7 @@ func (s *Search) begin(t *device.Tile) *scratch {
 		for i := range lines {
 			line := t.Value[i*stride:][:length]
 			for j, v := range line {
-				line[j] = 0 - v // the sum replaces -0 by 0
+				line[j] = 0 - v // 0 - v is never -0
 			}
 		}
 	}
@@ -88,8 +88,8 @@ func (p *part) pair(at uint32) (row, column int, key float32) {
 	return p.first + row, p.lo + column, key
 }
 
-// parts divides the columns of a tile at lock boundaries and, if Half is set, after the tile's own
-// rows. square is set for columns that are also rows of the tile.
+// parts divides the columns of a tile at lock boundaries and, if Half is set, after the tile's row
+// documents. square is set for columns that are also rows of the tile.
 func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error) error {
 	for lo := t.Lo; lo < t.Hi; {
 		hi := min(lo/lockDocs*lockDocs+lockDocs, t.Hi)
@@ -152,14 +152,14 @@ func (s *Search) Enter(l, m *Lists, t *device.Tile) {
 	s.Entered.Add(int64(entered))
 }
 
-// bound lowers the limits of a tile's rows to an upper bound on their k-th key, if their lists are
-// still nearly empty. Otherwise most values would be inserted and soon replaced. If some pairs
-// aren't wanted, limits don't change, because the k-th key may belong to an unwanted pair.
+// bound lowers the limit of each row of a tile to an upper bound on the row's k-th smallest key, if
+// the lists are still nearly empty. Otherwise most values would be inserted and soon replaced. If
+// pairs may be unwanted, limits don't change: the k-th key may belong to an unwanted pair.
 func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 	met, levels, lines := t.Lo, l.k, t.Cols()
 	if s.Half {
 		met -= t.First
-		levels++ // one more, for the row's own key
+		levels++ // one more, for the pair of a row with itself
 	}
 	if l.k == 0 || l.k > shortList || l.groups != nil || s.Wanted != nil || met > lines || lines < 2*levels {
 		return

@@ -25,9 +25,9 @@ import (
 type Options struct {
 	Kernels   *asm.Kernels
 	Workers   int   // number of goroutines
-	KeptBytes int64 // memory limit of the dense copy of the columns, for repeated requests for few documents
+	KeptBytes int64 // memory limit of a dense copy of the columns, for repeated requests with few documents
 	HeadTerms int   // number of terms in the dense head; negative for none, 0 for the cost model's choice
-	Roles     Roles // documents that are dense; DenseColumns is used only if possible
+	Roles     Roles // documents that are dense; DenseRows replaces DenseColumns for long documents
 }
 
 // Backend computes c by panels. It implements [device.Backend], [device.Preparer] and
@@ -58,7 +58,7 @@ type foreign struct {
 	side   side
 }
 
-// maxLent is the maximum memory that is kept for the next batch of documents, in bytes.
+// maxLent is the maximum memory of row documents that is kept for the next batch, in bytes.
 const maxLent = 8 << 20
 
 // longTail is the maximum number of shared tail terms for which tail sums are accurate enough. Each

@@ -12,11 +12,11 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// A panel with a single document, such as a text to predict, would be nearly empty, and all columns
-// would be multiplied by this panel. So for single documents the roles are swapped. The columns are
-// stored as dense panels from the second such request on, and the document is multiplied by these
-// panels. Only the panel rows for terms of the document are read. Sums have the same terms in the
-// same order, so they are bit-identical to panel.run.
+// A panel with a single document, such as a text to classify, would be nearly empty, but all
+// columns would be multiplied by the whole panel. So for single documents the roles are swapped.
+// The columns are stored as dense panels from the second request with few documents on, and the
+// document is multiplied by these panels. Only the panel rows for terms of the document are read.
+// Sums have the same terms in the same order, so they are bit-identical to panel.run.
 
 // fewest is the maximum number of documents for which a request is computed document by document.
 const fewest = 4
@@ -33,7 +33,7 @@ type kept struct {
 // single holds a document of a request, and scratch space for its row.
 type single struct {
 	side   side
-	order  []uint64  // rank and index of its values, by descending rank
+	order  []uint64  // rank and index of the document's values, by descending rank
 	sums   []float32 // sums for all columns, then c
 	starts [2]int64
 }
@@ -66,7 +66,7 @@ func (b *Backend) keptBytes() int64 {
 }
 
 // Keep makes the dense panels if their size is within Options.KeptBytes and fits returns true.
-// Otherwise they are never made.
+// Otherwise no request makes them.
 func (b *Backend) Keep(fits func(bytes int64) bool) {
 	if bytes := b.keptBytes(); !b.denseColumns && (bytes > b.kept.limit || !fits(bytes)) {
 		b.kept.limit = -1
@@ -116,7 +116,7 @@ func (b *Backend) few(
 	})
 }
 
-// take converts document i of x to the layout.
+// take stores document i of x, divided into head and tail.
 func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
 	l := b.layout
 	columns, values := x.Row(i)

@@ -98,7 +98,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 	add(0, 0, 0, 0)
 
 	near := caches.L1 / 2 / (4 * k.Panel) // terms of a segment that fit in the L1 cache
-	var values, far, mean float64         // sums over the head, its far terms, and the current segment per document
+	var values, far, mean float64         // values in the head, in its far terms, and per document in this segment
 	next, first, segments := 16.0, 0, 1
 	for r := range limit {
 		f := frequency(r)
@@ -123,8 +123,8 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 }
 
 // cut divides the head, the first terms ranks, into the fewest segments that keep rounding errors
-// within pairing.roundings. If that is impossible, it minimises the rounding errors. The last bound
-// is the end of the head.
+// within pairing.roundings. If that is impossible, it minimises the rounding errors. The last of
+// the bounds is the end of the head.
 func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
 	least := math.Inf(1)
 	try := func(limit float64) (sums float64) {
@@ -139,17 +139,17 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 		limit /= 2
 	}
 	if ctx.Err() == nil {
-		try(limit * math.Sqrt2) // accepted if its errors are small enough, too
+		try(limit * math.Sqrt2) // accepted if the rounding errors are small enough, too
 	}
 	return bounds
 }
 
-// minLimit is the smallest limit that cut tries. Only documents with thousands of values need so
-// small a limit.
+// minLimit is the smallest limit that cut tries. Only documents with thousands of values need a
+// limit near minLimit.
 const minLimit = 0x1p-8
 
-// segments returns the bounds of segments. A new segment starts if a document's sum over the
-// segment would exceed limit, or if the segment has most terms.
+// segments returns the bounds of segments. A new segment starts if Σ a_j² m_j of a document within
+// the segment would exceed limit, or if the segment has most terms.
 func (pair pairing) segments(byRank *sparse.CSR, terms int, limit float64, most int) []int {
 	bounds := []int{0}
 	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
@@ -180,8 +180,8 @@ func (pair pairing) square(v float32) float64 {
 	return float64(v)
 }
 
-// sums returns the largest E of all documents. The tail's sum enters the additions of all segments
-// or groups.
+// sums returns the largest E of all documents. Products of the tail are in one sum per segment or
+// group.
 func (pair pairing) sums(byRank *sparse.CSR, bounds []int) (most float64) {
 	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
 	segments := len(bounds) - 1

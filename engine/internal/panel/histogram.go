@@ -79,7 +79,7 @@ func jensenShannonShare(a, b float64) float64 {
 	return s * e / (2 * math.Ln2)
 }
 
-// entropySeries holds 1/(k(2k-1)).
+// entropySeries holds 1/(k(2k-1)) at index k.
 var entropySeries = func() (c [14]float64) {
 	for k := 1; k < len(c); k++ {
 		c[k] = 1 / float64(k*(2*k-1))

@@ -21,7 +21,7 @@ type pairing struct {
 		index []uint32, first int, limit float32,
 		out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
 	) int // nil if a separate pass converts sums to c
-	terms func(dst, y []float32, x float32) // nil for the dot product, which has its own tail kernels
+	terms func(dst, y []float32, x float32) // nil for the dot product, which uses asm.Kernels.TailAdd
 
 	// exact returns c of two rows, given their columns and float64 values, by a formula without
 	// negative terms.
@@ -42,7 +42,7 @@ func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
 	return pairing{k.Cost, roundingsDot, float32(math.Sqrt(asm.TailOne)), k.PanelDot, k.PanelDotLast, nil, Exact(p)}
 }
 
-// termsAtOnce is the number of values of a posting list that are computed at a time.
+// termsAtOnce is the maximum number of products of a posting list that are computed at a time.
 const termsAtOnce = 512
 
 // tailAdd adds the products of the visits in block b of the posting lists to the sums.

@@ -49,7 +49,7 @@ type panel struct {
 	terms   []float32 // products of a posting list; see pairing
 
 	last  time.Time    // start of the current stage
-	stats device.Stats // counts not yet added to the counts of the back end
+	stats device.Stats // counts not yet added to Backend.stats
 }
 
 // stride returns the number of tail sums per panel document. Padding makes documents use different
@@ -159,7 +159,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 	if int64(cap(p.visits)) <= most { // never grow beyond most, which panelBytes assumes
 		p.visits = make([]asm.Visit, most+1)
 	}
-	visits, n := p.visits[:most+1], 0 // one extra, because an entry is written before the length of its list is checked
+	visits, n := p.visits[:most+1], 0 // one extra, because a visit is written before its list is known to be empty
 	for r, d := range p.docs {
 		lo, hi := tail.Offsets[d], tail.Offsets[d+1]
 		terms, values := tail.Terms[lo:hi], tail.Values[lo:hi]
@@ -288,9 +288,9 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 }
 
 // dots fills a tile with c, column by column, and returns the indices of close pairs. Tail sums of
-// document lo <= t.Lo are in column at of p.tail. Segments of the head are added, from the rarest
-// terms to the most frequent. The last segment converts sums to c. own is set if the tile begins
-// with the panel's own documents.
+// document lo <= t.Lo are in column at of p.tail. Segments of the head are added from the rarest to
+// the most frequent terms. The last segment converts sums to c. own is set if the tile begins with
+// the panel's own documents.
 func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 	b, k, segments, hi := p.b, p.b.kernels, len(p.b.own.head), t.Hi
 	tile := p.tile[:(hi-lo)*k.Panel]

@@ -9,9 +9,9 @@ import (
 )
 
 // For short documents the roles are swapped. The columns are dense, 64 at a time, and a panel's
-// documents are multiplied by them. The tail sums of a document are already in its row, so nothing
-// is transposed. Short documents have a small head, so the dense columns are small. Sums have the
-// same terms in the same order, so they are bit-identical to panel.dots.
+// documents are multiplied by the dense columns. The tail sums of a document are already in its
+// row, so nothing is transposed. Short documents have a small head, so the dense columns are small.
+// Sums have the same terms in the same order, so they are bit-identical to panel.dots.
 
 // Roles selects the documents that are dense. The other documents are multiplied by the dense
 // documents.
@@ -36,7 +36,7 @@ type stream struct {
 // sets.
 const tileStride = blockDocs + sparse.Block/8
 
-// pack copies the head of documents, which must have a single segment.
+// pack copies the head of documents. The head must have a single segment.
 func (s *stream) pack(from *side, docs []int) {
 	seg := &from.head[0]
 	count := func(r uint8) int64 {

@@ -63,7 +63,7 @@ func (l *layout) split(
 ) error {
 	s.x, s.head = x, resized(s.head, len(l.bounds)-1)
 	err := run.Tasks(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
-		if task == 0 { // first, because it takes longest
+		if task == 0 { // the tail first, because it takes longest
 			return s.fillTail(ctx, byRank, l.head(), l.scale, block)
 		}
 		s.head[task-1].fill(byRank, l.bounds[task-1], l.bounds[task], l.panel)
@@ -165,7 +165,7 @@ func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 			s.start = append(s.start, s.start[first+p]+count[first+int(d)])
 		}
 	}
-	// Descending ranks leave every row sorted, without a sort.
+	// Filling by descending rank leaves every row sorted.
 	for i := range next {
 		next[i], _ = s.of(i)
 	}
@@ -190,7 +190,7 @@ func (s *side) bytes() int64 {
 
 // postings are the posting lists of the tail, split into blocks of documents. Entries of block b
 // begin at base[b]. List t is for rank head+t. It extends from base[b] + first[b·(lists+1)+t] to
-// the start of list t+1. doc holds ascending indices of documents in the block, value their values.
+// the start of list t+1. doc holds ascending indices within the block, and value the values.
 type postings struct {
 	block int // documents per block
 	lists int

@@ -21,7 +21,7 @@ type HalfLine struct {
 	rows func() [][8]float64 // computed at the first use
 }
 
-// HalfLineError bounds the relative error. It is less than a hundredth of the rounding to float32.
+// HalfLineError bounds the relative error. It is less than a hundredth of a float32 rounding error.
 const HalfLineError = 0x1p-32
 
 // MaxPower is the largest p for which v^p is tabulated. For p <= MaxPower, |f⁽⁶⁾| v⁶ =

@@ -233,8 +233,8 @@ func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 	}
 }
 
-// Error bounds the error of Apply at c, where g(c) = v. For a table of logarithms the row bounds
-// the error of the exponent, and asm.Exp adds 4 ulp (at most 2 units each).
+// Error bounds the error of Apply at c, where g(c) = v. For a table of logarithms, the row's bound
+// is for the exponent, and asm.Exp adds 4 ulp (at most 2 units each).
 func (t *Piecewise) Error(c, v float64) float64 {
 	if t.Wild != nil {
 		return Unit*math.Abs(v) + Underflow
