@@ -91,7 +91,7 @@ func (c *Cached) Whole() bool { return c.c.Whole() }
 func (c *Cached) Stats() CachedStats { return CachedStats(c.c.Counts()) }
 
 // Build computes c of all pairs if it fits into CacheBytes; the first call of Rows also does this.
-// Only one caller computes while others wait. If its ctx is done, another caller continues.
+// One caller computes while others wait. If the ctx of this caller is done, another continues.
 func (c *Cached) Build(ctx context.Context) error {
 	if err := c.e.open(); err != nil {
 		return err
@@ -210,8 +210,8 @@ type Ready struct {
 }
 
 // Ready computes the whole matrix of k without storing c. For a single training run this is faster
-// than [Matrix.Rows], which applies the kernel at each read. It returns nil if the matrix doesn't
-// fit into CacheBytes, or if c is already stored.
+// than [Matrix.Rows], which applies the kernel at each read. Ready returns nil if the matrix
+// doesn't fit into CacheBytes, or if c is already stored.
 //
 // Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Only one such
 // matrix exists at a time. Ready waits for a running Build. If the cache is used in the meantime,

@@ -102,7 +102,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 // what describes the computation of [New] in errors.
 const what = "preparing the documents"
 
-// newBare makes an engine without the CPU back end. Options.Device may set a back end.
+// newBare makes an engine without the CPU back end. Options.Device may set another back end.
 func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

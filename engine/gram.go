@@ -16,9 +16,9 @@ import (
 // matrix if to is nil. Each value is computed once and stored at (i, j) and (j, i). After an error
 // the values of to are undefined.
 //
-// A new matrix takes [MatrixBytes]. If that exceeds Options.MemoryBytes or the free memory, Gram
-// fails with a [MemoryError] before it computes anything. Gram returns within a second after ctx is
-// done.
+// A new matrix takes [MatrixBytes]. If this size exceeds Options.MemoryBytes or the free memory,
+// Gram fails with a [MemoryError] before it computes anything. Gram returns within a second after
+// ctx is done.
 func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *Symmetric, err error) {
 	if k, err = e.bind(k); err != nil {
 		return nil, err

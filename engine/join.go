@@ -46,7 +46,7 @@ const (
 	costStep    = 4.0
 	costChecked = 250.0 // per match that is checked, in addition to costValue
 	costValue   = 5.0
-	costTile    = 0.45 // per pair, without its dot product
+	costTile    = 0.45 // per pair, without the dot product
 	costEngine  = 25.0 // per value, to prepare tiles
 
 	fewPairs = 1 << 21 // number of pairs that tiles compare in the time that planning a join takes

@@ -117,7 +117,7 @@ func (e *Engine) equalParts() (starts []int) {
 	return append(starts, n)
 }
 
-// halfProduct is the contribution of a range of rows of the upper triangle to a symmetric product.
+// halfProduct is the contribution of a range of rows of the upper triangle to K V.
 type halfProduct struct {
 	e      *Engine
 	first  int // first row and column

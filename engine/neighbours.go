@@ -24,9 +24,9 @@ type Neighbour = nearest.Neighbour
 type NeighbourOptions struct {
 	Count int // maximum number of neighbours per document
 
-	// Test documents. If set, their neighbours among the engine's documents are returned. They must
-	// have the engine's embedder. If an engine's document is also a test document, it is a
-	// neighbour of itself. Default: the engine's documents.
+	// Test documents. If set, the neighbours of the test documents among the engine's documents are
+	// returned. Test must have the engine's embedder. If an engine's document is also a test
+	// document, it is a neighbour of itself. Default: the engine's documents.
 	Test *sparse.Embedded
 
 	// Min is the minimum value of a neighbour; default none. Near the minimum the kernel is
@@ -56,14 +56,14 @@ func (n *Neighbours) Len() int { return n.lists.Len() }
 func (n *Neighbours) Of(i int) []Neighbour { return n.lists.Of(i) }
 
 // Neighbours returns, for each document i, the Count other documents j with the largest k(xᵢ, xⱼ)
-// >= Min. Lists are in descending order, with ties broken by document index. It fails if a value
-// isn't finite.
+// >= Min. Lists are in descending order of value, with ties broken by document index. Neighbours
+// fails if a value isn't finite.
 //
 // On the CPU values are bit-identical to [Engine.Gram], for any number of workers. If the kernel is
 // a decreasing function of c alone, the documents with the smallest c are chosen, and equal values
-// are ordered by c, then by index. If c of two documents differs by less than twice its error
-// ([device.ErrorC]), their order may depend on the instruction set. [Index.Nearest] orders by c in
-// float64.
+// are ordered by c, then by index. If c of two neighbours differs by less than twice the error of c
+// ([device.ErrorC]), the order of the two may depend on the instruction set. [Index.Nearest] orders
+// by c in float64.
 //
 // Each pair is computed once and used for both documents, unless a device selects neighbours.
 // Neighbours allocates NeighboursBytes.

@@ -13,9 +13,9 @@ import (
 )
 
 // NeighbourBlock holds lists for [Engine.MergeNeighbours]. Rows lists the neighbours of each row of
-// a block among its columns. Columns lists the neighbours of each column among the rows, and is nil
-// if rows and columns are the same. Neighbour.Value is c if the kernel is a decreasing function of
-// c alone, else the kernel value.
+// a block among the block's columns. Columns lists the neighbours of each column among the rows,
+// and is nil if rows and columns are the same. Neighbour.Value is c if the kernel is a decreasing
+// function of c alone, else the kernel value.
 type NeighbourBlock struct{ Rows, Columns [][]Neighbour }
 
 // NeighbourBlock finds neighbours within a block of the matrix, with rows rows[0] <= i < rows[1]

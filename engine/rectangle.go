@@ -32,7 +32,7 @@ type Rectangle struct {
 	readyBytes int64       // memory of one prepared block
 }
 
-// readyRows holds a block's documents, and their form prepared by the back end.
+// readyRows holds the documents of a block, and the documents as prepared by the back end.
 type readyRows struct {
 	from *sparse.Embedded
 	form device.Prepared // nil before the first product
@@ -48,8 +48,8 @@ const sumsAhead = 4
 
 // Rectangle returns the kernel matrix of test documents and the engine's documents. The first
 // product stores up to keep bytes. A stored row takes a little more than 4·Len bytes. For the other
-// rows, it stores documents that the back end has prepared. A prepared document takes about 100
-// bytes plus 8 bytes per value. The test documents must have the engine's embedder.
+// rows, documents are stored as prepared by the back end. A prepared document takes about 100 bytes
+// plus 8 bytes per value. The test documents must have the engine's embedder.
 func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
 	k, err := e.bind(k)
 	if err == nil {

@@ -131,7 +131,7 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 }
 
 // strip returns the device request for the rows of q from index first on. A half block that ends on
-// the diagonal is divided into strips, whose columns end at their last row.
+// the diagonal is divided into strips, each with the columns up to its last row.
 func (e *Engine) strip(q *Request, first int) *device.Request {
 	r := &device.Request{From: e.other(q.Test), Docs: q.Documents[first:], Lo: q.Columns[0], Hi: q.Columns[1],
 		Workers: q.Workers}

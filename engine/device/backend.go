@@ -18,7 +18,7 @@ type Backend interface {
 	// Rows computes r and calls visit for each tile, from up to r.Workers goroutines. Tiles of the
 	// same rows are visited consecutively, with ascending columns. visit may write to the tile.
 	// Rows stops if visit fails, or within a second after ctx is done. Rows may be called
-	// concurrently, but not by visit. It returns ErrMemory if the documents and a single row of
+	// concurrently, but not by visit. Rows returns ErrMemory if the documents and a single row of
 	// values don't fit in the device's memory.
 	Rows(ctx context.Context, r *Request, visit func(t *Tile) error) error
 
@@ -79,7 +79,7 @@ var ErrMemory = errors.New("too little memory on the device")
 
 // Stats holds counters of computations. Times are sums over workers.
 type Stats struct {
-	Pairs       int64 // dot products
+	Pairs       int64 // number of dot products
 	Recomputed  int64 // pairs recomputed by the exact difference formula
 	HeadValues  int64 // values multiplied by a panel, with Kernels.Panel multiply-adds each
 	TailMatches int64 // multiply-adds of the tail
@@ -89,8 +89,8 @@ type Stats struct {
 	Found, Entered int64
 
 	Load  time.Duration // scattering documents into panels, and finding posting lists
-	Tail  time.Duration // posting lists
-	Head  time.Duration // panel dot products
+	Tail  time.Duration // products of the tail
+	Head  time.Duration // products of the head
 	Close time.Duration // converting dot products to c, and recomputing close pairs
 	Map   time.Duration // applying kernels to c
 	Store time.Duration // writing results to the destination

@@ -88,7 +88,7 @@ func product(k *kernel) formula {
 }
 
 // sum is a weighted sum of kernels. Definiteness isn't proven if a weight is negative. φ is the
-// concatenation of the parts' φ. With the parts' norms u and v, x2² = Σ wᵢ uᵢ² and
+// concatenation of the parts' feature maps. With the parts' norms u and v, x2² = Σ wᵢ uᵢ² and
 //
 //	x2 y2 c2 = x2 y2 - Σ wᵢ uᵢ vᵢ + Σ wᵢ uᵢ vᵢ cᵢ
 //

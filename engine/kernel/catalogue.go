@@ -17,7 +17,7 @@ type Info struct {
 	Params     []Param
 	Examples   []string   // specifications that show all variants, with parameters suitable for text
 	Source     string     // source of the kernel
-	Properties Properties // of the first example
+	Properties Properties // properties of the first example
 }
 
 // Param describes a parameter.

@@ -40,8 +40,8 @@ type node struct {
 // call is a Go function of 1 - cosine and the two norms, evaluated for each pair.
 type call struct{ f func(c, x, y float64) float64 }
 
-// expr is a function of c and both norms. Operands of a node precede it, and the last node is the
-// value. Equal nodes are stored once.
+// expr is a function of c and both norms. The operands of a node precede the node, and the last
+// node is the value. Equal nodes are stored once.
 type expr struct {
 	exact bool // all kernels are computed by their formulas, not by tables
 	nodes []node

@@ -112,8 +112,8 @@ func (k *kernel) ready() *kernel {
 // maxDiagonal is the largest diagonal value for tables. Products of larger values overflow float32.
 const maxDiagonal = 1e36
 
-// tableOf returns an expression at norms of 1 as a tabulated function of c. log is its logarithm,
-// or nil.
+// tableOf returns an expression at norms of 1 as a tabulated function of c. log is the logarithm of
+// this function, or nil.
 func tableOf(e func() *expr, log func(c float64) float64) *function {
 	f := onUnit(func(c float64) float64 { return e().eval(c, 1, 1) })
 	f.table = sync.OnceValue(func() *table.Piecewise { return table.New(f.f, log) })

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
-// function is a function of a real variable, with its implementations.
+// function is a function of a real variable with implementations for Eval, maps and programs.
 type function struct {
 	f     func(v float64) float64
 	power float64 // p if f(v) = v^p, else 0

@@ -139,7 +139,7 @@ func ofAffine(gamma, r float64, f *function, known Properties) formula {
 }
 
 // polynomial is a power of the base P = γ⟨x, y⟩+r, which has the diagonals A² = γx²+r and B² =
-// γy²+r. At c = 0, AB - P² = γr(x-y)². So the deficit of the base is
+// γy²+r. At c = 0, A²B² - P² = γr(x-y)². So the deficit of the base is
 //
 //	b = (γr(x-y)²/(AB + γxy+r) + γxyc)/(AB)
 func polynomial(gamma, r float64, degree int) formula {

@@ -17,10 +17,10 @@
 // of c₂ have no cancellation, so that a small c₂ is accurate relative to its value.
 //
 // Eval evaluates the expression node by node (expr.go). Maps pass chunks of a tile through all
-// nodes (machine.go). Error propagates error bounds in the same order. GPUs run the expression as a
-// program (program.go). Most kernels are separable, that is (‖x‖‖y‖)^p g(c). Their g becomes a
-// table: a piecewise polynomial in float32 (package internal/table). Frequently used formulas have
-// hand-written maps in package asm. A user-defined kernel is a Go function (see [New]).
+// nodes (machine.go). Error propagates error bounds from node to node. GPUs run the expression as a
+// program (program.go). Most kernels are separable, that is (‖x‖‖y‖)^p g(c). The function g becomes
+// a table: a piecewise polynomial in float32 (package internal/table). Frequently used formulas
+// have hand-written maps in package asm. A user-defined kernel is a Go function (see [New]).
 //
 // # Families
 //
@@ -125,8 +125,8 @@ const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one floa
 //
 // with δ = device.SlackC(c) and the rounding of a norm to float32, u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰).
 // Kernels are assumed to be monotone or convex in each variable over so small a box, so that the
-// maximum is at a corner. For kernels of the distance, ‖x-y‖² is perturbed instead, rounded to
-// float32 from float64 norms. Tolerance is +Inf if there is no bound, and never NaN.
+// maximum is at a corner. For kernels of the distance, ‖x-y‖² from float64 norms is rounded to
+// float32 and perturbed instead. Tolerance is +Inf if there is no bound, and never NaN.
 func Tolerance(k Kernel, c, x, y float64) float64 {
 	v := k.Eval(c, x, y)
 	delta := device.SlackC(c)

@@ -22,8 +22,8 @@ type plan struct {
 func newPlan(e *expr) *plan {
 	n := len(e.nodes)
 	p := &plan{e: e, register: make([]int, n), column: make([]bool, n)}
-	last := make([]int, n)  // last node that uses a node
-	wide := make([]bool, n) // a user of the node needs float64
+	last := make([]int, n)  // per node: last node that uses it
+	wide := make([]bool, n) // per node: a node that uses it needs float64
 	for i := range e.nodes {
 		for _, of := range e.nodes[i].operands() {
 			last[of] = i
@@ -47,7 +47,7 @@ func newPlan(e *expr) *plan {
 			p.count++
 		}
 		slices.Sort(of)
-		for _, r := range slices.Compact(of) { // released afterwards, because no operation may overwrite its operands
+		for _, r := range slices.Compact(of) { // afterwards, because no operation may overwrite its operands
 			if last[r] == i && !p.column[r] && p.register[r] >= 0 {
 				free = append(free, p.register[r])
 			}

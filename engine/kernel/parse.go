@@ -31,7 +31,7 @@ import (
 //
 // Parse(k.String()) returns a kernel equal to k. An invalid specification is a [*SpecError]. A
 // specification may name kernels of [New] that are passed as own, such as sum(mine,linear). Parse
-// fails if a kernel in own is nil, or if two have the same name.
+// fails if a kernel in own is nil, or if two kernels in own have the same name.
 func Parse(spec string, own ...Kernel) (Kernel, error) { return parseKernel(spec, nil, own) }
 
 // ParseIn is [Parse] with the default embedding e.

@@ -44,8 +44,8 @@ func smoothed(sigma float64) formula {
 }
 
 // smoothDeficit writes c2 of smoothed thresholds without cancellation. With θ_x the angle of a
-// document of norm x to itself, cos θ_x = (x/A)², its norm is √p, p = 1 - θ_x/π. With θ the angle
-// of two documents and m = (θ_x+θ_y)/2,
+// document of norm x to itself, cos θ_x = (x/A)², the norm of φ(x) is √p, p = 1 - θ_x/π. With θ the
+// angle of two documents and m = (θ_x+θ_y)/2,
 //
 //	c2 = ((θ-m)/π - (√p-√q)²/2) / √(pq),   θ-m = 2 arctan(sin(θ-m)/(1+cos(θ-m)))
 //

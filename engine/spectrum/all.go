@@ -80,14 +80,14 @@ func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
 	return p, nil
 }
 
-// AllBytes returns the memory that All takes for n rows in bytes, excluding the matrix. It consists
-// of a float64 copy of half of the matrix, and vectors.
+// AllBytes returns the memory that All takes for n rows in bytes, excluding the matrix. The memory
+// holds a float64 copy of half of the matrix, and vectors.
 func AllBytes(n int) int64 {
 	return 4*int64(n)*int64(n+1) + vectors*8*int64(n)
 }
 
-// Rounding returns n·2⁻²⁴·largest, where largest is the largest absolute eigenvalue. The sign of an
-// eigenvalue of a float32 matrix below this bound may be due to rounding. By Weyl's inequality, a
-// relative error of 2⁻²⁴ in each value changes no eigenvalue by more than Frobenius(…)·2⁻²⁴ <=
-// √n·2⁻²⁴·largest. The remaining factor √n covers other errors of the values.
+// Rounding returns n·2⁻²⁴·largest, where largest is the largest absolute eigenvalue. If an
+// eigenvalue of a float32 matrix is smaller in magnitude, its sign may be due to rounding. By
+// Weyl's inequality, a relative error of 2⁻²⁴ in each value changes no eigenvalue by more than
+// ‖a‖_F·2⁻²⁴ <= √n·2⁻²⁴·largest. The remaining factor √n covers other errors of the values.
 func Rounding(n int, largest float64) float64 { return float64(n) * 0x1p-24 * largest }

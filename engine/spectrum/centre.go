@@ -14,7 +14,7 @@ type centred struct {
 //	b[i][j] = a[i][j] - m[i] - m[j] + m,   m[i] the mean of row i, m the mean of all values
 //
 // The vector of ones is an eigenvector with eigenvalue 0. The centred matrix is positive
-// semidefinite exactly if a is positive semidefinite on vectors with sum 0, for example for
+// semidefinite if and only if a is positive semidefinite on vectors with sum 0, as for
 // conditionally positive definite kernels. Values are computed in float64 when they are read, so a
 // must not change. Source: Schölkopf, The kernel trick for distances, NIPS 2000, proposition 2.
 func Centre(a mat.Symmetric) mat.Symmetric {
@@ -37,7 +37,8 @@ func (c *centred) T() mat.Matrix          { return c }
 // At adds the two means first, so that (i, j) and (j, i) have the same bits.
 func (c *centred) At(i, j int) float64 { return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean }
 
-// SubtractMeans subtracts the column mean from each of the first columns of m, which is P m.
+// SubtractMeans subtracts its mean from each of the first columns of m, as multiplication by P
+// does.
 func SubtractMeans(m *mat.Dense, columns int) {
 	rows, _ := m.Dims()
 	sums := make([]float64, columns)

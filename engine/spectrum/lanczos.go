@@ -26,7 +26,7 @@ type Operator interface {
 type Options struct {
 	K        int  // number of largest eigenvalues, with eigenvectors; default 6
 	Smallest bool // also find the K smallest eigenvalues, without eigenvectors
-	Block    int  // vectors per product; default K/3, from 8 to 128, or 1 with Smallest
+	Block    int  // number of vectors per product; default K/3, but at least 8 and at most 128, or 1 with Smallest
 	// Vectors is the maximum size of the basis, which limits the number of products and the memory.
 	// Default: 200 + 5 K + 10 Block, or 600 with Smallest.
 	Vectors int

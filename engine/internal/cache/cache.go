@@ -39,7 +39,7 @@ type Stats struct {
 const BlockCols = 4096
 
 // New returns a cache of up to limit bytes. If c of all pairs doesn't fit, tiles have about columns
-// columns. 0 means [BlockCols]. New fails if limit is too small for one worker.
+// columns, or [BlockCols] if columns is 0. New fails if limit is too small for one worker.
 func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 	n := of.Len()
 	c := &Cache{Computer: of, limit: limit}

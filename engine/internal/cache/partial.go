@@ -101,7 +101,7 @@ func (q *request) compute(ctx context.Context, mine []need) error {
 	defer q.abandon(mine)
 	tasks := shareOut(mine, c.Kernels.Panel, cap(c.part.scratch))
 	return run.Tasks(ctx, cap(c.part.scratch), len(tasks), func(ctx context.Context, _, t int) error {
-		// A holder of scratch space never waits, so there is no deadlock.
+		// A goroutine with scratch space never waits for a tile, so there is no deadlock.
 		var scratch []float32
 		select {
 		case scratch = <-c.part.scratch:

@@ -81,7 +81,7 @@ func Start(ctx context.Context, f func(run.Progress), total int64) (context.Cont
 	return run.StartReporter(ctx, "engine: Options.Progress", report)
 }
 
-// Map writes k of document row and documents lo, lo+1, … to dst, given their c as values.
+// Map writes kernel values of document row with documents lo, lo+1, … to dst. values holds c.
 func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) error {
 	x, y := c.Norms[row:row+1], c.Norms[lo:lo+len(values)]
 	if of := c.variableOf(k); of != kernel.OfAll {
@@ -114,7 +114,7 @@ type programs struct {
 	of map[any]*device.Program // program of each kernel.Key
 }
 
-// maxPrograms is the size of the cache. A model search cycles through fewer kernels.
+// maxPrograms is the maximum number of cached programs. Model searches cycle through fewer kernels.
 const maxPrograms = 16
 
 // Program returns the program of a kernel, or nil if no program is valid for the documents. It also

@@ -10,8 +10,8 @@
 //
 // and N(t) >= τ² in both documents. The values with N(t) >= τ² are said to be before the document's
 // cut. Only these values are indexed. The list of a column holds the documents with this column
-// before the cut, in descending order of N. Two entries whose product is at least τ² are a match. A
-// match is rejected if one of these tests fails:
+// before the cut, in descending order of N. Two entries of a list are a match if the product of
+// their N is at least τ². A match is rejected if one of these tests fails:
 //
 //   - Difference: ‖x - y‖² = 2c is at least the sum of squares of values in only one of x and y.
 //     Sketches, with a bit per sampled column, give a lower bound of this sum.
@@ -26,8 +26,8 @@
 // symmetric, and doesn't increase for x >= 0.
 //
 // Rounding: values are float32. The relative error is below 2⁻²³ for a value of u, and below 2⁻²²
-// for a sum of squares or products; float64 sums add far less. margin is twice the larger error.
-// All upper bounds are increased by margin.
+// for a sum of squares or products; errors of float64 sums are negligible. margin is twice the
+// larger error. All upper bounds are increased by margin.
 //
 // Sources: Bayardo, Ma and Srikant, WWW 2007 (cut); Anastasiu and Karypis, L2AP, ICDE 2014
 // (lengths); Sandes, Teodoro and Melo, arXiv:1711.07295 (sketches).
@@ -218,7 +218,7 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 	err := j.eachStripe(ctx, func(l *lists) error {
 		matches := l.divide()
 		j.Counts.Matches += matches
-		// Sample every nth row of lists.
+		// Sample every step-th row of the lists.
 		step, nth := int(matches>>14)+1, 0
 		w := &worker{j: j, check: func(int, int, int) error { return nil }}
 		for r := range l.ranks() {

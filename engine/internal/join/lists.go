@@ -132,7 +132,7 @@ type worker struct {
 	steps                      int64 // number of merge steps; see Counts.Steps
 }
 
-// met is a list entry with its sketch.
+// met is a list entry with the sketch of the document.
 type met struct {
 	k      uint32
 	length float32
@@ -195,8 +195,8 @@ func (w *worker) row(l *lists, r, first, end int) error {
 }
 
 // Query calls visit once for each distinct document whose c to document i of x may be within the
-// bound. The join must be of a single set, and Build must have made all lists in one stripe. The
-// bound must be at most the bound of New. x must have the same embedder. Query may be called
+// bound. The join must be of a single set, and Build must have made all lists in one stripe. bound
+// must be at most the bound passed to New. x must have the same embedder. Query may be called
 // concurrently.
 func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc int)) {
 	one := &side{x: x, distinct: []uint32{uint32(i)}}
@@ -230,7 +230,7 @@ func (w *worker) may(k, m, r uint32) bool {
 	ranks, values := j.rows.row(k)
 	others, theirs := j.cols.row(m)
 	theirs, values = theirs[:len(others)], values[:len(ranks)]
-	missing := j.tau - margin         // cosine still needed
+	missing := j.tau - margin         // minimum cosine minus the dot product so far
 	left, right := 1+margin, 1+margin // N of the remaining values
 	met := false
 	p, q := 0, 0

@@ -103,8 +103,8 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// same reports whether rows i and k have the same terms and raw values, so that all their results
-// are equal bit for bit.
+// same reports whether rows i and k have the same terms and raw values, so that all results are
+// equal bit for bit.
 func same(x *sparse.Embedded, i, k int) bool {
 	s, _ := x.Row(i)
 	t, _ := x.Row(k)

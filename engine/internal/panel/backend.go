@@ -219,7 +219,7 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 }
 
 // panels divides the rows of a request into panels. Panel k has rows starts[k] to starts[k+1]-1. If
-// Half is set, these are consecutive documents within a block of the posting lists.
+// Half is set, the rows of a panel are consecutive documents within a block of the posting lists.
 func (b *Backend) panels(r *device.Request) (starts []int) {
 	starts = append(starts, 0)
 	for first := 0; first < len(r.Docs); {

@@ -46,7 +46,7 @@ func (k *kept) bytes() int64 {
 }
 
 // keep returns the columns as dense panels. It returns nil if the request has more than fewest
-// documents, if it is the first request, or if the panels don't fit.
+// documents, if it is the first such request, or if the panels don't fit.
 func (b *Backend) keep(r *device.Request) [][]float32 {
 	own := b.own.x
 	if r.From == nil || r.From == own || len(r.Docs) > fewest || r.Lo != 0 || r.Hi != own.Rows() || r.Hi == 0 {
@@ -152,7 +152,7 @@ func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
 	}
 }
 
-// row computes c for document i of x, stored in s, and all columns. It calls visit for each block.
+// row computes c of document i of x, stored in s, with all columns. It calls visit for each block.
 func (p *panel) row(
 	ctx context.Context, s *single, x *sparse.Embedded, i int, panels [][]float32,
 	visit func(lo, hi int, c []float32) error,

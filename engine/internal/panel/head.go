@@ -74,7 +74,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 		limit = min(limit, most)
 	}
 	frequency := func(r int) float64 { return float64(byRank.Offsets[r+1] - byRank.Offsets[r]) }
-	var rest, matches float64 // sums over the tail
+	var rest, matches float64 // sums of f_r and f_r² over the tail
 	for r := range byRank.Rows() {
 		rest += frequency(r)
 		matches += frequency(r) * frequency(r)
@@ -265,7 +265,7 @@ func (b *Backend) layoutFor(
 }
 
 // Heads returns the chosen head and the predictions for all candidates, sorted by number of terms.
-// The fastest is chosen unless Options.HeadTerms is set.
+// The fastest candidate is chosen unless Options.HeadTerms is set.
 func (b *Backend) Heads() (chosen Head, all []Head) {
 	chosen = Head{Roles: DenseRows, Terms: b.layout.head(), Segments: len(b.own.head)}
 	if b.denseColumns {

@@ -39,7 +39,7 @@ func (b *Backend) panelBytes() int64 {
 // maxValues returns the maximum number of values in the given number of rows, given the offsets of
 // all rows.
 func maxValues(offsets []int64, rows int) (sum int64) {
-	var count []int // rows by length
+	var count []int // number of rows of each length
 	for i, end := range offsets[1:] {
 		length := int(end - offsets[i])
 		if length >= len(count) {

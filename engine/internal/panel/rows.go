@@ -59,8 +59,8 @@ func (s *stream) pack(from *side, docs []int) {
 	}
 }
 
-// rowDots is like dots, but fills the tile row by row. For two documents of the panel, it returns
-// only the pair whose column isn't the earlier document.
+// rowDots is like dots, but fills the tile row by row. If both documents of a close pair are in the
+// panel, it returns the pair only if the column isn't the earlier document.
 func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	width, s, dense := p.b.kernels.Panel, &p.packed, *p.b.kept.panels.Load()
 	found := 0

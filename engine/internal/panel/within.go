@@ -6,8 +6,8 @@ import "github.com/gramengine/gram/sparse"
 // (n·2⁻⁵³)²/2.
 const noise = 1e-24
 
-// C returns c of row i of x and row j of y in float64. Both must have the same embedder. A c below
-// 10⁻²⁴ is a rounding error and becomes 0.
+// C returns c of row i of x and row j of y in float64. x and y must have the same embedder. A c
+// below 10⁻²⁴ is a rounding error and becomes 0.
 func C(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
 	s, _ := x.Row(i)
 	t, _ := y.Row(j)

@@ -23,9 +23,9 @@ const (
 // asm.Kernels.Piecewise. If g is positive and spans too many orders of magnitude for a polynomial,
 // the table holds log g. It is immutable.
 //
-// The seventh element of each row bounds the row's error. It is measured when the table is made. A
-// table of log g may have holes, which are intervals above c = 1 in which g isn't positive. Only
-// documents with negative values have c > 1. Values in holes are computed by g. If no table is
+// The seventh element of each row bounds the row's error. The bound is measured when the table is
+// made. A table of log g may have holes, which are intervals above c = 1 in which g isn't positive.
+// Only documents with negative values have c > 1. Values in holes are computed by g. If no table is
 // accurate, all values are computed by g.
 type Piecewise struct {
 	Rows [][8]float32
@@ -51,7 +51,7 @@ const (
 var noValue = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
 
 // New returns a table of g. It uses the smallest number of intervals for which the error of
-// interpolation in float64 is below a quarter of the rounding to float32, relative to the largest
+// interpolation in float64 is below a quarter of a float32 rounding error, relative to the largest
 // |g| of the interval. Rounding coefficients and Horner's rule add about 3 units of 2⁻²⁴. log is ln
 // g if g is positive at least for c <= 1, else nil.
 func New(g, log func(c float64) float64) *Piecewise {
