@@ -86,8 +86,8 @@ type Kernels struct {
 	MultiplyWide func(
 		sum []float64, apart int, c []float64, stride, lines, width int, by []float64, byStride, vectors int)
 
-	// Peak measures the processor's multiply-add rate, and Read its read bandwidth. They are upper
-	// bounds on the speed of other kernels.
+	// Peak measures the processor's multiply-add rate, and Read its read bandwidth. These rates are
+	// upper bounds on the speed of other kernels.
 	Peak func(sum []float32, x, y float32, rounds int)
 	Read func(src []float32) uint32
 }
@@ -122,8 +122,8 @@ var tables = func() (list []*Kernels) {
 	return upTo(list, ISA(highest))
 }()
 
-// upTo returns the tables up to the named instruction set, which must be available. If name is "",
-// it returns all tables.
+// upTo returns the tables up to the named instruction set, which must be available. If highest is
+// "", it returns all tables.
 func upTo(list []*Kernels, highest ISA) []*Kernels {
 	if highest == "" {
 		return list
@@ -145,7 +145,7 @@ func Available() []ISA {
 	return out
 }
 
-// For returns the kernels of an instruction set. If it isn't available, the error lists the
+// For returns the kernels of an instruction set. If isa isn't available, the error lists the
 // available instruction sets.
 func For(isa ISA) (*Kernels, error) {
 	var have []string

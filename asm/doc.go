@@ -53,12 +53,12 @@
 //   - Prefetching the panel's rows four values ahead makes the head 10% slower, because each
 //     prefetch takes a load. Dropped.
 //   - A separate buffer for tail sums has a column per panel document. Together with blocks of
-//     4,096 documents instead of 512, and prefetching lists 12 ahead, this buffer makes the tail
+//     4,096 documents instead of 512, and prefetching 12 lists ahead, this buffer makes the tail
 //     45% faster. Kept. (Blocks of 8,192 are another 6% faster, but take 4 MiB per core.)
 //   - Short documents (at most 32 values in the tail) don't use this buffer. As a result, documents
 //     of 10 words reach 2.3 instead of 1.2 billion pairs/s. Kept.
 //   - Converting sums to c and finding close pairs in one pass instead of two takes 25% less time.
 //     Kept.
-//   - 16-bit values are too inaccurate. The error of half precision is 2⁻¹², 100 times the bound on
-//     c.
+//   - 16-bit values are too inaccurate. The error of half precision is 2⁻¹², 100 times the error
+//     bound of c.
 package asm

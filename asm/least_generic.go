@@ -12,8 +12,8 @@ import "math"
 //
 //	least[q*places+j],  0 <= q < levels
 //
-// If least is initially +Inf, then afterwards the last level of least is an upper bound on at least
-// levels values with index j. NaN is never a minimum, and least contains no NaN. levels >= 1, group
+// If least is initially +Inf, then afterwards at least levels values with index j are at most
+// least[(levels-1)*places+j]. NaN is never a minimum, and least contains no NaN. levels >= 1, group
 // >= 1, stride >= places.
 func leastGeneric(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	var groups [64]float32

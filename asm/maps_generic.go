@@ -85,7 +85,7 @@ func ngdGeneric(dst, c []float32, shift float32) {
 //
 //	dst[j] = exp(-invT·arccos(1-c[j])),  0 <= j < len(dst)
 //
-// with invT >= 0 in inverse radians, finite. The relative error is below 4 ulp times (1 +
+// with a finite invT >= 0 in inverse radians. The relative error is below 4 ulp times (1 +
 // invT·arccos(1-c[j])). The result is exactly 1 at c = 0. Source: Zhang, Chen and Lee, SIGIR 2005,
 // §3.
 func ngdExpGeneric(dst, c []float32, invT float32) {

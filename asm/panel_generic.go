@@ -126,8 +126,8 @@ func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32
 type Pairing struct {
 	Cost Cost
 
-	// Panel adds the similarities of documents to the documents of a dense panel to out. Its
-	// arguments and preconditions are the same as for Kernels.PanelDot. panel and value hold
+	// Panel adds the similarities between a block's documents and a dense panel's documents to out.
+	// Its arguments and preconditions are the same as for Kernels.PanelDot. panel and value hold
 	// histograms.
 	Panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 

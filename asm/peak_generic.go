@@ -18,7 +18,7 @@ const PeakSums = layout.PeakSums
 // the sums approach y/(1-x), so they neither overflow nor become subnormal. Subnormal numbers are
 // slow on some processors.
 //
-// Accuracy: product and sum are rounded separately, or only once if the instruction set fuses them.
+// Accuracy: product and sum are rounded separately, or once in a fused multiply-add.
 func peakGeneric(sum []float32, x, y float32, rounds int) {
 	for ; len(sum) >= 12; sum = sum[12:] {
 		// The compiler keeps twelve sums in registers.

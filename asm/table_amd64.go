@@ -153,8 +153,8 @@ func inBlocks[T float32 | int32](blocks, portable transposition[T]) transpositio
 	}
 }
 
-// wholeSums returns a kernel that calls whole for multiples of layout.RowSums sums, and otherwise
-// the portable kernel.
+// wholeSums returns a kernel that calls whole if the number of sums is a multiple of
+// layout.RowSums, and otherwise the portable kernel.
 func wholeSums(
 	whole func(sum []float64, rows []float32, base int, at []int32, coef []float64),
 ) func(sum []float64, rows []float32, base int, at []int32, coef []float64) {
@@ -167,8 +167,8 @@ func wholeSums(
 	}
 }
 
-// wholePlaces returns a selection that calls whole for multiples of layout.Select places, and
-// otherwise the portable kernel.
+// wholePlaces returns a selection that calls whole if the number of places is a multiple of
+// layout.Select, and otherwise the portable kernel.
 func wholePlaces(
 	whole func(index []uint32, c []float32, stride int, lines, places []float32) int,
 ) func(index []uint32, c []float32, stride int, lines, places []float32) int {

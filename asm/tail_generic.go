@@ -51,7 +51,7 @@ func tailAddGeneric(sums []int32, stride int, doc []uint16, value []float32, vis
 func TailFixed(x float32) int32 { return int32(math.RoundToEven(float64(x))) }
 
 // tailStoreGeneric transposes the block of sums of tailAddGeneric, converts it to float32 and
-// clears it:
+// clears the sums:
 //
 //	dst[j*dstStride+i] = sums[i*stride+j] / TailOne;  sums[i*stride+j] = 0,  0 <= i < rows, 0 <= j < cols
 //

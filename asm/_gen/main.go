@@ -2,7 +2,7 @@
 //
 //	go run .             (in asm/_gen)
 //
-// A family is the kernels of one file. Generator functions add kernels to the file, with the
+// The kernels of one file form a family. Generator functions add kernels to the file, with the
 // instruction set as a parameter. Family NAME becomes asm/NAME_amd64.s and asm/NAME_stubs_amd64.go.
 package main
 

@@ -7,7 +7,7 @@ import (
 )
 
 // piecewise adds the kernel for piecewise polynomials. AVX-512 uses the AVX2 version, because
-// looking up rows takes most of the time, and wider registers don't make that faster.
+// looking up rows takes most of the time, and wider registers don't make the lookups faster.
 func piecewise(f file) { f.gen(isas[0]).piecewise() }
 
 // lookup holds registers and addresses that piecewise uses in its loop.

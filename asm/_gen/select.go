@@ -7,7 +7,7 @@ import (
 )
 
 // selects adds the kernels that select a tile's small values. They test layout.Select values of a
-// line at a time, and usually find none.
+// line at a time, and usually select none.
 func selects(f file) {
 	for _, set := range isas {
 		f.gen(set).selectSmall()

@@ -133,7 +133,7 @@ func (g *gen) hold(list ...float32) {
 	}
 }
 
-// constant returns a register with x in every lane. It loads x unless x is held.
+// constant returns a register with x in every lane. It loads x unless hold has loaded x.
 func (g *gen) constant(x float32) VecVirtual {
 	if r, ok := g.held[x]; ok {
 		return r
@@ -361,16 +361,16 @@ func (g *gen) store32s(v VecVirtual, m Mem, first Register) {
 	}
 }
 
-// blocks32 generates loops that run body for n float32 elements, up to most registers at a time. at
-// is the index of the first element. If elements remain, body runs once more, with a mask of their
-// lanes as first.
+// blocks32 generates loops over n float32 elements. body processes up to most registers at a time.
+// at is the index of the first element. If elements remain, body runs once more, with a mask of
+// their lanes as first.
 func (g *gen) blocks32(n GPVirtual, most int, body func(at GPVirtual, first Register, wide int)) {
 	g.inBlocks(n, most, g.lanes, func(at GPVirtual, wide int) { body(at, nil, wide) },
 		func(at GPVirtual) { body(at, g.firstMask(n), 1) })
 }
 
-// inBlocks generates loops that run whole for n elements, up to most registers at a time, and rest
-// for the remaining elements. A register has lanes elements.
+// inBlocks generates loops over n elements. whole processes up to most registers of lanes elements
+// at a time, and rest the remaining elements.
 func (g *gen) inBlocks(n GPVirtual, most, lanes int, whole func(at GPVirtual, wide int), rest func(at GPVirtual)) {
 	at, done := g.GP64(), g.label("done")
 	g.XORQ(at, at)
