@@ -211,9 +211,9 @@ func arcCosSq32(c float32) float32 {
 }
 
 // exp32 is e^x. With n the integer nearest to x/ln 2 and r = x - n ln 2, e^x is 2^n·E(r). n·Ln2Hi
-// and the first difference are exact, so the error of r is at most 0.3u·|n|·10^-3 + u/4, and of E
-// 1.5u. The power of two is applied in two halves, so that results below 2^-126 are rounded once,
-// and results above the largest float32 are +Inf.
+// and the first difference are exact, so the error of r is at most 0.3u·|n|·10^-3 + u/4. The error
+// of E is at most 1.5u. The power of two is applied in two halves, so that results below 2^-126 are
+// rounded once, and results above the largest float32 are +Inf.
 func exp32(x float32) float32 {
 	if x < coeff.ExpLow {
 		x = coeff.ExpLow

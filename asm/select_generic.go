@@ -1,7 +1,7 @@
 package asm
 
-// selectGeneric finds the values of a tile that are at most the limit of their line i (a row or a
-// column) or the limit of their index j in the line:
+// selectGeneric finds the values of a tile that are at most the limit of a line i (a row or a
+// column) or the limit of an index j in the line:
 //
 //	c[i*stride+j] <= max(lines[i], places[j]),  0 <= i < len(lines), 0 <= j < len(places)
 //

@@ -10,7 +10,7 @@ import (
 )
 
 // Required processor features by instruction set. cpuid reports a feature only if the operating
-// system saves its registers.
+// system saves the registers of the feature.
 var (
 	featuresAVX2   = []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.BMI1, cpuid.BMI2}
 	featuresAVX512 = slices.Concat(featuresAVX2,

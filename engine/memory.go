@@ -12,7 +12,7 @@ import (
 )
 
 // MemoryError reports that a computation needs more memory than is allowed or free. The computation
-// hasn't started. Its fields What, Need, Limit, By, Machine, Enough and Source are described at
+// hasn't started. The fields What, Need, Limit, By, Machine, Enough and Source are described at
 // [corpus.MemoryError].
 type MemoryError = run.MemoryError
 

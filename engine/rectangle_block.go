@@ -106,8 +106,8 @@ func (b *rectangleBlock) request(ctx context.Context) (r *device.Request, err er
 	return r, nil
 }
 
-// multiply adds the products of a tile to the sums of K V from row at on. Rows of the tile are
-// columns of the matrix, from column on.
+// multiply multiplies a tile by the vectors, and adds the products to K V from row at on. Rows of
+// the tile are columns of the matrix, from column on.
 func (b *rectangleBlock) multiply(at, column int, c []float32, width, rows, cols int) {
 	if column == 0 {
 		for v := range b.by.Cols {

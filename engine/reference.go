@@ -130,7 +130,7 @@ func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
 //	c = ½ Σ (aᵢ - bᵢ)² = ½ Σ aᵢ² + ½ Σ bᵢ² - Σ aᵢbᵢ
 //
 // needs only common terms, so that it is several times as fast as merging rows. Products are exact,
-// and sums are compensated, with an error of about 2⁻⁹⁰. The relative difference to C is at most
+// and sums are compensated, with an error of about 2⁻⁹⁰. The relative difference from C is at most
 // 2⁻⁵¹ if c >= cancelled, and 2⁻³⁸ for histograms if c >= cancelledHistogram. Smaller values are
 // computed by C. Row and C may differ in the last bits.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {

@@ -50,11 +50,11 @@ type Request struct {
 // Values are bit-identical to [Engine.Gram]. Columns[0] must be a multiple of [device.Columns], and
 // so must Columns[1] unless it is Len. With many columns a pair takes less time than with few.
 //
-// Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request have
-// ascending columns. With one worker, rows are ascending, too. If visit fails or panics, Each stops
-// and returns the error or a [PanicError]. Each also stops within a second after ctx is done. If
-// q.Test is set, Each reports no progress and allocates up to [Engine.CrossBytes] bytes. Several
-// goroutines may call Each with different test documents (see [Info]).
+// Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request are
+// visited with ascending columns. With one worker, rows are ascending, too. If visit fails or
+// panics, Each stops and returns the error or a [PanicError]. Each also stops within a second after
+// ctx is done. If q.Test is set, Each reports no progress and allocates up to [Engine.CrossBytes]
+// bytes. Several goroutines may call Each with different test documents (see [Info]).
 func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit func(t *Tile) error) (err error) {
 	all := q.Half && q.Rows == [2]int{} && q.Columns == [2]int{}
 	if k, err = e.resolve(k, &q); err != nil {

@@ -72,7 +72,7 @@ func (g *gen) bit(name string) VecVirtual {
 }
 
 // admitted returns a function that returns the lanes of register i whose mask byte has the bit.
-// AVX2 has few registers, so there each call of the function computes the lanes.
+// With AVX2, which has few registers, each call of the function computes the lanes.
 func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	if g.lanes == 16 {
 		low, high := g.K(), g.K()

@@ -84,7 +84,7 @@ func (g *gen) function(name, signature string) {
 	g.Pragma("noescape")
 }
 
-// begin is like function, for a function that is generated for each instruction set.
+// begin is like function, but appends the suffix of the instruction set to the name.
 func (g *gen) begin(name, signature, doc string) {
 	g.Function(name + g.suffix)
 	g.Attributes(attr.NOSPLIT)

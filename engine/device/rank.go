@@ -31,11 +31,11 @@ func Ranks(order []uint32) []uint32 {
 const stopValues = 1 << 20
 
 // minWorkerValues is the minimum number of values per worker in a transposition. A worker also
-// needs at least one value per column, because its column counts take time and memory.
+// needs at least one value per column, because the counts per column take time and memory.
 const minWorkerValues = 1 << 16
 
 // ByRank returns the transpose of m with rows in the order of ranks. Row r holds the documents that
-// have the column of rank r, in ascending order, and their values. ByRank reuses the memory of t,
+// have the column of rank r, in ascending order, and the values. ByRank reuses the memory of t,
 // which may be nil and must not share memory with m. rank is a permutation of the columns. ByRank
 // fails if ctx is done.
 //

@@ -12,7 +12,7 @@ type op uint8
 
 // Operations on the operands a, b and d.
 const (
-	opC      op = iota // c of the documents
+	opC      op = iota // 1 - cosine of the documents
 	opConst            // v
 	opX                // attribute n of the row's document
 	opY                // attribute n of the column's document

@@ -135,8 +135,8 @@ func expError(z, units float64) float64 {
 }
 
 // parametrix is the multinomial diffusion kernel with all terms of its definition (see package
-// heat). Its table holds the logarithm, or the values if there is a cut-off or a negative value.
-// Values are NaN until n is resolved. Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
+// heat). The table holds logarithms, or values if there is a cut-off or a negative value. Values
+// are NaN until n is resolved. Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
 func parametrix(v []float64) formula {
 	order, n := int(v[heatOrder]), int(v[heatN])
 	known := Properties{Source: sourceLafferty + ", §2.1.1", NonNegative: order <= 0, PositiveDiagonal: order <= 5,

@@ -50,7 +50,7 @@ type Kernel interface {
 	Embedding() sparse.Embedding
 
 	// Eval returns the kernel's value in float64 for c in [0, 2] and the norms x and y of the two
-	// documents. It is the reference: accurate to a few float64 ulp of the largest term of its
+	// documents. It is the reference: accurate to a few float64 ulp of the largest term of the
 	// formula, for small and large c. It is NaN while a gamma is not resolved.
 	Eval(c, x, y float64) float64
 
@@ -124,7 +124,7 @@ const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one floa
 //	over c′ = c, c ± δ, x′ = x, x ± u(x), y′ = y, y ± u(y)
 //
 // with δ = device.SlackC(c) and the rounding of a norm to float32, u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰).
-// Kernels are assumed to be monotone or convex in each variable over so small a box, so that the
+// Kernels are assumed to be monotone or convex in each variable within these bounds, so that the
 // maximum is at a corner. For kernels of the distance, ‖x-y‖² from float64 norms is rounded to
 // float32 and perturbed instead. Tolerance is +Inf if there is no bound, and never NaN.
 func Tolerance(k Kernel, c, x, y float64) float64 {

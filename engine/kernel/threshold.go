@@ -89,8 +89,8 @@ func smoothDeficit(a at, sigma float64) ref {
 
 // biased is the arc-cosine kernel of degree 0 with biased thresholds, so that the length of
 // documents matters: long documents exceed a threshold more often. arccosine.Biased documents the
-// formula, which is evaluated for each value. Smoothed thresholds are biased thresholds of
-// lengthened documents.
+// formula, which is evaluated for each value. Smoothed thresholds are equivalent to biased
+// thresholds on lengthened documents.
 //
 // Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
 func biased(bias, sigma float64) formula {

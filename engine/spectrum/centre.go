@@ -37,8 +37,7 @@ func (c *centred) T() mat.Matrix          { return c }
 // At adds the two means first, so that (i, j) and (j, i) have the same bits.
 func (c *centred) At(i, j int) float64 { return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean }
 
-// SubtractMeans subtracts its mean from each of the first columns of m, as multiplication by P
-// does.
+// SubtractMeans multiplies the first columns of m by P: it subtracts the mean of each column.
 func SubtractMeans(m *mat.Dense, columns int) {
 	rows, _ := m.Dims()
 	sums := make([]float64, columns)

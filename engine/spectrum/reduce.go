@@ -162,7 +162,7 @@ func (p *packed) product(ctx context.Context, y, x []float64, parts [][]float64,
 	return nil
 }
 
-// update subtracts Σ vwᵀ + wvᵀ from the first m rows.
+// update subtracts Σ vwᵀ + wvᵀ from the first m rows of the matrix.
 func (p *packed) update(ctx context.Context, m int, v, w [][]float64, workers int) error {
 	tasks := (m + updateRows - 1) / updateRows
 	return run.Tasks(ctx, workers, tasks, func(_ context.Context, _, task int) error {

@@ -79,8 +79,8 @@ const (
 	Log7 float32 = -0x1.2a0ae6p-4
 )
 
-// RootHalfBits are the bits of the largest float32 below √½. Subtracting them from the bits of x
-// leaves the number of whole octaves of x above √½ in the exponent bits.
+// RootHalfBits are the bits of the largest float32 below √½. Subtracting RootHalfBits from the bits
+// of x leaves the number of whole octaves of x above √½ in the exponent bits.
 const RootHalfBits = 0x3f3504f3
 
 // PiHi + PiLo approximates π to twice the precision of float32. InvPi is 1/π, rounded.

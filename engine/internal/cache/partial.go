@@ -163,7 +163,7 @@ func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
 	return tasks
 }
 
-// computeTask computes and serves the tiles of a task, whose blocks are consecutive.
+// computeTask computes and serves the tiles of a task. The blocks of a task are consecutive.
 func (q *request) computeTask(ctx context.Context, task [][]need, scratch []float32) error {
 	c := q.c
 	r := &device.Request{Docs: make([]int, len(task[0]))}

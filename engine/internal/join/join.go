@@ -57,7 +57,7 @@ type Join struct {
 	rarest     int32    // minimum frequency of an indexed column: 2, or 1 after ForQueries
 	sampled    uint32   // a column is in sketches if its hash is below sampled
 	stripes    [][2]int // ranges of ranks whose lists are in memory at the same time
-	lists      *lists   // lists of the stripe, if there is only one
+	lists      *lists   // lists of the stripe, if there is only one stripe
 
 	Counts Counts
 }

@@ -70,7 +70,8 @@ type part struct {
 }
 
 // find selects keys that are at most the limit of their row or column, and returns their positions
-// within the part. rows holds a limit per row from first on, columns a limit per column from lo on.
+// within the part. rows holds limits of the rows from first on, and columns limits of the columns
+// from lo on.
 func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns []float32) ([]uint32, part) {
 	p := part{t.Value[(first-t.First)*t.RowStride+(lo-t.Lo)*t.ColStride:], t.RowStride, t.RowStride == 1, first, lo}
 	if p.byColumns {

@@ -34,7 +34,7 @@ type kept struct {
 type single struct {
 	side   side
 	order  []uint64  // rank and index of the document's values, by descending rank
-	sums   []float32 // sums for all columns, then c
+	sums   []float32 // dot products with all columns, later c
 	starts [2]int64
 }
 

@@ -287,10 +287,10 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 	return nil
 }
 
-// dots fills a tile with c, column by column, and returns the indices of close pairs. Tail sums of
-// document lo <= t.Lo are in column at of p.tail. Segments of the head are added from the rarest to
-// the most frequent terms. The last segment converts sums to c. own is set if the tile begins with
-// the panel's own documents.
+// dots fills a tile with c, column by column, and returns the indices of close pairs. Column at of
+// p.tail holds the tail sums of document lo <= t.Lo. Segments of the head are added from the rarest
+// to the most frequent terms. The last segment converts sums to c. own is set if the tile begins
+// with the panel's own documents.
 func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 	b, k, segments, hi := p.b, p.b.kernels, len(p.b.own.head), t.Hi
 	tile := p.tile[:(hi-lo)*k.Panel]
