@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// whole stores c of all pairs. It is computed panel by panel, and the columns of a panel begin at
-// its first document.
+// whole stores c of all pairs. c is computed panel by panel. The columns of a panel begin at the
+// panel's first document.
 type whole struct {
 	n    int
 	c    []float32 // n×n; nil until first needed

@@ -18,7 +18,7 @@ func Pairs(r *device.Request, first, end, lo, hi int) (pairs int64) {
 	return pairs
 }
 
-// Lines returns the number, length and stride of a tile's contiguous lines, which are its rows or
+// Lines returns the number, length and stride of a tile's contiguous lines, which are rows or
 // columns.
 func Lines(t *device.Tile) (lines, length, stride int) {
 	if t.ColStride == 1 {

@@ -22,7 +22,7 @@ func LogCutoff(radius, d float64) float64 {
 	if d >= radius {
 		return math.Inf(-1)
 	}
-	// Subtraction before division avoids cancellation near both ends.
+	// Subtraction before division avoids cancellation near d = radius/2 and d = radius.
 	half := radius / 2
 	w := half/(radius-d) - half/(d-half) // 1/(1-u) - 1/u
 	if w > 0 {

@@ -8,7 +8,7 @@ import "math"
 //
 // It is immutable and may be used concurrently.
 type Kernel struct {
-	Sphere    *Sphere // functions ψ; nil replaces their sum by 1
+	Sphere    *Sphere // functions ψ; if nil, the sum is 1
 	T         float64 // time in squared units of d; must be positive
 	Form      Form
 	Cutoff    float64 // radius of the cut-off in units of d, 0 for none; see [LogCutoff]

@@ -3,8 +3,8 @@ package interpolate
 
 import "math"
 
-// Chebyshev returns the n zeros of the Chebyshev polynomial of degree n in descending order. They
-// nearly minimise the interpolation error on [-1, 1].
+// Chebyshev returns the n zeros of the Chebyshev polynomial of degree n in descending order. These
+// nodes nearly minimise the interpolation error on [-1, 1].
 func Chebyshev(n int) []float64 {
 	x := make([]float64, n)
 	for k := range x {

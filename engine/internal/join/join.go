@@ -66,7 +66,7 @@ type Join struct {
 type Counts struct {
 	Distinct int     // number of distinct documents
 	Values   int64   // number of values of distinct documents
-	Before   int64   // number of values before their document's cut
+	Before   int64   // number of values before the cuts of the documents
 	Matches  int64   // number of pairs of list entries that are a match
 	Sketched float64 // fraction of matches that pass the sketches, estimated from a sample
 	Steps    float64 // mean number of merge steps per match, estimated from a sample

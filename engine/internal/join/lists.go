@@ -94,7 +94,7 @@ func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
 	return l, nil
 }
 
-// divide counts matches and divides them into tasks of similar size.
+// divide counts matches, and divides the rows of lists into tasks with similar numbers of matches.
 func (l *lists) divide() (matches int64) {
 	const most = 1 << 20
 	least, self := l.j.least(), l.of[0] == l.of[1]
@@ -222,7 +222,7 @@ func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc in
 	}
 }
 
-// may reports whether r is the first rank that two documents share, and whether their values before
+// may reports whether r is the first rank that two documents share, and whether the values before
 // the first cut allow a pair within the bound. The upper bound on the cosine is the dot product so
 // far plus the product of the remaining norms. It decreases during the merge.
 func (w *worker) may(k, m, r uint32) bool {

@@ -197,8 +197,8 @@ func (x *sketch) alone(y *sketch, limit float32) bool {
 	return sum > limit
 }
 
-// sketch returns the sketch of document k. Heavy values are chosen so that their number times their
-// smallest square is nearly maximal.
+// sketch returns the sketch of document k. Heavy values are chosen so that share times the number
+// of heavy values is nearly maximal.
 func (w *cutter) sketch(j *Join, s *side, k int) (out sketch) {
 	terms, values := s.x.Row(int(s.distinct[k]))
 	const half = 22 // number of bits dropped from a float32, which leaves two steps per power of 2

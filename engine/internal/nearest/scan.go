@@ -70,8 +70,7 @@ type part struct {
 }
 
 // find selects keys that are at most the limit of their row or column, and returns their positions
-// within the part. rows holds limits of the rows from first on, and columns limits of the columns
-// from lo on.
+// within the part. rows holds limits of rows from first on, columns limits of columns from lo on.
 func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns []float32) ([]uint32, part) {
 	p := part{t.Value[(first-t.First)*t.RowStride+(lo-t.Lo)*t.ColStride:], t.RowStride, t.RowStride == 1, first, lo}
 	if p.byColumns {
