@@ -158,7 +158,7 @@ func gatherGeneric(dst, src []float32, index []int32) {
 //	sum[r] += Σ_s coef[s]·rows[(at[s]-base)·len(sum) + r],  0 <= r < len(sum)
 //
 // in the order of s. Each product and each sum is rounded to float64. The sums are decision values
-// of len(sum) objects. The bits of a sum depend neither on the division of the list among calls nor
+// of len(sum) objects. The bits of a sum depend neither on the division of the rows among calls nor
 // on other objects. at and coef have the same length.
 //
 // It isn't checked that all rows at[s]-base are within rows and that sum overlaps no other slice.

@@ -80,9 +80,9 @@ var ErrMemory = errors.New("too little memory on the device")
 // Stats holds counters of computations. Times are sums over workers.
 type Stats struct {
 	Pairs       int64 // number of dot products
-	Recomputed  int64 // pairs recomputed by the exact difference formula
-	HeadValues  int64 // values multiplied by a panel, with Kernels.Panel multiply-adds each
-	TailMatches int64 // multiply-adds of the tail
+	Recomputed  int64 // number of pairs recomputed by the exact difference formula
+	HeadValues  int64 // number of values multiplied by a row of a panel, with Kernels.Panel multiply-adds each
+	TailMatches int64 // number of multiply-adds of the tail
 
 	// Number of values below the limit of a neighbour list on the CPU, and number of insertions
 	// into lists, up to two per value. With several workers both numbers vary between runs.

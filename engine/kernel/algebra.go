@@ -265,7 +265,7 @@ func centred(k *kernel) formula {
 		}
 		n := k.image(a.norm)
 		c2 := a.div(a.sub(half, a.scaled(0.5, a.apart(n))), a.both(n))
-		return a.positive(a.both(n), a.fn(clamped, c2), a.c) // c if an image is the origin
+		return a.positive(a.both(n), a.fn(clamped, c2), a.c) // c if the image of a document is the origin
 	}
 	return formula{value: value, deficit: deficit, known: known}
 }

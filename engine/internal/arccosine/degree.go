@@ -70,7 +70,7 @@ func (d *Degree) J(c float64) float64 {
 		lost, slope := d.base.deficit(c / 2)
 		first := diagonal(d.baseN)
 		j = first * (1 - lost)
-		if d.n > nu { // (3) with (n-1)² J_{n-2} = -dJ_{n-1}/dc
+		if d.n > nu { // recursion (3) with (n-1)² J_{n-2} = -dJ_{n-1}/dc
 			below, j = j, (2*nu+1)*(1-c)*j+c*(2-c)*first*slope/2
 			nu++
 		}

@@ -204,8 +204,7 @@ func (pair pairing) sums(byRank *sparse.CSR, bounds []int) (most float64) {
 	return most
 }
 
-// additions returns how many additions in panel.head include the sum of segment s, given n
-// segments.
+// additions returns the number of additions in panel.head that include the sum of segment s of n.
 func additions(s, n int) (count int) {
 	for {
 		size := groupSize(n)

@@ -253,7 +253,7 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 		b, end := at/block, min(at-at%block+block, n)
 		from, to := at-b*block, end-b*block
 		if half {
-			from = 0 // documents from the diagonal on
+			from = 0 // findVisits omits documents before the diagonal
 		}
 		if end == p.b.own.x.Rows() {
 			to = block
