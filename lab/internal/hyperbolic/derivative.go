@@ -2,7 +2,7 @@ package hyperbolic
 
 import "math"
 
-// derivatives is scratch memory for log, which must not be called concurrently.
+// derivatives is scratch memory for log. It must not be used concurrently.
 type derivatives struct{ p, g []float64 }
 
 // log returns the logarithm of
@@ -11,10 +11,10 @@ type derivatives struct{ p, g []float64 }
 //
 // for m >= 0, r >= 0, t > 0, with an error of about m float64 ulp of g_m, in O(m²) operations.
 //
-// Values are scaled by powers of v+1, which cancel the exponential growth in r: p_i/i! is
-// p[i]/(v+1)^(i+1), and g_j/j! is (λ/(v+1))^j g[j]. The singularity of f(v) nearest to v is the
-// branch point -1, so all p[i] are of moderate size. For small t, g_j/j! grows like (p[0]/4t)^j/j!.
-// Therefore λ = 1 + e p[0]/(4tm) prevents overflow of g[0] to g[m].
+// p_i and g_j (see the package comment) are scaled by powers of v+1, which cancel the exponential
+// growth in r: p_i/i! is p[i]/(v+1)^(i+1), and g_j/j! is (λ/(v+1))^j g[j]. The singularity of f(v)
+// nearest to v is the branch point -1, so all p[i] are of moderate size. For small t, g_j/j! grows
+// like (p[0]/4t)^j/j!. So λ = 1 + e p[0]/(4tm) prevents overflow of g[0] to g[m].
 func (d *derivatives) log(m int, t, r float64) float64 {
 	if m == 0 {
 		return 0
@@ -66,7 +66,7 @@ func (d *derivatives) legendre(m int, r float64) {
 	}
 	start := m + 2
 	if t > 0 {
-		start += int(40 / -math.Log(t)) // T^40/ln(1/T) = e^-40
+		start += int(40 / -math.Log(t)) // T^(40/ln(1/T)) = e^-40
 	}
 	above, at := 0.0, 1.0
 	for i := start; i > 0; i-- {

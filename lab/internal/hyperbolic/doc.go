@@ -4,7 +4,7 @@
 // With the Fisher metric (|dμ|² + 2p dσ²)/σ², the normal distributions with covariance σ²I on R^p
 // form a space of constant negative curvature and dimension p+1. In coordinates μ/√(2p) and σ, it
 // is the upper half-space of curvature -1, scaled by √(2p). This package uses distances r and times
-// t for curvature -1. The corresponding Fisher distance is √(2p) r, and the time 2p t.
+// t for curvature -1. The corresponding Fisher distance and time are √(2p) r and 2p t.
 //
 // # Derivation
 //
@@ -19,12 +19,12 @@
 //
 //	K = (2π)^-m √2 (4πt)^(-3/2) exp(-(2m+1)²t/4) 4t ∫₀^∞ (-d/dV)^(m+1) f (v+y²) dy
 //
-// In (6), the source prints √(4πt³) instead of (4πt)^(3/2), which makes the kernel 4π times too
-// large. With (4πt)^(3/2) the kernel integrates to 1.
+// In (6), the source prints √(4πt³) instead of (4πt)^(3/2). The printed kernel is therefore 4π
+// times too large. With (4πt)^(3/2) the kernel integrates to 1.
 //
-// Since the lower limit no longer depends on v, the derivatives can be taken under the integral.
-// Since f′ = -φ′f/4t, Leibniz' rule gives the derivatives of f from the derivatives of φ. The
-// function φ′ = 2r/sinh r is completely monotone in v, so all terms have the same sign:
+// Since the lower limit of integration no longer depends on v, the derivatives can be taken under
+// the integral. Since f′ = -φ′f/4t, Leibniz' rule gives the derivatives of f from the derivatives
+// of φ. The function φ′ = 2r/sinh r is completely monotone in v, so all terms have the same sign:
 //
 //	g_j = (1/4t) Σ (j-1 over i) p_i g_{j-1-i},   g_j = (-1)^j f^(j)/f,   p_i = (-1)^i φ^(i+1)
 //

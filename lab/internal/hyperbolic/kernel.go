@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// MaxDimension is the maximum supported dimension. For small t, g_0 to g_m can exceed g_m by a
-// factor of e^(n/2e), which overflows float64 for n > 3,800. A kernel value takes O(n²) operations
-// if n is odd, and O(n²) operations per quadrature point if n is even.
+// MaxDimension is the maximum supported dimension. For small t, the largest of g_0 to g_m can
+// exceed g_m by a factor of e^(n/2e), which overflows float64 for n > 3,800. Computing a kernel
+// value takes O(n²) operations if n is odd, and O(n²) operations per quadrature point if n is even.
 const MaxDimension = 2000
 
 // Kernel is the heat kernel of Hⁿ with curvature -1 at time t. It is immutable and may be used
@@ -74,8 +74,8 @@ func (k *Kernel) step() float64 { return 0.5 / math.Sqrt(1/(2*k.t)+float64(k.m+1
 // So the integrand is even in q, analytic in a strip around the real axis, and decays like a
 // Gaussian. Therefore the trapezoidal rule converges geometrically. The factor exp(-q²/4t) has the
 // width √(2t). g behaves like (1 + cosh s)^-(m+1) and has a width of about √(2/(m+1)). If the step
-// is half the width of the product, the error is e^(-8π²) for a Gaussian, and e^(-4π²) because of
-// the nearest singularity, s = iπ. TestQuadratureStep compares other steps.
+// is half the width of the product, the error for a Gaussian would be e^(-8π²). The nearest
+// singularity, s = iπ, increases the error to e^(-4π²). TestQuadratureStep compares other steps.
 func (k *Kernel) logIntegral(logG func(s float64) float64, r, step float64) float64 {
 	slope := -math.Ln2 / 2 // ln dy/dq at q = 0, where dy/dq = √(sinh r/2r)
 	if r > 0 {

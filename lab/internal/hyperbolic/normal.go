@@ -20,7 +20,7 @@ type Normal struct {
 
 // Distance returns the hyperbolic distance r of two distributions on R^p, for curvature -1,
 //
-//	cosh r = 1 + (‖μ-μ′‖²/2p + (σ-σ′)²) / 2σσ′,   or   r = 2 arsinh √(that quotient/2)
+//	cosh r = 1 + q,   r = 2 arsinh √(q/2),   q = (‖μ-μ′‖²/2p + (σ-σ′)²) / 2σσ′
 //
 // The Fisher distance is √(2p) r. Distance(a, b) equals Distance(b, a) bit for bit. Source:
 // Lafferty and Lebanon, JMLR 6 (2005), §3.1; Ratcliffe, Foundations of Hyperbolic Manifolds (2019),
@@ -53,8 +53,8 @@ func squaredDistance(a, b []float64) float64 {
 	return sum[0] + sum[1] + (sum[2] + sum[3])
 }
 
-// Fit returns the maximum-likelihood estimate for N listed rows of a matrix, restricted to P listed
-// columns,
+// Fit returns the maximum-likelihood estimate of a normal distribution from N rows of a matrix,
+// restricted to P columns,
 //
 //	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //

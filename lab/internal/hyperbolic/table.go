@@ -37,7 +37,7 @@ type pieces struct {
 
 // degree is the degree of the polynomials. If a function is analytic within distance π of the real
 // axis, each additional degree divides the error on intervals of width 1 by 12.5. So degree 13
-// reaches 10⁻¹⁴.
+// reaches an error of 10⁻¹⁴.
 const degree = 13
 
 // newPieces interpolates f from 0 to top. It halves the interval width until the last coefficients
@@ -73,8 +73,8 @@ func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]floa
 	return c
 }
 
-// at evaluates the polynomial at r by Clenshaw's recurrence. It returns false if r exceeds the
-// range.
+// at returns the interpolated value at r, computed by Clenshaw's recurrence. It returns false if r
+// exceeds the range.
 func (p *pieces) at(r float64) (float64, bool) {
 	place := r / p.width
 	i := int(place)
@@ -90,9 +90,9 @@ func (p *pieces) at(r float64) (float64, bool) {
 	return x*at - above + c[0], true
 }
 
-// Heat is the kernel K(t, r)/K(t, 0) on normal distributions, where r is their [Distance]. It is
-// positive definite if n is larger than the dimension p of the distributions. It may be used
-// concurrently.
+// Heat is the kernel K(t, r)/K(t, 0) on normal distributions, where r is the [Distance] of two
+// distributions. It is positive definite if n is larger than the dimension p of the distributions.
+// It may be used concurrently.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6).
 type Heat struct {
@@ -108,7 +108,7 @@ func NewHeat(t float64, n int, x []Normal) (*Heat, error) {
 	if err != nil {
 		return nil, err
 	}
-	far := 0.0 // by the triangle inequality, no distance exceeds 2·far
+	far := 0.0 // largest distance from x[0], so that no distance exceeds 2·far
 	for _, y := range x {
 		far = max(far, Distance(x[0], y))
 	}
