@@ -12,7 +12,7 @@ import (
 // Choice is the result of [Choose].
 type Choice struct {
 	Iterations int
-	Wrong      int // number of test documents misclassified after Iterations
+	Wrong      int // number of test documents misclassified after this number of iterations
 	Documents  int // number of test documents
 }
 
@@ -27,7 +27,7 @@ func (c *Choice) enough() int { return 3*c.Iterations + 20 }
 // after 3n + 20 iterations, where n is the best number so far. It needs the memory of Train plus
 // the memory of Predict. Documents that don't have exactly one class are ignored. The result
 // doesn't depend on the number of workers. Choose fails if Train fails, if there are no test
-// documents, or if test has different classes or columns.
+// documents, or if test and train differ in classes or number of columns.
 func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Options) (Choice, error) {
 	rows, labels := single(test)
 	p, m, by, err := prepare(ctx, train, s, o, len(rows))

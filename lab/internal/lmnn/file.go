@@ -35,6 +35,6 @@ func describe(f *archive.File, m *Model) {
 	archive.Array(f, "documents", &m.Documents, n, m.Columns)
 }
 
-// Write writes the model. Equal models have equal bytes on every platform. If [Model.Validate]
+// Write writes the model. Equal models give equal bytes on every platform. If [Model.Validate]
 // fails, Write writes nothing.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

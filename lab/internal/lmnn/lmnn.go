@@ -4,8 +4,8 @@
 //
 //	ε(L) = (1-μ) Σ_ij D(i, j) + μ Σ_ij Σ_l max(0, 1 + D(i, j) - D(i, l))
 //
-// over documents i, their targets j and all documents l of other classes. ε is convex in M = LᵀL.
-// The energy of a class for a document is the increase of ε if the document is added with that
+// summed over documents i, targets j of i, and documents l of other classes. ε is convex in M =
+// LᵀL. The energy of a class for a document is the increase of ε if the document is added with that
 // class and all targets stay the same. The predicted class has the smallest energy.
 //
 // L-BFGS minimises ε with respect to L. Each round of L-BFGS includes only documents l that are
@@ -30,7 +30,7 @@ import (
 // principal components first.
 const MaxColumns = 2000
 
-// maxTransform bounds the values of L, so that distances of float32 documents don't overflow.
+// maxTransform bounds the values of L, so that distances between float32 documents don't overflow.
 const maxTransform = 1e100
 
 // Settings holds the parameters of a metric. The zero value selects the defaults.
@@ -59,10 +59,10 @@ func (s Settings) resolve() (Settings, error) {
 // Options configures a computation. The zero value selects the defaults.
 type Options struct {
 	Workers     int   // number of goroutines, which doesn't affect results; default: number of CPUs
-	MemoryBytes int64 // memory limit without the documents; default: no limit
+	MemoryBytes int64 // memory limit in bytes, excluding the documents; default: no limit
 
 	// Progress, if not nil, is called after each round with the number of iterations so far, the
-	// maximum number, ε, and the number of pairs within reach of a margin.
+	// maximum number, ε, and the number of pairs of documents that violate a margin or nearly do.
 	Progress func(iterations, max int, value float64, near int64)
 }
 
@@ -82,8 +82,8 @@ type Model struct {
 	Transform  []float64 // L, Columns × Columns, row-major
 	Documents  []float32 // x, in row-major order
 	Labels     []int32   // class of each document
-	Targets    []int32   // K targets per document; -1 if a class has too few documents
-	Value      float64   // ε
+	Targets    []int32   // K target neighbours per document; -1 if its class has too few documents
+	Value      float64   // ε of the trained metric
 	Start      float64   // ε of the initial metric, a multiple of the Euclidean metric
 	Iterations int
 }

@@ -29,7 +29,7 @@ type problem struct {
 }
 
 // parts is the number of ranges into which documents are divided. Sums over ranges are added in a
-// fixed order, so that bits don't depend on the number of workers.
+// fixed order, so that results don't depend on the number of workers.
 const parts = 16
 
 func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) error {
@@ -66,7 +66,7 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 		slope, weights := p.slopes[part], make([]float64, n)
 		clear(slope)
 		distances, pulls := make([]float64, p.k), make([]float64, p.k)
-		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) to slope a, and subtracts it from slope b
+		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) to row a of slope and subtracts it from b
 			weight *= 2
 			floats.AddScaled(slope[a*d:(a+1)*d], -weight, z.RawRowView(b))
 			floats.AddScaled(slope[b*d:(b+1)*d], -weight, z.RawRowView(a))

@@ -9,12 +9,12 @@ import (
 )
 
 // Products with L can take minutes, and gonum doesn't support cancellation, so they are computed in
-// pieces. Internally, gonum sums in blocks of blasBlock, unless the result has fewer than four
-// blocks. Pieces are chosen so that each sum has the same bits as in the whole product.
+// pieces. Gonum multiplies in blocks of blasBlock rows and columns, unless the result has fewer
+// than four blocks. Pieces are chosen so that sums have the same bits as in the whole product.
 const blasBlock = 64
 
-// pieces divides n documents of d columns at multiples of blasBlock, and calls f for each piece. It
-// checks ctx before each call.
+// pieces divides n documents of d columns at multiples of blasBlock, and calls f with the range of
+// each piece. It checks ctx before each call.
 func pieces(ctx context.Context, n, d int, f func(lo, hi int)) error {
 	size := blasBlock
 	if d <= 3*blasBlock {

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// norms returns the squared norm of each row. With norms, ‖a‖² + ‖b‖² - 2⟨a,b⟩ is several times
-// faster than ‖a - b‖², but has a rounding error of about 2⁻⁵⁰(‖a‖² + ‖b‖²). Use [squared] if equal
-// distances must compare equal.
+// norms returns the squared norm of each row. Computing ‖a‖² + ‖b‖² - 2⟨a,b⟩ from norms is several
+// times faster than computing ‖a - b‖², but has a rounding error of about 2⁻⁵⁰(‖a‖² + ‖b‖²). Use
+// [squared] if equal distances must compare equal.
 func norms(z *mat.Dense) []float64 {
 	n, _ := z.Dims()
 	out := make([]float64, n)
@@ -23,9 +23,9 @@ func norms(z *mat.Dense) []float64 {
 	return out
 }
 
-// reach sets near at L = w. For each document i, it lists the documents l of other classes with
-// D(i, l) < 1 + slack + D(i, j) for a target j of i. Such a pair is within reach. reach returns the
-// number of pairs. Block products preselect candidates.
+// reach sets p.near at L = w. For each document i, p.near lists the documents l of other classes
+// with D(i, l) < 1 + slack + D(i, j) for a target j of i. Such a pair is within reach. reach
+// returns the number of these pairs. It preselects candidates by block matrix products.
 func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count int64, err error) {
 	n, d := p.x.Dims()
 	z, err := under(ctx, p.x, mat.NewDense(d, d, w))
@@ -68,7 +68,7 @@ func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count 
 	return all.Load(), err
 }
 
-// blocks compares the rows of z, block by block.
+// blocks computes inner products of the rows of z, block by block.
 type blocks struct {
 	z             *mat.Dense
 	norms         []float64
@@ -85,10 +85,10 @@ func newBlocks(z *mat.Dense, norms []float64, rows int) *blocks {
 	return b
 }
 
-// below calls visit for rows lo <= i < hi and, in ascending order, for all columns l whose squared
-// distance from i may be below the limit of i. In any order of summation, an inner product of d
-// numbers has an error of at most d·2⁻⁵³‖a‖‖b‖. So squared distances computed in two orders differ
-// by at most 2d·2⁻⁵³(‖a‖² + ‖b‖²) plus several units of 2⁻⁵³.
+// below calls visit for rows lo <= i < hi and, in ascending order, for all rows l whose squared
+// distance from row i may be below limits[i-lo]. In any order of summation, the inner product of
+// two vectors a and b of length d has an error of at most d·2⁻⁵³‖a‖‖b‖. So squared distances
+// computed in two orders differ by at most 2d·2⁻⁵³(‖a‖² + ‖b‖²) plus several units of 2⁻⁵³.
 func (b *blocks) below(ctx context.Context, lo, hi int, limits []float64, visit func(i, l int)) error {
 	n, d := b.z.Dims()
 	wrong := 4 * float64(d+8) * 0x1p-53
@@ -115,7 +115,7 @@ func (b *blocks) below(ctx context.Context, lo, hi int, limits []float64, visit 
 
 var kernels = asm.Best()
 
-// transpose writes rows lo to hi-1 of z as columns of to, beginning with column 0.
+// transpose writes rows lo to hi-1 of z to the columns of the matrix to, beginning with column 0.
 func transpose(to []float64, columns int, z *mat.Dense, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		for c, v := range z.RawRowView(i) {

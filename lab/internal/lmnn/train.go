@@ -14,7 +14,7 @@ import (
 )
 
 // These are the initial and the maximum number of iterations per round. After each round, the pairs
-// within reach are updated. The first rounds are short, because the metric changes most at first.
+// within reach are updated. The first rounds are short, because the metric changes most in them.
 const (
 	firstIterations = 2
 	roundIterations = 30
@@ -23,7 +23,7 @@ const (
 // Train learns a metric from a corpus of vectors. Documents that don't have exactly one class are
 // ignored. The result is the same bit for bit for any number of workers. Training takes about ten
 // rounds, each with a time quadratic in the number of documents. Memory is 21 times the documents
-// plus 22 times L, in float64, plus 4 bytes per pair within reach.
+// plus 22 times L, in float64, plus 4 bytes per pair that violates a margin or nearly does.
 //
 // Train fails if settings are out of range. It fails if there are more than MaxColumns columns or
 // fewer than two classes, or if no class has two documents. It fails within a second after ctx is
@@ -40,9 +40,9 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return m, nil
 }
 
-// prepare returns a problem, the scale factor by of its documents, and a model in which L is the
-// identity matrix. The problem contains the documents with exactly one class. tests is the number
-// of documents to be classified during training.
+// prepare returns a problem, a model in which L is the identity matrix, and the factor by which the
+// documents are scaled. The problem contains the documents with exactly one class. tests is the
+// number of documents to be classified during training.
 func prepare(
 	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
 ) (_ *problem, _ *Model, by float64, _ error) {
@@ -113,11 +113,11 @@ func trainingNumbers(rows, columns int) int64 {
 	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
 }
 
-// somePairs is the number of pairs within reach per document that Bytes assumes.
+// somePairs is the assumed number of pairs within reach (see reach) per document.
 const somePairs = 100
 
-// Bytes returns the memory in bytes of Train or, if tests > 0, of Choose. It assumes 100 pairs
-// within reach per document, because the number of pairs isn't known in advance.
+// Bytes returns the memory in bytes that Train or, if tests > 0, Choose needs. It assumes that 100
+// pairs per document violate a margin or nearly do.
 func Bytes(documents, tests, columns int) int64 {
 	numbers := trainingNumbers(documents, columns)
 	if tests > 0 {
@@ -135,8 +135,8 @@ func scaled(l []float64, by float64) []float64 {
 	return out
 }
 
-// scale returns the factor by which documents must be scaled so that targets have a mean squared
-// distance of 4. A margin of 1 is then neither negligible nor dominant.
+// scale returns the factor by which documents must be scaled so that the mean squared distance
+// between documents and targets is 4. A margin of 1 is then neither negligible nor dominant.
 func (p *problem) scale() float64 {
 	sum, count := 0.0, 0.0
 	for t, j := range p.targets {
@@ -231,7 +231,7 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 		case gained > m.Settings.Tolerance*m.Value:
 			most = min(2*most, roundIterations)
 		case value == found.Value || most == 1:
-			return nil // the pairs within reach were complete
+			return nil // all pairs that violate a margin were within reach
 		default:
 			most, slack = max(most/2, 1), 2*slack
 			if near, err = p.reach(ctx, m.Transform, slack); err != nil {
