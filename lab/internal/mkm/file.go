@@ -57,8 +57,8 @@ func describe(f *archive.File, m *Model) {
 	archive.Array(f, "voters", &q.Features, voters, width)
 }
 
-// describeLayers describes the headers of layers. It returns a function that describes the
-// contents.
+// describeLayers describes the headers of layers. It returns a function that describes the contents
+// of the layers.
 func describeLayers(f *archive.File, to *[]*Layer) (contents func()) {
 	var layers []inner
 	for _, l := range *to {
@@ -115,6 +115,6 @@ var layerForm = archive.Format[Layer]{
 	},
 }
 
-// Write writes the model. Equal models have equal bytes on every platform. If [Model.Validate]
+// Write writes the model. Equal models give equal bytes on every platform. If [Model.Validate]
 // fails, Write writes nothing.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 )
 
-// inner is a file nested in another file. Its JSON value is the size in bytes.
+// inner is a file nested in another file. In JSON it is represented by its size in bytes.
 type inner struct {
 	size  int
 	bytes []byte

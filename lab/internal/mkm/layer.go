@@ -129,7 +129,7 @@ func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *spar
 	return &running{layer: l, engine: e, kernel: k, a: a, workers: t.o.Workers}, nil
 }
 
-// base draws the documents from which components are computed. Their indices are ascending.
+// base draws the documents for computing components. It returns their indices in ascending order.
 func (t *training) base(n int) []int {
 	r := rand.New(rand.NewPCG(t.s.Seed, 0x6d6b6d))
 	base := r.Perm(n)[:min(n, t.s.Base)]
@@ -137,7 +137,7 @@ func (t *training) base(n int) []int {
 	return base
 }
 
-// keep returns a copy of the layer with only the listed features, in this order.
+// keep returns a copy of the layer with only the listed features, in the listed order.
 func (l *Layer) keep(columns []uint32) *Layer {
 	out := *l
 	out.Map, out.Offsets, out.Components = make([]float64, 0, l.Base.Rows()*len(columns)), nil, nil
@@ -167,7 +167,7 @@ type running struct {
 	workers int
 }
 
-// open prepares a layer for use. The caller must close its engine.
+// open prepares a layer for use. The caller must close the engine of the result.
 func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
 	k, err := kernel.Parse(l.Kernel)
 	if err != nil {

@@ -48,8 +48,8 @@ func (t *training) left(stage int64) int64 {
 }
 
 // bytes returns the memory of a training run in bytes: the maximum over the stages of all levels,
-// including the models trained so far. It doesn't include the pairs within reach of a margin
-// (package lmnn).
+// including the models trained so far. It doesn't include the lists of document pairs in package
+// lmnn.
 func (t *training) bytes() (most int64) {
 	n, docs, workers := len(t.y), t.c.Documents, run.Workers(t.o.Workers)
 	b := min(n, t.s.Base)
@@ -58,7 +58,7 @@ func (t *training) bytes() (most int64) {
 		lengths[i] = docs.Offsets[i+1] - docs.Offsets[i]
 	}
 	slices.Sort(lengths)
-	values := int64(0) // number of values in Base if it has the longest documents
+	values := int64(0) // number of values in Base if Base consists of the longest documents
 	for _, length := range lengths[n-b:] {
 		values += length
 	}
@@ -110,5 +110,5 @@ func (t *training) bytes() (most int64) {
 	return most
 }
 
-// dense returns the size in bytes of a sparse matrix without zero values.
+// dense returns the size in bytes of a CSR matrix in which no value is 0.
 func dense(rows, columns int) int64 { return 8 * (int64(rows)*int64(columns) + int64(rows) + 1) }

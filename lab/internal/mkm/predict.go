@@ -53,7 +53,7 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 }
 
 // held returns the memory in bytes that a prediction holds between stages: the features of each
-// layer, two more copies of the widest level, and the prediction.
+// layer, two more copies of the widest layer's features, and the prediction.
 func (m *Model) held(rows int) int64 {
 	n, widest := int64(rows), int64(m.Width())
 	bytes := n * (8*int64(len(m.Classes)) + 32)
@@ -64,8 +64,8 @@ func (m *Model) held(rows int) int64 {
 	return bytes + 24*n*widest
 }
 
-// predicting returns the memory in bytes of the largest stage of a prediction: a layer or the
-// classifier.
+// predicting returns the memory in bytes that the largest stage of a prediction needs. A stage is a
+// layer or the classifier.
 func (m *Model) predicting(rows, workers int) (most int64) {
 	for _, l := range m.Layers {
 		projection := 32 * int64(min(rows, some)) * int64(l.Width())
@@ -81,7 +81,7 @@ func (m *Model) predicting(rows, workers int) (most int64) {
 	return most + int64(workers)<<20 // includes a MiB of scratch memory per worker
 }
 
-// predictor caches the documents' features in each layer of the last model.
+// predictor caches the features of the documents in each layer of the previous model.
 type predictor struct {
 	o       Options
 	columns []uint32
@@ -179,8 +179,8 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows
 	return nil
 }
 
-// take copies the predictions of a classifier. It may have fewer classes than m, or in a different
-// order.
+// take copies the predictions of a classifier. The classifier may have fewer classes than m, or a
+// different order of classes.
 func (m *Model) take(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
 	to := make([]int, len(classes))
 	for c, name := range classes {

@@ -35,8 +35,8 @@ const (
 	maxNeighbours = 1 << 10
 )
 
-// Settings describes a model. The zero value trains a metric on selected features of the documents,
-// without layers.
+// Settings describes a model. With the zero value, a metric is trained on selected features of the
+// documents, without layers.
 type Settings struct {
 	// Layers lists the kernel specifications, first layer first. After the first layer, a kernel
 	// without an embedding uses the features unchanged.

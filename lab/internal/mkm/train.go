@@ -17,11 +17,11 @@ import (
 )
 
 // Train trains a model on the documents that have exactly one class. It neither changes nor retains
-// the corpus. With n documents, b documents in Base and p Components, a layer takes about ten
-// products of b²p operations each, and bnp operations for the projection. Selecting widths takes
-// n²p/Parts operations. Memory is 24 np bytes plus the components and the classifier. The model is
-// the same bit for bit for any number of workers. If a layer's matrix exceeds MemoryBytes, sums are
-// rounded differently, see pca.Fit.
+// the corpus. With n documents, b documents in Base and p Components, fitting a layer takes about
+// ten products of b²p operations each, and bnp operations for the projection. Selecting widths
+// takes n²p/Parts operations. Memory is 24 np bytes plus the components and the classifier. The
+// model is the same bit for bit for any number of workers. If a layer's matrix exceeds MemoryBytes,
+// sums are rounded differently, see pca.Fit.
 //
 // Train fails if settings are invalid, if there are fewer than two classes, or if a kernel doesn't
 // distinguish the documents. It fails if an embedding or classifier doesn't support a value. It
@@ -35,8 +35,8 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 }
 
 // Path trains a model for each number of layers, starting with from, and for each classifier in
-// finals, in this order. Each model equals the result of [Train], but layers are trained only once.
-// It fails if Train fails.
+// finals, in this order. Each model equals the result of [Train], but layers are fitted only once.
+// Path fails if Train fails.
 func Path(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {
@@ -156,15 +156,15 @@ func (t *training) divide() (fit, valid []int) {
 type level struct {
 	number  int
 	n       int
-	x       *sparse.CSR // documents; after level 0, as features of the last layer
+	x       *sparse.CSR // documents; after level 0, represented by the features of the layer last
 	y       []int32
 	columns []uint32 // features, most informative first; after selection, the selected features
-	layers  []*Layer // layers before last, with selected features
+	layers  []*Layer // layers before the layer last, with only the selected features
 	last    *fitted  // layer that computed x; nil at level 0
 }
 
-// pass fits the layers to the documents fit, and applies them to fit and valid. At each level, it
-// ranks the features, and calls each, which returns the number of features to select.
+// pass fits the layers to the documents in fit, and applies the layers to fit and valid. At each
+// level, it ranks the features, and calls each, which returns the number of features to select.
 func (t *training) pass(
 	ctx context.Context, fit, valid []int, each func(context.Context, *level) (int, error),
 ) error {
@@ -294,9 +294,9 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 // finish trains the models of a level with the selected width.
 func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	choice := &t.choices[lv.number]
-	w := min(choice.Width, len(lv.columns)) // fitted to all documents, a layer may have fewer features
+	w := min(choice.Width, len(lv.columns)) // a layer fitted to all documents may have fewer features
 	if t.s.Whole || t.s.width(lv.number) > 0 {
-		w = t.widths(lv)[0] // or more features
+		w = t.widths(lv)[0] // a layer may also have more features
 	}
 	if choice.Documents == 0 {
 		*choice = Choice{Level: lv.number, Features: len(lv.columns)}
