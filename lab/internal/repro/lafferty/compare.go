@@ -45,7 +45,7 @@ func (c *compared) order(figures [len(kernels)]float64) string {
 var comparedColumns = []string{">printed lin", ">printed Gau", ">printed dif", ">|ln| lin", ">|ln| Gau", ">|ln| dif",
 	"order", "printed order"}
 
-// cells returns the printed figures, |ln(measured/printed)| for each kernel, and both orders.
+// cells returns printed figures, |ln(measured/printed)|, and the measured and the printed order.
 func (c *compared) cells() (cells []string) {
 	for _, v := range c.printed {
 		cells = append(cells, repro.Fixed(v, c.digits))

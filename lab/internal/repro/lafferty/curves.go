@@ -13,7 +13,7 @@ import (
 type plan struct {
 	tasks  []*task
 	splits int       // number of random splits of each task
-	c      []float64 // in ascending order
+	c      []float64 // values of C in ascending order
 	folds  int       // number of folds for cross-validation on training documents
 	seed   uint64
 }
@@ -25,8 +25,8 @@ type counts struct {
 	trainings   int64
 }
 
-// measure trains and tests on all splits, tasks and sizes. Splits and tasks run in parallel. It
-// calls done after each split.
+// measure trains and tests classifiers for all splits, tasks and sizes. Splits and tasks run in
+// parallel. It calls done after each split.
 func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Kernels, done func()) (counts, error) {
 	var out counts
 	for range p.tasks {
@@ -57,8 +57,8 @@ type curveWorker struct {
 	trainings int64
 }
 
-// split measures the split of a task with the given number. It returns the numbers of test errors
-// and of cross-validation errors for each size and C.
+// split measures one random split of a task, identified by number. It returns the numbers of test
+// errors and of cross-validation errors for each size and C.
 func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
 	s := newSplit(t, w.plan.seed, number)
 	for _, size := range t.sizes {
@@ -67,7 +67,7 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 		if err != nil {
 			return nil, nil, err
 		}
-		sign := make([]int8, w.m.n) // signs of the test documents
+		sign := make([]int8, w.m.n) // labels of test documents: 1 or -1; 0 for other documents
 		own, others := s.test(size)
 		for _, d := range own {
 			sign[d] = 1
@@ -145,7 +145,7 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.De
 	return machines, wrong, nil
 }
 
-// gather copies the rows and columns of the given documents to dst, which grows if needed.
+// gather copies the submatrix of the listed documents to dst, and grows dst if needed.
 func gather(dst []float32, m matrix, docs []int) []float32 {
 	n := len(docs)
 	dst = slices.Grow(dst[:0], n*n)[:n*n]

@@ -4,7 +4,7 @@
 //
 // Tables 1 to 4 contain test errors of binary classifiers over random splits. The code is in
 // tasks.go (tasks and splits), curves.go (training and tests) and tables.go (selection of scale and
-// C). Tables 5 and 6 are on the ten topics of the ModApte split, see modapte.go. In compare.go,
+// C). Tables 5 and 6 are for the ten topics of the ModApte split, see modapte.go. In compare.go,
 // results are compared with the paper. In pairs.go, kernels with the same embedding share dot
 // products.
 package lafferty
@@ -64,7 +64,7 @@ type settings struct {
 }
 
 // kernels lists the kernels of the paper. With s = √2σ the Gaussian kernel is exp(-|x-y|²/s²). With
-// s = 2√t the diffusion kernel on the sphere of radius 2 is exp(-arccos²/t).
+// s = 2√t the diffusion kernel on the sphere of radius 2 is exp(-arccos²⟨x,y⟩/t).
 var kernels = [...]struct {
 	name   string
 	suffix string // end of the embedding's name, after tf or tfidf

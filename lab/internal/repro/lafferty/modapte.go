@@ -24,13 +24,13 @@ type modApte struct {
 	labels      [2][][]int // topics of training and test stories, as indices into topTen
 }
 
-// newModApte splits the stories that have a topic. Training stories are in the first n documents of
-// c.
+// newModApte splits the stories that have a topic. Training stories are among the first n documents
+// of c, and test stories among the others.
 func newModApte(c *corpus.Corpus, n int) *modApte {
 	s := &modApte{}
 	var docs [2][]int
 	for _, i := range stories(c) {
-		have := []int{} // not nil, because a story with nil isn't used for training
+		have := []int{} // not nil, because stories with nil labels aren't used for training
 		for t, topic := range topTen {
 			if repro.HasClass(c, i, topic) {
 				have = append(have, t)
@@ -149,8 +149,8 @@ func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, c
 	return out, ctx.Err()
 }
 
-// decideTopics classifies stories with the classifiers of all topics. The columns of m are the
-// stories' kernel values. If only isn't nil, it selects the stories to classify.
+// decideTopics classifies stories with the classifiers of all topics. m has one column of kernel
+// values per story. If only isn't nil, it selects the stories to classify.
 func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels [][]int, only []bool, workers int,
 	loops *asm.Kernels) []topicResult {
 	out := make([]topicResult, len(c.Functions))

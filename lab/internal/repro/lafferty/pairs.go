@@ -21,8 +21,8 @@ type matrix struct {
 
 func (m matrix) row(i int) []float32 { return m.k[i*m.n : (i+1)*m.n] }
 
-// products holds c = 1 - cosine for row and column documents in one embedding, and a buffer for a
-// kernel's matrix.
+// products holds c = 1 - cosine for pairs of row and column documents in one embedding, and a
+// buffer for a kernel's matrix.
 type products struct {
 	c          []float32
 	rows, cols []float32 // norms of rows and columns
@@ -74,7 +74,7 @@ func single(v []float64) []float32 {
 	return out
 }
 
-// matrix returns the matrix of a kernel. It is valid until the next call.
+// matrix returns the matrix of a kernel. The result is valid until the next call.
 func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kernels, workers int) (matrix, error) {
 	return p.m, run.Tasks(ctx, workers, len(p.rows), func(_ context.Context, _, i int) error {
 		return kernel.Apply(k, loops, p.m.row(i), p.c[i*p.m.n:(i+1)*p.m.n], p.rows[i:i+1], p.cols)

@@ -9,7 +9,7 @@ import (
 )
 
 // printedTSV contains the figures in the paper's Tables 1 to 6. In Tables 1 to 4, * in the last
-// column marks insignificant differences. In Table 6, the last column is the sign.
+// column marks insignificant differences. In Table 6, the last column is a sign, see signOf.
 //
 //go:embed printed.tsv
 var printedTSV string

@@ -142,7 +142,7 @@ func bestOf(figures []float64) (names []string) {
 type tested struct {
 	cells   []string // means, best kernels, p values for linear and Gaussian
 	lower   bool     // true if diffusion has a lower error than both other kernels
-	clearly bool     // true if lower is significant
+	clearly bool     // true if the lower error is significant
 	differs bool     // true if diffusion differs significantly from the better of the other kernels
 }
 

@@ -11,7 +11,7 @@ import (
 // A class is compared with the rest, or with the most frequent class.
 type task struct {
 	table, class, against string
-	seedName              string // seed for the splits
+	seedName              string // name that determines the random splits
 	docs                  []int  // indices of the documents, ascending
 	positive              []bool // true if docs[i] is in the class
 	sizes                 []int  // sizes of the training sets, ascending
