@@ -147,8 +147,8 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 }
 
 // printedTSV contains the error rates in Table 3.1, and five error rates in Table 2.2. In the
-// available copy of the thesis, the columns of Table 2.2 are out of order. In five rows one number
-// can be assigned to a kernel, because Table 3.1 contains the other three.
+// available copy of the thesis, the columns of Table 2.2 are out of order. In five rows, one number
+// can be assigned to a kernel, because Table 3.1 contains the other three numbers of the row.
 //
 //go:embed printed.tsv
 var printedTSV string

@@ -16,8 +16,8 @@ import (
 // set describes a data set of an experiment.
 type set struct {
 	name               string
-	source             *repro.Source // corpus of the set; nil if it needs no files
-	train, valid, test int           // numbers of documents (0: all; for valid, a fifth of train); train includes valid
+	source             *repro.Source // corpus of the set; nil if the set needs no files
+	train, valid, test int           // numbers of documents; train includes valid; 0: all (valid: a fifth of train)
 	draw               larochelle.Kind
 	ground             ground // background of digits; nil for none
 	shuffled           bool   // true for a random split into training and test set
@@ -25,14 +25,14 @@ type set struct {
 	families           []string // kernel families, see parts
 }
 
-// ground returns a kind that draws digits on a background.
+// ground returns a kind of images: digits on a background.
 type ground func(digits *corpus.Corpus, documents []int) larochelle.Kind
 
 func (s *set) generated() bool { return s.draw != nil || s.ground != nil }
 
 func (s *set) text() bool { return s.source == &repro.Newsgroups }
 
-// sets lists all sets. The sizes of generated sets are from Table 2.1 of the thesis.
+// sets lists all data sets. The sizes of generated sets are from Table 2.1 of the thesis.
 var sets = []set{
 	{name: "mnist", source: &repro.MNIST, train: 60000, valid: 10000, test: 10000},
 	{name: "20news-bydate", source: &repro.Newsgroups},
@@ -47,8 +47,8 @@ var sets = []set{
 // chapter4 lists the kernel families of chapter 4, which are measured on deslanted digits (§4.3.1).
 var chapter4 = []string{composed, mixed, square, product, factors, average}
 
-// parts returns s with the kernel families to measure. It divides MNIST into two sets, with raw and
-// deslanted digits.
+// parts returns s with the kernel families to measure. It replaces MNIST by two sets, one with raw
+// digits and one with deslanted digits.
 func (p *settings) parts(s *set) []set {
 	raw, straight := *s, *s
 	raw.families = p.Kernels
@@ -164,8 +164,8 @@ func readImages(ctx context.Context, r *repro.Run, k int) (*corpus.Corpus, error
 	return c, err
 }
 
-// draw draws k distinct integers from 0 to n-1. It also returns the others. Both lists are
-// ascending.
+// draw draws k distinct integers from 0 to n-1. It also returns the other integers in this range.
+// Both lists are ascending.
 func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	in := make([]bool, n)
 	for _, i := range rand.New(rand.NewPCG(seed, repro.Hash(what))).Perm(n)[:k] {
@@ -181,7 +181,7 @@ func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	return chosen, others
 }
 
-// cut draws a random sample of c. Its size is the minimum of the sizes that aren't 0.
+// cut draws a random sample of c. The sample size is the minimum of the nonzero sizes.
 func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corpus {
 	have := c.Documents.Rows()
 	n := less(append(sizes, have)...)
@@ -192,8 +192,8 @@ func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corp
 	return c.Select(chosen)
 }
 
-// drawImages draws a set. In the sequence of images, training documents begin at image 0, and test
-// documents at image s.train.
+// drawImages draws the images of a set. In the sequence of images, training documents begin at
+// image 0, and test documents at image s.train.
 func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
 	n, tests := less(train, s.train), less(test, s.test)
 	from := s.sequence(r, n+tests)
@@ -210,8 +210,8 @@ func (s *set) sequence(r *repro.Run, n int) larochelle.Sequence {
 	return larochelle.Sequence{Name: s.name, Seed: r.Seed ^ repro.Hash(s.name), Step: r.Counter("drawing "+s.name, n)}
 }
 
-// putOnGround creates mnist-rand or mnist-image. The training set uses random training digits. The
-// test set uses the test digits and the remaining training digits.
+// putOnGround creates mnist-rand or mnist-image. The training set uses a random sample of MNIST's
+// training digits. The test set uses the test digits and the remaining training digits.
 func (s *set) putOnGround(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
 	digits := d.train
 	n := digits.Documents.Rows()

@@ -85,7 +85,7 @@ func (p *settings) kernels(norm, squared float64) []row {
 				add("degree 2", float64(l), fmt.Sprintf("degree 2, %s, as it is", report.Counted(l, "layer", "layers")),
 					fmt.Sprintf("arccos:n=2,layers=%d", l))
 			}
-		case product, factors: // from 2 factors; powers of degree 0 are in the family product
+		case product, factors: // starts at 2 factors; powers of degree 0 are in the family product
 			for _, n := range p.Degrees {
 				by := n
 				if family == factors {

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// measurement measures all kernels on one set.
+// measurement measures the errors of all kernels on one data set.
 type measurement struct {
 	p         *settings
 	r         *repro.Run
@@ -33,7 +33,7 @@ type tried struct {
 	spec   string
 	scale  string  // value of gamma, bias or σ
 	c      float64 // C in multiples of 1 / mean k(x,x)
-	failed float64 // validation error rate; NaN if only one kernel and C were given
+	failed float64 // validation error rate; NaN if there is only one kernel and one C
 	repro.Outcome
 }
 
@@ -81,7 +81,7 @@ func (m *measurement) run(ctx context.Context) error {
 	return err
 }
 
-// test trains and tests a kernel, unless outcomes already has the result.
+// test trains and tests SVMs with a kernel, unless outcomes already has the result.
 func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried, test *corpus.Corpus,
 	outcomes map[string]repro.Outcome) (out repro.Outcome, err error) {
 	k, err := kernel.ParseIn(t.spec, m.embedding)
@@ -181,7 +181,7 @@ func (m *measurement) table(chosen []tried) {
 	}
 }
 
-// draw adds a chart for a family of kernels if it has a curve of at least two points.
+// draw adds a chart for a family of kernels if the family has a curve of at least two points.
 func (m *measurement) draw(family string, chosen []tried) {
 	var curves []repro.Curve
 	for _, t := range chosen {
