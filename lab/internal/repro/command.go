@@ -51,7 +51,7 @@ func Command(experiments ...Experiment) *cli.Command {
 	}
 }
 
-// choose removes the experiment's name from the front of args.
+// choose selects the experiment named by args[0], if any. It returns the remaining arguments.
 func (c *command) choose(args []string) ([]string, error) {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return args, nil

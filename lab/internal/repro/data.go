@@ -144,7 +144,7 @@ func Hash(name string) uint64 {
 	return h.Sum64()
 }
 
-// Split divides docs into positive and other documents. It shuffles both lists by seed and name.
+// Split divides docs into positive and other documents. Seed and name determine their order.
 func Split(seed uint64, name string, docs []int, positive []bool) (own, others []int) {
 	for i, d := range docs {
 		if positive[i] {

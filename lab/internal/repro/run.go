@@ -17,7 +17,7 @@ type Run struct {
 	Data        string // data folder, with a sub-folder for each corpus
 	Workers     int    // number of goroutines; 0 for the number of CPUs
 	ISA         string // instruction set; empty for the best available
-	MemoryBytes int64  // memory limit; 0 for no limit
+	MemoryBytes int64  // memory limit in bytes; 0 for no limit
 	Seed        uint64 // seed for all random choices
 
 	// Device creates the GPU device, see engine.Options. If nil, the experiment runs on the CPU.

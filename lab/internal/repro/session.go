@@ -46,7 +46,7 @@ type Session struct {
 	report *Report
 
 	problem *svm.Problem // nil before the first test
-	pairs   int64        // number of dot products, for the report
+	pairs   int64        // number of dot products already added to the report
 }
 
 // NewSession returns a session. The first test calls train to get the training corpus. Progress

@@ -32,8 +32,8 @@ type Test struct {
 //	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i],
 //
 // The p value is from Student's t distribution with n-1 degrees of freedom. If all differences are
-// 0, t is 0 and p is 1. If all are equal but not 0, t is ±Inf and p is 0. Fewer than two pairs give
-// NaN. Source: Student, Biometrika 6 (1908).
+// 0, t is 0 and p is 1. If all differences are equal but not 0, t is ±Inf and p is 0. Fewer than
+// two pairs give NaN. Source: Student, Biometrika 6 (1908).
 func PairedT(a, b []float64) Test {
 	d := floats.SubTo(make([]float64, len(a)), a, b)
 	if len(d) < 2 {

@@ -89,7 +89,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// read reads a random sample of WebKB pages or Reuters-21578 training stories.
+// read reads every Nth WebKB page or Reuters-21578 training story, where N is p.Every.
 func (p *settings) read(ctx context.Context, r *repro.Run) (c *corpus.Corpus, err error) {
 	n, all := 0, repro.Terms{Digits: p.Digits, MinDF: 1}
 	if p.Set == repro.WebKB.Name {

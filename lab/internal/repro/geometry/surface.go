@@ -1,5 +1,5 @@
 // Package geometry computes the metric and curvature of the image of the document vectors under a
-// kernel's feature map. It uses finite differences of Eval.
+// kernel's feature map. It uses finite differences of the kernel.
 //
 // A kernel k(c, ‖x‖, ‖y‖) maps x to φ(x). The metric of the points φ(x) is g = ∂²k/∂x∂yᵀ at y = x.
 // It is invariant under rotations. With u = ln ‖x‖ and Ω the unit sphere of directions, lengths are
@@ -43,15 +43,15 @@ func (e *roughError) Error() string {
 	return fmt.Sprintf("squared distances grow as %.4g Δ^%.4g with the angle Δ instead of Δ²", e.Factor, e.Power)
 }
 
-// tolerance is the maximum relative error of derivatives. If S is smaller than tolerance times its
-// terms, it is set to 0.
+// tolerance is the maximum relative error of derivatives. If |S| is below tolerance times the terms
+// of S, S is set to 0.
 const tolerance = 1e-5
 
 // at returns the geometry of k in d dimensions at document vectors of norm r > 0. The relative
-// error is at most 10⁻⁷ for A and B, and 10⁻⁵ for w′² and the terms of S. It is 10 times smaller if
-// norms are at least ½. It fails if the kernel has no metric (a [roughError]) or a negative squared
-// length. It also fails if finite differences don't reach this accuracy, as for arccos with a
-// degree between ½ and 1.
+// error is at most 10⁻⁷ for A and B, and 10⁻⁵ for w′² and the terms of S. The errors are 10 times
+// smaller if r is at least ½. It returns an error if the kernel has no metric (a [roughError]) or a
+// negative squared length. It also returns an error if finite differences don't reach this
+// accuracy, as for arccos with a degree between ½ and 1.
 func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	if v := k.Eval(0, r, r); math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, fmt.Errorf("geometry: kernel %s is %v at norm %v", k, v, r)

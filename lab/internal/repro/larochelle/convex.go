@@ -11,9 +11,9 @@ import (
 type region [Pixels]bool
 
 // In both classes the size of a region is drawn uniformly between regionLeast and regionMost
-// pixels, so that the size doesn't reveal the class. The actual size may differ by the fraction
-// regionSlack. In a non-convex region of n pixels, at least n/hollows pixels of its convex hull are
-// missing. The paper doesn't specify these numbers.
+// pixels, so that the size doesn't reveal the class. The actual size may differ from the drawn size
+// by the fraction regionSlack. In a non-convex region of n pixels, at least n/hollows pixels of its
+// convex hull are missing. The paper doesn't specify these numbers.
 const (
 	regionLeast, regionMost = 60, 450
 	regionSlack             = 0.1

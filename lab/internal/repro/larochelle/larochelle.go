@@ -31,7 +31,7 @@ type Kind func(r *rand.Rand, image []float32) (class int)
 type Sequence struct {
 	Name string // becomes Corpus.Source
 	Seed uint64
-	Step func() // called for each image
+	Step func() // called after each image
 }
 
 // Draw draws images first to first+n-1.

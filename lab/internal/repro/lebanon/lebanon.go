@@ -49,8 +49,8 @@ type settings struct {
 
 var sets = repro.Words{repro.WebKB.Name, repro.Reuters.Name}
 
-// classes lists the classes of each corpus. The paper doesn't name its topics. These are the eight
-// most frequent topics.
+// classes lists the classes of each corpus. The paper doesn't name its topics of Reuters-21578. The
+// eight topics listed are the most frequent.
 var classes = map[string][]string{
 	repro.WebKB.Name:   {"course", "faculty", "project", "student"},
 	repro.Reuters.Name: {"earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship"},
@@ -66,7 +66,7 @@ type method struct {
 // tolerance is the solver tolerance of all training runs.
 const tolerance = 1e-3
 
-// methods lists the curves. The first curve is compared with each other curve.
+// methods lists the curves of Figure 4. Each other curve is compared with the first curve.
 var methods = []method{
 	{"spherical", "tf-l1-sqrt", true, false},
 	{"L1", "tf-l1", false, false},
