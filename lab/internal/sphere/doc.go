@@ -23,8 +23,8 @@
 // # Complexity
 //
 // For terms not in x, yᵢ = max(0, λûᵢ) is 0 for all ûᵢ of one sign. If the sums of ûᵢ² over ûᵢ < 0
-// and over ûᵢ > 0 are precomputed, a margin takes O(terms of x) ([Hyperplane.Project]). The
-// gradient of a sum of margins takes O(stored values + terms).
+// and over ûᵢ > 0 are precomputed, computing a margin takes O(terms of x) ([Hyperplane.Project]).
+// Computing the gradient of a sum of margins takes O(stored values + terms).
 //
 // Source: Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML
 // 2004, §4 and §5.

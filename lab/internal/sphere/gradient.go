@@ -5,8 +5,8 @@ package sphere
 type Weight struct{ Slope, Lambda float64 }
 
 // Beyond holds sums of Slope·Lambda over documents. If Lambda·û > 0 at a term, a document
-// contributes Slope·Lambda·û to the gradient even without the term. Negative is for û < 0, Positive
-// for û > 0.
+// contributes Slope·Lambda·û to the gradient even if it doesn't contain the term. Negative is the
+// sum for terms with û < 0, Positive the sum for terms with û > 0.
 type Beyond struct{ Negative, Positive float64 }
 
 // Add adds the contribution of a document.
@@ -19,8 +19,8 @@ func (b *Beyond) Add(w Weight) {
 }
 
 // Gradient returns the derivative of Σ c·margin with respect to û at a term. docs lists the
-// documents with the term, and values the term's values. weights contains the weights of all
-// documents. beyond is the result of Add for all these weights.
+// documents with the term, and values the term's values in these documents. weights contains the
+// weights of all documents. beyond is the result of Add for all these weights.
 func (h *Hyperplane) Gradient(term int, docs []uint32, values []float32, weights []Weight, beyond Beyond) float64 {
 	u := h.U[term]
 	values = values[:len(docs)]

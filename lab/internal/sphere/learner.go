@@ -35,7 +35,7 @@ func (t *trainer) embedding() sparse.Embedding {
 
 func (t *trainer) Check(learn.Options) error { return nil }
 
-// Train implements learn.Trainer. If C isn't set, cross-validation chooses it.
+// Train implements learn.Trainer. If C isn't set, Train selects C by cross-validation.
 func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
 	s, tried := t.Settings, (*learn.Found)(nil)
 	if !t.Given("c") && o.Work > 0 && c.Documents.Rows() >= 2*folds {

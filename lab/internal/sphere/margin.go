@@ -39,14 +39,14 @@ type Projection struct {
 }
 
 // Point is a document: terms, which are indices into û, and their nonnegative values. Only the
-// direction is used, so the length may differ from 1.
+// document's direction is used, so its length may differ from 1.
 type Point struct {
 	Terms  []uint32
 	Values []float32
 	Norm2  float64 // Σ Values²
 }
 
-// Scratch is scratch memory for Project. The zero value is ready to use. It must not be used
+// Scratch is scratch memory for Project. The zero value is ready to use. A Scratch must not be used
 // concurrently.
 type Scratch struct{ u []float64 }
 
@@ -86,7 +86,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		positive, negative = -negative, -positive
 		squares, others = others, squares
 	}
-	q, w, lost := positive+negative, beyond+squares, 0.0 // lost is ‖x‖² in A
+	q, w, lost := positive+negative, beyond+squares, 0.0 // lost is the sum of xᵢ² over i in A
 	cut := -q / w
 	if beyond == 0 { // sign·û ≥ 0, so points of H contain only terms with û = 0
 		cut = -math.MaxFloat64

@@ -55,7 +55,7 @@ func (m *Model) Validate() error {
 }
 
 // Predict classifies documents. Columns must be numbered as in the training corpus; other columns
-// are ignored. Values are the same bit for bit for any number of workers.
+// are ignored. Results are the same bit for bit for any number of workers.
 //
 // Predict fails if a value is negative, if memory is insufficient, and within a second after ctx is
 // done.
@@ -126,5 +126,5 @@ func describe(f *archive.File, m *Model) {
 	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
 }
 
-// Write writes the model in gram's format. Equal models have equal bytes on every platform.
+// Write writes the model in gram's format. Equal models give equal bytes on every platform.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

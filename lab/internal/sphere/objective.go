@@ -46,8 +46,8 @@ func sum(values []float64) (s float64) {
 // separable. If ‖w‖ exceeds maxTheta, the objective depends only on the direction of w.
 const maxTheta = 1e4
 
-// value returns the objective at w, and sets g to its gradient. It adds documents in fixed blocks,
-// so that bits don't depend on the number of workers.
+// value returns the objective at w, and sets g to its gradient. It adds losses in fixed blocks, so
+// that results don't depend on the number of workers.
 func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) {
 	length := math.Sqrt(lbfgs.Product(w, w))
 	theta := min(length, maxTheta)
@@ -81,8 +81,7 @@ func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) 
 		}
 	})
 	value := sum(o.losses) + theta*theta/(2*o.c)
-	// Since w = θû, the component of g along û has no effect. The rest is divided by the length of
-	// w.
+	// The derivatives with respect to w are (I - ûûᵀ)/‖w‖ for û, and û for θ, or 0 above maxTheta.
 	along, radial := lbfgs.Product(g, o.u), sum(o.radial)+theta/o.c
 	if length > maxTheta {
 		radial = 0
@@ -117,7 +116,7 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 
 // start sets w to half of an approximate Euclidean solution, because f has a factor of 2. The
 // Euclidean problem is convex. For classes of unequal sizes, optimisation from the class means can
-// take a thousand times as long and end at a higher value.
+// take a thousand times as long and end at a higher objective.
 func (o *objective) start(ctx context.Context, w []float64, reference float64) error {
 	stop := lbfgs.Stopping{Gradient: 0.01 * reference, Iterations: 100}
 	if _, err := lbfgs.Minimise(ctx, o.euclidean, w, stop); err != nil {

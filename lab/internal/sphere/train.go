@@ -104,8 +104,8 @@ func check(x *sparse.Embedded, first int) error {
 }
 
 // Train trains a binary classifier for each C in cValues. If cValues is nil, it uses Settings.C.
-// positive[i] is true if document i has the class. If no document or every document has it, θ is 0,
-// and the bias gives the class a probability of 1/(n+2) or (n+1)/(n+2) (Laplace's rule of
+// positive[i] is true if document i has the class. If no document or every document has the class,
+// θ is 0, and the bias gives the class a probability of 1/(n+2) or (n+1)/(n+2) (Laplace's rule of
 // succession).
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, cValues []float64, s Settings, workers int,
