@@ -37,7 +37,6 @@ var experiments = append(cho.Experiments, geometry.Experiment, lafferty.Experime
 // learners lists the learners that gram lacks.
 var learners = []*learn.Learner{lmnn.Learner, mkm.Learner, sphere.Learner}
 
-// program has gram's commands and additional commands.
 var program = newProgram()
 
 func newProgram() *cli.Program {

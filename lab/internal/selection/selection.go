@@ -2,12 +2,12 @@
 //
 //	I = Σ_b Σ_y p(b, y) log₂( p(b, y) / (p(b) p(y)) )   bits
 //
-// over the bins b of a histogram of the feature's values, and the classes y. p is a fraction of the
-// documents. If all values of a feature are nonnegative integers below the number of bins, each
+// over the bins b of a histogram of the feature's values, and the classes y. p denotes fractions of
+// the documents. If all values of a feature are nonnegative integers below the number of bins, each
 // value has its own bin. For larger integers, the bins are 0, 1, 2-3, 4-7 and so on. Other features
 // have bins of equal width from the minimum to the maximum. The estimate is nonnegative. For a
-// feature that is independent of the class, it is about (bins-1)(classes-1)/(2 n ln 2) for n
-// documents.
+// feature that is independent of the class, the estimate is about (bins-1)(classes-1)/(2 n ln 2)
+// for n documents.
 //
 // Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3; Guyon and Elisseeff,
 // JMLR 3 (2003). For the bias: Miller, Information theory in psychology (1955).

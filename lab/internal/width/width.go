@@ -5,9 +5,9 @@
 //
 //	D_w(x, y) = Σ_c<w (x_c - y_c)²
 //
-// extends the sum for a smaller width. The list of the k nearest documents begins with the lists
-// for smaller k. The predicted class has the most votes; ties go to the class of the nearest
-// document. Equal distances are ordered by index.
+// is computed by extending the sum for a smaller width. The list of the k nearest documents begins
+// with the lists for smaller k. The predicted class has the most votes; ties go to the class of the
+// nearest document. Documents at equal distances are ordered by index.
 //
 // Sums are computed in float64 in ascending order of c, so that they equal the formula bit for bit.
 //
@@ -51,8 +51,8 @@ func (o Options) resolve(features int) Options {
 	return o
 }
 
-// Set is a set of documents with classes. Each row of Features is a document. No function changes
-// it.
+// Set is a set of documents with classes. Each row of Features is a document. No function modifies
+// a Set.
 type Set struct {
 	Features *mat.Dense
 	Labels   []int32 // classes, from 0
@@ -81,8 +81,8 @@ func (t *Table) Best() (width, k, wrong int) {
 
 // Search classifies test documents by their k nearest training documents, and counts the errors for
 // each width and each k from 1 to Options.Neighbours. If there are fewer than k training documents,
-// all training documents vote. It takes about a nanosecond per pair and feature. Results don't
-// depend on the number of workers. It may be called concurrently.
+// all training documents vote. Search takes about a nanosecond per pair of documents and feature.
+// Results don't depend on the number of workers. Search may be called concurrently.
 //
 // Both sets must have the same finite features. Search fails within a second after ctx is done.
 func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
