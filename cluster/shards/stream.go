@@ -61,7 +61,7 @@ func write[T number](w *cutter, list []T) {
 
 // joiner reads a stream from its shards. After an error all reads fail.
 type joiner struct {
-	next func() ([]byte, error) // returns the next shard, or io.EOF after the last
+	next func() ([]byte, error) // returns the next shard, or io.EOF after the last shard
 	buf  []byte
 	err  error
 }

@@ -93,7 +93,7 @@ var (
 )
 
 // cleaned reads an object and redacts errors. It also hides a service's io.ErrUnexpectedEOF, which
-// callers would take for damage.
+// callers would interpret as a damaged object.
 type cleaned struct{ io.ReadCloser }
 
 func (r cleaned) Read(p []byte) (int, error) {

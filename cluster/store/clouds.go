@@ -2,7 +2,7 @@
 
 package store
 
-// These packages are excluded from race detection, because their goroutines don't run this code.
+// `make race` excludes these packages, because their goroutines don't run code of this module.
 import (
 	"context"
 	"errors"

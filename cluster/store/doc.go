@@ -1,5 +1,5 @@
 // Package store keeps objects in a folder, in memory, or in a bucket of S3, Google or Azure.
-// Processes use it without coordination. They may be killed at any time and may repeat work.
+// Processes use a store without coordination. They may be killed at any time and may repeat work.
 //
 // The package uses neither locks nor clocks. Its correctness follows from these rules:
 //

@@ -153,7 +153,7 @@ func damagedSum(at int64, what string, sum, want uint32) error {
 	return &errDamaged{at, fmt.Sprintf("%s with the CRC-32C %08x", what, sum), fmt.Sprintf("%08x", want)}
 }
 
-// readAll fills b from r. If r ends early, the object is damaged.
+// readAll fills b from r. If r ends early, readAll returns an *errDamaged.
 func readAll(r io.Reader, b []byte, at int64) error {
 	n, err := io.ReadFull(r, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {

@@ -44,7 +44,7 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("store: object %s is damaged at byte %d: found %s, expected %s", e.Key, e.Offset, e.Found, e.Want)
 }
 
-// Put stores the concatenated parts as an object. If an intact object with this name exists, it
+// Put stores the concatenated parts as an object. If an intact object with this name exists, Put
 // returns true, or an error if the contents differ. If an attempt is damaged, Put creates the next
 // attempt, up to [MostAttempts]. If Put returns nil, the object is complete and durable. Other
 // errors come from the bucket.
@@ -93,8 +93,8 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 }
 
 // maxHidden is the maximum number of retries, within about a second, for an object that exists but
-// can't be read yet. Some servers report an object before it can be read, while another client
-// creates it.
+// can't be read yet. While a client creates an object, some servers report that it exists before
+// others can read it.
 const maxHidden = 10
 
 // pause waits for d, or until ctx is done.
@@ -144,8 +144,8 @@ func (s *Store) get(ctx context.Context, name string, buf []byte) (b []byte, bad
 }
 
 // first calls try for the attempts k, k + 1, … of an object until try succeeds. It returns the
-// number of this attempt. It appends the errors of damaged attempts to bad. If no attempt is
-// intact, the error wraps [ErrMissing] and bad. Other errors of try are returned immediately.
+// number of the successful attempt. It appends the errors of damaged attempts to bad. If no attempt
+// is intact, the error wraps [ErrMissing] and bad. Other errors of try are returned immediately.
 func (s *Store) first(name string, k int, bad []error, try func(key string) error) (int, []error, error) {
 	for ; k < MostAttempts; k++ {
 		err := try(attempt(name, k))
@@ -228,8 +228,8 @@ func (s *Store) List(ctx context.Context, prefix string, yield func(Object) erro
 	return err
 }
 
-// Delete removes the attempts of all objects whose names begin with prefix. It returns their number
-// and total size. Concurrent reads and writes of these objects have undefined results.
+// Delete removes the attempts of all objects whose names begin with prefix. It returns the number
+// and the total size of these attempts. Results of concurrent reads and writes are undefined.
 func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes int64, err error) {
 	var keys []string
 	err = s.bucket.List(ctx, prefix, func(key string, size int64) error {
