@@ -18,15 +18,15 @@ type Kind struct {
 	Help    string // help text: tasks, output of gather, example; a list of the flags follows
 
 	// Declare adds the kind's flags to f, in addition to the common flags (-store, -in with its
-	// options, -isa, -workers, -m). It returns a Planner that receives their values.
+	// options, -isa, -workers, -m). It returns a Planner that receives the flags' values.
 	Declare func(f *flag.FlagSet) Planner
 
 	// Open creates a worker for a job, with the data that tasks share, such as an engine.
 	Open func(ctx context.Context, j *Job) (Worker, error)
 
 	// Gather combines all results into the output. If a result is missing or damaged, it returns an
-	// error for which [Missing] is true, and leaves no output. The caller has checked that all
-	// results are listed.
+	// error for which [Missing] is true, and leaves no output. The caller has checked that the
+	// store lists all results.
 	Gather func(ctx context.Context, j *Job, out *Output) error
 }
 

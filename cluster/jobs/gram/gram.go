@@ -1,7 +1,7 @@
 // Package gram implements jobs that compute a Gram matrix, one block per task. The lower triangle
 // is divided into strips of h rows. A strip that ends before row e has columns 0 to e-1, divided
 // evenly into the fewest blocks of at most w columns. Blocks are wide, so that many columns share
-// the initial cost of a panel of rows. A result consists of the block's square tiles up to the
+// the cost of preparing a panel of rows. A result consists of the block's square tiles up to the
 // diagonal, row by row, see block.go.
 package gram
 
@@ -117,7 +117,7 @@ func (s *spec) tasks() (tasks int) {
 	return tasks
 }
 
-// specOf reads and checks a description.
+// specOf decodes and checks the settings in a description, and parses the kernel.
 func specOf(d *job.Description) (s spec, k kernel.Kernel, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
 		return s, nil, err

@@ -1,7 +1,7 @@
 // Package landmarks implements jobs that train a landmark model. Training takes several passes over
 // the documents, with one job per pass. A task returns the sums over several blocks of documents. A
 // driver plans one pass after another, because each pass depends on the sums of earlier passes. A
-// restarted driver finds completed passes by the digests of their requests.
+// restarted driver recognises completed passes by the digests of the requests.
 package landmarks
 
 import (

@@ -12,7 +12,7 @@ import (
 // Settings is the part of a description with the type and parameters of a support vector machine.
 type Settings struct {
 	Type       string              `json:"type"`
-	Parameters map[string][]string `json:"parameters"` // JSON sorts keys
+	Parameters map[string][]string `json:"parameters"` // json.Marshal sorts the keys
 	Seed       uint64              `json:"seed"`
 }
 

@@ -43,8 +43,8 @@ type spec struct {
 	blocks.Half
 	K int `json:"k"`
 
-	// The JSON key isn't "min", because older programs with that key compared in float32. So old
-	// and new programs reject each other's jobs.
+	// The JSON key isn't "min", because older programs with that key compare values in float32.
+	// With another key, old and new programs reject each other's jobs.
 	Min *float64 `json:"least,omitempty"`
 }
 

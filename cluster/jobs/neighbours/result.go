@@ -9,7 +9,7 @@ import (
 )
 
 // A result holds the lists of a block's rows, then the lists of its columns. A list consists of the
-// number of neighbours, their indices and their values, as little-endian 32-bit numbers.
+// number of neighbours, then index and value of each neighbour, as little-endian 32-bit numbers.
 
 func encode(lists [][]engine.Neighbour) []byte {
 	n := 4 * len(lists)

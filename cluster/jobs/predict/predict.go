@@ -93,7 +93,7 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	}
 	p.loaded = m
 	about := m.About()
-	opt.Signed = true // embedding fails if the model requires non-negative values
+	opt.Signed = true // the embedding later rejects negative values if necessary
 	opt.Like, opt.ModelTokenizer = about.Form, &about.Tokenizer
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
@@ -164,7 +164,7 @@ func read(ctx context.Context, b []byte) (learn.Model, error) {
 	return m, nil
 }
 
-// specOf reads and checks a description.
+// specOf decodes and checks the settings in a description.
 func specOf(d *job.Description) (s spec, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
 		return s, err
@@ -225,7 +225,7 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
 		return nil, fmt.Errorf("predict: task %d must begin at document %d, got %d", task+1, n, w.First[task+1])
 	}
-	// Count the documents twice, because reading needs a buffer of up to their size.
+	// Count the documents twice, because reading needs a buffer of up to the size of the documents.
 	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ type row struct {
 	Figures    []float64        `json:"figures"` // values of the measure, one per fold
 	Iterations int64            `json:"iterations"`
 	Unfinished int              `json:"unfinished_machines"`
-	Support    float64          `json:"support_vectors"` // mean over the folds of the number of distinct support vectors
+	Support    float64          `json:"support_vectors"` // mean number of distinct support vectors per fold
 	Best       bool             `json:"is_best,omitempty"`
 
 	scores

@@ -1,6 +1,6 @@
 // Package search implements jobs that cross-validate kernels and parameters. A task evaluates a
-// sequence of similar kernels on one fold. Each kernel warm-starts from the solutions of the
-// previous kernels.
+// sequence of similar kernels on one fold. Training with each kernel warm-starts from the solutions
+// of the previous kernels.
 package search
 
 import (
@@ -125,7 +125,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 		return nil, 0, err
 	}
 	o := &opened{host: from.Host, corpus: from.Corpus}
-	_, e := tasks.Needs(0) // any embedding, because all have the same labels and folds
+	_, e := tasks.Needs(0) // any embedding, because labels and folds are the same for all embeddings
 	problem, err := o.problem(ctx, e)
 	if err == nil {
 		err = tasks.Validate(problem)
