@@ -11,7 +11,7 @@ import (
 // Hand distributes the tasks of jobs to other processes for a [job.Driver], one job after another.
 type Hand struct {
 	// Out starts tasks, and returns when no more results are expected. Do starts missing tasks
-	// again, even after an error.
+	// again, even after an error of Out.
 	Out func(ctx context.Context, j *job.Job, tasks []int) error
 
 	// Say prints errors. Begin is called once per job, with the number of the job, from 1, and the

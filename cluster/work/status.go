@@ -91,7 +91,7 @@ func Find(ctx context.Context, h *job.Host, prefix string) (*job.Job, error) {
 	return h.Load(ctx, digest)
 }
 
-// FindDigest is like [Find], but also returns jobs whose description is damaged.
+// FindDigest is like [Find], but returns the digest, even if the job's description is damaged.
 func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, error) {
 	if strings.Trim(prefix, "0123456789abcdef") != "" || len(prefix) > 64 {
 		return "", fmt.Errorf("-job must be the first hexadecimal digits of a job's digest, got %q", prefix)

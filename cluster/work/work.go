@@ -30,8 +30,8 @@ const (
 	Failed = "failed" // the task may be tried again
 )
 
-// Runner runs tasks one after another. Consecutive tasks of a job share a worker. It must not be
-// used concurrently.
+// Runner runs tasks one after another. Consecutive tasks of a job share a worker. A Runner must not
+// be used concurrently.
 type Runner struct {
 	host  *job.Host
 	kinds []job.Kind
@@ -129,7 +129,7 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 		return "", err
 	}
 	if there {
-		return There, nil // another worker stored it first
+		return There, nil // another worker stored the result first
 	}
 	return Done, nil
 }

@@ -72,7 +72,7 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 	if planning.Digest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
 		return err
 	}
-	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // tasks in this process share it
+	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // tasks in this process use the same corpus
 		return err
 	}
 	failed := func(format string, args ...any) { complain(e, format, args...) }
@@ -99,8 +99,8 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 }
 
 // command runs the shell command in the flag -with. The shell command must run the tasks, which it
-// reads from standard input, one line per task. Environment variables contain the store and the
-// job. All output goes to standard error. When ctx is done, the shell receives SIGTERM.
+// reads from standard input, one line per task. The environment contains the store's address and
+// the job's digest. Output goes to standard error. When ctx is done, the shell receives SIGTERM.
 func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int) error {
 	var lines bytes.Buffer
 	for _, t := range tasks {

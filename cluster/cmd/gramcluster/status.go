@@ -122,7 +122,7 @@ func (s *status) print(e *cli.Env, j *job.Job, st *work.Status) error {
 	return err
 }
 
-// estimate formats the remaining time for left tasks, if done tasks took the given time.
+// estimate formats the number of remaining tasks, and the remaining time at the rate so far.
 func estimate(done, left int, took time.Duration) string {
 	if done <= 0 {
 		return fmt.Sprintf("%d tasks left", left)

@@ -15,7 +15,7 @@ import (
 // Otherwise, Bucket starts versitygw, an S3 server for a folder, and sets the AWS credentials in
 // the environment.
 //
-// Go builds and caches the server, with the version and checksums in versitygw/go.mod.
+// Go builds and caches the server, with the version and checksums in versitygw/go.mod and go.sum.
 func Bucket(t testing.TB) (url string) {
 	t.Helper()
 	if url := os.Getenv("GRAM_BUCKET"); url != "" {

@@ -3,8 +3,8 @@
 // Package servers starts servers for tests: a real S3 server and a Spark cluster, as local
 // processes. Only tests import it.
 //
-// Starting a server takes a minute, so tests that need one are skipped unless GRAM_SERVERS is set,
-// as in `make cluster-check`. If it is set, a server that fails to start is an error.
+// Starting a server takes a minute, so tests that need a server are skipped unless GRAM_SERVERS is
+// set, as in `make cluster-check`. Then a server that fails to start is an error.
 package servers
 
 import (
@@ -71,7 +71,7 @@ func (l *log) String() string {
 	return l.b.String()
 }
 
-// start runs cmd in a process group until the end of the test, and waits until it is ready.
+// start runs cmd as a process group until the test ends, and waits until ready accepts its log.
 func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	t.Helper()
 	out := &log{}

@@ -19,8 +19,8 @@ type Cluster struct {
 	env  []string
 }
 
-// Spark starts a master and workers as local processes, from the Spark in SPARK_HOME (`make
-// cluster-check` installs one). Workers inherit the current environment.
+// Spark starts a master and workers as local processes, from the Spark installation in SPARK_HOME
+// (see `make cluster-check`). Workers inherit the current environment.
 func Spark(t testing.TB, workers int) *Cluster {
 	t.Helper()
 	Need(t)
