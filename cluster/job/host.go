@@ -22,7 +22,7 @@ type Host struct {
 	Store   *store.Store
 	Cache   *store.Cache // cache for inputs, or nil
 	Workers int          // goroutines per task, at least 1
-	Memory  int64        // memory limit of a job's worker in bytes; 0 if unlimited
+	Memory  int64        // memory limit of the process in bytes; 0 if unlimited
 
 	mu     sync.Mutex
 	digest string // digest of the documents in held

@@ -49,7 +49,7 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	return folder{dir, create, &settled{}}, nil
 }
 
-// in calls do with an os.Root of the folder, so that files outside are inaccessible.
+// in calls do with an os.Root of the folder, so that files outside the folder are inaccessible.
 func (b folder) in(do func(r *os.Root) error) error {
 	r, err := os.OpenRoot(b.dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 //	"gramobj1"
 //	length of the key k, of the payload p    uint32, uint64
 //	key                                      k bytes
-//	CRC-32C of each MiB of the payload       uint32 each; the last block may be shorter
+//	CRC-32C of each MiB of the payload       uint32 each; the last covers up to 1 MiB
 //	CRC-32C of all preceding bytes           uint32
 //	payload                                  p bytes
 //

@@ -10,8 +10,8 @@ import (
 
 // Near returns a store with the same objects, where a [View] has random access. Objects in a folder
 // aren't copied. If the store isn't a folder, each object is downloaded when it is first opened,
-// and stored in a temporary file in dir. This file is deleted when the process ends. The caller
-// must close the returned store. The store s stays open.
+// and stored in a temporary file in dir. The caller must close the returned store, which deletes
+// the file. The store s stays open.
 func (s *Store) Near(dir string) (*Store, error) {
 	if b, ok := s.bucket.(folder); ok {
 		return New(b), nil

@@ -191,8 +191,8 @@ func named(key string, err error) error {
 // Object describes an object in a list.
 type Object struct {
 	Name     string
-	Attempts int
-	Bytes    int64
+	Attempts int   // number of stored attempts
+	Bytes    int64 // total size of these attempts
 }
 
 // List calls yield for each object whose name begins with prefix, in ascending order. It doesn't

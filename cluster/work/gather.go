@@ -12,7 +12,7 @@ import (
 type MissingError struct {
 	Job   string
 	Tasks []int
-	Of    int
+	Of    int   // number of tasks of the job
 	Why   error // errors of damaged objects, or nil
 }
 
@@ -24,7 +24,7 @@ func (e *MissingError) Error() string {
 	return text
 }
 
-// Lines returns the lines of missing tasks. The argument most is the maximum number of lines.
+// Lines returns task lines for the missing tasks. The argument most is the maximum number of lines.
 func (e *MissingError) Lines(most int) (lines []job.Line) {
 	for _, t := range e.Tasks[:min(most, len(e.Tasks))] {
 		lines = append(lines, job.Line{Job: e.Job, Task: t})

@@ -9,7 +9,7 @@ type derivatives struct{ p, g []float64 }
 //
 //	g_m = (-d/dv)^m f / f,   f = exp(-r²/4t),  v = cosh r
 //
-// for m >= 0, r >= 0, t > 0, with an error of about m float64 ulp of g_m, in O(m²) operations.
+// for m >= 0, r >= 0, t > 0, in O(m²) operations. The relative error of g_m is about m float64 ulp.
 //
 // p_i and g_j (see the package comment) are scaled by powers of v+1, which cancel the exponential
 // growth in r: p_i/i! is p[i]/(v+1)^(i+1), and g_j/j! is (λ/(v+1))^j g[j]. The singularity of f(v)

@@ -66,7 +66,7 @@ type Options struct {
 	Progress func(iterations, max int, value float64, near int64)
 }
 
-// fits returns an error if the given number of float64 values exceeds the memory limit.
+// fits returns an error if the given number of float64 values doesn't fit into the memory limit.
 func (o Options) fits(what string, numbers int64) error {
 	return run.Fits(8*numbers, o.MemoryBytes, "lmnn: %s", what)
 }

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Predict classifies documents. Decision values are negative energies, or -Inf for classes without
+// Predict classifies documents. Decision values are negated energies, or -Inf for classes without
 // documents. Columns without values in the training documents are ignored. The result is the same
 // bit for bit for any number of workers. Predict fails if memory is insufficient, and within a
 // second after ctx is done.
@@ -83,7 +83,7 @@ func newEnergy(m *Model, s Settings, margins []float64) *energy {
 	return e
 }
 
-// of returns the negative energy of each class for the document x, and the predicted class.
+// of returns the negated energy of each class for the document x, and the predicted class.
 func (e *energy) of(x []float64, z *mat.Dense) (values []float64, class int) {
 	for c := range e.own {
 		e.own[c].reset()

@@ -17,8 +17,8 @@
 // The candidate with the fewest errors is selected. Afterwards, all layers and the classifier are
 // fitted to all documents.
 //
-// The scale s keeps values within the range of float32. It also makes a gamma of about 1 suitable
-// for Gaussian kernels. Arc-cosine kernels, neighbours and metrics don't depend on s.
+// The scale s keeps values within the range of float32, and makes a gamma of about 1 suitable for
+// Gaussian kernels. Predictions with arc-cosine kernels, neighbours and metrics don't depend on s.
 //
 // Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3.
 package mkm

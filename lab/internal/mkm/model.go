@@ -196,7 +196,7 @@ func (l *Layer) validate(below int) error {
 	return nil
 }
 
-// Predict classifies documents. The predicted class has the largest decision value: the negative
+// Predict classifies documents. The predicted class has the largest decision value: the negated
 // energy for a metric, the decision value of an SVM, or 1 for the class with the most votes of
 // neighbours. Columns must be numbered as in the training corpus. The result is the same bit for
 // bit for any number of workers. Predict fails if an embedding doesn't support a value, if memory

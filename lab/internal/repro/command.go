@@ -74,7 +74,7 @@ func (c *command) choose(args []string) ([]string, error) {
 	for _, row := range params.Help(c.settings) {
 		help := row.Help[:strings.LastIndex(row.Help, ": ")]
 		value := fmt.Sprint(params.Get(c.settings, row.Name))
-		if len(value) > 85 && !strings.Contains(value, ",") { // tables wrap text only at commas
+		if len(value) > 85 && !strings.Contains(value, ",") { // shorten long lists of kernels
 			value = value[:85] + "…"
 		}
 		all = append(all, fmt.Sprintf("%s=%s (%s)", row.Name, value, help))

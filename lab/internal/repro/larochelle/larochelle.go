@@ -113,8 +113,8 @@ func Textured(r *rand.Rand, image []float32) int {
 	return q.class()
 }
 
-// texture draws a random grey level plus noise on grids of 16, 8, 4 and 2 pixels, with random
-// weights. It interpolates between grid points. As in photographs, coarse grids have more contrast.
+// texture draws a random grey level plus randomly weighted noise on grids spaced by 16, 8, 4 and 2
+// pixels, interpolated between grid points. As in photographs, coarse grids have more contrast.
 func texture(r *rand.Rand, image []float32) {
 	grey, contrast := 0.2+0.6*r.Float64(), 0.2+0.6*r.Float64()
 	for k := range image {

@@ -66,7 +66,7 @@ type method struct {
 // tolerance is the solver tolerance of all training runs.
 const tolerance = 1e-3
 
-// methods lists the curves of Figure 4. Each other curve is compared with the first curve.
+// methods lists the curves of Figure 4. All other curves are compared with the first curve.
 var methods = []method{
 	{"spherical", "tf-l1-sqrt", true, false},
 	{"L1", "tf-l1", false, false},

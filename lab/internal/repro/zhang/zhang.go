@@ -40,8 +40,8 @@ type settings struct {
 	repro.Terms
 }
 
-// kernels lists the compared kernels. For each weighting, a table has one row per kernel. The last
-// kernel is compared with each other kernel.
+// kernels lists the compared kernels. For each weighting, a table has one row per kernel. All other
+// kernels are compared with the last kernel.
 var kernels = []struct{ name, kernel, embedding string }{
 	{"linear, L1", "linear", "-l1"},
 	{"NED, L1", "ned", "-l1"},
