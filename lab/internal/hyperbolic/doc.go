@@ -2,9 +2,9 @@
 // spherical normal distributions, which form a hyperbolic space.
 //
 // With the Fisher metric (|dμ|² + 2p dσ²)/σ², the normal distributions with covariance σ²I on R^p
-// form a space of constant negative curvature and dimension p+1. In coordinates μ/√(2p) and σ, it
-// is the upper half-space of curvature -1, scaled by √(2p). This package uses distances r and times
-// t for curvature -1. The corresponding Fisher distance and time are √(2p) r and 2p t.
+// form a space of constant negative curvature and dimension p+1. In coordinates μ/√(2p) and σ, the
+// space is the upper half-space of curvature -1, scaled by √(2p). This package uses distances r and
+// times t for curvature -1. The corresponding Fisher distance and time are √(2p) r and 2p t.
 //
 // # Derivation
 //

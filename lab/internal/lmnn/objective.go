@@ -18,7 +18,7 @@ type problem struct {
 	k       int
 	push    float64
 	workers int
-	soft    float64          // smooths losses: loss²/(2 soft) below soft, else loss - soft/2
+	soft    float64          // smooths hinge losses: loss²/(2 soft) below soft, else loss - soft/2
 	room    int64            // maximum number of pairs in near; 0 for no limit
 	near    [][]int32        // documents of other classes within reach of each document, see reach
 	slopes  [parts][]float64 // gradients with respect to z, one per range of documents
