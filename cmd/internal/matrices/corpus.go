@@ -96,7 +96,7 @@ type corpusReport struct {
 	Unlabelled    int              `json:"documents_without_class"`
 	MultiLabelled int              `json:"documents_of_several_classes"`
 	Length        quantiles        `json:"values_per_document"`
-	Matches       int64            `json:"matching_terms"` // number of common terms of two documents, summed over all pairs
+	Matches       int64            `json:"matching_terms"` // sum over all pairs of the number of common terms
 	MatchesAPair  float64          `json:"matching_terms_per_pair"`
 	Warnings      []corpus.Warning `json:"warnings"`
 	Rows          []classRow       `json:"rows"`
