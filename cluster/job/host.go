@@ -100,7 +100,7 @@ const Files = "files/"
 // File returns the contents of a file stored by PutFile.
 func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 	if !IsDigest(digest) {
-		return nil, fmt.Errorf("job: file %q is not named by a digest of 64 hexadecimal digits", digest)
+		return nil, fmt.Errorf("job: file name must be a digest of 64 hexadecimal digits, got %q", digest)
 	}
 	b, err := h.get(ctx, Files+digest)
 	if err != nil {

@@ -106,7 +106,7 @@ func Decode(b []byte, to any) error {
 		return err
 	}
 	if _, err := r.Token(); err != io.EOF {
-		return errors.New("it has data after its end")
+		return errors.New("there is data after the JSON value")
 	}
 	return nil
 }

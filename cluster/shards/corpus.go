@@ -102,7 +102,7 @@ func (m *meta) fixedBytes() int64 {
 // otherwise cause huge allocations.
 func (m *meta) check() error {
 	if m.Version != version {
-		return fmt.Errorf("version %d was written by another program; this program reads version %d", m.Version, version)
+		return fmt.Errorf("format version is %d, but this program reads version %d", m.Version, version)
 	}
 	const most = math.MaxInt64 / 64
 	least := int64(0)
@@ -119,7 +119,7 @@ func (m *meta) check() error {
 		return fmt.Errorf("the shards have %d bytes, but need at least %d", m.Bytes, least)
 	}
 	if want := (m.Bytes + ShardBytes - 1) / ShardBytes; int64(len(m.Shards)) != want {
-		return fmt.Errorf("got %d shards instead of %d for %d bytes", len(m.Shards), want, m.Bytes)
+		return fmt.Errorf("%d bytes need %d shards, got %d", m.Bytes, want, len(m.Shards))
 	}
 	return nil
 }

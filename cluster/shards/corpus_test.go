@@ -135,14 +135,14 @@ func TestContents(t *testing.T) {
 	rows, last := c.Documents.Rows(), len(c.Classes[len(c.Classes)-1])
 	terms, texts := 8*(rows+1), 8*(rows+1)+8*int(c.Documents.NNZ())+8*(rows+1)+4*len(c.Labels.IDs)+8*rows
 	for want, change := range map[string]func(m *meta, data []byte) []byte{
-		"version 1 was written by another program": func(m *meta, b []byte) []byte { m.Version = 1; return b },
-		"number -1 is out of range":                func(m *meta, b []byte) []byte { m.Rows = -1; return b },
+		"format version is 1, but this program reads": func(m *meta, b []byte) []byte { m.Version = 1; return b },
+		"number -1 is out of range":                   func(m *meta, b []byte) []byte { m.Rows = -1; return b },
 		"number 2305843009213693952 is out of range": func(m *meta, b []byte) []byte {
 			m.Values = 1 << 61
 			return b
 		},
 		"bytes, but need at least": func(m *meta, b []byte) []byte { m.Values += 1 << 40; return b },
-		"got 2 shards instead of 1": func(m *meta, b []byte) []byte {
+		"need 1 shards, got 2": func(m *meta, b []byte) []byte {
 			m.Shards = []string{"another"}
 			return b
 		},

@@ -49,7 +49,7 @@ func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner
 		case len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help"):
 			return args, nil
 		case len(args) == 0 || strings.HasPrefix(args[0], "-"):
-			return nil, cli.Usagef("the kind of job is required: %s KIND, where KIND is %s", command, names)
+			return nil, cli.Usagef("the kind of job is required, as in %s KIND; valid kinds are %s", command, names)
 		}
 		k, err := job.KindOf(jobs.Kinds, args[0])
 		if err != nil {

@@ -174,11 +174,11 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"", "", cli.Misuse, "Commands:"},
 		{"", "nonsense", cli.Misuse, `unknown command "nonsense"; valid names are plan, drive, work`},
-		{"", "plan", cli.Misuse, "plan KIND, where KIND is gram"},
+		{"", "plan", cli.Misuse, "plan KIND; valid kinds are gram"},
 		{"", "plan nonsense", cli.Misuse, "valid kinds are gram"},
 		{"", "plan landmarks", cli.Misuse, "use drive landmarks"},
 		{"", "drive gram", cli.Misuse, "use plan gram"},
-		{"", "drive", cli.Misuse, "where KIND is landmarks"},
+		{"", "drive", cli.Misuse, "valid kinds are landmarks"},
 		{"", "drive landmarks -store " + dir + " -in synthetic:docs=20", cli.Misuse, "-o FILE is required"},
 		{"", "drive landmarks -o x -store " + dir, cli.Misuse, "-in SOURCE is required"},
 		{"", "drive landmarks -wait -1s -o x -in goroot -store " + dir, cli.Misuse, "-wait"},

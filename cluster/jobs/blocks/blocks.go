@@ -17,9 +17,9 @@ type Half struct {
 func (h Half) Validate() error {
 	switch {
 	case h.Rows < 1 || h.Rows > math.MaxInt32:
-		return fmt.Errorf("number of documents must be positive, got %d", h.Rows)
+		return fmt.Errorf("number of documents must be between 1 and %d, got %d", math.MaxInt32, h.Rows)
 	case h.Block < 1 || h.Block > math.MaxInt32:
-		return fmt.Errorf("-block must be positive, got %d", h.Block)
+		return fmt.Errorf("-block must be between 1 and %d, got %d", math.MaxInt32, h.Block)
 	case h.Blocks() > 1<<15:
 		return fmt.Errorf("-block %d divides %d documents into %d ranges; the maximum is %d", h.Block, h.Rows,
 			h.Blocks(), 1<<15)

@@ -56,9 +56,9 @@ type planner struct {
 
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
-	f.Float64Var(&p.within, "within", 0.02, "pairs with c = 1 - cosine of at most `C` are duplicates")
+	f.Float64Var(&p.within, "within", 0.02, "maximum cosine distance `C` of two duplicates")
 	f.StringVar(&p.embedding, "embed", sparse.Sphere.String(), "compare documents embedded as `EMBEDDING`")
-	f.IntVar(&p.block, "block", 131072, "each task compares two blocks of `N` documents")
+	f.IntVar(&p.block, "block", 131072, "number of documents `N` per block; each task compares two blocks")
 	return p
 }
 

@@ -46,7 +46,7 @@ func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "g.tsv", map[string]string{
 		"-within -1":  "-within must be in [0, 1), got -1",
 		"-within NaN": "-within must be in [0, 1), got NaN",
-		"-block 0":    "-block must be positive, got 0",
+		"-block 0":    "-block must be between 1 and 2147483647, got 0",
 		"-embed x":    `"x"`,
 	})
 }

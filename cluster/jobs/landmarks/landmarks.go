@@ -192,7 +192,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 		return nil, err
 	}
 	if j.Tasks < 1 || j.Tasks > o.q.Blocks() {
-		return nil, fmt.Errorf("landmarks: got %d tasks for %d blocks of documents", j.Tasks, o.q.Blocks())
+		return nil, fmt.Errorf("landmarks: number of tasks must be between 1 and %d, got %d", o.q.Blocks(), j.Tasks)
 	}
 	c, err := j.Host.Corpus(ctx, j.Corpus)
 	if err != nil {

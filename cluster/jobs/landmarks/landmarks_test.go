@@ -203,12 +203,12 @@ func TestDamaged(t *testing.T) {
 	j := musttest.Get((&job.Host{Store: s, Workers: 1}).Load(t.Context(), d.jobs[0]))(t)
 	for _, tasks := range []int{0, 4} {
 		opened, _ := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks = tasks })
-		if opened == nil || !strings.Contains(opened.Error(), "for 3 blocks of documents") {
+		if opened == nil || !strings.Contains(opened.Error(), "must be between 1 and 3") {
 			t.Errorf("%d tasks: error %v", tasks, opened)
 		}
 	}
 	for text, want := range map[string]string{
-		`{"rows":-1}`: "for -1 documents", `{"rows":1} 1`: "data after its end", `{"more":1}`: "unknown field",
+		`{"rows":-1}`: "documents -1 is out", `{"rows":1} 1`: "data after the JSON value", `{"more":1}`: "unknown field",
 	} {
 		musttest.Fails(parse([]byte(text)))(t, "request "+text, want)
 	}

@@ -16,7 +16,7 @@ func parse(text []byte) (*landmark.Request, error) {
 		return nil, fmt.Errorf("landmarks: invalid request: %w", err)
 	}
 	if q.Rows < 0 || q.Rows > math.MaxInt32*landmark.PassRows {
-		return nil, fmt.Errorf("landmarks: invalid request for %d documents", q.Rows)
+		return nil, fmt.Errorf("landmarks: number of documents %d is out of range", q.Rows)
 	}
 	return q, nil
 }

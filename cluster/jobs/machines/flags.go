@@ -35,7 +35,7 @@ var parameters = []struct {
 	{"scheme", "`SCHEME`: one-vs-one, one-vs-rest or labels", true},
 	{"c", "regularization parameter `C`", true},
 	{"nu", "`NU`: bound on the fraction of errors", true},
-	{"epsilon", "`WIDTH` of the zone without loss", true},
+	{"epsilon", "`WIDTH` of the epsilon-tube", true},
 	{"weight", "multiply C by W for a class, `CLASS=W`, repeatable; or balanced", false},
 	{"tolerance", "stop when no optimality condition is violated by more than `E`", false},
 	{"shrinking", "use the shrinking heuristic, `0|1`", false},

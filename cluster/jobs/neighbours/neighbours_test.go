@@ -55,8 +55,8 @@ func TestLikeGrambench(t *testing.T) {
 func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "near.tsv", map[string]string{
 		"-k 0":      "-k must be positive, got 0",
-		"-block 0":  "-block must be positive, got 0",
-		"-block -5": "-block must be positive, got -5",
+		"-block 0":  "-block must be between 1 and 2147483647, got 0",
+		"-block -5": "-block must be between 1 and 2147483647, got -5",
 		"-min x":    `-min must be a number, got "x"`,
 		"-min NaN":  `-min must be a number, got "NaN"`,
 		"-min Inf":  `-min must be a number, got "Inf"`,
@@ -70,7 +70,7 @@ func TestOther(t *testing.T) { jobtest.OtherHalf(t, Kind, "near.tsv") }
 func TestDecode(t *testing.T) {
 	lists := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}}
 	b := encode(lists)
-	musttest.Fails(decode(b, 2, 0, 1, false))(t, "long lists", "has 2 neighbours of 8 bytes, but at most 1")
+	musttest.Fails(decode(b, 2, 0, 1, false))(t, "long lists", "has 2 neighbours, but at most 1")
 	musttest.Fails(decode(b, 3, 0, 2, false))(t, "few lists", "data ends in list 2")
 	musttest.Fails(decode(b[:13], 2, 0, 2, false))(t, "a short list", "and 9 bytes are left")
 	musttest.Fails(decode(b, 1, 0, 2, false))(t, "many lists", "4 extra bytes after the last list")

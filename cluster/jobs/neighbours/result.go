@@ -38,7 +38,7 @@ func decode(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighb
 		count := uint64(binary.LittleEndian.Uint32(b))
 		b = b[4:]
 		if count > uint64(k) || 8*count > uint64(len(b)) {
-			return nil, fmt.Errorf("list %d has %d neighbours of 8 bytes, but at most %d are possible, and %d bytes are left",
+			return nil, fmt.Errorf("list %d has %d neighbours, but at most %d are allowed, and only %d bytes are left",
 				at, count, k, len(b))
 		}
 		if (at >= rows) == wantColumns {

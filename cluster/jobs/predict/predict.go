@@ -170,7 +170,7 @@ func specOf(d *job.Description) (s spec, err error) {
 		return s, err
 	}
 	if len(s.Pieces) != d.Tasks || len(s.First) != d.Tasks {
-		return s, fmt.Errorf("predict: got %d pieces for %d tasks", len(s.Pieces), d.Tasks)
+		return s, fmt.Errorf("predict: %d pieces, but %d tasks", len(s.Pieces), d.Tasks)
 	}
 	if d.Tasks > 0 && s.First[0] != 0 {
 		return s, fmt.Errorf("predict: the first document must have number 0, got %d", s.First[0])

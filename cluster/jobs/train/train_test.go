@@ -71,7 +71,7 @@ func TestOtherTasks(t *testing.T) { jobtest.OtherTasks(t, Kind, "a.model", "gram
 func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"of":2,"more":1}`: `unknown field "more"`,
-		`{"of":2} 1`:        "data after its end",
+		`{"of":2} 1`:        "data after the JSON value",
 		`{"of":3}`:          "the classifier has 3 decision functions instead of 2",
 		`{"of":2,"machines":[{"number":-1,"machine":{}}]}`:                          "must be between 0 and 1, got -1",
 		`{"of":2,"machines":[{"number":2,"machine":{}}]}`:                           "must be between 0 and 1, got 2",
