@@ -94,7 +94,7 @@ type Kernels struct {
 
 // CostOrigin describes how Cost was measured.
 const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
-	"(avx512: the costs of avx2, which make a Zen 5 at most 9% slower; dense columns: fitted on a Xeon)"
+	"(avx512 uses the costs of avx2, at most 9% slower on a Zen 5; dense columns were fitted on a Xeon)"
 
 // Cost holds the costs of the steps of a dot product in nanoseconds; see [CostOrigin]. Only ratios
 // of costs matter.
@@ -133,7 +133,7 @@ func upTo(list []*Kernels, highest ISA) []*Kernels {
 			return list[:i+1]
 		}
 	}
-	panic(fmt.Sprintf("asm: linked for instruction set %q, but this processor does not support it", highest))
+	panic(fmt.Sprintf("asm: the program was linked for instruction set %q, which this CPU does not support", highest))
 }
 
 // Available returns the instruction sets that this processor supports, best last.

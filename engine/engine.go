@@ -188,7 +188,7 @@ func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 // checkNorms returns an error unless the square of each document's norm is finite in float32.
 func checkNorms(x *sparse.Embedded) error {
 	if n := len(x.Norms); n != x.Rows() {
-		return fmt.Errorf("got %d norms for %d documents", n, x.Rows())
+		return fmt.Errorf("%d norms, but %d documents", n, x.Rows())
 	}
 	for i, v := range x.Norms {
 		if !(v <= sparse.MaxNorm) {

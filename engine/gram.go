@@ -32,7 +32,7 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *S
 			return nil, err
 		}
 	} else if to.N != n || len(to.Data) != n*n {
-		return nil, fmt.Errorf("engine: destination has %d rows and %d values, but the Gram matrix has %d rows and columns",
+		return nil, fmt.Errorf("engine: destination has %d rows and %d values, but the Gram matrix is %[3]d×%[3]d",
 			to.N, len(to.Data), n)
 	}
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))

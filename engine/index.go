@@ -216,7 +216,7 @@ func CompareRows(
 		i int
 	}{{x, i}, {y, j}} {
 		if s.x.Embedder != x.Embedder || s.i < 0 || s.i >= s.x.Rows() {
-			return 0, false, errors.New("engine: row out of range, or documents with different embedders")
+			return 0, false, errors.New("engine: a row is out of range, or the documents have different embedders")
 		}
 	}
 	s, a := x.Row(i)

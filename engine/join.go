@@ -74,7 +74,7 @@ func (s *search) planned(
 	case e.method == byTiles:
 		return why("tiles were requested")
 	case !s.byC:
-		return why("the kernel does not decrease in c alone")
+		return why("the kernel is not a decreasing function of c alone")
 	case !(s.most < 1):
 		return why("the bound includes documents without common terms")
 	case valued && !(s.most < closeC):

@@ -27,7 +27,7 @@ func NewDense(rows, cols int) *Dense {
 
 func (d *Dense) hasShape(rows, cols int) error {
 	if d == nil {
-		return fmt.Errorf("engine: destination is nil instead of a %d×%d matrix", rows, cols)
+		return fmt.Errorf("engine: destination is nil, but must be a %d×%d matrix", rows, cols)
 	}
 	if d.Rows != rows || d.Cols != cols || len(d.Data) != rows*cols {
 		return fmt.Errorf("engine: destination is %d×%d with %d values, but the result is %d×%d",

@@ -77,14 +77,14 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 			return nil, err
 		}
 		if opt.Groups != nil {
-			return nil, fmt.Errorf("engine: Groups and Test cannot be combined, got %d Groups", len(opt.Groups))
+			return nil, fmt.Errorf("engine: Groups and Test cannot be combined")
 		}
 		m := test.Rows()
 		r := &device.Request{From: e.other(test), Docs: run.Numbers(0, m), Hi: n, Workers: e.c.Workers}
 		return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
 	}
 	if opt.Groups != nil && len(opt.Groups) != n {
-		return nil, fmt.Errorf("engine: got %d Groups for %d documents", len(opt.Groups), n)
+		return nil, fmt.Errorf("engine: %d Groups, but %d documents", len(opt.Groups), n)
 	}
 	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, LastFirst: true, Workers: e.c.Workers}
 	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))

@@ -137,7 +137,8 @@ func (e *Engine) MergeNeighbours(
 	}
 	n, count := len(parts[0]), min(opt.Count, max(e.Len()-1, 0))
 	if first < 0 || first > e.Len()-n {
-		return nil, fmt.Errorf("engine: got lists of documents %d to %d of only %d documents", first, first+n-1, e.Len())
+		return nil, fmt.Errorf("engine: documents %d to %d are out of range, because there are only %d documents",
+			first, first+n-1, e.Len())
 	}
 	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), nearest.Bytes(n, count)); err != nil {
 		return nil, err
@@ -157,8 +158,8 @@ func (e *Engine) MergeNeighbours(
 					key = 0 - key
 				}
 				if key != key || int64(neighbour.Document) >= int64(e.Len()) {
-					return nil, fmt.Errorf("engine: invalid neighbour %d with value %v in block %d; the last document is %d",
-						neighbour.Document, neighbour.Value, b, e.Len()-1)
+					return nil, fmt.Errorf("engine: block %d has neighbour %d with value %v; the last document is %d",
+						b, neighbour.Document, neighbour.Value, e.Len()-1)
 				}
 				lists.Offer(i, key, int(neighbour.Document))
 			}

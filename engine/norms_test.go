@@ -20,7 +20,7 @@ func TestNormsAreNeeded(t *testing.T) {
 			t.Errorf("%s with norms: %v", spec, err)
 		}
 		musttest.Fails(newEngine(t, &bare, Options{}).Gram(t.Context(), k, nil))(t,
-			spec+" without norms", "needs the norms of the documents: got 0 norms for 20 documents")
+			spec+" without norms", "needs the norms of the documents: 0 norms, but 20 documents")
 	}
 	if _, err := newEngine(t, &bare, Options{}).Gram(t.Context(), parse(t, "arccos:n=0,embed=tf"), nil); err != nil {
 		t.Errorf("a kernel of the cosine alone: %v", err)

@@ -24,10 +24,10 @@ func init() {
 		Examples: []string{"power(arccos:n=1):p=2.5"},
 		place:    220, single: true,
 		params: []param{
-			between("p", "the power; a fractional power needs a nonnegative kernel", 2, 64)},
+			between("p", "exponent; a fractional exponent requires a nonnegative kernel", 2, 64)},
 		check: func(parts []*kernel, v []float64) (_ int, expected string) {
 			if v[0] != math.Trunc(v[0]) && !parts[0].known.NonNegative {
-				expected = fmt.Sprintf("a nonnegative kernel for the fractional power %s", formatNumber(v[0]))
+				expected = fmt.Sprintf("a nonnegative kernel, as required by the fractional exponent %s", formatNumber(v[0]))
 			}
 			return 0, expected
 		},

@@ -12,7 +12,7 @@ import (
 
 func init() {
 	n := number("n", "degree of the threshold units", 1, arccosine.Min, arccosine.Max, fmt.Sprintf(
-		"a number above -1/2, at which the integral diverges (from %g to %g)", arccosine.Min, float64(arccosine.Max)))
+		"a number from %g to %g (the integral diverges for n <= -1/2)", arccosine.Min, float64(arccosine.Max)))
 	bias := signed("bias", "bias of the thresholds, in units of the norms; only for n=0", 0)
 	sigma := positive("sigma",
 		"standard deviation of normally smoothed thresholds, in units of the norms; only for n=0", 0)
@@ -72,7 +72,7 @@ func arccos(n float64) formula {
 		deficit = func(c float64) float64 { return angle(c) / math.Pi }
 	}
 	f := ofCosine(g, deficit,
-		nonNegative("an inner product of infinitely many threshold units", sourceCho+", ch. 2 and app. A"))
+		nonNegative("inner product of the outputs of infinitely many threshold units", sourceCho+", ch. 2 and app. A"))
 	ofC := f.value
 	f.value = func(a at) ref { return a.mul(a.both(a.norm.raised(1, n)), ofC(a)) }
 	if n != 0 && n != 1 && n != 2 {
@@ -107,7 +107,7 @@ func arccos(n float64) formula {
 // arc-cosine kernel k₀ of degree 0. It is positive definite, because the power series of arcsin has
 // no negative coefficients. Source: Cho's thesis, §2.1.2.
 func init() {
-	known := nonNegative("an inner product of infinitely many threshold units", sourceCho+", eq. 2.18")
+	known := nonNegative("inner product of the outputs of infinitely many threshold units", sourceCho+", eq. 2.18")
 	known.NonNegative = false
 	register(family{
 		Name: "arcsine", Summary: "(2/π) arcsin(1-c)",

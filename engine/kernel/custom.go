@@ -51,8 +51,8 @@ func New(c Custom) (k Kernel, err error) {
 		defer Caught(own, &err)
 		for _, v := range [...]float64{0, 0.25, 1} {
 			if one, other := c.Eval(v, 1, 1), c.Eval(v, 2, 3); one != other && (one == one || other == other) {
-				return nil, fmt.Errorf("engine: kernel %s: Eval depends on the norms; set Properties.UsesNorms: "+
-					"at c = %g it is %g for the norms 1 and 1, %g for 2 and 3", c.Name, v, one, other)
+				return nil, fmt.Errorf("engine: kernel %s: Eval depends on the norms, so set Properties.UsesNorms; "+
+					"at c = %g it returns %g for norms 1 and 1, but %g for norms 2 and 3", c.Name, v, one, other)
 			}
 		}
 	}

@@ -232,8 +232,8 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	}
 	plain := len(x) == 0 && len(y) == 0 && !UsesNorms(k)
 	if len(dst) != len(c) || !plain && len(dst) != len(x)*len(y) {
-		return fmt.Errorf("engine: kernel %s: c has %d values for %d row norms and %d column norms, and dst has %d; "+
-			"both must have rows times columns", k, len(c), len(x), len(y), len(dst))
+		return fmt.Errorf("engine: kernel %s: c and dst must have one value per pair of norms, got %d and %d values for "+
+			"%d row norms and %d column norms", k, len(c), len(dst), len(x), len(y))
 	}
 	defer Caught(k, &err)
 	k.mapTo(table, dst, c, x, y)

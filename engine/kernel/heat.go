@@ -71,15 +71,15 @@ func refuseDiffusion(v []float64) (int, string) {
 	printed := heat.Form(v[heatForm]) == heat.Printed
 	switch {
 	case v[heatN] > 0 && !dimensional(v):
-		return heatN, "order or constant=full as well (the leading exponential does not depend on n)"
+		return heatN, "n only with order or constant=full (the leading exponential does not depend on n)"
 	case printed && !psi:
-		return heatForm, "order=0 as well (the leading exponential has no ψ₀)"
+		return heatForm, "form=printed only with order=0 (the leading exponential has no ψ₀)"
 	case printed && v[heatOrder] > 0:
-		return heatOrder, "order=0 with form=printed (after that ψ₀ no further function makes the residual of the " +
+		return heatOrder, "order=0 with form=printed (with this ψ₀, no further function makes the residual of the " +
 			"heat equation vanish)"
 	case printed && !(v[heatCutoff] > 0 && v[heatCutoff] <= math.Pi):
-		return heatForm, "a cutoff of at most pi with form=printed (its ψ₀ is infinite at d = π, where documents " +
-			"share no term)"
+		return heatForm, "a cutoff of at most pi with form=printed (its ψ₀ is infinite at d = π, the distance of " +
+			"documents without common terms)"
 	}
 	return 0, ""
 }
@@ -159,11 +159,11 @@ func parametrix(v []float64) formula {
 	known.PositiveDiagonal = sign > 0 && diagonal > math.Log(math.SmallestNonzeroFloat64)
 	const most = 88.7 // ln of the largest float32
 	if far, _ := k.Log(1); max(far, diagonal) > most {
-		known.Condition += fmt.Sprintf("; beyond float32, with values up to e^%.4g: a smaller t, a smaller n or "+
-			"constant=none lowers them", max(far, diagonal))
+		known.Condition += fmt.Sprintf("; values up to e^%.4g overflow float32: decrease t or n, or set "+
+			"constant=none", max(far, diagonal))
 	} else if diagonal < -most {
-		known.Condition += fmt.Sprintf("; 0 in float32, with values of e^%.4g on the diagonal: constant=none raises "+
-			"them", diagonal)
+		known.Condition += fmt.Sprintf("; values of e^%.4g on the diagonal underflow to 0 in float32: set "+
+			"constant=none", diagonal)
 	}
 	// c2 = 1 - k(c)/k(0) is computed from a logarithm that is accurate for small c. If t is large
 	// relative to n, ψ₀ increases faster than the exponential decreases, and there is no feature

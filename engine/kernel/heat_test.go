@@ -101,8 +101,8 @@ func TestParametrixRefused(t *testing.T) {
 		column          int
 		found, expected string
 	}{
-		"diffusion:n=5":                               {11, "n=5", "order or constant=full as well"},
-		"diffusion:form=printed":                      {11, "form=printed", "order=0 as well"},
+		"diffusion:n=5":                               {11, "n=5", "n only with order or constant=full"},
+		"diffusion:form=printed":                      {11, "form=printed", "form=printed only with order=0"},
 		"diffusion:order=0,form=printed":              {19, "form=printed", "a cutoff of at most pi"},
 		"diffusion:order=0,form=printed,cutoff=3.2":   {19, "form=printed", "infinite at d = π"},
 		"diffusion:order=1,form=printed,cutoff=3":     {11, "order=1", "order=0 with form=printed"},
@@ -131,9 +131,9 @@ func TestParametrixRefused(t *testing.T) {
 // Properties.Condition reports that values overflow or underflow float32.
 func TestParametrixRange(t *testing.T) {
 	for spec, want := range map[string]string{
-		"diffusion:t=0.5,order=0,n=60000":              "beyond float32, with values up to e^1.35",
+		"diffusion:t=0.5,order=0,n=60000":              "values up to e^1.35",
 		"diffusion:t=1e-4,order=0,n=60000":             "",
-		"diffusion:t=0.5,order=0,n=300,constant=full":  "0 in float32, with values of e^-275",
+		"diffusion:t=0.5,order=0,n=300,constant=full":  "values of e^-275",
 		"diffusion:t=1e-6,order=0,n=300,constant=full": "beyond float32",
 		"diffusion:order=0":                            "",
 	} {

@@ -114,8 +114,8 @@ func coangle(c float64) float64 {
 }
 
 // ToleranceReason describes the terms of [Tolerance].
-const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one float32 rounding in each norm, " +
-	"carried through the kernel, plus the stated error of the float32 map"
+const ToleranceReason = "change of the kernel value if c changes by min(2.7e-6, 2.7e-5·c) and each norm by one " +
+	"float32 rounding, plus the error bound of the float32 kernel function"
 
 // Tolerance returns the allowed difference between a value of the float32 engine and the float64
 // reference, for a pair with the reference's c and norms x and y,

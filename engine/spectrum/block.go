@@ -61,7 +61,7 @@ func (s *blockSpace) product(a Operator) error {
 	for i := range width {
 		norm := mat.Norm(w.RowView(i), 2)
 		if math.IsNaN(norm) || math.IsInf(norm, 0) {
-			return fmt.Errorf("spectrum: product %d is not finite", s.multiplied+i+1)
+			return fmt.Errorf("spectrum: matrix-vector product %d has infinite or NaN values", s.multiplied+i+1)
 		}
 		s.scale = max(s.scale, norm)
 	}

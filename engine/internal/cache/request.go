@@ -42,14 +42,14 @@ func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int
 		length += r[1] - r[0]
 	}
 	if len(rows) != len(dst) {
-		return 0, fmt.Errorf("engine: dst has %d rows for %d requested rows", len(dst), len(rows))
+		return 0, fmt.Errorf("engine: dst has %d rows, but %d were requested", len(dst), len(rows))
 	}
 	for r, i := range rows {
 		if i < 0 || i >= n {
 			return 0, fmt.Errorf("engine: row %d is out of range for %d documents", i, n)
 		}
 		if len(dst[r]) != length {
-			return 0, fmt.Errorf("engine: dst has %d of %d values for row %d", len(dst[r]), length, i)
+			return 0, fmt.Errorf("engine: row %d needs %d values, but dst has %d", i, length, len(dst[r]))
 		}
 	}
 	return length, nil

@@ -196,7 +196,7 @@ func (c *Computer) Rows(
 		return c.parts(ctx, r, t, part)
 	})
 	if want := Pairs(r, 0, len(r.Docs), r.Lo, r.Hi); err == nil && done.Load() != want {
-		err = fmt.Errorf("engine: back end %s computed %d of %d pairs", c.Backend.Name(), done.Load(), want)
+		err = fmt.Errorf("engine: back end %s computed only %d of %d pairs", c.Backend.Name(), done.Load(), want)
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func check(t *device.Tile, r *device.Request) error {
 	if t.RowStride != 1 && t.ColStride != 1 || lines > 1 && stride < length || len(t.Value) < length ||
 		lines > 1 && (len(t.Value)-length)/(lines-1) < stride ||
 		t.Filled && (t.ColStride == 1 || len(t.Value)/stride < lines) {
-		return fmt.Errorf("engine: back end returned %d values with strides %d and %d for %d rows and %d columns",
+		return fmt.Errorf("engine: back end returned %d values with strides %d and %d, not enough for %d rows and %d columns",
 			len(t.Value), t.RowStride, t.ColStride, t.Rows, t.Cols())
 	}
 	return nil
