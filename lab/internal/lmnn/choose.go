@@ -35,8 +35,8 @@ func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Optio
 		return Choice{}, err
 	}
 	if len(rows) == 0 || test.Documents.Cols != m.Columns || !slices.Equal(test.Classes, m.Classes) {
-		return Choice{}, fmt.Errorf("lmnn: got %d validation documents with one class, %d columns and %d classes; training "+
-			"has %d columns and %d classes", len(rows), test.Documents.Cols, len(test.Classes),
+		return Choice{}, fmt.Errorf("lmnn: validation has %d documents with one class, %d columns and %d classes, but "+
+			"training has %d columns and %d classes", len(rows), test.Documents.Cols, len(test.Classes),
 			m.Columns, len(m.Classes))
 	}
 	docs := test.Documents.SelectRows(rows)

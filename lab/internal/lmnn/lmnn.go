@@ -106,8 +106,8 @@ func (m *Model) Validate() error {
 	n, d := len(m.Labels), m.Columns
 	if n == 0 || d < 1 || d > MaxColumns || len(m.Transform) != d*d || len(m.Targets) != n*s.K ||
 		len(m.Documents)%d != 0 || len(m.Documents)/d != n {
-		return fmt.Errorf("lmnn: got %d metric values, %d document values and %d targets for %d documents and %d columns",
-			len(m.Transform), len(m.Documents), len(m.Targets), n, d)
+		return fmt.Errorf("lmnn: sizes do not match: %d metric values, %d document values, %d targets, %d documents, "+
+			"%d columns", len(m.Transform), len(m.Documents), len(m.Targets), n, d)
 	}
 	for _, v := range m.Transform {
 		if !(math.Abs(v) <= maxTransform) {
@@ -121,7 +121,7 @@ func (m *Model) Validate() error {
 	}
 	for i, y := range m.Labels {
 		if y < 0 || int(y) >= len(m.Classes) {
-			return fmt.Errorf("lmnn: document %d has class %d of %d", i, y, len(m.Classes))
+			return fmt.Errorf("lmnn: document %d has class %d, but there are only %d classes", i, y, len(m.Classes))
 		}
 	}
 	for i, j := range m.Targets {

@@ -70,8 +70,8 @@ func prepare(
 		most = max(most, classes[y])
 	}
 	if len(classes) < 2 || most < 2 {
-		return fail(fmt.Errorf("lmnn: needs two classes, one with two documents; got %d documents and %d classes", len(rows),
-			len(classes)))
+		return fail(fmt.Errorf("lmnn: two classes are required, one with two documents; got %d documents in %d classes",
+			len(rows), len(classes)))
 	}
 	numbers := Bytes(len(rows), tests, m.Columns) / 8
 	if err := o.fits("a metric", numbers); err != nil {

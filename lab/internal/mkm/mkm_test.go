@@ -163,7 +163,7 @@ func TestOddDocuments(t *testing.T) {
 		"negative":  {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"diffusion"}}, "layer 1"},
 		"no kernel": {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"arccos:n=1", "nothing"}}, "layer 2"},
 		"widths": {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1, 2, 3}},
-			"got 3 widths for 1 layers"},
+			"3 widths, but 1 layers"},
 		"both": {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1}, Whole: true},
 			"cannot be combined"},
 		"few columns": {drawn(t, 60, 2, 2, 1), s, ""},

@@ -66,18 +66,19 @@ func (m *Model) Validate() error {
 	}
 	switch {
 	case len(m.Layers) != len(s.Layers) || len(m.Choices) != len(s.Layers)+1:
-		return fmt.Errorf("mkm: got %d layers and %d choices for %d kernels, not as many and one more", len(m.Layers),
-			len(m.Choices), len(s.Layers))
+		return fmt.Errorf("mkm: the model has %d layers and %d choices, but needs %d and %d", len(m.Layers), len(m.Choices),
+			len(s.Layers), len(s.Layers)+1)
 	case m.Columns == nil && (!s.Whole || len(m.Layers) == 0) || m.Documents < 1:
-		return fmt.Errorf("mkm: the %d documents have no columns", m.Documents)
+		return fmt.Errorf("mkm: the model must have columns and documents, got %d documents", m.Documents)
 	}
 	if name, twice := archive.Repeated(m.Classes); twice || len(m.Classes) < 2 {
-		return fmt.Errorf("mkm: needs at least two different classes, got %d (%q occurs twice)", len(m.Classes), name)
+		return fmt.Errorf("mkm: at least two classes with unique names are required, got %d (repeated name %q)",
+			len(m.Classes), name)
 	}
 	seen := map[uint32]bool{}
 	for _, c := range m.Columns {
 		if seen[c] || m.Vocabulary != nil && int(c) >= len(m.Vocabulary) {
-			return fmt.Errorf("mkm: column %d is repeated or is not one of %d terms", c, len(m.Vocabulary))
+			return fmt.Errorf("mkm: column %d occurs twice or exceeds the vocabulary of %d terms", c, len(m.Vocabulary))
 		}
 		seen[c] = true
 	}
@@ -104,7 +105,8 @@ func (m *Model) validateFinal(s Settings) error {
 	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // indexed by Final
 	for f, there := range found {
 		if there != (Final(f) == s.Final) {
-			return fmt.Errorf("mkm: presence of classifier %s is %t, but only %s must be present", Final(f), there, s.Final)
+			return fmt.Errorf("mkm: the only final classifier must be %s, but classifier %s is present: %t",
+				s.Final, Final(f), there)
 		}
 	}
 	classes, columns := m.Classes, w
@@ -122,12 +124,12 @@ func (m *Model) validateFinal(s Settings) error {
 	case Neighbours:
 		q := m.Nearest
 		if q.K < 1 || q.K > maxNeighbours || len(q.Labels) == 0 || len(q.Features) != w*len(q.Labels) {
-			return fmt.Errorf("mkm: got %d neighbours among %d documents with %d values, not 1 to %d and %d values",
-				q.K, len(q.Labels), len(q.Features), maxNeighbours, w*len(q.Labels))
+			return fmt.Errorf("mkm: number of neighbours must be between 1 and %d, got %d; %d documents need %d values, got %d",
+				maxNeighbours, q.K, len(q.Labels), w*len(q.Labels), len(q.Features))
 		}
 		for i, y := range q.Labels {
 			if y < 0 || int(y) >= len(m.Classes) {
-				return fmt.Errorf("mkm: document %d has class %d of %d", i, y, len(m.Classes))
+				return fmt.Errorf("mkm: document %d has class %d, but there are only %d classes", i, y, len(m.Classes))
 			}
 		}
 		for _, v := range q.Features {
@@ -178,13 +180,13 @@ func (l *Layer) validate(below int) error {
 	n, w := l.Base.Rows(), l.Width()
 	if n < 1 || w < 1 || w > MaxWidth || len(l.Map)/w != n || len(l.Map)%w != 0 || len(l.Components) != w ||
 		below > 0 && l.Base.Cols != below {
-		return fmt.Errorf("got %d documents of %d columns and %d values for %d features and %d components", n, l.Base.Cols,
-			len(l.Map), w, len(l.Components))
+		return fmt.Errorf("sizes do not match: %d documents, %d columns, %d map values, %d features, %d components", n,
+			l.Base.Cols, len(l.Map), w, len(l.Components))
 	}
 	for _, values := range [][]float64{l.Map, l.Offsets, {l.Explained}} {
 		for _, v := range values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("values of its map must be finite, got %v", v)
+				return fmt.Errorf("values of the map must be finite, got %v", v)
 			}
 		}
 	}

@@ -76,8 +76,8 @@ func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	case s.Whole && len(s.Widths) > 0:
 		return s, nil, fmt.Errorf("mkm: Widths %v and Whole cannot be combined", s.Widths)
 	case len(s.Widths) > 1 && len(s.Widths) != levels:
-		return s, nil, fmt.Errorf("mkm: got %d widths for %d layers; set %d (for the documents, then for each layer), "+
-			"or one for all", len(s.Widths), len(s.Layers), levels)
+		return s, nil, fmt.Errorf("mkm: %d widths, but %d layers; set %d widths (for the documents, then for each layer) "+
+			"or a single width", len(s.Widths), len(s.Layers), levels)
 	}
 	for _, w := range s.Widths {
 		if w < 1 || w > MaxWidth {
@@ -161,11 +161,12 @@ func (c Choice) String() string {
 		text = fmt.Sprintf("layer %d, %s: %s", c.Level, c.Kernel, text)
 	}
 	if c.Documents > 0 {
-		text += fmt.Sprintf(", %.2f%% errors with %d neighbours on %d documents",
+		text += fmt.Sprintf(", error rate %.2f%% with %d neighbours on %d held-out documents",
 			100*float64(c.Wrong)/float64(c.Documents), c.K, c.Documents)
 	}
 	if c.Steps > 0 {
-		text += fmt.Sprintf(", %.2f%% with a metric (%d steps)", 100*float64(c.StepsWrong)/float64(c.Documents), c.Steps)
+		text += fmt.Sprintf(", error rate %.2f%% with a metric (%d steps)",
+			100*float64(c.StepsWrong)/float64(c.Documents), c.Steps)
 	}
 	return text
 }

@@ -41,8 +41,8 @@ func Path(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {
 	if from < 0 || from > len(s.Layers) || len(finals) == 0 {
-		return nil, fmt.Errorf("mkm: cannot continue from layer %d of %d with %d classifiers",
-			from, len(s.Layers), len(finals))
+		return nil, fmt.Errorf("mkm: from must be between 0 and %d with at least one final classifier, got %d and %d",
+			len(s.Layers), from, len(finals))
 	}
 	return train(ctx, c, s, finals, o, from)
 }
@@ -127,7 +127,7 @@ func (t *training) take(c *corpus.Corpus) error {
 		}
 	}
 	if len(classes) < 2 {
-		return fmt.Errorf("mkm: needs at least two classes, but the %[2]d documents of %[1]s have %[3]d",
+		return fmt.Errorf("mkm: at least two classes are required, but the %[2]d documents of %[1]s have %[3]d",
 			c.Source, len(t.rows), len(classes))
 	}
 	t.c, t.digest = c, c.Digest()

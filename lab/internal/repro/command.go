@@ -35,7 +35,7 @@ func Command(experiments ...Experiment) *cli.Command {
 			c := &command{f: f, experiments: experiments}
 			f.Usage, f.Rewrite = "gramlab repro [NAME [flags]]", c.choose
 			f.Help = "Reproduces an experiment of a source paper. Without NAME, it lists the experiments;\n" +
-				"gramlab repro NAME -help lists the settings of one.\n\n" + c.list()
+				"gramlab repro NAME -help lists the settings of an experiment.\n\n" + c.list()
 			f.Group("Experiment", "")
 			f.StringVar(&c.data, "data", "", "read the corpora from the sub-folders of `DIR`")
 			f.ReadsFiles(&c.data, "data", func(context.Context) []string { return Files(c.data) })

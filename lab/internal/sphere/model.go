@@ -33,7 +33,8 @@ func (m *Model) Validate() error {
 		return err
 	}
 	if len(m.Classes) == 0 || m.Embedder.Pairing != sparse.Dot {
-		return fmt.Errorf("got %d classes and embedding %s; it needs a class and dot products", len(m.Classes), m.Embedder)
+		return fmt.Errorf("at least one class and an embedding for dot products are required, got %d classes and %s",
+			len(m.Classes), m.Embedder)
 	}
 	for k, machine := range m.Machines {
 		length, numbers := 0.0, []float64{machine.Bias, machine.Theta, machine.Value, machine.Gradient}
@@ -47,8 +48,8 @@ func (m *Model) Validate() error {
 		}
 		if len(machine.Weights) != m.Embedder.Cols() || machine.Theta < 0 || machine.Iterations < 0 ||
 			machine.Evaluations < 0 || machine.Theta > 0 && !(math.Abs(length-1) <= 1e-9) {
-			return fmt.Errorf("classifier of %q: got %d weights with squared norm %v and θ %v; it needs %d weights with norm 1",
-				m.Classes[k], len(machine.Weights), length, machine.Theta, m.Embedder.Cols())
+			return fmt.Errorf("classifier of %q: must have %d weights with norm 1, got %d with squared norm %v and θ %v",
+				m.Classes[k], m.Embedder.Cols(), len(machine.Weights), length, machine.Theta)
 		}
 	}
 	return nil
