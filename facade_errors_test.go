@@ -209,7 +209,7 @@ func TestOptionsApply(t *testing.T) {
 		"Scheme does not apply to Type one_class":         {Type: "one_class", Scheme: "labels"},
 		"C must be a number above 0, got -1":              {C: -1},
 
-		"got 2 DocumentWeights for the 6": {DocumentWeights: []float64{1, 2}},
+		"2 DocumentWeights, but 6": {DocumentWeights: []float64{1, 2}},
 		"DocumentWeights must be nonnegative and finite, got -1 for document 2": {
 			DocumentWeights: []float64{1, 1, -1, 1, 1, 1}},
 		"DocumentWeights must be nonnegative and finite, got NaN for document 0": {

@@ -205,7 +205,7 @@ func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Em
 		return nil, nil, err
 	}
 	if len(in.Numbers) != m.Rows() || len(weights.Terms) > len(in.Names) || len(columnsOf(in.Names)) != len(in.Names) {
-		return nil, nil, fmt.Errorf("got %d numbers for %d documents and %d weights for %d terms, or duplicate terms",
+		return nil, nil, fmt.Errorf("sizes do not match or terms repeat: %d numbers, %d documents, %d weights, %d terms",
 			len(in.Numbers), m.Rows(), len(weights.Terms), len(in.Names))
 	}
 	for k, t := range weights.Terms {
@@ -214,7 +214,7 @@ func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Em
 		}
 	}
 	if in.Next < 0 || int64(in.Next) > maxNumber {
-		return nil, nil, fmt.Errorf("number %d of the next document must be between 0 and %d", in.Next, maxNumber)
+		return nil, nil, fmt.Errorf("number of the next document must be between 0 and %d, got %d", maxNumber, in.Next)
 	}
 	documents = make([]indexed, m.Rows())
 	for i, n := range in.Numbers {

@@ -298,7 +298,7 @@ func (r *Rows) Corpus() *corpus.Corpus {
 // corpus is like Corpus, but first checks that labels is nil or has one element per document.
 func (r *Rows) corpus(documents int, labels []string) (*corpus.Corpus, error) {
 	if labels != nil && len(labels) != documents {
-		return nil, fmt.Errorf("gram: got %d labels for %d documents", len(labels), documents)
+		return nil, fmt.Errorf("gram: %d labels, but %d documents", len(labels), documents)
 	}
 	return r.Corpus(), nil
 }

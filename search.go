@@ -120,7 +120,8 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	o.Terms = slices.Clone(o.Terms)
 	for i, cut := range o.Terms {
 		if err := checked(ctx, cut); err != nil || cut.Documents.Rows() != c.Documents.Rows() {
-			return nil, errors.Join(fmt.Errorf("gram: Terms[%d] must have the same %d documents", i, c.Documents.Rows()), err)
+			return nil, errors.Join(fmt.Errorf("gram: Terms[%d] must contain the same %d documents as the corpus", i,
+				c.Documents.Rows()), err)
 		}
 		if o.Terms[i], err = o.weighted(cut); err != nil {
 			return nil, err

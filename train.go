@@ -218,7 +218,7 @@ func (o *TrainOptions) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 		return c, nil
 	}
 	if n := c.Documents.Rows(); len(o.DocumentWeights) != n {
-		return nil, fmt.Errorf("gram: got %d DocumentWeights for the %d documents of %s", len(o.DocumentWeights),
+		return nil, fmt.Errorf("gram: %d DocumentWeights, but %d documents in %s", len(o.DocumentWeights),
 			n, c.Source)
 	}
 	var kept []int

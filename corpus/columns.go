@@ -267,7 +267,7 @@ func (t *table) take(given string, kind Kind, option string) int {
 		t.set(at, kind)
 		return at
 	}
-	t.bad.withOption(option, "sets it by name or number")
+	t.bad.withOption(option, "sets the column by name or number")
 	return -1
 }
 
@@ -335,7 +335,8 @@ func (t *table) warn(c *Corpus) {
 			quoteList(t.first), t.first[t.label]), 1, at, "LabelColumn", strconv.Itoa(t.label+1)+" reads it as a document")
 	}
 	if t.header && !t.keys && t.label < 0 && !t.noLabels && len(t.first) > 2 {
-		warn.addOption("no column of labels: "+strings.Join(t.first, ", "), 1, at, "LabelColumn", "sets it by name")
+		warn.addOption("no column of labels: "+strings.Join(t.first, ", "), 1, at, "LabelColumn",
+			"sets the label column by name")
 	}
 }
 

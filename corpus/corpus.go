@@ -84,7 +84,7 @@ func (c *Corpus) Validate() error {
 		return err
 	}
 	if c.Vocabulary != nil && len(c.Vocabulary) < c.Documents.Cols {
-		return fmt.Errorf("corpus: the vocabulary has %d terms for %d columns",
+		return fmt.Errorf("corpus: the vocabulary has %d terms, but the documents have %d columns",
 			len(c.Vocabulary), c.Documents.Cols)
 	}
 	for _, list := range []struct {
@@ -95,7 +95,7 @@ func (c *Corpus) Validate() error {
 		{"hashes", len(c.Hashes), c.Hashes != nil}, {"groups", len(c.Groups), c.Groups != nil},
 		{"weights", len(c.Weights), c.Weights != nil}} {
 		if list.set && list.n != rows {
-			return fmt.Errorf("corpus: got %d %s for %d documents", list.n, list.name, rows)
+			return fmt.Errorf("corpus: %d %s, but %d documents", list.n, list.name, rows)
 		}
 	}
 	for i, w := range c.Weights {

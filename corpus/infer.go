@@ -89,7 +89,7 @@ func (t *table) infer(opt *Options) {
 	case alone:
 	case (!t.header && n > 2 || t.keys && named < 0) && t.label < 0 && opt.Columns == "":
 		t.bad = fault(fmt.Sprintf("%d columns, none called label or text: %s", n, quoteList(t.first)),
-			"the name of the label column").withOption("LabelColumn", "sets it by name or number")
+			"the name of the label column").withOption("LabelColumn", "sets the label column by name or number")
 	default:
 		t.inferFeatures(opt)
 	}
@@ -166,7 +166,7 @@ func (t *table) inferFeatures(opt *Options) {
 		t.set(texts[0], KindText)
 	case len(texts)+len(others) == 0 || known:
 		t.bad = fault(fmt.Sprintf("%d columns: %s", len(t.first), quoteList(t.first)), "the name of the text column").
-			withOption("TextColumn", "sets it by name or number")
+			withOption("TextColumn", "sets the text column by name or number")
 	default:
 		t.views(opt.Tokenizer, texts, others)
 	}
@@ -285,8 +285,8 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 	}
 	for _, i := range slices.Concat(texts, others) {
 		if name(i) == "" {
-			t.bad = fault(fmt.Sprintf("column %d, of kind %s, without a name", i+1, t.columns[i].Kind),
-				"a name in the first line").withOption("Columns", fmt.Sprintf("with %d=ignore leaves it out", i+1))
+			t.bad = fault(fmt.Sprintf("column %d of kind %s without a name", i+1, t.columns[i].Kind),
+				"a name in the first line").withOption("Columns", fmt.Sprintf("with %d=ignore skips the column", i+1))
 		} else if t.place(name(i)) != i { // the name is also the number of another column
 			t.bad = fault("a column called "+quote(t.first[i]), "a name that isn't the number of another column")
 		}

@@ -243,7 +243,7 @@ func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 		}
 	}
 	c.warn().addOption("label with a comma, such as "+example+", read as several labels", several, "",
-		"LabelSeparator", "none keeps it as one label, a comma splits it")
+		"LabelSeparator", "none reads one label, a comma several")
 }
 
 func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {

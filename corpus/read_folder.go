@@ -231,7 +231,7 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 // folder. Some of Go's test files contain invalid bytes, which separate terms and cause a warning.
 func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	if root == "" {
-		return nil, fault("no Go installation", "one in GOROOT or in the PATH").at("goroot", 0)
+		return nil, fault("no Go installation", "GOROOT, or the command go in the PATH").at("goroot", 0)
 	}
 	files, loose, warn, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
 	if err != nil {

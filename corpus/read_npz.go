@@ -60,7 +60,7 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 		}
 		s.Sort(out.Row(int(i)))
 		if terms, _ := out.Row(int(i)); len(slices.Compact(slices.Clone(terms))) < len(terms) {
-			return nil, r.fail(fmt.Sprintf("row %d: a duplicate column", i), "distinct columns; call matrix.sum_duplicates()")
+			return nil, r.fail(fmt.Sprintf("a duplicate column in row %d", i), "distinct columns; call matrix.sum_duplicates()")
 		}
 		if err := r.ctx.Err(); err != nil {
 			return nil, err

@@ -213,7 +213,7 @@ func (r *arrayReader) value(row, column int64, v float64) (float32, error) {
 	if finite && (v >= 0 || r.opt.Signed) {
 		return u + 0, nil // + 0 turns −0 into 0
 	}
-	found := fmt.Sprintf("row %d, column %d: value %v", row, column, v)
+	found := fmt.Sprintf("value %v in row %d and column %d", v, row, column)
 	if finite {
 		return 0, negative(found).at(r.name, 0)
 	}

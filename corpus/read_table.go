@@ -184,7 +184,7 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	}
 	c, err := readTextLines(ctx, in, opt, m, "texts, one per line", add)
 	if err == nil && tabs.Load() == int64(c.Documents.Rows()) {
-		c.warn().addOption("TAB in each line, with the text before it counted as words", tabs.Load(), place(in.name, 1),
+		c.warn().addOption("each line has a TAB, and the text before it is read as words", tabs.Load(), place(in.name, 1),
 			"Format", "tsv reads it as labels")
 	}
 	return c, err

@@ -26,7 +26,7 @@ func fromRaw(ctx context.Context, raw Raw, labels []string, opt Options) (*Corpu
 		what = "row"
 	}
 	if labels != nil && len(labels) != raw.Len() {
-		return nil, fmt.Errorf("corpus: got %d labels for %d %ss", len(labels), raw.Len(), what)
+		return nil, fmt.Errorf("corpus: %d labels, but %d %ss", len(labels), raw.Len(), what)
 	}
 	raw, err := raw.cutBy(opt.Tokenizer)
 	if err != nil {

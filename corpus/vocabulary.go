@@ -440,7 +440,7 @@ func (c *Corpus) warnColumns(
 		case r.Missing && r.Vector && (known || opt.file):
 			message += "vector missing"
 		case r.Missing && unseen:
-			message += "value missing, as in no row of training"
+			message += "missing value, although training had none"
 		case r.Missing && r.Number && (known || opt.file):
 			message += "number missing"
 		case r.Outside() && unseen:

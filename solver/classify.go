@@ -58,9 +58,9 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	case !(p.Nu >= 0 && p.Nu <= 1):
 		return p, errUser("ν must be in (0, 1], or 0 for C-SVC or ε-SVR, got %v", p.Nu)
 	case len(p.Weights) > classes:
-		return p, errUser("got %d class weights for %d classes", len(p.Weights), classes)
+		return p, errUser("%d class weights, but %d classes", len(p.Weights), classes)
 	case p.DocumentWeights != nil && len(p.DocumentWeights) != n:
-		return p, errUser("got %d document weights for %d documents", len(p.DocumentWeights), n)
+		return p, errUser("%d document weights, but %d documents", len(p.DocumentWeights), n)
 	}
 	for c, w := range p.Weights {
 		if !(w > 0) || math.IsInf(w, 0) {

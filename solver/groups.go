@@ -110,7 +110,7 @@ func (p *plan) only(machines []int) error {
 		wanted[i] = true
 	}
 	if i := slices.Index(wanted, false); p.parts > 0 && i >= 0 {
-		return errUser("Only lacks decision function %d, but tuning thresholds needs all", i)
+		return errUser("Only lacks decision function %d, but tuning thresholds requires all", i)
 	}
 	var some [][]*problem
 	for _, group := range p.groups {

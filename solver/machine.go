@@ -51,12 +51,12 @@ func (d *dual) machine(o outcome) (*DecisionFunction, error) {
 // each, if a number isn't finite, or if a count is negative.
 func (m *DecisionFunction) Validate(n int) error {
 	if len(m.Support) != len(m.Coef) {
-		return errUser("got %d support vectors but %d coefficients", len(m.Support), len(m.Coef))
+		return errUser("%d support vectors, but %d coefficients", len(m.Support), len(m.Coef))
 	}
 	before := -1
 	for i, s := range m.Support {
 		if s <= before || s >= n {
-			return errUser("support vectors must increase and be below %d, got %d after %d", n, s, before)
+			return errUser("indices of support vectors must increase and be below %d, got %d after %d", n, s, before)
 		}
 		if c := m.Coef[i]; !finite(c) {
 			return errUser("coefficient of support vector %d must be finite, got %v", s, c)

@@ -62,7 +62,7 @@ func newSource(m Matrix) (*source, error) {
 		return nil, errUser("number of documents of the matrix must be between 0 and %d, got %d", maxDocuments, s.n)
 	}
 	if len(s.diagonal) != s.n {
-		return nil, errUser("the diagonal of the matrix has %d values for %d documents", len(s.diagonal), s.n)
+		return nil, errUser("the diagonal of the matrix has %d values, but there are %d documents", len(s.diagonal), s.n)
 	}
 	s.rows, _ = m.(interface{ Row(i int) []float32 })
 	if p, ok := m.(interface{ Whole() bool }); ok {
@@ -93,7 +93,7 @@ func (s *source) row(i int) ([]float32, error) {
 	defer run.Rethrow("solver: Matrix.Row")
 	row := s.rows.Row(i)
 	if len(row) != s.n {
-		return nil, errUser("row %d of the matrix has %d values for %d documents", i, len(row), s.n)
+		return nil, errUser("row %d of the matrix has %d values, but there are %d documents", i, len(row), s.n)
 	}
 	return row, nil
 }
@@ -108,7 +108,7 @@ type Dense struct {
 // NewDense returns the matrix of n documents with the values data[i*n+j]. It retains data.
 func NewDense(n int, data []float32) (*Dense, error) {
 	if n < 0 || len(data) != n*n {
-		return nil, errUser("got %d values for a %d×%d matrix", len(data), n, n)
+		return nil, errUser("%d values do not match a %d×%d matrix", len(data), n, n)
 	}
 	d := &Dense{n: n, data: data, diagonal: make([]float32, n)}
 	for i := range d.diagonal {

@@ -233,7 +233,7 @@ func (c *Classifier) Validate() error {
 		return err
 	}
 	if len(c.Functions) != want {
-		return errUser("%s with %d classes has %d decision functions, got %d", c.Scheme, c.Classes, want, len(c.Functions))
+		return errUser("%s with %d classes needs %d decision functions, got %d", c.Scheme, c.Classes, want, len(c.Functions))
 	}
 	if t := c.Temperature; t != nil && (!(t.T > 0) || !finite(t.T) || c.Scheme == Labels) {
 		return errUser("temperature must be positive and needs a scheme with one class per document, got %v and %s", t.T,
@@ -288,7 +288,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 		return nil, err
 	}
 	if have := len(t.Labels) + len(t.Sets) + len(t.Targets); have != n {
-		return nil, errUser("got %d labels, label sets or targets for %d documents", have, n)
+		return nil, errUser("%d labels, label sets or targets, but %d documents", have, n)
 	}
 	var docs []int
 	if t.Targets != nil {

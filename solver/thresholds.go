@@ -316,8 +316,8 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 // don't change. Apply fails unless the scheme is [Labels] with one threshold per decision function.
 func (t *Thresholds) Apply(c *Classifier) error {
 	if c.Scheme != Labels || len(t.Above) != len(c.Functions) {
-		return errUser("got %d thresholds for %d decision functions (%s); set one for each, with scheme %s", len(t.Above),
-			len(c.Functions), c.Scheme, Labels)
+		return errUser("thresholds require scheme %s and one threshold per decision function, got scheme %s with %d "+
+			"thresholds for %d functions", Labels, c.Scheme, len(t.Above), len(c.Functions))
 	}
 	for l, m := range c.Functions {
 		own := *m
@@ -337,7 +337,7 @@ func (t *Training) parts(n int) (int, error) {
 		return 0, nil
 	}
 	if t.Sets == nil || len(t.Folds) != n || n == 0 {
-		return 0, errUser("tuning thresholds needs Sets and one fold per document, got %d folds for %d documents",
+		return 0, errUser("tuning thresholds requires Sets and one fold per document; Folds has length %d for %d documents",
 			len(t.Folds), n)
 	}
 	return slices.Max(t.Folds) + 1, nil

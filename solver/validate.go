@@ -241,7 +241,7 @@ func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int
 // fits checks that a warm start has the given scheme, number of folds and number of problems.
 func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) error {
 	if s.Of == nil || len(s.Of.Fits) != parts {
-		return errUser("the warm start is from a trial with other folds; this trial has %d", parts)
+		return errUser("the warm start must have the %d folds of this trial", parts)
 	}
 	for _, f := range only {
 		c := s.Of.Fits[f]
@@ -312,7 +312,7 @@ func (p *problem) without(parts []int, f int) *problem {
 // parts returns the number of folds, and the folds to validate in increasing order.
 func (t *Trial) parts(n int) (count int, only []int, err error) {
 	if len(t.Folds) != n {
-		return 0, nil, errUser("got folds for %d of %d documents", len(t.Folds), n)
+		return 0, nil, errUser("Folds has length %d, but there are %d documents", len(t.Folds), n)
 	}
 	for i, f := range t.Folds {
 		if f < -1 || f >= n {

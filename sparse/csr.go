@@ -31,7 +31,7 @@ type CSR struct {
 // in row i and column j. It fails if len(data) isn't rows*cols, or if a value isn't finite.
 func FromDense(rows, cols int, data []float32) (*CSR, error) {
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/cols || len(data) != rows*cols {
-		return nil, fmt.Errorf("sparse: got %d values for a %d×%d matrix", len(data), rows, cols)
+		return nil, fmt.Errorf("sparse: %d values do not match a %d×%d matrix", len(data), rows, cols)
 	}
 	m := &CSR{Cols: cols, Offsets: make([]int64, rows+1)}
 	for i := range rows {

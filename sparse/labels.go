@@ -37,7 +37,7 @@ func (l Labels) Validate(documents, classes int) error {
 	case n == 0 && len(l.IDs) == 0:
 		return nil
 	case n-1 != documents:
-		return fmt.Errorf("sparse: got labels for %d of %d documents", max(n-1, 0), documents)
+		return fmt.Errorf("sparse: labels have %d documents, but the matrix has %d", max(n-1, 0), documents)
 	case l.Offsets[0] != 0 || l.Offsets[documents] != int64(len(l.IDs)) || !slices.IsSorted(l.Offsets):
 		return fmt.Errorf("sparse: labels: offsets must be ascending from 0 to the number of labels, %d", len(l.IDs))
 	}

@@ -231,7 +231,7 @@ func (v *View) parseNumbers(s string) error {
 		v.knots = append(v.knots, knots)
 	}
 	if len(v.knots) != len(v.Columns) {
-		return fmt.Errorf("got %d scales for %d columns", len(v.knots), len(v.Columns))
+		return fmt.Errorf("%d scales, but %d columns", len(v.knots), len(v.Columns))
 	}
 	return nil
 }

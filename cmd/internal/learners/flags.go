@@ -81,7 +81,7 @@ func (m *machine) check() error {
 			}
 		}
 		if n := len(m.Specs); n > 1 && m.f.Lookup("grid") == nil {
-			return cli.Usagef("got %d kernels, but only one is allowed (gram grid compares several)", n)
+			return cli.Usagef("only one kernel is allowed, got %d (gram grid compares several)", n)
 		}
 		_, err := m.options(nil)
 		return err
@@ -132,7 +132,7 @@ func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 		return nil, err
 	}
 	if len(kernels) > 1 {
-		return nil, cli.Usagef("got %d kernels, but only one is allowed (gram grid compares several)", len(kernels))
+		return nil, cli.Usagef("only one kernel is allowed, got %d (gram grid compares several)", len(kernels))
 	}
 	return kernels[0], nil
 }

@@ -138,7 +138,7 @@ func (g *gram) check() error {
 		return err
 	}
 	if g.kernel = kernels[0]; len(kernels) > 1 {
-		return cli.Usagef("got %d kernels, but a file holds one matrix", len(kernels))
+		return cli.Usagef("only one kernel is allowed, because a file holds one matrix, got %d", len(kernels))
 	}
 	return nil
 }

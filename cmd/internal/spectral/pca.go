@@ -111,7 +111,7 @@ func (c *components) check() error {
 		return err
 	}
 	if len(kernels) > 1 {
-		return cli.Usagef("got %d kernels, but only one is allowed", len(kernels))
+		return cli.Usagef("only one kernel is allowed, got %d", len(kernels))
 	}
 	c.kernel = kernels[0]
 	return nil

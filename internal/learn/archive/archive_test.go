@@ -152,7 +152,7 @@ func TestContents(t *testing.T) {
 		"weights: -1 elements of 4":            {`"power":1`, `"power":-1`},
 		"weights: -1 elements of 4 b":          {`"power":1`, `"power":4611686018427387904`},
 		`unknown kind ""`:                      {`"kind":"odd",`, ``},
-		"got 3 decision functions for 2":       {`"machines":[`, `"machines":[{},`},
+		"3 decision functions, but 2":          {`"machines":[`, `"machines":[{},`},
 		"decision function 0 is null":          {`"machines":[{"Steps":7,"Bias":-0.5,"Odd":true}`, `"machines":[null`},
 		"1 of 6 values do not belong to a row": {`"total":5`, `"total":6`},
 		"row 2 has 3 values, but only 2":       {`"total":5`, `"total":4`},

@@ -51,8 +51,8 @@ func (o *Origin) ValidateWeights(e *sparse.Embedder, weights ...[]float64) error
 		return err
 	}
 	if e.Pairing != sparse.Dot || len(o.Classes) == 0 {
-		return fmt.Errorf("linear models require dot products and a class, got embedding %s and %d classes", e,
-			len(o.Classes))
+		return fmt.Errorf("a linear model requires an embedding for dot products and at least one class, got %s and %d "+
+			"classes", e, len(o.Classes))
 	}
 	for k, own := range weights {
 		if err := Finite(own); err != nil {
@@ -118,7 +118,7 @@ func Functions[M any](f *File, machines *[]*M, n int) {
 	switch {
 	case f.err != nil:
 	case len(*machines) != n:
-		f.fail("got %d decision functions for %d classes", len(*machines), n)
+		f.fail("%d decision functions, but %d classes", len(*machines), n)
 	case at >= 0:
 		f.fail("decision function %d is null", at)
 	}

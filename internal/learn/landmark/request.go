@@ -84,7 +84,7 @@ func (q *Request) Check(block int, s *Sums) error {
 		next = part.First + 1
 	}
 	if len(s.Parts) == 0 {
-		return fmt.Errorf("landmark: sums of block %d have no parts", block)
+		return fmt.Errorf("landmark: sums of block %d must have at least one part", block)
 	}
 	return nil
 }

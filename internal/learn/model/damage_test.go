@@ -81,14 +81,14 @@ func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 func TestContentsAreChecked(t *testing.T) {
 	first := func(h map[string]any) map[string]any { return h["machines"].([]any)[1].(map[string]any) }
 	for want, change := range map[string]func(h map[string]any){
-		"one_class requires one decision function":       func(h map[string]any) { h["type"] = "one_class" },
-		"cannot be open; only tf can":                    func(h map[string]any) { h["open"] = true },
-		`unknown scheme "none"`:                          func(h map[string]any) { h["scheme"] = "none" },
-		"with 2 classes has 1 decision functions, got 3": func(h map[string]any) { h["classes"] = []string{"a", "b"} },
-		"binary classifier 1 is null":                    func(h map[string]any) { h["machines"].([]any)[1] = nil },
-		"must not be negative, got -1":                   func(h map[string]any) { first(h)["Iterations"] = -1 },
-		"terms must be between 0":                        func(h map[string]any) { h["terms"] = -1 },
-		`parameters": json`:                              func(h map[string]any) { h["parameters"] = 1 },
+		"one_class requires one decision function":         func(h map[string]any) { h["type"] = "one_class" },
+		"cannot be open; only tf can":                      func(h map[string]any) { h["open"] = true },
+		`unknown scheme "none"`:                            func(h map[string]any) { h["scheme"] = "none" },
+		"with 2 classes needs 1 decision functions, got 3": func(h map[string]any) { h["classes"] = []string{"a", "b"} },
+		"binary classifier 1 is null":                      func(h map[string]any) { h["machines"].([]any)[1] = nil },
+		"must not be negative, got -1":                     func(h map[string]any) { first(h)["Iterations"] = -1 },
+		"terms must be between 0":                          func(h map[string]any) { h["terms"] = -1 },
+		`parameters": json`:                                func(h map[string]any) { h["parameters"] = 1 },
 	} {
 		musttest.Fails(Read(
 			ctx, bytes.NewReader(withHeader(t, tiny(), change)),

@@ -36,10 +36,10 @@ func TestValidate(t *testing.T) {
 		{"got 0 classes, but 0 class names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
 		{`class names must be unique, but "a" occurs twice`, tiny, func(m *Model) { m.Classes[1] = "a" }},
 		{
-			"one-vs-one with 3 classes has 3 decision functions, got 2", tiny,
+			"one-vs-one with 3 classes needs 3 decision functions, got 2", tiny,
 			func(m *Model) { m.Classifier.Functions = m.Classifier.Functions[:2] },
 		},
-		{"one-vs-rest with 4 classes has 4 decision functions, got 3", tiny, func(m *Model) {
+		{"one-vs-rest with 4 classes needs 4 decision functions, got 3", tiny, func(m *Model) {
 			m.Classifier.Scheme, m.Classifier.Classes, m.Classes = solver.OneVsRest, 4, append(m.Classes, "d")
 		}},
 		{"decision function 0 of labels is missing", tiny, func(m *Model) { m.Classifier.Scheme = solver.Labels }},
@@ -68,7 +68,7 @@ func TestValidate(t *testing.T) {
 		{"support vector 0 has class index 0, but", regression, func(m *Model) { m.SupportClass[0] = 0 }},
 
 		{
-			"decision function 1: solver: got 2 support vectors but 1 coef", tiny,
+			"decision function 1: solver: 2 support vectors, but 1 coef", tiny,
 			func(m *Model) { m.Classifier.Functions[1].Coef = []float64{1} },
 		},
 		{"must increase and be below 3, got 0 after 0", tiny, func(m *Model) { m.Classifier.Functions[1].Support[1] = 0 }},

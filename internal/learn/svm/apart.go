@@ -45,8 +45,8 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 		return known, nil
 	}
 	if s.Probabilities && !calibrated {
-		return known, fmt.Errorf("svm: probabilities with the supervised embedding %s require calibration, which needs five "+
-			"documents, two classes of two documents, and at most 2^27 decision values", p.Embedding())
+		return known, fmt.Errorf("svm: probabilities with the supervised embedding %s require calibration, which needs "+
+			"at least 5 documents, 2 classes with at least 2 documents each, and at most 2^27 decision values", p.Embedding())
 	}
 	if s.Thresholds && s.Scheme == solver.Labels {
 		_, out, err := p.heldOut(ctx, s, tune.Division{Folds: thresholdFolds, Seed: s.Seed})

@@ -127,8 +127,8 @@ func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, k
 			}
 			other := func(fits []*FoldOutcome) bool { return len(fits) != len(own.cells) || slices.Contains(fits, nil) }
 			if len(out.Fits) != len(own.kernels) || slices.ContainsFunc(out.Fits, other) {
-				return fmt.Errorf("svm: the outcome of task %d must have %d kernels with %d fits each", *tasks,
-					len(own.kernels), len(own.cells))
+				return fmt.Errorf("svm: result of task %d must have %d fits for each of %d kernels", *tasks,
+					len(own.cells), len(own.kernels))
 			}
 			if found = append(found, out); out.Sorted != found[0].Sorted {
 				return fmt.Errorf("svm: documents of task %d are ordered differently than in earlier tasks, "+
@@ -146,7 +146,7 @@ func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, k
 				o := &outcome{}
 				for fold, task := range found {
 					if err := f.check(task.Fits[k][cell], fold); err != nil {
-						return fmt.Errorf("svm: the outcome of task %d: %w", *tasks-w.Folds+fold, err)
+						return fmt.Errorf("svm: result of task %d: %w", *tasks-w.Folds+fold, err)
 					}
 					o.folds = append(o.folds, task.Fits[k][cell])
 				}

@@ -45,7 +45,7 @@ type Settings struct {
 	Seed              uint64    // seed of the folds for probabilities and thresholds
 
 	// Reject leaves uncertain documents without a class. It needs one class per document.
-	Reject RejectionTarget `param:"reject" wants:"error=E or coverage=C with a share in (0, 1], such as error=2%" flag:""`
+	Reject RejectionTarget `param:"reject" wants:"error=E or coverage=C with a value in (0, 1], such as error=2%" flag:""`
 
 	steps int // maximum number of steps per problem; 0 = the solver's default
 }
@@ -161,8 +161,8 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	}
 	calibrated := s.Calibrated && only == nil && p.calibrates(s)
 	if s.rejects() && !calibrated {
-		return nil, fmt.Errorf("svm: rejection requires all binary classifiers, five documents, two classes of two " +
-			"documents, and at most 2^27 decision values")
+		return nil, fmt.Errorf("svm: rejection requires all binary classifiers, at least 5 documents, 2 classes with at " +
+			"least 2 documents each, and at most 2^27 decision values")
 	}
 	begin := time.Now()
 	known, err := p.supervised(ctx, s, calibrated) // before the matrix of all documents takes the memory
