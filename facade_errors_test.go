@@ -163,8 +163,8 @@ func TestErrorsCountFromZero(t *testing.T) {
 	_, machine := gram.Train(t.Context(), big, gram.TrainOptions{Kernel: cube, C: 1})
 	_, nearest := gram.Train(t.Context(), big, gram.TrainOptions{Type: "knn", Kernel: "exp(100*bhattacharyya)"})
 	_, near := gram.Neighbours(t.Context(), big, gram.NeighbourOptions{Kernel: "exp(100*bhattacharyya)", K: 1})
-	steep := "gram: rows: kernel exp(100*bhattacharyya): the value of document "
-	pair := "gram: rows: kernel polynomial:gamma=1,r=0,degree=3: the value of document 2 and "
+	steep := "gram: rows: kernel exp(100*bhattacharyya): the value for document "
+	pair := "gram: rows: kernel polynomial:gamma=1,r=0,degree=3: the value for document 2 and "
 	for want, err := range map[string]error{
 		"gram: document 1, column 1: value must be finite, got +Inf":                              infinite,
 		"gram: document 1, column 1: value must be at most 3.4e+38 to fit in float32, got 1e+300": large,

@@ -4,22 +4,22 @@
 
 package asm
 
-// selectAVX2 is the part of selectGeneric whose places are a multiple of 32.
+// selectAVX2 is selectGeneric for a multiple of 32 places.
 //
 //go:noescape
 func selectAVX2(index []uint32, c []float32, stride int, lines []float32, places []float32) int
 
-// selectAVX512 is the part of selectGeneric whose places are a multiple of 32.
+// selectAVX512 is selectGeneric for a multiple of 32 places.
 //
 //go:noescape
 func selectAVX512(index []uint32, c []float32, stride int, lines []float32, places []float32) int
 
-// leastAVX2 is the part of leastGeneric whose places are a multiple of 32.
+// leastAVX2 is leastGeneric for a multiple of 32 places.
 //
 //go:noescape
 func leastAVX2(least []float32, levels int, c []float32, stride int, lines int, places int, group int)
 
-// leastAVX512 is the part of leastGeneric whose places are a multiple of 32.
+// leastAVX512 is leastGeneric for a multiple of 32 places.
 //
 //go:noescape
 func leastAVX512(least []float32, levels int, c []float32, stride int, lines int, places int, group int)

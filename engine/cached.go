@@ -55,7 +55,7 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 	limit := opt.CacheBytes
 	switch {
 	case opt.TileColumns < 0:
-		return nil, fmt.Errorf("engine: TileColumns must be positive, or 0 for %d, got %d", cache.BlockCols,
+		return nil, fmt.Errorf("engine: TileColumns must be positive, or 0 for the default of %d, got %d", cache.BlockCols,
 			opt.TileColumns)
 	case limit < 0:
 		return nil, fmt.Errorf("engine: CacheBytes must be positive, or 0 for the default, got %d",

@@ -193,7 +193,8 @@ func (e *Engine) reduce(
 			return true, err
 		}
 		if at := slices.IndexFunc(sums, func(v float64) bool { return v-v != 0 }); at >= 0 {
-			return true, fmt.Errorf("engine: kernel %s: a product of row %d is %v, %w", k, first+at/p, sums[at], ErrNotFinite)
+			return true, fmt.Errorf("engine: kernel %s: the product with row %d is %v, %w", k, first+at/p, sums[at],
+				ErrNotFinite)
 		}
 		for i := range r.Docs {
 			copy(dst.Data[(first+i)*dst.Stride:][:p], sums[i*p:])

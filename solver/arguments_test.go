@@ -110,7 +110,7 @@ func TestMatrixArguments(t *testing.T) {
 		checkArguments(t, []argument{
 			{name + "/packed triangle", "values, but there are 256 documents", func() error { return train(packed{m}) }},
 			{name + "/packed triangle, its row", "solver: row ", func() error { return train(packed{m}) }},
-			{name + "/long rows", "of the matrix has 257 values, but there are 256 documents", func() error { return train(wide{m}) }},
+			{name + "/long rows", "has 257 values, but there are 256 documents", func() error { return train(wide{m}) }},
 			{name + "/diagonal", "the diagonal of the matrix has 255 values, but there are 256 documents",
 				func() error { return train(narrow{m}) }},
 			{name + "/nil", "the matrix is nil", func() error { return train(nil) }},

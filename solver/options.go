@@ -75,7 +75,8 @@ var reportEvery = 200 * time.Millisecond
 func (o Options) resolve() (Options, error) {
 	switch {
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 0):
-		return o, errUser("tolerance must be positive and finite, or 0 for %v, got %v", defaultTolerance, o.Tolerance)
+		return o, errUser("tolerance must be positive and finite, or 0 for the default of %v, got %v",
+			defaultTolerance, o.Tolerance)
 	case o.Workers < 0 || o.RowBytes < 0 || o.MaxIterations < 0:
 		return o, errUser("Workers, RowBytes and MaxIterations must be positive, or 0 for the default, got %d, %d and %d",
 			o.Workers, o.RowBytes, o.MaxIterations)

@@ -18,7 +18,7 @@ func leasts(f file) {
 // the pass over its lines. Minimum and maximum instructions then insert the minima into the levels.
 func (g *gen) minOfLines() {
 	g.begin("least", "func(least []float32, levels int, c []float32, stride, lines, places, group int)",
-		"is the part of leastGeneric whose places are a multiple of 32.")
+		"is leastGeneric for a multiple of 32 places.")
 	least := g.base("least")
 	levels := g.param("levels")
 	from := g.base("c")

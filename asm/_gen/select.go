@@ -16,7 +16,7 @@ func selects(f file) {
 
 func (g *gen) selectSmall() {
 	g.begin("select", "func(index []uint32, c []float32, stride int, lines, places []float32) int",
-		"is the part of selectGeneric whose places are a multiple of 32.")
+		"is selectGeneric for a multiple of 32 places.")
 	index := g.base("index")
 	from := g.base("c")
 	stride := g.param("stride")

@@ -61,16 +61,16 @@ func decode(text []byte, into any) error {
 // members returns the values of a JSON object by key.
 func members(text []byte) (values map[string]json.RawMessage, err error) {
 	if text = bytes.TrimSpace(text); text[0] != '{' {
-		return nil, fmt.Errorf("expected a JSON object, got %s", shown(text))
+		return nil, fmt.Errorf("must be a JSON object, got %s", shown(text))
 	}
 	if err := json.Unmarshal(text, &values); err != nil {
-		return nil, fmt.Errorf("expected a JSON object: %w", err)
+		return nil, fmt.Errorf("must be a JSON object: %w", err)
 	}
 	seen, d := map[json.Token]bool{}, json.NewDecoder(bytes.NewReader(text)) // can't fail, as text is a valid object
 	for _, _ = d.Token(); d.More(); {
 		key, _ := d.Token()
 		if seen[key] {
-			return nil, fmt.Errorf("key %q is given twice", key)
+			return nil, fmt.Errorf("key %q occurs twice", key)
 		}
 		seen[key] = true
 		_ = d.Decode(new(json.RawMessage))
@@ -132,7 +132,7 @@ func set(field reflect.Value, value json.RawMessage) error {
 		to = &text
 	}
 	if err := json.Unmarshal(value, to); err != nil {
-		return fmt.Errorf("expected %s, got %s", expected(t), shown(value))
+		return fmt.Errorf("must be %s, got %s", expected(t), shown(value))
 	}
 	if parse == nil {
 		return nil

@@ -28,7 +28,7 @@ func (e *PairError) Describe(name func(i int) string) string {
 	if !e.Cross {
 		other = name(e.Column)
 	}
-	return fmt.Sprintf("kernel %s: the value of %s and %s is %v", e.Kernel, name(e.Row), other, e.Value)
+	return fmt.Sprintf("kernel %s: the value for %s and %s is %v", e.Kernel, name(e.Row), other, e.Value)
 }
 
 // Unwrap returns [ErrNotFinite].

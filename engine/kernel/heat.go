@@ -15,7 +15,7 @@ func init() {
 		heat.MaxOrder)
 	n := whole("n", "dimension of the sphere, used by the functions ψ and the constant", 1, 1, heat.MaxDimension)
 	cutoff := between("cutoff", "geodesic distance on the sphere of radius 2 beyond which the kernel is 0; "+
-		"smooth from half the distance", 0, 2*math.Pi)
+		"the transition starts at half this distance", 0, 2*math.Pi)
 	register(family{
 		Name: "diffusion",
 		Summary: "exp(-arccos²(1-c)/t), or with order: " +
@@ -101,7 +101,7 @@ func angleExp(t float64, squared bool) formula {
 	known.divisible = true
 	if squared {
 		known = nonNegative("the leading term alone is not positive definite for every t: smallest eigenvalue -0.03 at "+
-			"t = 8 on a grid of 3 outcomes, none below rounding seen for t <= 1", sourceLafferty+", §3.2")
+			"t = 8 on a grid of 3 outcomes, but no negative eigenvalue was found for t <= 1", sourceLafferty+", §3.2")
 		known.Definite, known.Unrefuted = NotProven, t <= 1
 	}
 	f := ofCosine(func(c float64) float64 { return math.Exp(-exponent(c)) },

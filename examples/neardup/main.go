@@ -42,7 +42,7 @@ func service(index *gram.Index, within float64) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 		if err != nil || r.Method != http.MethodPost {
-			http.Error(w, "expected a POST of at most 1 MiB", http.StatusBadRequest)
+			http.Error(w, "the request must be a POST of at most 1 MiB", http.StatusBadRequest)
 			return
 		}
 		mu.Lock()

@@ -225,7 +225,7 @@ func Split(list string) (all []Setting, err error) {
 			return nil, fmt.Errorf("%q is not of the form parameter=value", one)
 		}
 		if slices.ContainsFunc(all, func(s Setting) bool { return s.Name == name }) {
-			return nil, fmt.Errorf("parameter %s is given twice", name)
+			return nil, fmt.Errorf("parameter %s occurs twice", name)
 		}
 		value = strings.TrimSpace(value)
 		if whole, _ := cut(value); whole == value && strings.Contains(value, ",") && value[0] == '(' {

@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 		{"uniform=maybe", "", "uniform must be true or false, got maybe"},
 		{"c=101", "", "c must be a number above 0 and at most 100, got 101"},
 		{"k", "", `"k" is not of the form parameter=value`},
-		{"k=1,k=2", "", "parameter k is given twice"},
+		{"k=1,k=2", "", "parameter k occurs twice"},
 		{"Other=1", "", `unknown parameter "Other"; valid parameters are c, seed, k, m, loss, tolerance, uniform, chosen`},
 	} {
 		var s settings

@@ -32,7 +32,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	// Memory is needed for the lists of a range in all blocks, and for the merged lists.
 	block, n := int64(min(o.Block, o.Rows)), int64(o.Rows)
 	if err := j.Host.Fits(c, o.engine.Info().Bytes+(n+2*block)*(48+16*int64(min(o.K, o.Block))),
-		"the documents and the lists of %d documents", block); err != nil {
+		"the documents and the neighbour lists of %d documents", block); err != nil {
 		return err
 	}
 	return out.File(func(w io.Writer) error {

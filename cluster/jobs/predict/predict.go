@@ -69,7 +69,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.model, "model", "", "model `FILE`, which is copied to the store")
 	f.StringVar(&p.output, "output", labels, "write `OUTPUT`: labels, probabilities or decisions")
-	f.BoolVar(&p.names, "names", false, "begin each line with the document's file name or number, and a TAB")
+	f.BoolVar(&p.names, "names", false, "prefix each line with the document's file name or number and a TAB")
 	f.IntVar(&p.documents, "documents", 10000, "number of documents `N` per task")
 	return p
 }

@@ -137,7 +137,7 @@ func (s *suiteReport) Describe(d *report.Document) {
 			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
 	}
 	d.Table("Workloads", "", t)
-	d.Fact("wide", "%d of %s still wider than 2%% at the time limit", wide,
+	d.Fact("wide", "%d of %s were still wider than 2%% at the time limit", wide,
 		report.Counted(len(s.Rows), "interval", "intervals"))
 }
 

@@ -35,7 +35,7 @@ func (g *gridLists) Set(v string) error {
 		return g.add(list, err)
 	}
 	if g.has(name) {
-		return fmt.Errorf("%s is given twice; put all values in one list", name)
+		return fmt.Errorf("%s occurs twice; put all values in one list", name)
 	}
 	words := learn.Words{Name: name}
 	err = addTexts(&words.Values, name, values)
@@ -46,7 +46,7 @@ func (g *gridLists) Set(v string) error {
 // addTexts splits values at commas and appends them to list.
 func addTexts(list *[]string, name, values string) error {
 	if *list != nil {
-		return fmt.Errorf("%s is given twice; put all values in one list", name)
+		return fmt.Errorf("%s occurs twice; put all values in one list", name)
 	}
 	for value := range strings.SplitSeq(values, ",") {
 		value = strings.TrimSpace(value)
@@ -66,7 +66,7 @@ func (g *gridLists) add(list kernel.List, err error) error {
 	case err != nil:
 		return err
 	case g.has(list.Name):
-		return fmt.Errorf("%s is given twice; put all values in one list", list.Name)
+		return fmt.Errorf("%s occurs twice; put all values in one list", list.Name)
 	}
 	g.numbers = append(g.numbers, list)
 	return nil

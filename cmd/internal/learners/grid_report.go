@@ -251,7 +251,7 @@ func (r *gridReport) Describe(d *report.Document) {
 	r.writeModel(d)
 	var matrix string
 	if r.searchedLine != nil {
-		d.Linef("%s, %s saved by sharing: %s would have needed %s",
+		d.Linef("%s computed, %s saved by sharing: %s would have needed %s",
 			report.Counted(r.DotProducts, "dot product", "dot products"), report.Count(r.Saved),
 			report.Counted(r.Fits, "fit", "fits"), report.Count(r.DotProducts+r.Saved))
 		matrix = fmt.Sprintf("matrix %.2f s, ", r.SecondsGram)

@@ -141,7 +141,7 @@ func TestGridKernels(t *testing.T) {
 	for line, want := range map[string]string{
 		"-grid x=1 a": "unknown parameter", "-grid t=1 -kernel ngd": "unknown parameter",
 		"-grid t=1 -kernel diffusion:t=0.5+ngd": "unknown parameter", "-grid C=0": "above 0",
-		"-grid t=-1": "above 0", "-grid C=1 -grid C=2": "is given twice", "-grid C=1 -log2c 0,1,1": "is given twice",
+		"-grid t=-1": "above 0", "-grid C=1 -grid C=2": "occurs twice", "-grid C=1 -log2c 0,1,1": "occurs twice",
 		"-grid C=1 -c 2":                                "C is set by both -c 2 and -grid C",
 		"-type linear -c 3 -grid C=1,2":                 "C is set by both -c 3 and -grid C",
 		"-type knn -set k=3 -grid k=1,2":                "k is set by both -set k=3 and -grid k",

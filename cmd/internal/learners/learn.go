@@ -66,12 +66,12 @@ func (several) Several() {}
 // the learner that determines the default of the flag.
 var parameterFlags = []struct{ name, letter, of, value, usage string }{
 	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels (a classifier per label)"},
-	{"c", "", "c_svc", "C", "regularization; larger values fit the data more closely"},
+	{"c", "", "c_svc", "C", "regularization parameter; larger values fit the data more closely"},
 	{"nu", "n", "nu_svc", "NU", "bound on the fraction of errors, for nu_svc, one_class, nu_svr"},
 	{"epsilon", "p", "epsilon_svr", "WIDTH", "width of the epsilon-tube, for epsilon_svr"},
 	{"weight", "", "", "CLASS=W", "multiply C by W for a class, or balanced (by class size); repeatable"},
 	{"probabilities", "b", "", "0|1", "calibrate probabilities by 5-fold cross-validation"},
-	{"thresholds", "", "", "0|1", "tune label thresholds by cross-validation (default: 1 if C is chosen automatically)"},
+	{"thresholds", "", "", "0|1", "tune label thresholds by cross-validation (default: 1 if C is chosen, else 0)"},
 	{"tolerance", "e", "c_svc", "E", "stop when the KKT conditions are violated by at most E"},
 	{"shrinking", "h", "c_svc", "0|1", "use the shrinking heuristics"},
 	{"reject", "", "", "TARGET", "reject unsure predictions (?) to reach TARGET, such as error=2% or coverage=90%"},

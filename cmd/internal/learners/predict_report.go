@@ -81,7 +81,8 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 	r.Rows = []score.ClassScore{}
 	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
 		if len(c.Labels.IDs) > 0 {
-			e.Warn("predictions are not scored, because the model has no label of %s, such as %s", c.Source, c.Classes[0])
+			e.Warn("predictions are not scored, because the model does not know the labels of %s, such as %s",
+				c.Source, c.Classes[0])
 		}
 		return
 	}

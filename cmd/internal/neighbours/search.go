@@ -127,7 +127,7 @@ func (s *search) newOutcome(c, of *corpus.Corpus) outcome {
 // blank records the number of texts without terms, and warns if there are any.
 func (o *outcome) blank(e *cli.Env, n int) {
 	if o.Blank = n; n > 0 {
-		e.Warn("%s without terms: each is near only to identical texts", report.Documents(n))
+		e.Warn("%s without terms, which match only identical texts", report.Documents(n))
 	}
 }
 

@@ -64,7 +64,8 @@ func decode(contentType string, body []byte, columns corpus.Columns) (*request, 
 // parse parses a JSON body with texts.
 func (q *request) parse(body []byte) error {
 	bad := func(format string, args ...any) error {
-		return failed(http.StatusBadRequest, `expected {"text": "..."} or {"texts": ["...", ...]}, found `+format, args...)
+		return failed(http.StatusBadRequest, `the body must be {"text": "..."} or {"texts": ["...", ...]}, got `+format,
+			args...)
 	}
 	var fields map[string]json.RawMessage
 	var syntax *json.SyntaxError
@@ -129,7 +130,7 @@ func (q *request) parseN(value []byte) error {
 // objects, or {"rows": [...], "n": 10}.
 func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 	bad := func(format string, args ...any) error {
-		return failed(http.StatusBadRequest, "expected an object with the keys %s, or an array of objects, found %s",
+		return failed(http.StatusBadRequest, "the body must be an object with the keys %s, or an array of objects, got %s",
 			report.Join(columns.Names()), fmt.Sprintf(format, args...))
 	}
 	if syntax := json.Unmarshal(body, new(any)); syntax != nil {

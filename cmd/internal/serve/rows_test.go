@@ -81,7 +81,7 @@ func TestRows(t *testing.T) {
 // Errors in a row name the column, and never a Go type.
 func TestBadRows(t *testing.T) {
 	s := tickets(t)
-	const keys = "expected an object with the keys subject, product, priority"
+	const keys = "the body must be an object with the keys subject, product, priority"
 	for _, c := range [][2]string{
 		{`{"priority": 3}`, "column subject: no such column among priority"},
 		{`{"subject": "a", "priority": "high"}`, `\"high\" in the column priority`},
@@ -89,7 +89,7 @@ func TestBadRows(t *testing.T) {
 		{`{"subject": "a", "prority": 3}`, `column product: no such key, but an unknown key \"prority\"`},
 		{`[{"subject": "a"}, {"subject": "b", "priority": []}]`, `row 1: column priority: the value \"[]\"`},
 		{`["a"]`, `row 0: \"\\\"a\\\"\" is not a JSON object with the keys subject, product, priority`},
-		{`"a"`, keys + ", or an array of objects, found a string"},
+		{`"a"`, keys + ", or an array of objects, got a string"},
 		{`[]`, "number of rows must be between 1 and 1000, got 0"},
 		{`{"rows": {"subject": "a"}}`, `an object for \"rows\"`},
 		{`{"rows": [{}], "k": 3}`, `the key \"k\" in addition to \"rows\"`},

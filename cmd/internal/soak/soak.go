@@ -146,7 +146,7 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 			strconv.Itoa(x.Again), fmt.Sprintf("%d on %d", x.Elsewhere, x.Other))
 	}
 	d.Table("Differences", report.Counted(r.Found, "difference", "differences")+
-		"; again, elsewhere = number of 3 retries that differ, on the same and on another core", t)
+		"; again, elsewhere: how many of 3 retries differ on the same core and on another core", t)
 }
 
 // setCores parses the list of CPUs in -cores, such as 0-3,8.

@@ -81,7 +81,7 @@ func readArrays(
 	}
 	switch have += int64(len(end)); {
 	case have < total:
-		return nil, fmt.Errorf("%w: file ends in its %s: got %d of %d bytes", ErrTruncated, where(parts, begin, have),
+		return nil, fmt.Errorf("%w: file ends in its %s, after %d of %d bytes", ErrTruncated, where(parts, begin, have),
 			have, total)
 	case have > total:
 		return nil, damaged("trailing data: file must have %d bytes, got %d", total, have)

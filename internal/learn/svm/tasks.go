@@ -131,7 +131,7 @@ func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, k
 					len(own.cells), len(own.kernels))
 			}
 			if found = append(found, out); out.Sorted != found[0].Sorted {
-				return fmt.Errorf("svm: documents of task %d are ordered differently than in earlier tasks, "+
+				return fmt.Errorf("svm: task %d orders the documents differently than earlier tasks, "+
 					"because the tasks had different memory limits", *tasks)
 			}
 			*tasks++

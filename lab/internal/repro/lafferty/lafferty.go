@@ -59,7 +59,7 @@ type settings struct {
 	// With balanced, half of each training set is positive. With equal, half of each test set is
 	// positive too. With natural, the proportion of positive documents is the same as in the
 	// corpus.
-	Training string `param:"training" help:"share of the class: balanced, equal or natural"`
+	Training string `param:"training" help:"proportion of positive documents: balanced, equal or natural"`
 	repro.Terms
 }
 
