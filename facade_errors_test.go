@@ -97,9 +97,9 @@ func TestRowsOfTables(t *testing.T) {
 		"rows: no columns, expected at least one":           empty,
 		"gram: column title: no such column among price":    row([]string{"price"}, "1"),
 		`"cheap" in the column price`:                       row(columns, "a", "cheap", ""),
-		"row 0 has 2 fields for 3 columns":                  row(columns, "a", "1"),
+		"row 0 has 2 fields, but there are 3 columns":       row(columns, "a", "1"),
 		"got texts instead of rows with columns title, zip": text,
-		"row 0 has 2 fields for 3 columns (":                made,
+		"row 0 has 2 fields, but there are 3 columns (":     made,
 		"column title: no such column":                      none,
 	} {
 		musttest.Fails(err)(t, "rows", want)
@@ -170,7 +170,7 @@ func TestErrorsCountFromZero(t *testing.T) {
 		"gram: document 1, column 1: value must be at most 3.4e+38 to fit in float32, got 1e+300": large,
 		"gram: document 0, column 2: the matrix has only 2 columns": r.Add([]uint32{2},
 			[]float64{1}),
-		"gram: document 0, column 0: columns must increase": r.Add([]uint32{1,
+		"gram: document 0, column 0: column must be greater than": r.Add([]uint32{1,
 			0}, []float64{1, 1}),
 		"gram: rows: document 1, column 1: value must be finite and nonnegative":     negative,
 		"gram: rows: document 1, column 1: value must be finite and nonnegative for": trained,

@@ -166,7 +166,7 @@ func indexBody(b []byte) ([]byte, error) {
 	version, ok := strings.CutPrefix(string(line), indexName)
 	if !ok || !ended || version == "" || strings.Trim(version, "0123456789") != "" {
 		form := indexName + indexVersion + "\n"
-		return nil, fmt.Errorf("%w: the file starts with %q, not %q", ErrFormat, b[:min(len(b), len(form))], form)
+		return nil, fmt.Errorf("%w: the file must begin with %q, got %q", ErrFormat, form, b[:min(len(b), len(form))])
 	}
 	if version != indexVersion {
 		return nil, fmt.Errorf("format version %q, but this program reads version %q: %w", version, indexVersion, ErrVersion)

@@ -256,7 +256,7 @@ func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error 
 		case int64(columns[k]) >= int64(m.Cols):
 			bad = fmt.Sprintf("the matrix has only %d columns", m.Cols)
 		case k > 0 && columns[k] <= columns[k-1]:
-			bad = fmt.Sprintf("columns must increase, but it follows %d", columns[k-1])
+			bad = fmt.Sprintf("column must be greater than the previous column %d", columns[k-1])
 		case math.IsInf(float64(row[k]), 0) && !math.IsInf(v, 0):
 			bad = fmt.Sprintf("value must be at most %.3g to fit in float32, got %v", math.MaxFloat32, v)
 		case row[k]-row[k] != 0:

@@ -419,7 +419,7 @@ func TestViewsWithoutTerms(t *testing.T) {
 // A row of the wrong length gives an error instead of a panic.
 func TestShortRow(t *testing.T) {
 	tokenizer := musttest.Get(token.Parse("a=word + b=word"))(t)
-	const want = "row 1 has 1 fields for 2 columns"
+	const want = "row 1 has 1 fields, but there are 2 columns"
 	for _, columns := range [][]string{{"a", "b"}, {"b", "a"}} {
 		rows := [][]string{{"x", "y"}, {"z"}}
 		for _, opt := range []Options{{}, {Tokenizer: tokenizer}} {

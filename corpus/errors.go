@@ -223,7 +223,7 @@ type PanicError = run.PanicError
 func (c *Corpus) suspectHeader(label, text, at string) {
 	if ids := c.Labels.Of(0); len(ids) == 1 && c.classSizes()[ids[0]] == 1 && len(c.Classes) > 1 &&
 		(slices.Contains(labelNames, label) || slices.Contains(textNames, text)) {
-		c.warn().addOption(fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
+		c.warn().addOption(fmt.Sprintf("the first line, %s and %s, looks like a header, but is read as a document",
 			quote(label), quote(text)), 1, at, "LabelColumn", label+" reads it as a header")
 	}
 }

@@ -82,7 +82,7 @@ func (r Raw) fields(i int) []string {
 func (r Raw) checkRows() error {
 	for i, row := range r.Rows {
 		if len(row) != len(r.Columns) {
-			return fmt.Errorf("corpus: row %d has %d fields for %d columns (%s)", i, len(row),
+			return fmt.Errorf("corpus: row %d has %d fields, but there are %d columns (%s)", i, len(row),
 				len(r.Columns), strings.Join(r.Columns, ", "))
 		}
 	}

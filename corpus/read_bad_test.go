@@ -68,13 +68,13 @@ func TestBadInput(t *testing.T) {
 		{"a.tsv", "a\tb\nno tab here\n", Options{}, `:2: "no tab here" has no TAB`, "label<TAB>text"},
 		{"a.tsv", "a\tb\n\tb\n", Options{}, `:2: label ""`, label},
 		{"a.tsv", "a\tb\nc\td\xc3\n", Options{Strict: true},
-			":2: byte 0xc3, which is not UTF-8, at byte 4 of the line", utf8},
+			":2: the invalid byte 0xc3 at position 4 of the line", utf8},
 		{"a.tsv", "a\tb\x00", Options{}, ": a NUL byte near the start, as in binary data or UTF-16 without a byte " +
 			"order mark", "text (Options.Encoding sets the encoding, such as utf-16)"},
-		{"a.tsv", "a\tb\x00", Options{Strict: true}, ":1: a NUL byte at byte 4 of the line", utf8},
-		{"a.tsv", "\xffa\tb", Options{Strict: true}, ":1: byte 0xff, which is not UTF-8, at byte 1 of the line", utf8},
+		{"a.tsv", "a\tb\x00", Options{Strict: true}, ":1: a NUL byte at position 4 of the line", utf8},
+		{"a.tsv", "\xffa\tb", Options{Strict: true}, ":1: the invalid byte 0xff at position 1 of the line", utf8},
 		{"a.tsv", "a\t\x82\xff", Options{Form: Form{Encoding: "shift_jis"}, Strict: true},
-			":1: an invalid character for the encoding at byte 3 of the line in UTF-8",
+			":1: a character that is invalid in the encoding at UTF-8 position 3 of the line",
 			"text (Options.Encoding sets another encoding, such as windows-1252)"},
 
 		{"a.csv", "id,subject,x\n1,2,3\n", Options{}, `:1: 3 columns, none called label or text: ` +
@@ -188,7 +188,7 @@ func TestBadFile(t *testing.T) {
 		writeInto(t, filepath.Join(root, "a", fmt.Sprintf("%02d", i)), content)
 	}
 	want := "corpus: " + filepath.Join(root, "a", "07") +
-		":2: byte 0xff, which is not UTF-8, at byte 4 of the line, expected UTF-8 text " +
+		":2: the invalid byte 0xff at position 4 of the line, expected UTF-8 text " +
 		"(Options.Encoding sets another encoding, such as windows-1252)"
 	for _, workers := range []int{1, 2, 7} {
 		if _, err := Read(context.Background(), root, Options{Workers: workers, Strict: true}); err == nil ||

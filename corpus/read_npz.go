@@ -166,7 +166,7 @@ type directory struct {
 
 func (d *directory) ReadAt(p []byte, offset int64) (int, error) {
 	if d.left -= int64(len(p)); d.left < 0 {
-		return 0, fmt.Errorf("a list of members of more than %s", run.FormatBytes(directoryBytes))
+		return 0, fmt.Errorf("a zip directory of more than %s", run.FormatBytes(directoryBytes))
 	}
 	return d.ReaderAt.ReadAt(p, offset)
 }

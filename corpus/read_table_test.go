@@ -146,7 +146,7 @@ func TestSuspicions(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
 		{"c\tstarter\na\tbrakes\nb\tsparks\na\tdiscs\n", ""},
 		{"3.5\tx\n1\tthe brakes are worn\n2\tit won't start\n1\tpads and discs\n", ""}, // the label is a number
-		{"label\ttext\na\tx\nb\ty\na\tz\n", `the first line, "label" and "text", looks like a header and is read as a ` +
+		{"label\ttext\na\tx\nb\ty\na\tz\n", `the first line, "label" and "text", looks like a header, but is read as a ` +
 			"document (-LabelColumn label reads it as a header)"},
 		{"one long text here\ta\nsome other text\tb\nwords and words\ta\nmore of them\tb\nand more\ta\n",
 			"class with one document, as for most of 5 documents (-LabelColumn sets the label column by name or number)"},

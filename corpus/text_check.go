@@ -49,12 +49,12 @@ func (c textCheck) fault(l []byte) (bad *SyntaxError) {
 	c.find(l, func(at int) bool {
 		switch {
 		case l[at] == 0:
-			bad = fault(fmt.Sprintf("a NUL byte at byte %d of the line", at+1), "UTF-8 text")
+			bad = fault(fmt.Sprintf("a NUL byte at position %d of the line", at+1), "UTF-8 text")
 		case c.decoded:
-			found := fmt.Sprintf("an invalid character for the encoding at byte %d of the line in UTF-8", at+1)
+			found := fmt.Sprintf("a character that is invalid in the encoding at UTF-8 position %d of the line", at+1)
 			bad = fault(found, "text")
 		default:
-			found := fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[at], at+1)
+			found := fmt.Sprintf("the invalid byte %#02x at position %d of the line", l[at], at+1)
 			bad = fault(found, "UTF-8 text")
 		}
 		bad.withOption("Encoding", "sets another encoding, such as windows-1252")

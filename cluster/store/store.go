@@ -88,7 +88,7 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 			return false, last
 		}
 	}
-	return false, fmt.Errorf("store: cannot write %s: all %d attempts were damaged: %w", name, MostAttempts,
+	return false, fmt.Errorf("store: cannot write %s: the object was damaged in all %d attempts: %w", name, MostAttempts,
 		last)
 }
 

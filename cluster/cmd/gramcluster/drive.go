@@ -37,7 +37,7 @@ on.`),
 			f.Group("Output", "")
 			f.Writes(&d.out, "o", "write to `FILE`")
 			f.Group("Computing", "")
-			f.StringVar(&d.with, "with", "", "shell `COMMAND` that does tasks from standard input (default: this process)")
+			f.StringVar(&d.with, "with", "", "shell `COMMAND` that runs the tasks on standard input (default: this process)")
 			f.DurationVar(&d.wait, "wait", 10*time.Minute, "after COMMAND ends, give up if no result arrives for `TIME`")
 			f.Check(d.check)
 			byKind(f, "drive", "-store URL -in SOURCE -o FILE [-with COMMAND] [flags]", d.take)

@@ -190,7 +190,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	case !vectors:
 		return fmt.Errorf("-keep: %s contains no text", c.Source)
 	case slices.ContainsFunc(c.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
-		return fmt.Errorf("-keep %s: svmlight files cannot represent a class of %s with a space, comma, colon or #",
+		return fmt.Errorf("-keep %s: svmlight files cannot represent class names of %s with a space, comma, colon or #",
 			d.keep, c.Source)
 	case strings.EqualFold(filepath.Ext(d.keep), ".jsonl"):
 		return fmt.Errorf("-keep %s: %s contains vectors, so the file name must end in .svm", d.keep, c.Source)

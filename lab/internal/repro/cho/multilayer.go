@@ -36,7 +36,7 @@ Figures 5.4 and 5.5 print 6.13 to 7.69 % for mnist-rand and 17.91 to 23.50 % for
 // machines holds the settings of the experiment in chapter 5.
 type machines struct {
 	Sets       repro.Words `param:"sets" wants:"names of sets of images" help:"sets"`
-	Networks   repro.Words `param:"networks" wants:"degrees of layers" help:"degrees of layers; without selection after +"`
+	Networks   repro.Words `param:"networks" wants:"layer degrees" help:"layer degrees; a leading + keeps all features"`
 	Components int         `param:"components" min:"1" help:"maximum number of components per layer"`
 	Base       int         `param:"base" min:"1" help:"number of documents for computing components"`
 	Steps      int         `param:"steps" min:"0" help:"iterations of lmnn; 0 = automatic"`

@@ -100,7 +100,7 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	})
 	change, e3 := slope(step)
 	if e := max(err/g, e1, e2, e3); !(e <= tolerance) {
-		return nil, fmt.Errorf("geometry: error of the derivatives of kernel %s at norm %v is %.1e, above %v",
+		return nil, fmt.Errorf("geometry: error of the derivatives of kernel %s at norm %v is %.1e, which exceeds %v",
 			k, r, e, tolerance)
 	}
 	opening := t / g * first * first / 4
