@@ -37,6 +37,6 @@ func TestManyMembersOfNPZ(t *testing.T) {
 			return ReadFrom(context.Background(), strings.NewReader(text), path, Options{})
 		},
 	} {
-		musttest.Fails(read())(t, name, "a list of members of more than 1 MiB")
+		musttest.Fails(read())(t, name, "a zip directory of more than 1 MiB")
 	}
 }

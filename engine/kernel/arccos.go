@@ -72,7 +72,7 @@ func arccos(n float64) formula {
 		deficit = func(c float64) float64 { return angle(c) / math.Pi }
 	}
 	f := ofCosine(g, deficit,
-		nonNegative("inner product of the outputs of infinitely many threshold units", sourceCho+", ch. 2 and app. A"))
+		nonNegative("an inner product of the outputs of infinitely many threshold units", sourceCho+", ch. 2 and app. A"))
 	ofC := f.value
 	f.value = func(a at) ref { return a.mul(a.both(a.norm.raised(1, n)), ofC(a)) }
 	if n != 0 && n != 1 && n != 2 {
@@ -107,7 +107,7 @@ func arccos(n float64) formula {
 // arc-cosine kernel k₀ of degree 0. It is positive definite, because the power series of arcsin has
 // no negative coefficients. Source: Cho's thesis, §2.1.2.
 func init() {
-	known := nonNegative("inner product of the outputs of infinitely many threshold units", sourceCho+", eq. 2.18")
+	known := nonNegative("an inner product of the outputs of infinitely many threshold units", sourceCho+", eq. 2.18")
 	known.NonNegative = false
 	register(family{
 		Name: "arcsine", Summary: "(2/π) arcsin(1-c)",

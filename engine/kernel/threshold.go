@@ -38,7 +38,7 @@ func smoothed(sigma float64) formula {
 			return a.positive(a.sub(a.c, a.number(1)), a.fn(opposite, far.c), near)
 		},
 		deficit: func(a at) ref { return smoothDeficit(a, sigma) },
-		known: nonNegative("inner product of the outputs of infinitely many smoothed threshold units",
+		known: nonNegative("an inner product of the outputs of infinitely many smoothed threshold units",
 			sourceCho+", ch. 3, eq. 3.16"),
 	}
 }
@@ -130,7 +130,7 @@ func biased(bias, sigma float64) formula {
 		d := x2 - y2
 		return min(max((gap-d*d)/(2*x2*y2), 0), 2)
 	}}
-	known := nonNegative("inner product of the outputs of infinitely many biased threshold units",
+	known := nonNegative("an inner product of the outputs of infinitely many biased threshold units",
 		sourceCho+", ch. 3, eq. 3.3-3.5")
 	if bias > 0 {
 		known.Condition += "; 0 for documents with norms far below bias"

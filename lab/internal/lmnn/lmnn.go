@@ -126,7 +126,7 @@ func (m *Model) Validate() error {
 	}
 	for i, j := range m.Targets {
 		if j < -1 || int(j) >= n || j >= 0 && m.Labels[j] != m.Labels[i/s.K] {
-			return fmt.Errorf("lmnn: target of document %d must be another document of its class, below %d, got %d", i/s.K, n, j)
+			return fmt.Errorf("lmnn: target of document %d must be a document of its class, below %d, got %d", i/s.K, n, j)
 		}
 	}
 	if name, twice := archive.Repeated(m.Classes); twice {
