@@ -84,7 +84,7 @@ func TestBadInput(t *testing.T) {
 		{"a.csv", "id,body\n1,2\n", Options{Form: Form{TextColumn: "3"}}, ":1: 2 columns",
 			"a column 3 (Options.TextColumn sets the column by name or number)"},
 		{"a.csv", "text,lae, \"\"\na b,c,d\n", Options{Form: Form{Columns: "3=text"}},
-			":1: column 3, of kind text, without a name",
+			":1: column 3 of kind text without a name",
 			"a name in the first line (Options.Columns with 3=ignore skips the column)"},
 		{"a.csv", "label,text\n1,2\n1,2,3\n", Options{}, ":3: 3 fields", "2, as in the first line"},
 		{"a.csv", "label,text\na,b\nc,\"d\n\ne\n", Options{}, ":3: an opening quote without a closing quote",

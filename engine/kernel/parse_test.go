@@ -47,7 +47,7 @@ func TestParseKernelErrors(t *testing.T) {
 		"polynomial:degree=2.5":          {19, "degree=2.5", "a whole number from 0 to 64"},
 		"polynomial:degree=-1":           {19, "degree=-1", "a whole number"},
 		"rbf:gamma=0":                    {11, "gamma=0", "a number above 0"},
-		"arccos:n=-0.5":                  {10, "n=-0.5", "a number above -1/2"},
+		"arccos:n=-0.5":                  {10, "n=-0.5", "a number from -0.499 to 28"},
 		"arccos:sigma=1":                 {8, "sigma=1", "n=0"},
 		"arccos:n=1,bias=0.3":            {12, "bias=0.3", "n=0"},
 		"arccos:n=0,sigma=0":             {18, "sigma=0", "a number above 0"},

@@ -53,7 +53,7 @@ func (m *Model) validateClasses() error {
 		return nil
 	}
 	if len(m.Classes) != k || k < 1 {
-		return fmt.Errorf("%d classes, but %d class names", k, len(m.Classes))
+		return fmt.Errorf("model needs a name for each class, got %d classes and %d names", k, len(m.Classes))
 	}
 	if c.AtLeastOne && c.Scheme != solver.Labels {
 		return fmt.Errorf("at least one label per document requires the scheme %s, got %s", solver.Labels, c.Scheme)

@@ -32,8 +32,8 @@ func TestValidate(t *testing.T) {
 		{"with 1 names", regression, func(m *Model) { m.Classes = []string{"a"} }},
 		{"(one-vs-one) for 1 classes", regression, func(m *Model) { m.Classifier.Scheme = solver.OneVsOne }},
 		{"for 2 classes", regression, func(m *Model) { m.Classifier.Classes = 2 }},
-		{"got 3 classes, but 2 class names", tiny, func(m *Model) { m.Classes = m.Classes[:2] }},
-		{"got 0 classes, but 0 class names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
+		{"got 3 classes and 2 names", tiny, func(m *Model) { m.Classes = m.Classes[:2] }},
+		{"got 0 classes and 0 names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
 		{`class names must be unique, but "a" occurs twice`, tiny, func(m *Model) { m.Classes[1] = "a" }},
 		{
 			"one-vs-one with 3 classes needs 3 decision functions, got 2", tiny,
