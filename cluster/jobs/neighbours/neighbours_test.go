@@ -72,7 +72,7 @@ func TestDecode(t *testing.T) {
 	b := encode(lists)
 	musttest.Fails(decode(b, 2, 0, 1, false))(t, "long lists", "has 2 neighbours, but at most 1")
 	musttest.Fails(decode(b, 3, 0, 2, false))(t, "few lists", "data ends in list 2")
-	musttest.Fails(decode(b[:13], 2, 0, 2, false))(t, "a short list", "and 9 bytes are left")
+	musttest.Fails(decode(b[:13], 2, 0, 2, false))(t, "a short list", "only 9 bytes are left")
 	musttest.Fails(decode(b, 1, 0, 2, false))(t, "many lists", "4 extra bytes after the last list")
 }
 
