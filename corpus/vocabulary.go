@@ -348,7 +348,7 @@ func (c *Corpus) fillText(
 	}
 	warn.rows(m, at)
 	if m.Cols == 0 && opt.Vocabulary == nil && slices.Max(lost) > 0 {
-		warn.addOption("no term is in at least MinDF documents", 1, at(0), "MinDF", "1 keeps terms of one document")
+		warn.addOption("no term occurs in at least MinDF documents", 1, at(0), "MinDF", "1 keeps terms of one document")
 	}
 	return nil
 }

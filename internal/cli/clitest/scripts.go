@@ -167,6 +167,6 @@ func jsonBelow(ts *testscript.TestScript, _ bool, args []string) {
 	x, _ := v[args[1]].(float64)
 	bound, _ := v[args[2]].(float64)
 	if !(x > 0 && x <= bound) {
-		ts.Fatalf("%s is %v, but must be at most %s, %v", args[1], v[args[1]], args[2], v[args[2]])
+		ts.Fatalf("%s is %v, but must be positive and at most %s, which is %v", args[1], v[args[1]], args[2], v[args[2]])
 	}
 }

@@ -184,7 +184,7 @@ func (m *Model) Validate() error {
 		return err
 	}
 	if name, twice := archive.Repeated(m.Classes); twice || len(m.Classes) == 0 || m.Documents.Rows() == 0 {
-		return fmt.Errorf("model requires documents and unique class names, got %d documents, %d classes, repeated name %q",
+		return fmt.Errorf("model requires documents and unique class names; got %d documents, %d classes, repeated name %q",
 			m.Documents.Rows(), len(m.Classes), name)
 	}
 	for i := range m.Documents.Rows() {

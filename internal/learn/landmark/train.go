@@ -218,8 +218,8 @@ func (t *training) ready(ctx context.Context) error {
 		return err
 	}
 	if len(kept) == 0 {
-		return fmt.Errorf("landmark: kernel must be positive definite, but %s has no positive k(x, x) + 1 on the landmarks",
-			t.k)
+		return fmt.Errorf("landmark: kernel must be positive definite, but k(x, x) + 1 of %s is not positive on the "+
+			"landmarks", t.k)
 	}
 	if len(kept) < len(chosen) {
 		some := make([]int, len(kept))

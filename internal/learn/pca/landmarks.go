@@ -128,7 +128,7 @@ func (s *sketch) factorise(ctx context.Context) error {
 		return err
 	}
 	if len(s.kept) == 0 {
-		return fmt.Errorf("pca: kernel must be positive definite, but %s has no positive k(z, z) on the landmarks",
+		return fmt.Errorf("pca: kernel must be positive definite, but k(z, z) of %s is not positive on the landmarks",
 			s.kernel)
 	}
 	return nil

@@ -41,7 +41,7 @@ func Path(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {
 	if from < 0 || from > len(s.Layers) || len(finals) == 0 {
-		return nil, fmt.Errorf("mkm: from must be between 0 and %d with at least one final classifier, got %d and %d",
+		return nil, fmt.Errorf("mkm: from must be between 0 and %d, and finals not empty, got from %d and %d finals",
 			len(s.Layers), from, len(finals))
 	}
 	return train(ctx, c, s, finals, o, from)

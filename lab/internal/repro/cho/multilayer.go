@@ -107,7 +107,7 @@ func (p *machines) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		}
 	}
 	report := &repro.Report{}
-	report.Set("mkm", "%d components from up to %d documents; 1/6 of the documents choose the other settings",
+	report.Set("mkm", "%d components from up to %d documents; 1/6 of the documents select the other settings",
 		p.Components, p.Base)
 	report.Set("seed", "%d", r.Seed)
 	for _, s := range chosen {

@@ -57,7 +57,7 @@ func (p *settings) Run(context.Context, *repro.Run) (*repro.Report, error) {
 	r.NewTable("6.1", "Table 6.1", "kernel", "metric g", "scalar curvature S").Rows = formulas
 	t := r.NewTable("surfaces", fmt.Sprintf("d = %d", p.D), "kernel", ">‖x‖", ">g across x", ">g along x",
 		">ln √det g", ">S", ">κ")
-	r.Note("The thesis prints three times this S for arccos, n >= 1 (6.16).")
+	r.Note("For arccos with n >= 1, the thesis prints 3 S (6.16).")
 	for _, k := range p.Kernels {
 		k = kernel.Resolve(k, p.D)
 		for _, norm := range p.Norms {
