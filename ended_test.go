@@ -80,7 +80,7 @@ func TestEnded(t *testing.T) {
 		{logistic.Train, c, dot},
 		{curves.Predict, c.Documents}, {near.Predict, c.Documents},
 		{on.Predict, c.Documents}, {pca.Fit, e, x, k, pca.Options{Components: 50}},
-		{pca.FitLandmarks, e, x, k, c.Documents, pca.Options{Components: 50}},
+		{pca.FitNystrom, e, x, k, c.Documents, pca.Options{Components: 50}},
 		{solver.Train, matrix, solver.Training{Labels: parts, Classes: 2}},
 	}
 	ended, cancel := context.WithCancel(live)

@@ -320,7 +320,7 @@ func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Pre
 		m.novelty = n
 		m.mu.Unlock()
 	}
-	return n.Add(ctx, p, docs)
+	return n.Annotate(ctx, p, docs)
 }
 
 // predictionsOf converts a prediction of package learn, and replaces class indices by names.

@@ -134,7 +134,7 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 		opt.MemoryBytes = max(o.MemoryBytes-out.engine.Info().Bytes, 1)
 	}
 	if o.Landmarks > 0 {
-		out.found, err = pca.FitLandmarks(ctx, out.engine, x, k, c.Documents, opt)
+		out.found, err = pca.FitNystrom(ctx, out.engine, x, k, c.Documents, opt)
 	} else {
 		out.found, err = pca.Fit(ctx, out.engine, x, k, opt)
 	}

@@ -188,9 +188,9 @@ func (t *table) find(opt *Options) {
 		t.count[name]++
 	}
 	opt.takeColumns(t.names)
-	t.labelGiven = opt.LabelColumn != "" && !opt.likeLabels
+	t.labelGiven = opt.LabelColumn != "" && !opt.labelOptional
 	t.indices = [2]map[string]int{token.Indices(t.first), token.Indices(t.names)}
-	t.noLabels = t.noLabels || opt.likeLabels && opt.LabelColumn != "" && t.place(opt.LabelColumn) < 0
+	t.noLabels = t.noLabels || opt.labelOptional && opt.LabelColumn != "" && t.place(opt.LabelColumn) < 0
 	if !t.noLabels {
 		t.take(opt.LabelColumn, KindLabel, "LabelColumn")
 	}
@@ -199,7 +199,7 @@ func (t *table) find(opt *Options) {
 	t.take(opt.IDColumn, KindID, "IDColumn")
 	given, _ := parseColumns(opt.Columns)
 	for _, c := range given {
-		if !opt.likeLabels || t.place(c.Name) >= 0 {
+		if !opt.labelOptional || t.place(c.Name) >= 0 {
 			t.take(c.Name, c.Kind, "Columns")
 		}
 	}

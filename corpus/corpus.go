@@ -20,7 +20,7 @@ type Corpus struct {
 	Names      []string      // Names[i] is the file name of document i, or its id in a table; nil if there are no names
 	Groups     []int64       // documents with equal Groups[i] are in the same fold; nil if there are no groups
 	Tokenizer  Tokenizer     // tokenizer of the texts; the default for vectors
-	Form       Form          // format of the source, see Options.Like
+	Form       Form          // format of the source, see Options.TrainingForm
 	Scripts    []Script      // scripts without spaces that were split into characters and character pairs
 	Raw                      // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTexts is set
 	Hashes     []uint64      // Hashes[i] is a hash of the text or row of document i; nil for vectors

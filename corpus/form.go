@@ -45,8 +45,8 @@ type Form struct {
 	LabelSeparator string `json:"label_separator,omitempty"`
 
 	// ZeroBased is "true" if indices of an svmlight file start from 0, and "false" if index i is
-	// column i-1, as in LIBSVM; index 0 is then an error. The default is the value in Options.Like,
-	// or "false".
+	// column i-1, as in LIBSVM; index 0 is then an error. The default is the value in
+	// Options.TrainingForm, or "false".
 	ZeroBased string `json:"zero_based,omitempty"`
 }
 
@@ -84,14 +84,15 @@ func (o *Options) formOf(extension string) Form {
 	return f
 }
 
-// takeLike sets unset options from Options.Like, for a source with the given extension.
-func (o *Options) takeLike(extension string) {
-	f := o.Like
+// takeTrainingForm sets unset options from Options.TrainingForm, for a source with the given
+// extension.
+func (o *Options) takeTrainingForm(extension string) {
+	f := o.TrainingForm
 	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // also for other extensions, because the model fixes the columns
 	if f.Extension != extension {
 		return
 	}
-	o.likeLabels = o.LabelColumn == ""
+	o.labelOptional = o.LabelColumn == ""
 	o.Format = cmp.Or(o.Format, f.Format)
 	o.LabelColumn, o.TextColumn = cmp.Or(o.LabelColumn, f.LabelColumn), cmp.Or(o.TextColumn, f.TextColumn)
 	o.IDColumn, o.Columns = cmp.Or(o.IDColumn, f.IDColumn), cmp.Or(o.Columns, f.Columns)
@@ -100,16 +101,16 @@ func (o *Options) takeLike(extension string) {
 	o.form.charset, _ = charset.Lookup(o.Encoding)
 }
 
-// takeColumns takes LabelColumn and TextColumn from Options.Like, and reports whether it did. Both
-// options must be unset, and names must include Like.TextColumn, or Like.LabelColumn if Like has no
-// text column. names is a result of columnNames.
+// takeColumns takes LabelColumn and TextColumn from Options.TrainingForm, and reports whether it
+// did. Both options must be unset, and names must include TrainingForm.TextColumn, or
+// TrainingForm.LabelColumn if it has no text column. names is a result of columnNames.
 func (o *Options) takeColumns(names []string) bool {
-	f := o.Like
+	f := o.TrainingForm
 	main := cmp.Or(f.TextColumn, f.LabelColumn)
 	if o.LabelColumn+o.TextColumn != "" || main == "" || !slices.Contains(names, columnName(main)) {
 		return false
 	}
-	o.LabelColumn, o.TextColumn, o.likeLabels = f.LabelColumn, f.TextColumn, true
+	o.LabelColumn, o.TextColumn, o.labelOptional = f.LabelColumn, f.TextColumn, true
 	o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
 	return true
 }

@@ -50,10 +50,10 @@ type Options struct {
 	// ignored.
 	Labels string
 
-	// Like is the form of a model's training documents. If the source has the same extension,
-	// fields of Like replace unset fields of Form. The label column or key of Like may be missing
-	// in the source.
-	Like Form
+	// TrainingForm is the form of a model's training documents. If the source has the same
+	// extension, fields of TrainingForm replace unset fields of Form. Its label column or key may
+	// be missing in the source.
+	TrainingForm Form
 
 	// KeepTexts is the maximum total size in bytes of the texts that Corpus.Texts keeps. Texts are
 	// also dropped if reading uses more than half of MemoryBytes. With math.MaxInt64, texts are
@@ -84,9 +84,9 @@ type Options struct {
 	memory *allowance // counts memory against MemoryBytes; nil without a limit
 	form   form
 
-	likeLabels bool // the label column or key comes from Like
-	rows       bool // texts may be table rows, for views of columns
-	file       bool // the source is a file or a stream
+	labelOptional bool // the label column or key comes from Like
+	rows          bool // texts may be table rows, for views of columns
+	file          bool // the source is a file or a stream
 
 	column string // option of the caller that names columns, such as LabelColumn; "" if none is set
 }
@@ -153,7 +153,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
 		end, stop := run.Stream(ctx, "corpus: the reader", countingReader{r, m})
 		defer stop()
-		opt.takeLike(extensionOf(name))
+		opt.takeTrainingForm(extensionOf(name))
 		in := &input{name: name, file: io.NopCloser(end), line: 1, stream: true, form: opt.form, meter: m}
 		if err := in.decode(end, nil); err != nil {
 			return nil, err
@@ -218,7 +218,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	if !info.IsDir() {
 		extension = extensionOf(source)
 	}
-	opt.takeLike(extension)
+	opt.takeTrainingForm(extension)
 	switch {
 	case info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatFolder):
 		err := opt.checkTable(source, FormatFolder)
@@ -309,7 +309,7 @@ func (o *Options) check() error {
 	if o.ModelTokenizer == nil {
 		o.Tokenizer = o.Tokenizer.WithPairs(true)
 	}
-	if err := o.Like.Validate(); err != nil {
+	if err := o.TrainingForm.Validate(); err != nil {
 		return fmt.Errorf("%w: Like", err)
 	}
 	for _, option := range [][2]string{{"LabelColumn", o.LabelColumn}, {"TextColumn", o.TextColumn},

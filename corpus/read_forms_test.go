@@ -178,7 +178,7 @@ func FuzzFastTextFields(f *testing.F) {
 	})
 }
 
-// Options.Like sets unset options for a similar source, whose labels may be missing.
+// Options.TrainingForm sets unset options for a similar source, whose labels may be missing.
 func TestLike(t *testing.T) {
 	like := texts(t, "a.csv", "id;Words;kind\n1;meow, purr;cat/pet\n",
 		Options{Form: Form{TextColumn: "words", LabelColumn: "3", LabelSeparator: "/"}}).Form
@@ -199,13 +199,13 @@ func TestLike(t *testing.T) {
 			Options{Form: Form{TextColumn: "x", LabelColumn: "1", LabelSeparator: "|"}}, "1 a:1 b:1\n"},
 		{"b.tsv", "a/b\twords\n", Options{}, "a/b words:1\n"},
 	} {
-		c.opt.Like = like
+		c.opt.TrainingForm = like
 		if got := show(texts(t, c.file, c.content, c.opt)); got != c.want {
 			t.Errorf("%s %q: read %q, expected %q", c.file, c.content, got, c.want)
 		}
 	}
 	keys := Form{Format: FormatJSONL, LabelColumn: "y", TextColumn: "t"}
-	if got := show(texts(t, "b", `{"t":"purr"}`, Options{Like: keys})); got != " purr:1\n" {
+	if got := show(texts(t, "b", `{"t":"purr"}`, Options{TrainingForm: keys})); got != " purr:1\n" {
 		t.Errorf("JSON without labels: read %q", got)
 	}
 }

@@ -349,7 +349,7 @@ func TestOptions(t *testing.T) {
 		{file, Options{Vocabulary: []string{}, VocabularyLater: func() ([]string, error) { return nil, nil }},
 			"corpus: Vocabulary and VocabularyLater cannot be combined"},
 		{file, Options{Form: Form{LabelSeparator: "\xff"}}, `corpus: LabelSeparator must be UTF-8, got "\xff"`},
-		{file, Options{Like: Form{Format: "x"}},
+		{file, Options{TrainingForm: Form{Format: "x"}},
 			`corpus: unknown format "x"; valid formats are csv, fasttext, folder, idx, jsonl, ` +
 				`lines, numpy, parquet, svmlight, tsv: Like`},
 		{file, Options{Form: Form{Format: FormatFolder}}, "corpus: " + file +
@@ -376,7 +376,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	musttest.Fails(Read(context.Background(), file+"x", Options{}))(t, "a missing file", os.ErrNotExist)
-	musttest.Fails(Read(t.Context(), file, Options{Like: Form{Encoding: "x"}}))(t, "an unknown encoding")
+	musttest.Fails(Read(t.Context(), file, Options{TrainingForm: Form{Encoding: "x"}}))(t, "an unknown encoding")
 	// The number of workers is limited to the useful number.
 	for _, source := range []string{file, text, "synthetic:docs=9,terms=9,length=9,classes=2"} {
 		readWhole(t, source, Options{Workers: math.MaxInt})

@@ -122,7 +122,7 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	head, _ := in.r.Peek(nearBytes) // an error recurs when the file is read
 	line, _ := nextLine(head)
 	names := columnNames(strings.Split(string(line), "\t"))
-	if len(names) > 2 || slices.Contains(names, columnName(opt.Like.LabelColumn)) {
+	if len(names) > 2 || slices.Contains(names, columnName(opt.TrainingForm.LabelColumn)) {
 		opt.takeColumns(names)
 	}
 	if opt.LabelColumn+opt.TextColumn == "" && len(names) > 2 && usualName(names, textNames) != "" {

@@ -264,7 +264,7 @@ func (c *Corpus) fillText(
 	for w, counter := range counters {
 		scanners[w] = &counter.scan
 	}
-	c.Scripts = token.Scripts(scanners...)
+	c.Scripts = token.CountScripts(scanners...)
 	c.Tokenizer = c.Tokenizer.WithPairs(len(c.Scripts) > 0)
 	if c.Raw = counters[0].texts.of(counters, documents, c.Tokenizer.Columns().Names()); c.Rows != nil {
 		c.minDF, c.maxDF = opt.MinDF, opt.MaxDF

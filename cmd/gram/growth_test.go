@@ -95,11 +95,11 @@ func TestGrowth(t *testing.T) {
 		var before, after runtime.MemStats
 		var errs bytes.Buffer
 		runtime.ReadMemStats(&before)
-		began := clitest.Worked(t)
+		began := clitest.CPUTime(t)
 		if run(append(slices.Clip(commands[command]), file), io.Discard, &errs) != 0 {
 			t.Fatal(errs.String())
 		}
-		took = clitest.Worked(t) - began
+		took = clitest.CPUTime(t) - began
 		runtime.ReadMemStats(&after)
 		return took, float64(after.TotalAlloc - before.TotalAlloc)
 	}

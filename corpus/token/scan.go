@@ -27,7 +27,7 @@ type Scanner struct {
 
 	general bool // false for the default tokenizer, whose terms are mostly slices of the text
 	plain   plain
-	letters [scripts]int64 // number of letters by script, see [Scripts]
+	letters [scripts]int64 // number of letters by script, see [CountScripts]
 
 	// The general path prepares each line of text, divides it into words or characters, and forms
 	// n-grams.

@@ -140,10 +140,10 @@ type Script struct {
 	Share float64 `json:"share"` // fraction of all letters
 }
 
-// Scripts returns the scripts that [Tokenizer.Pairs] divided into characters, in descending order
-// of frequency in the scanners' texts. Han and Kana are counted together as Japanese if at least a
-// tenth of them are Kana.
-func Scripts(scanners ...*Scanner) []Script {
+// CountScripts returns the scripts that [Tokenizer.Pairs] divided into characters, in descending
+// order of frequency in the scanners' texts. Han and Kana are counted together as Japanese if at
+// least a tenth of them are Kana.
+func CountScripts(scanners ...*Scanner) []Script {
 	var counts [scripts]int64
 	for _, s := range scanners {
 		s.count(&counts)

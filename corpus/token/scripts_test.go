@@ -147,7 +147,7 @@ func TestScripts(t *testing.T) {
 			scanners = append(scanners, s)
 		}
 		got := "["
-		for i, s := range Scripts(scanners...) {
+		for i, s := range CountScripts(scanners...) {
 			got += fmt.Sprintf("%s{%s %.4f}", strings.Repeat(" ", min(i, 1)), s.Name, s.Share)
 		}
 		if got += "]"; got != c.want {

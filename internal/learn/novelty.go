@@ -162,9 +162,9 @@ func (n *Novelty) nearest(
 	return nil
 }
 
-// Add sets p.Nearest and p.Rank to v(x) and rank(x), or to NaN and 0 for documents without known
-// terms. It computes as many kernel values as a prediction, and fails for the same reasons.
-func (n *Novelty) Add(ctx context.Context, p *model.Prediction, docs *sparse.CSR) error {
+// Annotate sets p.Nearest and p.Rank to v(x) and rank(x), or to NaN and 0 for documents without
+// known terms. It computes as many kernel values as a prediction, and fails for the same reasons.
+func (n *Novelty) Annotate(ctx context.Context, p *model.Prediction, docs *sparse.CSR) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func TestNovelty(t *testing.T) {
 			continue
 		}
 		var got model.Prediction
-		musttest.Do(t, n.Add(ctx, &got, test.Documents))
+		musttest.Do(t, n.Annotate(ctx, &got, test.Documents))
 		k := kernel.MustParse("bhattacharyya")
 		if _, spec, ok := strings.Cut(of.spec, "kernel="); ok {
 			k = kernel.MustParse(spec)
@@ -153,7 +153,7 @@ func TestNoveltyRanks(t *testing.T) {
 	defer p.Close()
 	novelty := musttest.Get(learn.NewNovelty(ctx, m, p, nil, learn.Options{}))(t)
 	var got model.Prediction
-	musttest.Do(t, novelty.Add(ctx, &got, fresh))
+	musttest.Do(t, novelty.Annotate(ctx, &got, fresh))
 	for _, bound := range []float64{0.01, 0.05, 0.25, 0.5} {
 		share := 0.0
 		for _, rank := range got.Rank {

@@ -39,17 +39,17 @@ type Options struct {
 
 // Report is the result of [Run].
 type Report struct {
-	Began       string       `json:"began"`
-	Seconds     float64      `json:"seconds"`
-	Interrupted bool         `json:"interrupted"`
-	Turns       int          `json:"turns"` // number of started turns
-	Pinned      bool         `json:"pinned"`
-	Alone       float64      `json:"alone_share"`  // fraction of the time with a single busy core
-	Corpus      int64        `json:"corpus_bytes"` // size of the largest corpus
-	Cache       int64        `json:"cache_bytes"`  // size of the last-level cache; 0 if unknown
-	Cores       []Core       `json:"cores"`
-	Found       int          `json:"differences"`
-	Differences []Difference `json:"first_differences"`
+	Began           string       `json:"began"`
+	Seconds         float64      `json:"seconds"`
+	Interrupted     bool         `json:"interrupted"`
+	Turns           int          `json:"turns"` // number of started turns
+	Pinned          bool         `json:"pinned"`
+	Alone           float64      `json:"alone_share"`  // fraction of the time with a single busy core
+	Corpus          int64        `json:"corpus_bytes"` // size of the largest corpus
+	Cache           int64        `json:"cache_bytes"`  // size of the last-level cache; 0 if unknown
+	Cores           []Core       `json:"cores"`
+	DifferenceCount int          `json:"differences"`
+	Differences     []Difference `json:"first_differences"`
 }
 
 // Core describes the work of a core.
@@ -188,7 +188,7 @@ func (s *state) first(ctx context.Context) error {
 // cached blocks of the largest corpus. Then single cores run all tasks, for the fraction Alone of
 // the time.
 func (s *state) turn(ctx context.Context) {
-	s.o.Stage(fmt.Sprintf("turn %d, all cores, %d differences", s.report.Turns+1, s.report.Found))
+	s.o.Stage(fmt.Sprintf("turn %d, all cores, %d differences", s.report.Turns+1, s.report.DifferenceCount))
 	begin := time.Now()
 	var all sync.WaitGroup
 	var left atomic.Int64
@@ -200,7 +200,7 @@ func (s *state) turn(ctx context.Context) {
 	s.together += time.Since(begin)
 	for len(s.cores) > 1 && s.goes(ctx) && float64(s.alone) < s.o.Alone*float64(s.alone+s.together) {
 		c := s.cores[s.passes%len(s.cores)]
-		s.o.Stage(fmt.Sprintf("turn %d, processor %d, %d differences", s.report.Turns+1, c.ID, s.report.Found))
+		s.o.Stage(fmt.Sprintf("turn %d, processor %d, %d differences", s.report.Turns+1, c.ID, s.report.DifferenceCount))
 		begin := time.Now()
 		var one atomic.Int64
 		s.through(ctx, c, s.passes, &one)
@@ -245,8 +245,8 @@ func (s *state) do(ctx context.Context, c *core, t *task) {
 func (s *state) note(ctx context.Context, c *core, t *task, d Difference) {
 	c.Differences++
 	s.mu.Lock()
-	s.report.Found++
-	found := s.report.Found
+	s.report.DifferenceCount++
+	found := s.report.DifferenceCount
 	s.mu.Unlock()
 	if found > maxListed {
 		return

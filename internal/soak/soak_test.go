@@ -38,8 +38,8 @@ func TestEveryFlipIsFound(t *testing.T) {
 				flips++
 			}
 		}}))(t)
-	if r.Found != flips || flips == 0 || len(r.Differences) != min(flips, maxListed) {
-		t.Errorf("%d differences of %d flips, %d listed", r.Found, flips, len(r.Differences))
+	if r.DifferenceCount != flips || flips == 0 || len(r.Differences) != min(flips, maxListed) {
+		t.Errorf("%d differences of %d flips, %d listed", r.DifferenceCount, flips, len(r.Differences))
 	}
 	kinds := map[string]bool{}
 	for i, d := range r.Differences {
@@ -63,7 +63,7 @@ func TestEveryFlipIsFound(t *testing.T) {
 func TestNoFalseDifference(t *testing.T) {
 	musttest.SkipRace(t)
 	r, err := Run(t.Context(), Options{Turns: 2, Corpus: 1 << 20, Seed: 6})
-	if err != nil || r.Found != 0 || r.Idle() != nil || len(r.Cores) != len(here()) || r.Turns != 2 {
+	if err != nil || r.DifferenceCount != 0 || r.Idle() != nil || len(r.Cores) != len(here()) || r.Turns != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -100,7 +100,7 @@ func TestStuckBit(t *testing.T) {
 	// An error is also a difference.
 	s.do(t.Context(), s.cores[1], &task{kind: kindTile, isa: asm.Generic, values: 1, want: []float32{0},
 		tiles: func(context.Context, []float32) error { return fmt.Errorf("an index out of range") }})
-	if s.report.Found != 2 || !strings.Contains(s.report.Differences[1].Error, "out of range") {
+	if s.report.DifferenceCount != 2 || !strings.Contains(s.report.Differences[1].Error, "out of range") {
 		t.Errorf("%+v", s.report)
 	}
 }
@@ -116,7 +116,7 @@ func TestEnds(t *testing.T) {
 			}
 		}
 	}})
-	if err != nil || !r.Interrupted || r.Found != 0 || r.Cores[0].Tasks == 0 {
+	if err != nil || !r.Interrupted || r.DifferenceCount != 0 || r.Cores[0].Tasks == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	musttest.Fails(Run(t.Context(), Options{Cores: []int{1 << 13}}))(t, "processor 8192", "8192")

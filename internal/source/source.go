@@ -38,7 +38,7 @@ type Documents struct {
 	Tokenizer       *corpus.Tokenizer           // tokenizer to use instead of the flags; nil for none
 	KeepTexts       int64                       // see corpus.Options
 	KeepRows        int64                       // see corpus.Options
-	Form            corpus.Form                 // form of a model's training documents, see corpus.Options.Like
+	Form            corpus.Form                 // form of a model's training documents, see corpus.Options.TrainingForm
 	Need            func(corpus.Size) int64     // see corpus.Options
 	Held            int64                       // other memory in use while documents are read, in bytes
 	Vocabulary      []string                    // terms of the training documents; nil if unknown
@@ -219,7 +219,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, 
 	opt := corpus.Options{
 		Form: form, Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF, Signed: d.Signed,
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
-		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, Like: d.Form, Tokenizer: tokenizer, ModelTokenizer: d.Tokenizer,
+		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, TrainingForm: d.Form, Tokenizer: tokenizer, ModelTokenizer: d.Tokenizer,
 		Strict: d.text.strict, Labels: d.text.labels, GroupColumn: d.GroupColumn,
 		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(), Need: d.Need,
 		Progress: func(s corpus.Progress) { p.Update(s.Done, s.Total) },

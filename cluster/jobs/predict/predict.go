@@ -94,7 +94,7 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	p.loaded = m
 	about := m.About()
 	opt.Signed = true // the embedding later rejects negative values if necessary
-	opt.Like, opt.ModelTokenizer = about.Form, &about.Tokenizer
+	opt.TrainingForm, opt.ModelTokenizer = about.Form, &about.Tokenizer
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
 			return nil, fmt.Errorf("the documents are text, but %s was trained on vectors; pass svmlight files",

@@ -275,7 +275,7 @@ func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, tra
 	if err != nil || n == nil {
 		return err
 	}
-	return errors.Join(n.Add(ctx, x.prediction, x.corpus.Documents), n.Close())
+	return errors.Join(n.Annotate(ctx, x.prediction, x.corpus.Documents), n.Close())
 }
 
 // objects converts documents to rows of kernel values if the model was trained on such rows.

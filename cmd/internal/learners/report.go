@@ -157,7 +157,7 @@ func describeCalibration(d *report.Document, r *svm.Report) {
 	}
 	if o := r.Alternatives; o != nil {
 		text := fmt.Sprintf("cross-validated error rate without rejection %s", report.Percent(o.ErrorOfAll))
-		for _, t := range o.Targets {
+		for _, t := range o.ErrorTargets {
 			text += fmt.Sprintf("; error=%.6g%% would have coverage %s", 100*t.Error, report.Percent(t.Coverage))
 		}
 		d.Line(text)

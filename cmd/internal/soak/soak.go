@@ -83,12 +83,12 @@ func (s *work) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	progress.Clear()
-	found := &soakReport{r, r.Found == 0 && r.Idle() == nil}
+	found := &soakReport{r, r.DifferenceCount == 0 && r.Idle() == nil}
 	if err := errors.Join(s.f.WritePage(found), report.Write(e.Stdout, found, s.f.JSON)); err != nil {
 		return err // the page is written first, because writing to standard output may fail
 	}
 	switch {
-	case r.Found == 0 && r.Interrupted:
+	case r.DifferenceCount == 0 && r.Interrupted:
 		return context.Cause(ctx)
 	case !found.Passed:
 		return cli.ErrReported
@@ -124,7 +124,7 @@ func (r *soakReport) Describe(d *report.Document) {
 	r.writeDifferences(d)
 	verdict := "passed: all values were bit-identical to the first run"
 	switch {
-	case r.Found > 0:
+	case r.DifferenceCount > 0:
 		verdict = "failed"
 	case !r.Passed:
 		verdict = "neither passed nor failed: " + r.Idle().Error()
@@ -133,7 +133,7 @@ func (r *soakReport) Describe(d *report.Document) {
 }
 
 func (r *soakReport) writeDifferences(d *report.Document) {
-	if r.Found == 0 {
+	if r.DifferenceCount == 0 {
 		return
 	}
 	t := report.NewTable(">after", ">core", "isa", "what", "place", "bits", "flipped", ">again", "elsewhere")
@@ -145,7 +145,7 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 		t.Add(report.Seconds(x.At), strconv.Itoa(x.Core), string(x.ISA), x.Kind+" "+x.Size, x.Place, bits, flipped,
 			strconv.Itoa(x.Again), fmt.Sprintf("%d on %d", x.Elsewhere, x.Other))
 	}
-	d.Table("Differences", report.Counted(r.Found, "difference", "differences")+
+	d.Table("Differences", report.Counted(r.DifferenceCount, "difference", "differences")+
 		"; again, elsewhere: how many of 3 retries differ on the same core and on another core", t)
 }
 

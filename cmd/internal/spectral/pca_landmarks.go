@@ -58,7 +58,7 @@ func (c *components) project(
 		return nil, err
 	}
 	stage := "components of " + f.kernel.String()
-	opt.Passed = func(done, all int) { p.Tell(stage, int64(done), int64(all), []string{"documents"}) }
+	opt.DocumentProgress = func(done, all int) { p.Tell(stage, int64(done), int64(all), []string{"documents"}) }
 	opt.Progress = func(vectors, most int, worst float64) {
 		text := fmt.Sprintf("%d vectors", vectors)
 		if !math.IsNaN(worst) {
@@ -68,5 +68,5 @@ func (c *components) project(
 	}
 	p.Stage(stage)
 	defer p.Clear()
-	return pca.FitLandmarks(ctx, f.eng, z, f.kernel, docs, opt)
+	return pca.FitNystrom(ctx, f.eng, z, f.kernel, docs, opt)
 }

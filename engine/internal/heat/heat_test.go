@@ -83,7 +83,7 @@ func TestLogPsi0(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 100, 100000} {
 		s := sphere(t, n, 0)
 		for _, x := range []float64{1e-9, 1e-4, 0.01, 0.5, 0.78, 0.79, 1.2, 1.57, 1.58, 2, 3, 3.1} {
-			for form, factor := range map[Form]float64{Derived: 1, Printed: 2} {
+			for form, factor := range map[Form]float64{Corrected: 1, Printed: 2} {
 				if factor*x > 3.13 {
 					continue
 				}
@@ -99,7 +99,7 @@ func TestLogPsi0(t *testing.T) {
 				}
 			}
 		}
-		if n > 1 && !math.IsInf(s.LogPsi0(Derived, 2), 1) || n > 1 && !math.IsInf(s.LogPsi0(Printed, 1), 1) {
+		if n > 1 && !math.IsInf(s.LogPsi0(Corrected, 2), 1) || n > 1 && !math.IsInf(s.LogPsi0(Printed, 1), 1) {
 			t.Errorf("n = %d: ψ₀ is finite at its pole", n)
 		}
 	}

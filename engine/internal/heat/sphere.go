@@ -9,7 +9,7 @@ import (
 type Form int
 
 const (
-	Derived Form = iota // (sin(d/2)/(d/2))^(-(n-1)/2), which solves the heat equation on the sphere of radius 2
+	Corrected Form = iota // (sin(d/2)/(d/2))^(-(n-1)/2), which solves the heat equation on the sphere of radius 2
 	// (sin d/d)^(-(n-1)/2), as printed in the source; infinite at d = π, for documents without
 	// common terms
 	Printed

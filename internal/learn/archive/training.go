@@ -221,7 +221,7 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	if raw.Scales() {
 		Array(f, "embedding", &raw.Shifts, terms)
 	}
-	f.Then("embedding", func() (err error) {
+	f.AfterRead("embedding", func() (err error) {
 		*e, err = sparse.RestoreEmbedder(raw)
 		return err
 	})
@@ -231,8 +231,8 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	return terms
 }
 
-// Then describes no data. When reading, it calls do after the preceding parts have been read.
-func (f *File) Then(name string, do func() error) {
+// AfterRead describes no data. When reading, it calls do after the preceding parts have been read.
+func (f *File) AfterRead(name string, do func() error) {
 	f.Part(name, 1, 0, func(*Writer) {}, func([]byte) error { return do() })
 }
 

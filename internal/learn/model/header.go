@@ -57,7 +57,7 @@ func describeMachines(f *archive.File, machines *[]*solver.DecisionFunction) {
 	f.Offsets("machines", &offsets, len(heads), int64(n))
 	archive.Array(f, "coefficients", &support, n)
 	archive.Array(f, "coefficients", &coef, n)
-	f.Then("coefficients", func() error {
+	f.AfterRead("coefficients", func() error {
 		all := make([]int, n)
 		for k, s := range support {
 			all[k] = int(s)

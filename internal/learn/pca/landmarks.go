@@ -30,8 +30,8 @@ const (
 // often enough.
 func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), passRows) }
 
-// FitLandmarks finds the leading components of the documents docs, with Nyström's approximation of
-// K. The engine's documents are the m landmarks z:
+// FitNystrom finds the leading components of the documents docs, with Nyström's approximation of K.
+// The engine's documents are the m landmarks z:
 //
 //	K̃ = C W⁻¹ Cᵀ = Φ Φᵀ,  W = k(z, z) = TᵀT,  C = k(x, z),  Φ = C T⁻¹
 //
@@ -45,14 +45,14 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 // documents are landmarks, Residual is at most 10⁻⁵ Σ k(x, x). Total is Σλ + Residual, which
 // exceeds the exact value by at most ‖K - K̃‖.
 //
-// FitLandmarks takes one pass over docs, with m² multiply-adds and m kernel values per document,
-// and LandmarkBytes of memory. Results are bit-identical for any number of workers. docs and z must
-// not be empty. z's embedder embeds docs. FitLandmarks fails if k has another embedding or is only
+// FitNystrom takes one pass over docs, with m² multiply-adds and m kernel values per document, and
+// LandmarkBytes of memory. Results are bit-identical for any number of workers. docs and z must not
+// be empty. z's embedder embeds docs. FitNystrom fails if k has another embedding or is only
 // conditionally positive definite, if an option is negative, if MemoryBytes is below LandmarkBytes,
 // if the engine fails, and within a second after ctx is done.
 //
 // Source: Williams and Seeger, Using the Nyström method to speed up kernel machines, NIPS 2000.
-func FitLandmarks(
+func FitNystrom(
 	ctx context.Context, eng *engine.Engine, z *sparse.Embedded, k kernel.Kernel, docs *sparse.CSR, opt Options,
 ) (*Components, error) {
 	o, err := opt.leading(eng.Len())
@@ -84,7 +84,7 @@ func FitLandmarks(
 	return s.components(ctx, o)
 }
 
-// LandmarkBytes returns the memory that FitLandmarks needs in addition to landmarks and engine.
+// LandmarkBytes returns the memory that FitNystrom needs in addition to landmarks and engine.
 func LandmarkBytes(eng *engine.Engine, opt Options) int64 {
 	o, err := opt.leading(eng.Len())
 	if err != nil {
@@ -95,7 +95,7 @@ func LandmarkBytes(eng *engine.Engine, opt Options) int64 {
 	return run.AddBytes(pass, spectrum.LanczosBytes(m, o))
 }
 
-// sketch is the state of a call of FitLandmarks.
+// sketch is the state of a call of FitNystrom.
 type sketch struct {
 	eng    *engine.Engine
 	kernel kernel.Kernel
@@ -174,8 +174,11 @@ func (s *sketch) pass(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.opt.Passed != nil {
-			err := run.Guard("pca: Options.Passed", func() error { s.opt.Passed(lo+len(rows), n); return nil })
+		if s.opt.DocumentProgress != nil {
+			err := run.Guard("pca: Options.DocumentProgress", func() error {
+				s.opt.DocumentProgress(lo+len(rows), n)
+				return nil
+			})
 			if err != nil {
 				return err
 			}

@@ -40,7 +40,7 @@ func newSketched(t *testing.T, spec string, n, workers int, at []int) *sketched 
 
 func (s *sketched) fit(t *testing.T, opt Options) *Components {
 	t.Helper()
-	return musttest.Get(FitLandmarks(t.Context(), s.eng, s.z, s.k, s.csr, opt))(t)
+	return musttest.Get(FitNystrom(t.Context(), s.eng, s.z, s.k, s.csr, opt))(t)
 }
 
 func sequence(n int) []int {
@@ -196,7 +196,7 @@ func TestLandmarksOfLowRank(t *testing.T) {
 	x, k := documents(t, c.Source, "linear", n)
 	eng := newEngine(t, x, 1)
 	exact := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 20}))(t)
-	got, err := FitLandmarks(t.Context(), eng, x, k, c.Documents, Options{Components: 20})
+	got, err := FitNystrom(t.Context(), eng, x, k, c.Documents, Options{Components: 20})
 	if err != nil || len(got.Values) != len(exact.Values) || len(got.Values) > 12 {
 		t.Fatalf("%d components, %v, expected %d", len(got.Values), err, len(exact.Values))
 	}
@@ -225,7 +225,8 @@ func TestLandmarksTwice(t *testing.T) {
 	za := musttest.Get(a.Project(t.Context(), once.eng, once.x))(t)
 	zb := musttest.Get(b.Project(t.Context(), twice.eng, twice.x))(t)
 	zb.Sub(za, zb)
-	// Kernel values differ by 10⁻⁶ between engines, and so do sums of seven, because W is close to 1.
+	// Kernel values differ by 10⁻⁶ between engines, and so do sums of seven, because W is close to
+	// 1.
 	if most := mat.Norm(zb, math.Inf(1)); !(most <= 1e-5) {
 		t.Errorf("landmarks that come twice change coordinates by %v", most)
 	}
@@ -246,33 +247,34 @@ func TestLandmarksRefused(t *testing.T) {
 	cancel()
 	need := LandmarkBytes(s.eng, Options{})
 	call := func(ctx context.Context, k kernel.Kernel, docs *sparse.CSR, opt Options) func() error {
-		return func() error { _, err := FitLandmarks(ctx, s.eng, s.z, k, docs, opt); return err }
+		return func() error { _, err := FitNystrom(ctx, s.eng, s.z, k, docs, opt); return err }
 	}
 	for want, f := range map[string]func() error{
-		"":                            call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
-		"the limit is":                call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
-		"only conditionally":          call(t.Context(), kernel.MustParse("ngd"), s.csr, Options{}),
-		"must not be negative":        call(t.Context(), s.k, s.csr, Options{Components: -1}),
-		"context canceled":            call(gone, s.k, s.csr, Options{}),
-		"Options.Passed panicked: no": call(t.Context(), s.k, s.csr, Options{Passed: func(int, int) { panic("no") }}),
+		"":                     call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
+		"the limit is":         call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
+		"only conditionally":   call(t.Context(), kernel.MustParse("ngd"), s.csr, Options{}),
+		"must not be negative": call(t.Context(), s.k, s.csr, Options{Components: -1}),
+		"context canceled":     call(gone, s.k, s.csr, Options{}),
+		"Options.DocumentProgress panicked: no": call(t.Context(), s.k, s.csr,
+			Options{DocumentProgress: func(int, int) { panic("no") }}),
 	} {
 		if err := f(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
 	var at []int
-	s.fit(t, Options{Passed: func(done, all int) { at = append(at, done, all) }})
+	s.fit(t, Options{DocumentProgress: func(done, all int) { at = append(at, done, all) }})
 	if !slices.Equal(at, []int{512, 600, 600, 600}) {
 		t.Errorf("progress was %v", at)
 	}
 	at = nil
 	whole := newSketched(t, "diffusion:t=0.5", passRows, 1, sequence(20)) // the last block is full
-	whole.fit(t, Options{Passed: func(done, all int) { at = append(at, done, all) }})
+	whole.fit(t, Options{DocumentProgress: func(done, all int) { at = append(at, done, all) }})
 	if !slices.Equal(at, []int{512, 512}) {
 		t.Errorf("progress was %v", at)
 	}
 	// Fit ends between blocks and between rows of products.
 	ctx, stop := context.WithCancel(t.Context())
-	musttest.Fails(call(ctx, s.k, s.csr, Options{Passed: func(int, int) { stop() }})())(t,
+	musttest.Fails(call(ctx, s.k, s.csr, Options{DocumentProgress: func(int, int) { stop() }})())(t,
 		"ended at a block", context.Canceled)
 }

@@ -8,8 +8,8 @@
 //	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
 //
 // because the entries of vᵢ sum to 0. Package spectrum finds eigenpairs from products of K with
-// blocks of vectors, tile by tile: K is stored only if it fits into memory. [FitLandmarks] is
-// faster for many documents, because it approximates K from a subset of the documents.
+// blocks of vectors, tile by tile: K is stored only if it fits into memory. [FitNystrom] is faster
+// for many documents, because it approximates K from a subset of the documents.
 //
 // Source: Schölkopf, Smola and Müller, Nonlinear component analysis as a kernel eigenvalue problem,
 // Neural Computation 10 (1998).
@@ -30,7 +30,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Options are the options of Fit and FitLandmarks. The zero value works.
+// Options are the options of Fit and FitNystrom. The zero value works.
 type Options struct {
 	Components  int     // number of components, default 2; fewer if the matrix has a smaller rank
 	Tolerance   float64 // tolerance of residuals, relative to each eigenvalue; default as in spectrum.Lanczos
@@ -41,8 +41,9 @@ type Options struct {
 	// most is its maximum, and worst is the largest relative residual, or NaN if unknown.
 	Progress func(vectors, most int, worst float64)
 
-	// Passed, if not nil, is called by FitLandmarks with the number of documents done and in total.
-	Passed func(done, all int)
+	// DocumentProgress, if not nil, is called by FitNystrom with the number of documents done and
+	// in total.
+	DocumentProgress func(done, all int)
 }
 
 func (o Options) leading(n int) (spectrum.Options, error) {
@@ -223,7 +224,7 @@ func (c *Components) Coordinates() *mat.Dense {
 }
 
 // Project returns the coordinates of other documents, one row each. eng must be the engine of Fit
-// or FitLandmarks, and test must be embedded by the embedder of the engine's documents. The
+// or FitNystrom, and test must be embedded by the embedder of the engine's documents. The
 // coordinates of a document don't depend on other documents. Project may be called concurrently.
 func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *sparse.Embedded) (*mat.Dense, error) {
 	z := &mat.Dense{}

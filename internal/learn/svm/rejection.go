@@ -61,16 +61,16 @@ type answer struct {
 	Part        int // index of the held-out fold
 }
 
-// Alternative is another error target, and the coverage at which the target is met.
-type Alternative struct {
+// ErrorTarget is another error target, and the coverage at which the target is met.
+type ErrorTarget struct {
 	Error    float64 `json:"error"`
 	Coverage float64 `json:"coverage"`
 }
 
 // Alternatives describes other thresholds on the same answers.
 type Alternatives struct {
-	ErrorOfAll float64       `json:"error_of_all"` // error rate without a threshold
-	Targets    []Alternative `json:"targets,omitempty"`
+	ErrorOfAll   float64       `json:"error_of_all"` // error rate without a threshold
+	ErrorTargets []ErrorTarget `json:"targets,omitempty"`
 }
 
 // rejectionLevels is the number of coverages at which thresholds are tested: 1/50, 2/50, …, 1.
@@ -142,8 +142,8 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 		return best, others, nil
 	}
 	could := fmt.Sprintf("no error rate up to 50%% can be guaranteed with %d predictions", len(answers))
-	if len(others.Targets) > 0 {
-		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.Targets[0].Error, 100*others.Targets[0].Coverage)
+	if len(others.ErrorTargets) > 0 {
+		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.ErrorTargets[0].Error, 100*others.ErrorTargets[0].Coverage)
 	}
 	return nil, nil, fmt.Errorf("svm: no threshold guarantees an error rate of %.6g%%; without rejection it is "+
 		"%.1f%%, and %s",
@@ -240,14 +240,14 @@ func exceeds(target, m, w, a float64) float64 {
 }
 
 // alternatives returns the error targets nearest to target that are met at other coverages.
-func (t *rejectionTest) alternatives(target float64, best *solver.Rejection) (out []Alternative) {
+func (t *rejectionTest) alternatives(target float64, best *solver.Rejection) (out []ErrorTarget) {
 	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
 	other := func(e float64) bool {
 		r := t.at(e)
 		if r == nil || best != nil && r.Coverage == best.Coverage {
 			return false
 		}
-		out = append(out, Alternative{e, r.Coverage})
+		out = append(out, ErrorTarget{e, r.Coverage})
 		return true
 	}
 	for i := len(list) - 1; i >= 0 && best != nil; i-- {

@@ -33,8 +33,8 @@ func (w *Weights) Bytes() int64 {
 	return 8 * int64(len(w.At))
 }
 
-// Linear reports whether the decision functions of a model may have [Weights].
-func Linear(m *model.Model) bool {
+// HasWeights reports whether the decision functions of a model may have [Weights].
+func HasWeights(m *model.Model) bool {
 	k, err := kernel.Parse(m.Kernel)
 	if err != nil {
 		return false

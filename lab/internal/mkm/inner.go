@@ -25,7 +25,7 @@ func innerOf(f *archive.File, write func(context.Context, io.Writer) error) inne
 // nest describes a nested file: its bytes, and the function that reads them.
 func nest(f *archive.File, name string, in *inner, read func(context.Context, io.Reader) error) {
 	archive.Array(f, name, &in.bytes, in.size)
-	f.Then(name, func() error { return read(context.Background(), bytes.NewReader(in.bytes)) })
+	f.AfterRead(name, func() error { return read(context.Background(), bytes.NewReader(in.bytes)) })
 }
 
 // MarshalJSON implements json.Marshaler.

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Worked returns the CPU time of this process. Unlike elapsed time it doesn't depend on other
+// CPUTime returns the CPU time of this process. Unlike elapsed time it doesn't depend on other
 // programs.
-func Worked(t testing.TB) time.Duration {
+func CPUTime(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package clitest
+
+import (
+	"testing"
+	"time"
+)
+
+var began = time.Now()
+
+// CPUTime returns the elapsed time, because the CPU time isn't available on this system.
+func CPUTime(testing.TB) time.Duration { return time.Since(began) }
