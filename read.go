@@ -57,7 +57,8 @@ func (o *ReadOptions) sparse() corpus.Options {
 			ZeroBased: o.ZeroBased},
 		Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
 		Tokenizer: o.Tokenizer, Strict: o.Strict, Labels: o.Labels, Signed: o.Signed, GroupColumn: o.GroupColumn,
-		TrainingForm: o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),
+		TrainingForm: o.like, MemoryBytes: o.MemoryBytes,
+		KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),
 		Progress: func(p corpus.Progress) { o.tell("reading", p.Done, p.Total) },
 	}
 }

@@ -18,8 +18,8 @@ import (
 // upper bits of u as an integer, plus PiecewiseFold·2^bits for c > 1.
 //
 // A row holds six coefficients, lowest first, and two numbers that the kernel ignores. The variable
-// of the polynomial is t = m - mid, where m in [1, 2) is the mantissa of u and mid the center of
-// the interval: |t| <= 2^-(bits+1), without rounding.
+// of the polynomial is t = m - mid. Here m in [1, 2) is the mantissa of u, and mid is the center of
+// the interval. The subtraction is exact, and |t| <= 2^-(bits+1).
 const (
 	// PiecewiseFold is the offset, in powers of two, from the row of c <= 1 to the row of c > 1
 	// with the same u.

@@ -156,8 +156,8 @@ func (t *tally) add(count int64, at int32) {
 	t.count += count
 }
 
-// Number returns the number of document i in messages: from 1 for files, and from 0 for documents
-// in memory.
+// Number returns the number that messages use for document i: i + 1 for documents from files, and i
+// for documents in memory.
 func (c *Corpus) Number(i int) int {
 	if c.Format != "" || c.Names != nil {
 		return i + 1

@@ -141,7 +141,7 @@ func (a *allowance) room(bytes int64) bool {
 // spent reports whether the limit is exceeded.
 func (a *allowance) spent() bool { return a != nil && a.held.Load() > a.limit }
 
-// check returns a MemoryError for a position if the limit is exceeded.
+// check returns a MemoryError that names place if the limit is exceeded.
 func (a *allowance) check(place string) error {
 	if !a.spent() {
 		return nil

@@ -265,7 +265,8 @@ func TestValidationArguments(t *testing.T) {
 
 		{"no choice", "no parameters", validate(trial, nil)},
 		{"C", "C must be positive and finite, got -1", validate(trial, []Parameters{withC(-1)})},
-		{"few parts", "Folds has length 59, but there are 60 documents", validate(&Trial{Labels: labels, Classes: 2, Folds: parts[1:]}, pars)},
+		{"few parts", "Folds has length 59, but there are 60 documents",
+			validate(&Trial{Labels: labels, Classes: 2, Folds: parts[1:]}, pars)},
 		{"few labels", "59 labels", validate(&Trial{Labels: labels[1:], Classes: 2, Folds: parts}, pars)},
 		{"few classes", "got 1", validate(&Trial{Labels: labels, Classes: 1, Folds: parts}, pars)},
 		{"one class is left", "without fold 1 of 3, all documents belong to one class",

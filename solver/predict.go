@@ -252,9 +252,9 @@ func (s *Sums) AddRows(values []float32, objects int) {
 }
 
 // Result sets dst[i] to the decision value Σ Coef·K - Rho of function i for object r. All columns
-// must have been added. Sums are in float64 in the order of the support vectors, and each operation
-// is rounded separately. A nil function has the value 0. The result depends neither on other
-// objects nor on the division of columns among calls of Add.
+// must have been added. Products are added in float64, in the order of the support vectors. Each
+// operation is rounded separately, without FMA. A nil function has the value 0. The result depends
+// neither on other objects nor on the division of columns among calls of Add.
 func (s *Sums) Result(r int, dst []float64) {
 	for i := range dst {
 		dst[i] = s.sums[i*s.width+r]

@@ -12,8 +12,8 @@ import (
 
 const hugePage = 2 << 20
 
-// maxValues bounds the number of values in a slice: 256 TiB exceed the address space of a process,
-// as do 2 GiB with 32-bit addresses.
+// maxValues is the maximum length of a slice. Its size, 256 TiB or 2 GiB on 32-bit platforms,
+// exceeds the address space of a process.
 const maxValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 
 // Make returns n zeros, like make. It panics if n is negative or exceeds any address space. If

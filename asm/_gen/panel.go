@@ -23,8 +23,8 @@ func panels(f file) {
 	}
 }
 
-// A stream holds three registers of a document: pointers to the ends of the document's offsets and
-// values, and the number n of values left.
+// A stream iterates over the values of a document. Its three registers are pointers to the ends of
+// the document's offsets and values, and the number n of remaining values.
 type stream struct{ offset, value, n Register }
 
 // A result selects what a panel kernel does with a document's sums.

@@ -23,8 +23,8 @@ type Analyzer string
 // The analyzers.
 const (
 	Word   Analyzer = ""        // words
-	Char   Analyzer = "char"    // characters, also across words; a run of white space is one space
-	CharWB Analyzer = "char_wb" // characters within words, each with a space before and after it
+	Char   Analyzer = "char"    // character n-grams, also across words; white space is one space
+	CharWB Analyzer = "char_wb" // character n-grams within words, which begin and end with a space
 )
 
 // wordName is the name of [Word] in the text form.

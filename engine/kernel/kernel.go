@@ -55,8 +55,8 @@ type Kernel interface {
 	Eval(c, x, y float64) float64
 
 	// Error bounds the absolute error of a value that [Apply] computes from exact float32 c, x and
-	// y. A value that overflows float32 becomes infinite, outside any finite bound. Error is +Inf
-	// if an intermediate result overflows, and never NaN.
+	// y. If a value overflows float32, [Apply] returns ±Inf, and no finite bound holds. Error is
+	// +Inf if an intermediate result overflows, and never NaN.
 	Error(c, x, y float64) float64
 
 	// mapTo is [Apply] without its checks. Each element depends only on its own c, x and y, bit for

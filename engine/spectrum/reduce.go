@@ -26,7 +26,7 @@ const (
 	panelRows    = 32   // number of rows that are reduced before the remaining matrix is updated
 	productParts = 16   // number of partial sums of a product of the matrix and a vector
 	wholeProduct = 256  // maximum number of rows of a product that isn't divided
-	columnBlock  = 1024 // number of columns of a product per pass
+	columnBlock  = 1024 // number of matrix columns per pass of a product
 	rankBlock    = 256  // number of columns per pass of an update of rank 2·panelRows; its vectors stay in the cache
 	updateRows   = 32   // number of rows per task of an update
 )

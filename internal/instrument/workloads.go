@@ -18,8 +18,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Corpora of the workloads. Terms of text have Zipf frequencies. Terms of short documents are
-// mostly in the tail, and terms of dense documents in the head.
+// Corpora of the workloads. Term frequencies follow Zipf's law. Terms of short documents are mostly
+// in the tail, and terms of dense documents in the head.
 const (
 	textCorpus   = "docs=6144,terms=40000,length=200,seed=1"
 	shortCorpus  = "docs=12288,terms=16000,length=12,seed=2"

@@ -192,8 +192,9 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	return out, out.support(ctx, m, ready.Predictor, alpha, x.whole, x.n)
 }
 
-// margin defines f for a document. If there are classes, f is a signed decision value or the
-// difference of two decision values. Otherwise f is the predicted value.
+// margin defines the explained function f for a document (see [DocumentExplanation]). If there are
+// classes, f is a signed decision value or the difference of two decision values. Otherwise f is
+// the predicted value.
 type margin struct {
 	first, less int // indices of decision values: f = sign·(first - less); less is -1 for none
 	sign        float64

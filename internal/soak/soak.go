@@ -52,7 +52,7 @@ type Report struct {
 	Differences     []Difference `json:"first_differences"`
 }
 
-// Core describes the work of a core.
+// Core holds the test results of a CPU core.
 type Core struct {
 	ID          int   `json:"core"`
 	Tasks       int   `json:"tasks"`

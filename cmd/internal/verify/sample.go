@@ -130,8 +130,8 @@ func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow 
 	return rows
 }
 
-// part returns a sample with every share-th whole row, and the closest pairs of the other rows. A
-// sample of all pairs stays unchanged.
+// part returns a sample with every share-th whole row, and the closest pairs of the other rows. If
+// the sample contains all pairs, part returns s.
 func (s *sample) part(share int) *sample {
 	if s.n <= allPairsUpTo || share == 1 {
 		return s

@@ -125,8 +125,8 @@ func keyOf(term []byte) key {
 	return key{a, binary.LittleEndian.Uint64(term[n-8:])}
 }
 
-// seed makes hashes differ between runs, so that no text can provoke collisions. The numbers of
-// terms don't depend on the seed.
+// seed makes hashes differ between runs, so that no text can provoke collisions. Term indices don't
+// depend on the seed.
 var seed = rand.Uint64()
 
 // hash returns a hash whose high bits depend on all bits of the key and the length.

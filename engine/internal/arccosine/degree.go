@@ -102,7 +102,8 @@ func (d *Degree) Deficit(c float64) float64 {
 	if c == 0 {
 		return 0
 	}
-	// (4) converges quickly if J is close to its diagonal. Otherwise 1 - ratio is accurate.
+	// The series (4) converges quickly if J_n(θ) is close to J_n(0). Otherwise 1 - ratio is
+	// accurate.
 	if ratio := d.J(c) / d.diagonal; !(ratio > 0.5) || c > 1 {
 		return 1 - ratio
 	}

@@ -44,7 +44,7 @@ func (e entry) length() float32 { return math.Float32frombits(^uint32(e >> 32)) 
 func (j *Join) least() float32 { return float32(j.tau * j.tau * (1 - 0x1p-23)) }
 
 // limit returns the maximum squared difference of a match, 2c <= 2, as computed by sketch.alone. It
-// allows for 3.5 margins: one for squares of values, half for c, and 6 roundings of 2⁻²³ each.
+// allows for 3.5 margins: 1 for squares of values, 1 for 2c, and 1.5 for 6 roundings of 2⁻²³ each.
 func (j *Join) limit() float32 { return float32(2*j.most + 4*margin) }
 
 func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {

@@ -8,10 +8,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// For short documents the roles are swapped. The columns are dense, 64 at a time, and a panel's
-// documents are multiplied by the dense columns. The tail sums of a document are already in its
-// row, so nothing is transposed. Short documents have a small head, so the dense columns are small.
-// Sums have the same terms in the same order, so they are bit-identical to panel.dots.
+// For short documents the roles are swapped. 64 column documents at a time are expanded to dense
+// vectors, and each document of the panel is multiplied by these vectors. The tail sums of a
+// document are already in its row, so nothing is transposed. Short documents have a small head, so
+// the dense vectors are short. Sums have the same terms in the same order, so they are
+// bit-identical to panel.dots.
 
 // Roles selects the documents that are dense. The other documents are multiplied by the dense
 // documents.

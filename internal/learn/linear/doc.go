@@ -26,9 +26,9 @@
 // Settings.Tolerance times P. P minus its minimum is at most P - D. The squared distance from the
 // optimal (w, v) is at most 2(P - D).
 //
-// Classes are trained concurrently. For each class, Cs are trained in ascending order, warm-started
-// from the previous solution. The order of documents depends only on the seed and the class, so
-// that results are bit-identical for any number of workers.
+// Classes are trained concurrently. For each class, a model per C is trained in ascending order of
+// C, warm-started from the previous solution. The order of documents depends only on the seed and
+// the class, so that results are bit-identical for any number of workers.
 //
 // Source: Hsieh, Chang, Lin, Keerthi and Sundararajan, A Dual Coordinate Descent Method for
 // Large-scale Linear SVM, ICML 2008. The paper's algorithm stops at a fixed range of projected

@@ -48,7 +48,7 @@ func (t RejectionTarget) String() string {
 // Validate returns an error unless exactly one field is above 0 and both fields are in range.
 func (t RejectionTarget) Validate() error {
 	if !(t.Error >= 0 && t.Error < 1 && t.Coverage >= 0 && t.Coverage <= 1) || (t.Error > 0) == (t.Coverage > 0) {
-		return fmt.Errorf("svm: either error or coverage must be in (0, 1], and the other 0, got %v and %v", t.Error,
+		return fmt.Errorf("svm: either error must be in (0, 1) or coverage in (0, 1], and the other 0, got %v and %v", t.Error,
 			t.Coverage)
 	}
 	return nil

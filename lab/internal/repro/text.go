@@ -50,7 +50,7 @@ func (t Terms) String() string {
 	return strings.Join(append(parts, stop[t.Stop]), ", ")
 }
 
-// Apply removes terms from documents, but not from the vocabulary.
+// Apply removes stop words and rare terms from the documents. The vocabulary is unchanged.
 func (t Terms) Apply(c *corpus.Corpus) *corpus.Corpus {
 	var stop []string
 	if t.Stop != NoWords {
