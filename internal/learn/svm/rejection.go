@@ -48,8 +48,8 @@ func (t RejectionTarget) String() string {
 // Validate returns an error unless exactly one field is above 0 and both fields are in range.
 func (t RejectionTarget) Validate() error {
 	if !(t.Error >= 0 && t.Error < 1 && t.Coverage >= 0 && t.Coverage <= 1) || (t.Error > 0) == (t.Coverage > 0) {
-		return fmt.Errorf("svm: either error must be in (0, 1) or coverage in (0, 1], and the other 0, got %v and %v", t.Error,
-			t.Coverage)
+		return fmt.Errorf("svm: either error must be in (0, 1) or coverage in (0, 1], and the other 0, got %v and %v",
+			t.Error, t.Coverage)
 	}
 	return nil
 }
@@ -143,7 +143,8 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	}
 	could := fmt.Sprintf("no error rate up to 50%% can be guaranteed with %d predictions", len(answers))
 	if len(others.ErrorTargets) > 0 {
-		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.ErrorTargets[0].Error, 100*others.ErrorTargets[0].Coverage)
+		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.ErrorTargets[0].Error,
+			100*others.ErrorTargets[0].Coverage)
 	}
 	return nil, nil, fmt.Errorf("svm: no threshold guarantees an error rate of %.6g%%; without rejection it is "+
 		"%.1f%%, and %s",

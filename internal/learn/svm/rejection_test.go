@@ -25,7 +25,8 @@ func TestTuneRejection(t *testing.T) {
 	got, others, err := tuneRejection(answersOf(1, 1, 1, 1, 1), RejectionTarget{Error: 0.1})
 	musttest.Do(t, err)
 	want := []ErrorTarget{{0.08, 0.6}, {0.12, 1}}
-	if got.Coverage != 0.9 || got.Error != 20./450 || others.ErrorOfAll != 0.05 || !slices.Equal(others.ErrorTargets, want) {
+	if got.Coverage != 0.9 || got.Error != 20./450 || others.ErrorOfAll != 0.05 ||
+		!slices.Equal(others.ErrorTargets, want) {
 		t.Errorf("%+v, %+v, expected 90 %%, and %v", got, others, want)
 	}
 	// If the same errors are in one part, χ²/(k-1) is 26.3, and no target of a few percent is met.
