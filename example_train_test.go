@@ -54,12 +54,12 @@ func ExampleModel_Evaluate() {
 
 	test := gram.Must(gram.ReadFrom(ctx, strings.NewReader(testTSV), "test.tsv", m.ReadOptions()))
 	v := gram.Must(m.Evaluate(ctx, test, gram.EvaluateOptions{}))
-	fmt.Printf("%d of %d right, macro F1 %.2f\n", v.Score.Correct, v.Score.Documents, v.Score.MacroF1)
+	fmt.Printf("%d of %d correct, macro F1 %.2f\n", v.Score.Correct, v.Score.Documents, v.Score.MacroF1)
 	for _, wrong := range v.Mistakes { // the most confident first
 		fmt.Printf("document %d isn't %s, in spite of %q\n", wrong.Document, wrong.Why.Label, wrong.Why.Terms[0].Term)
 	}
 	// Output:
-	// 3 of 4 right, macro F1 0.73
+	// 3 of 4 correct, macro F1 0.73
 	// document 2 isn't no, in spite of "dull"
 }
 

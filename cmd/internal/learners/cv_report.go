@@ -21,7 +21,7 @@ type cvReport struct {
 	Seed   uint64 `json:"seed"`
 
 	Scored         int               `json:"documents_scored"`
-	Right          int               `json:"documents_right"`
+	Correct        int               `json:"documents_correct"`
 	source.Figures                   // scores over all documents
 	Regression     *score.Regression `json:"regression,omitempty"` // errors over all documents
 	Measure        tune.Measure      `json:"measure"`              // measure for Mean, SD and Rows
@@ -52,7 +52,7 @@ type foldRow struct {
 	Fold      int  `json:"fold"` // index of the fold, from 1
 	Documents int  `json:"documents"`
 	Support   *int `json:"support_vectors,omitempty"` // number of support vectors; nil for learners other than SVMs
-	Right     int  `json:"documents_right"`
+	Correct   int  `json:"documents_correct"`
 	source.Figures
 }
 
@@ -60,13 +60,13 @@ type foldRow struct {
 func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.machineLine = run.line(&v.About)
 	r.Folds, r.Groups, r.Seed = run.folds, run.GroupColumn, run.seed
-	r.score, r.Scored, r.Right = v.Score, v.Score.Documents, v.Score.Correct
+	r.score, r.Scored, r.Correct = v.Score, v.Score.Documents, v.Score.Correct
 	regression, labels := v.Measure == tune.MeanSquaredError, v.Measure == tune.MicroF1
 	r.Figures = source.NewFigures(v.Score, regression, labels)
 	r.Regression = v.Score.Regression
 	r.Measure, r.Mean, r.SD = v.Measure, v.Mean, v.SD
 	for fold, score := range v.ByFold {
-		r.Rows = append(r.Rows, foldRow{Fold: fold + 1, Documents: score.Documents, Right: score.Correct,
+		r.Rows = append(r.Rows, foldRow{Fold: fold + 1, Documents: score.Documents, Correct: score.Correct,
 			Figures: source.NewFigures(score, regression, labels && v.SupportByFold == nil)})
 		if v.SupportByFold != nil {
 			r.Rows[fold].Support = &v.SupportByFold[fold]

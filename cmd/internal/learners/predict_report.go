@@ -28,8 +28,8 @@ type predictReport struct {
 	Why     string      `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
 	Workers int         `json:"workers"`
 
-	Scored int `json:"documents_scored"` // number of documents with a label that is a class of the model
-	Right  int `json:"documents_right"`
+	Scored  int `json:"documents_scored"` // number of documents with a label that is a class of the model
+	Correct int `json:"documents_correct"`
 	source.Figures
 	Regression *score.Regression `json:"regression,omitempty"`
 	Rejection  *rejected         `json:"rejection,omitempty"`         // rejections; nil if the model never rejects
@@ -57,7 +57,7 @@ type predictReport struct {
 
 // classTable returns a table of scores per class.
 func classTable(rows []score.ClassScore) *report.Table {
-	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
+	t := report.NewTable("class", ">documents", ">predicted", ">correct", ">precision", ">recall", ">F1")
 	for _, k := range rows {
 		t.Add(cellsOf(k)...)
 	}
@@ -109,7 +109,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 			report.Counted(len(s.Classes)-known, "class", "classes"), c.Source,
 			report.Counted(documents, "document", "documents"), s.Classes[known].Name)
 	}
-	r.Scored, r.Right = s.Documents, s.Correct
+	r.Scored, r.Correct = s.Documents, s.Correct
 	if s.Documents == 0 {
 		return
 	}
@@ -203,7 +203,7 @@ func (r *predictReport) writeScore(d *report.Document) {
 	if r.Accuracy == nil {
 		return
 	}
-	d.Linef("Accuracy = %g%% (%d/%d) (classification)", run.Round(100**r.Accuracy, 6), r.Right, r.Scored)
+	d.Linef("Accuracy = %g%% (%d/%d) (classification)", run.Round(100**r.Accuracy, 6), r.Correct, r.Scored)
 	if a := r.Rejection; a != nil {
 		d.Fact("Coverage", "%.2f%% answered (%d/%d), of these %.2f%% wrong, %.2f%% correct; "+
 			"the accuracy above uses the most probable class of rejected documents",

@@ -57,7 +57,7 @@ func (t RejectionTarget) Validate() error {
 // answer is the most probable class of a document that was held out from training.
 type answer struct {
 	Probability float64
-	Right       bool
+	Correct     bool
 	Part        int // index of the held-out fold
 }
 
@@ -156,7 +156,7 @@ type answered struct{ given, wrong float64 }
 
 func (c *answered) add(a answer) {
 	c.given++
-	if !a.Right {
+	if !a.Correct {
 		c.wrong++
 	}
 }

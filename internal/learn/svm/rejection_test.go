@@ -14,7 +14,7 @@ func answersOf(wrong ...int) (answers []answer) {
 	for part, w := range wrong {
 		for i := range 100 {
 			right := i < 50 || i%10 >= w
-			answers = append(answers, answer{Probability: 1 - float64(i)/100, Right: right, Part: 3 * part})
+			answers = append(answers, answer{Probability: 1 - float64(i)/100, Correct: right, Part: 3 * part})
 		}
 	}
 	return answers
@@ -97,7 +97,7 @@ func TestRejectionHolds(t *testing.T) {
 					for _, a := range fresh {
 						if a.Probability >= rejection.MinProbability {
 							given++
-							if !a.Right {
+							if !a.Correct {
 								wrong++
 							}
 						}
