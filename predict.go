@@ -24,9 +24,9 @@ type Predictions struct {
 	Probabilities     [][]float64 // probabilities per document and class of About().Classes, or nil
 
 	// Margins are each document's decision value of the predicted class minus the decision value of
-	// the second class. Seconds are the second classes. Margins and Seconds equal Value and Against
-	// of [Model.ExplainText]. For a rejected document, Seconds is the most probable class. Margins
-	// and Seconds are nil for one-class models.
+	// the second class. Seconds are the second classes. They equal Value and Against of the
+	// document's [DocumentExplanation]. For a rejected document, Seconds is the most probable
+	// class. Margins and Seconds are nil for one-class models.
 	Margins []float64
 	Seconds []string
 

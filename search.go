@@ -79,7 +79,7 @@ type SearchOptions struct {
 // SearchPoint is an evaluated combination of parameters.
 type SearchPoint struct {
 	Options    TrainOptions // training options with these parameters
-	Terms      int          // 0 for the corpus, i+1 for SearchOptions.Terms[i]; chosen terms are in Options.Terms
+	Terms      int          // tokenisation: 0 for the corpus, i+1 for SearchOptions.Terms[i]
 	Documents  int          // number of documents in the comparison
 	FoldScores []float64    // value of the measure on each fold
 	Mean, SD   float64      // mean and standard deviation of FoldScores, with n-1 in the denominator

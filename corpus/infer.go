@@ -229,8 +229,8 @@ func vectorSize(values []string) (size int, ok bool) {
 // maxColumnsWeight is the maximum weight of the view of all categories or all numbers.
 const maxColumnsWeight = 1000
 
-// views creates the views of the columns: one for each text column, with the tokenizer cut, one for
-// all categories, one for all numbers, and one for each vector column. If there are no texts, all
+// views returns a view for each text column, a view for all categories, a view for all numbers, and
+// a view for each vector column. The tokenizer of text views is cut. If there are no texts, all
 // columns have the same weight.
 func (t *table) views(cut Tokenizer, texts, others []int) {
 	var out []token.View

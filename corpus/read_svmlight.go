@@ -55,8 +55,8 @@ type vectorPiece struct {
 	blank, qid, beyond tally // blank lines, ignored qids, and values in columns beyond the vocabulary
 }
 
-// bytes returns the memory of the piece, plus the memory of the values that one of joinSteps steps
-// copies into the matrix.
+// bytes returns the memory of the piece, plus the memory for joining it: row offsets, groups, and
+// 1/joinSteps of the terms and values.
 func (p *vectorPiece) bytes() int64 {
 	four := cap(p.terms) + cap(p.values) + cap(p.lines)
 	eight := cap(p.ends) + cap(p.groups) + 2*len(p.ends) + len(p.groups) + len(p.terms)/joinSteps

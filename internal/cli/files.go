@@ -56,7 +56,7 @@ func (f *Flags) WritesBinary(path *string, name, usage string, binary func() str
 	f.output(path, name, usage, binary)
 }
 
-// Draws declares a flag that names an image file to write, PNG or SVG.
+// Draws declares a flag that names an SVG file to write.
 func (f *Flags) Draws(path *string, name, usage string) {
 	f.Writes(path, name, usage)
 	f.checkEnding(path, name, ".svg")

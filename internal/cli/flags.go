@@ -63,7 +63,7 @@ func newFlags(name string, hasJSON bool) *Flags {
 	if hasJSON {
 		f.BoolVar(&f.JSON, "json", false, "print the report as a JSON object")
 	}
-	f.BoolVar(&f.Quiet, "q", false, "print only errors, without progress, warnings and the report of -o")
+	f.BoolVar(&f.Quiet, "q", false, "print errors only: no progress, no warnings, and no report if -o is set")
 	return f
 }
 

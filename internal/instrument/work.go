@@ -38,7 +38,7 @@ type Work struct {
 	Bytes      int64 `json:"moved_bytes"` // bytes moved, see the constants above
 }
 
-// NewWork returns the operations for the statistics s of one computation. width is the number of
+// NewWork returns the operation counts of a computation with statistics s. width is the number of
 // documents per panel, and values the number of stored results.
 func NewWork(s engine.Stats, width int, headUseful, values int64) Work {
 	return Work{

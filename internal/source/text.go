@@ -82,7 +82,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
 	f.Choose(&t.analyzer, "analyzer", "word",
-		"split text by `ANALYZER` word, char or char_wb (characters within words)",
+		"split text by `ANALYZER`: word, char or char_wb (characters within words)",
 		[]string{"word", "char", "char_wb"})
 	f.StringVar(&t.ngrams, "ngrams", "", "n-gram range, `N` or FROM..TO, such as 1..2 for words and word pairs "+
 		"(default: 1)")

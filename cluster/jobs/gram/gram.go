@@ -191,7 +191,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 		return err
 	}
 	if out.To != "npy" && (out.To != "" || !strings.HasSuffix(out.Path, ".npy")) {
-		return fmt.Errorf("-o %s with -to %q: use -o FILE.npy or -to npy", out.Path, out.To)
+		return fmt.Errorf("a Gram matrix is written in NumPy format, got -o %s; use -o FILE.npy or -to npy", out.Path)
 	}
 	return s.gatherNPY(ctx, j, out)
 }

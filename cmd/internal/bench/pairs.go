@@ -63,7 +63,7 @@ type pairsRow struct {
 	table  *asm.Kernels   // instruction set; nil for the baseline and the GPU
 	useful int64          // number of multiply-adds of the head for terms in both documents
 	values int64          // number of stored values
-	mapped bool           // true if the kernel isn't c
+	mapped bool           // true if a kernel function is applied to c
 
 	first, merge *pairsRow // rows to compare with: first number of workers, and baseline
 	memory       *memoryRow

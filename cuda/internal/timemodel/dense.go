@@ -1,8 +1,8 @@
 package timemodel
 
 // The dense terms are the most frequent terms. The kernel panelTensor multiplies their values in
-// all documents, including zeros. There are at least two steps of DenseStep terms; the last step
-// may be incomplete. The error bound in kernels/tensor.h holds for up to DenseMax terms.
+// all documents, including zeros. A step multiplies DenseStep terms, the last step possibly fewer.
+// There are at least two steps. The error bound in kernels/tensor.h holds for up to DenseMax terms.
 const (
 	DenseMin  = 64
 	DenseMax  = 1024

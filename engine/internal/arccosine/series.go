@@ -2,8 +2,8 @@ package arccosine
 
 import "math"
 
-// series evaluates (4) for a fixed degree. With n = m + ½ - ε and an integer m >= 0, terms from
-// x^(m+1) on are combined in pairs,
+// series evaluates the series (4) of doc.go for a fixed degree. With n = m + ½ - ε and an integer m
+// >= 0, terms from x^(m+1) on are combined in pairs,
 //
 //	J_n/J_n(0) = 1 + Σ a_k x^k + x^(m+1) Σ x^j (u_j - v_j x^(-ε))/ε,   1 <= k <= m,  j >= 0
 //	a_k = (-n)_k² / ((½-n)_k k!),   u_j = ε a_{m+1+j}

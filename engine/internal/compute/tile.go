@@ -27,8 +27,8 @@ func Lines(t *device.Tile) (lines, length, stride int) {
 	return t.Cols(), t.Rows, t.ColStride
 }
 
-// Part returns rows first <= r < end and columns lo <= j < hi of a tile, with the indices of the
-// request. The ranges must be within the tile.
+// Part returns the part of a tile with rows first <= r < end and columns lo <= j < hi, which are
+// numbered as in the request. The ranges must be within the tile.
 func Part(t *device.Tile, first, end, lo, hi int) device.Tile {
 	part := *t
 	part.First, part.Rows, part.Lo, part.Hi = first, end-first, lo, hi

@@ -119,7 +119,7 @@ func only(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// positive FILE KEYS... checks that every object in the list rows of a JSON file has a finite
+// positive FILE KEYS... checks that each object in the list "rows" of a JSON file has a finite
 // positive number for each key.
 func jsonPositive(ts *testscript.TestScript, _ bool, args []string) {
 	var report struct{ Rows []map[string]any }

@@ -10,6 +10,7 @@ package knn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/asm"
@@ -183,9 +184,11 @@ func (m *Model) Validate() error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	if name, twice := archive.Repeated(m.Classes); twice || len(m.Classes) == 0 || m.Documents.Rows() == 0 {
-		return fmt.Errorf("model requires documents and unique class names; got %d documents, %d classes, repeated name %q",
-			m.Documents.Rows(), len(m.Classes), name)
+	if m.Documents.Rows() == 0 || len(m.Classes) == 0 {
+		return errors.New("model has no documents or no classes")
+	}
+	if name, twice := archive.Repeated(m.Classes); twice {
+		return fmt.Errorf("class names must be unique, but %q is repeated", name)
 	}
 	for i := range m.Documents.Rows() {
 		if n := len(m.Labels.Of(i)); n != 1 && s.Scheme != solver.Labels {

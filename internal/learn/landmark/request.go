@@ -247,7 +247,8 @@ func (t *training) elsewhere(ctx context.Context, q *Request) (total *Sums, err 
 	next := 0
 	add := func(block int, s *Sums) error {
 		if block != next || next >= q.Blocks() {
-			return fmt.Errorf("landmark: Options.Pass must add block %d of %d next, got %d", next, q.Blocks(), block)
+			return fmt.Errorf("landmark: Options.Pass must add blocks 0 to %d in order, got block %d after %d blocks",
+				q.Blocks()-1, block, next)
 		}
 		if err := q.Check(block, s); err != nil {
 			return err

@@ -50,7 +50,7 @@ func TrainPath(
 	size.Terms, size.Longest = f.Cols(), size.Longest+f.Filled() // with values added by scaling
 	size.Values += int64(size.Documents) * int64(f.Filled())
 	err = run.Fits(TrainBytes(size, len(cValues), t.Workers), opt.MemoryBytes,
-		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
+		"linear: training on %d documents with %d values in total", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
 	}

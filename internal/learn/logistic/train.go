@@ -37,7 +37,7 @@ func TrainPath(
 	}
 	s.Weights, s.Balanced = nil, false
 	err = run.Fits(TrainBytes(c.Size(), len(t.CValues), opt.Workers), opt.MemoryBytes,
-		"logistic: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
+		"logistic: training on %d documents with %d values in total", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
 	}

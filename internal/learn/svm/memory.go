@@ -160,7 +160,7 @@ func (z *sizes) rowShare(t Task) int64 {
 	cells := int64(max(t.Cells, 1))
 	bytes := z.n*each*int64(t.Folds-1)*16*(cells+2) + z.n*each*9 + z.n*80 + z.n*each*cells*4 +
 		(z.panel*4*z.n+z.panel*8*machines*cells)*z.workers
-	if t.Settings.Thresholds || t.Settings.Probabilities { // decision values and their use in calibration
+	if t.Settings.Thresholds || t.Settings.Probabilities { // decision values and calibration
 		bytes += z.n * machines * (8*cells + 48)
 	}
 	return bytes

@@ -19,7 +19,7 @@ type Samples struct {
 	Corpus   *corpus.Corpus
 	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	From     *tune.Candidates
-	Options  Options // Options.Tasks describes the work after the choice
+	Options  Options // Options.Tasks lists the tasks that follow the search
 
 	DotProducts int64 // number of computed dot products
 }

@@ -378,7 +378,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 
 // raw returns documents of the problem as in the corpus, without values that the embedding drops.
 func (p *Problem) raw(rows []int) *sparse.CSR {
-	var most int64 // for exact capacity: growing slices would take twice the memory
+	var most int64 // number of embedded values; growing slices could take twice the memory
 	for _, i := range rows {
 		most += p.x.Offsets[i+1] - p.x.Offsets[i]
 	}

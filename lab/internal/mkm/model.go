@@ -192,7 +192,7 @@ func (l *Layer) validate(below int) error {
 	}
 	for _, c := range l.Components {
 		if c < 0 {
-			return fmt.Errorf("component must be nonnegative, got %d", c)
+			return fmt.Errorf("index of a component must be nonnegative, got %d", c)
 		}
 	}
 	return nil

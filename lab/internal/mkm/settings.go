@@ -52,7 +52,7 @@ type Settings struct {
 	// Base is the number of random documents from which components are computed.
 	Base  int `param:"base" default:"6000" min:"2" help:"number of documents for computing components"`
 	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
-	Parts int `param:"part" default:"6" min:"2" help:"hold out 1/N of the documents for auto"`
+	Parts int `param:"part" default:"6" min:"2" help:"hold out 1/N of the documents to choose auto parameters"`
 
 	Final  Final   `param:"final" max:"2" help:"final classifier; svm uses -kernel (arccos:n=1)"`
 	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"` // auto: [lmnn.Choose]

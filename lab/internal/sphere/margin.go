@@ -60,7 +60,8 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		s.u = make([]float64, len(terms)+len(terms)/2)
 	}
 	u := s.u[:len(terms)]
-	var positive, negative, squares, others float64 // sums of xû, and of û², over terms of x with û > 0, and with û < 0
+	var positive, negative float64 // sums of xû over terms of x with û > 0, and with û < 0
+	var squares, others float64    // sums of û² over the same terms
 	for k, t := range terms {
 		v, x := h.U[t], float64(values[k])
 		u[k] = v

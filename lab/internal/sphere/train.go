@@ -189,7 +189,7 @@ func TrainPath(
 	}
 	s.Weights, s.Balanced = nil, false
 	err = run.Fits(logistic.TrainBytes(c.Size(), len(t.CValues), opt.Workers), opt.MemoryBytes,
-		"sphere: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
+		"sphere: training on %d documents with %d values in total", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
 	}

@@ -148,7 +148,7 @@ func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *re
 		reports, texts = append(reports, report), append(texts, text)
 	}
 	if texts[0] != texts[1] {
-		t.Errorf("with two workers:\n%s\nwith one:\n%s", texts[1], texts[0])
+		t.Errorf("reports differ: with two workers:\n%s\nwith one worker:\n%s", texts[1], texts[0])
 	}
 	return reports[0]
 }
