@@ -16,8 +16,8 @@ type gram struct {
 	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel
 }
 
-// gram returns the matrix of a resolved kernel. It fails if the kernel needs another embedding than
-// the problem's.
+// gram returns the matrix of a resolved kernel. It fails if the kernel requires another embedding
+// than the problem has.
 func (p *Problem) gram(k kernel.Kernel) (gram, error) {
 	if p.values != nil {
 		return gram{p: p}, nil
