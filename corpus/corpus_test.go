@@ -31,9 +31,11 @@ func handFilledCorpus() *Corpus {
 
 func TestCorporaAreRefused(t *testing.T) {
 	for want, spoil := range map[string]func(c *Corpus){
-		"":                             func(c *Corpus) {},
-		"matrix is nil":                func(c *Corpus) { c.Documents = nil },
-		"labels have 3 documents, but": func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
+		"":              func(c *Corpus) {},
+		"matrix is nil": func(c *Corpus) { c.Documents = nil },
+		"labels have 3 documents, but the matrix has 4": func(c *Corpus) {
+			c.Labels.Offsets = c.Labels.Offsets[:4]
+		},
 		"labels have 5 documents, but the matrix has 4":              func(c *Corpus) { c.Labels.Add(0) },
 		"labels have 0 documents, but the matrix has 4":              func(c *Corpus) { c.Labels.Offsets = nil },
 		"class at offset 1 must be between 0 and 1, got 2":           func(c *Corpus) { c.Labels.IDs[1] = 2 },

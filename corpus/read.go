@@ -84,7 +84,7 @@ type Options struct {
 	memory *allowance // counts memory against MemoryBytes; nil without a limit
 	form   form
 
-	labelOptional bool // the label column or key comes from Like
+	labelOptional bool // the label column or key comes from TrainingForm, and may be missing
 	rows          bool // texts may be table rows, for views of columns
 	file          bool // the source is a file or a stream
 

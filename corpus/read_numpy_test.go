@@ -53,13 +53,14 @@ func TestReadNumPy(t *testing.T) {
 		t.Errorf("signed: read\n%s", got)
 	}
 	for file, want := range map[string]string{
-		"negative.npy": "value -1 in row 0 and column 0, expected a nonnegative value (Options.Signed accepts",
-		"vector.npy":   "an array of shape [3], expected a matrix: rows and columns",
-		"text.npy":     "an array of texts, expected numbers",
-		"nan.npy":      "value NaN in row 0 and column 1, expected a finite number",
-		"csc.npz":      `, format.npy: a matrix in the format "csc", expected csr`,
-		"twice.npz":    "a duplicate column in row 0, expected distinct columns",
-		"other.npz":    "no array format, expected format, shape, indptr, indices and data",
+		"negative.npy": "value -1 in row 0 and column 0, expected a nonnegative value " +
+			"(Options.Signed accepts negative values)",
+		"vector.npy": "an array of shape [3], expected a matrix: rows and columns",
+		"text.npy":   "an array of texts, expected numbers",
+		"nan.npy":    "value NaN in row 0 and column 1, expected a finite number",
+		"csc.npz":    `, format.npy: a matrix in the format "csc", expected csr`,
+		"twice.npz":  "a duplicate column in row 0, expected distinct columns",
+		"other.npz":  "no array format, expected format, shape, indptr, indices and data",
 	} {
 		musttest.Fails(Read(context.Background(), filepath.Join("testdata", "numpy", file), Options{}))(t,
 			file, file, want)

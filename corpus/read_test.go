@@ -217,7 +217,7 @@ func TestReadFolder(t *testing.T) {
 		}
 		_, err := Read(t.Context(), root, Options{Strict: true})
 		if _, binary := c.files["a/2.png"]; binary && (err == nil ||
-			!strings.Contains(err.Error(), "2.png:1: the invalid byte")) {
+			!strings.Contains(err.Error(), "2.png:1: the invalid byte 0x89")) {
 			t.Errorf("strict: %v", err)
 		}
 	}

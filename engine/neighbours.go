@@ -156,7 +156,8 @@ func (s *search) bounded(opt NeighbourOptions) bool {
 		return false
 	}
 	negative := func(v float32) bool { return v < 0 }
-	return !slices.ContainsFunc(s.rows.Values, negative) && !slices.ContainsFunc(s.e.c.X.Values, negative)
+	return !slices.ContainsFunc(s.e.c.X.Values, negative) &&
+		(s.rows == s.e.c.X || !slices.ContainsFunc(s.rows.Values, negative))
 }
 
 func (s *search) listed(

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -169,6 +170,36 @@ func TestNeighboursBounds(t *testing.T) {
 	}
 }
 
+// With negative values, documents with a negative cosine come after documents without a common
+// term.
+func TestNeighboursOfSignedVectors(t *testing.T) {
+	const n = 60
+	r := rand.New(rand.NewPCG(1, 2))
+	k := kernel.MustParse("normalise(linear)")
+	x := enginetest.Embed(t, k.Embedding(), musttest.Make(n, func(int) []float32 {
+		row := make([]float32, 40)
+		for range 4 {
+			row[r.IntN(len(row))] = float32(1 - 2*r.IntN(2))
+		}
+		return row
+	}))
+	e := newEngine(t, x, Options{Workers: 2})
+	g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
+	c := musttest.Get(e.Gram(t.Context(), cIn(t, k.Embedding()), nil))(t)
+	near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: n - 1}))(t)
+	for i := range n {
+		var list []candidate
+		for j := range n {
+			if j != i {
+				list = append(list, candidate{c.At(i, j), g.At(i, j), j})
+			}
+		}
+		if err := sameNeighbours(near.Of(i), bruteForce(list, n-1, true)); err != nil {
+			t.Fatalf("document %d: %v", i, err)
+		}
+	}
+}
+
 // If all documents are equal, neighbours are the documents with the smallest numbers.
 func TestNeighboursAlike(t *testing.T) {
 	for name, row := range map[string][]float32{"one": {1, 2, 3}, "empty": {0, 0, 0}} {
@@ -204,6 +235,17 @@ func TestNeighboursCounted(t *testing.T) {
 	}
 	if s := e.Stats(); s.Found != int64(found) || s.Entered != n*(n-1) {
 		t.Errorf("%d values found and %d entries, expected %d and %d", s.Found, s.Entered, found, n*(n-1))
+	}
+	// Documents without a common term aren't found.
+	distinct := enginetest.Embed(t, sparse.Sphere, musttest.Make(n, func(i int) []float32 {
+		row := make([]float32, n)
+		row[i] = 1
+		return row
+	}))
+	e = newEngine(t, distinct, Options{Workers: 1})
+	musttest.Get(e.Neighbours(t.Context(), kernel.MustParse("diffusion:t=0.5"), NeighbourOptions{Count: n}))(t)
+	if s := e.Stats(); s.Found != n || s.Entered != 0 {
+		t.Errorf("%d values found and %d entries without common terms, expected %d and 0", s.Found, s.Entered, n)
 	}
 	if d := e.Stats().Sub(e.Stats()); d != (Stats{}) {
 		t.Errorf("%+v more than the same, expected nothing", d)

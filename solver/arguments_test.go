@@ -192,7 +192,8 @@ func TestTrainingArguments(t *testing.T) {
 			"decision function 0 of the warm start: solver: indices of support vectors must increase and be below 60, got 60",
 			train(3, Parameters{}, from([]int{0, 60}, []float64{1, -1}), nil, nil)},
 		{"start out of order",
-			"decision function 0 of the warm start: solver: indices of support vectors must increase",
+			"decision function 0 of the warm start: solver: indices of support vectors must increase and be below 60, " +
+				"got 1 after 2",
 			train(3, Parameters{}, from([]int{2, 1}, []float64{1, -1}), nil, nil)},
 		{"start of NaN",
 			"decision function 0 of the warm start: solver: coefficient of support vector 1 must be finite, got NaN",
@@ -251,14 +252,15 @@ func TestValidationArguments(t *testing.T) {
 		{"one part", "at least 2 folds, got 1",
 			validate(&Trial{Labels: labels, Classes: 2, Folds: make([]int, n)}, pars)},
 		{"weights", "3 class weights", validate(trial, []Parameters{{Weights: []float64{1, 1, 1}}})},
-		{"empty start", "the warm start must have the", validate(trial, pars, WarmStart{nil, 1})},
+		{"empty start", "the warm start must have the 3 folds of this trial", validate(trial, pars, WarmStart{nil, 1})},
 		{"start of other parts", "must have the 3 folds of this trial",
 			validate(trial, pars, start(func(v *Validation) { v.Fits = v.Fits[1:] }))},
 		{"start that lacks a part", "without fold 1",
 			validate(trial, pars, start(func(v *Validation) { v.Fits[1] = nil }))},
 		{"start of other machines", "fold 2: solver: the warm start has 0 decision functions",
 			validate(trial, pars, start(func(v *Validation) { v.Fits[2].Functions = nil }))},
-		{"start of a larger matrix", "fold 2: decision function 0 of the warm start: solver: indices",
+		{"start of a larger matrix", "fold 2: decision function 0 of the warm start: solver: indices of " +
+			"support vectors must increase",
 			validate(trial, pars, start(func(v *Validation) {
 				v.Fits[2].Functions[0] = &DecisionFunction{Support: []int{60}, Coef: []float64{1}}
 			}))},

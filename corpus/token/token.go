@@ -49,7 +49,7 @@ type Tokenizer struct {
 
 	// Pairs divides runs in scripts without spaces into characters and pairs of adjacent
 	// characters: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and Hangul in runs
-	// of more than 12 syllables. A character is a letter with the marks that follow. N-grams treat
+	// of more than 12 syllables. A character is a letter with its combining marks. N-grams treat
 	// a character as a word, and join adjacent characters without a space. Pairs are used only if
 	// MaxN is 1. Readers set Pairs, and keep it if the text contains such scripts.
 	Pairs bool `json:",omitempty"`

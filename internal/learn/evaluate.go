@@ -85,7 +85,7 @@ var answered = []float64{0.01, 0.02, 0.05, 0.1}
 type NoveltyBin struct {
 	Max       float64 `json:"nearest_rank"`
 	Documents int     `json:"documents"`
-	Correct   int     `json:"right"`
+	Correct   int     `json:"correct"`
 }
 
 func (v *Evaluation) byNovelty() {
@@ -126,7 +126,7 @@ type Copy struct {
 // NonDuplicates counts scored documents that have no Copy, and how many are predicted correctly.
 type NonDuplicates struct {
 	Documents int `json:"documents"`
-	Correct   int `json:"right"`
+	Correct   int `json:"correct"`
 }
 
 // Evaluate compares predictions p with the labels of corpus c, which must have the model's columns.

@@ -25,7 +25,7 @@ type Calibration struct {
 type Bin struct {
 	Documents  int     `json:"documents"`  // number of documents, or of decisions for independent labels
 	Confidence float64 `json:"confidence"` // mean of the largest probability
-	Accuracy   float64 `json:"right"`      // fraction of correct predictions
+	Accuracy   float64 `json:"accuracy"`   // fraction of correct predictions
 }
 
 const (

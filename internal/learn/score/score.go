@@ -63,9 +63,9 @@ func (s *Score) Interval() (low, high float64) {
 // ClassScore counts the predictions of one class.
 type ClassScore struct {
 	Name          string `json:"class"`
-	Documents     int    `json:"documents"` // number of documents of the class
-	Predicted     int    `json:"predicted"` // number of documents for which the class is predicted
-	TruePositives int    `json:"right"`     // number of correct predictions of the class
+	Documents     int    `json:"documents"`      // number of documents of the class
+	Predicted     int    `json:"predicted"`      // number of documents for which the class is predicted
+	TruePositives int    `json:"true_positives"` // number of correct predictions of the class
 
 	Precision float64 `json:"precision"` // TruePositives/Predicted, 0 if Predicted is 0
 	Recall    float64 `json:"recall"`    // TruePositives/Documents, 0 if Documents is 0
