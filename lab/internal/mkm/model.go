@@ -104,9 +104,10 @@ func (m *Model) validateFinal(s Settings) error {
 	w := m.Width()
 	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // indexed by Final
 	for f, there := range found {
-		if there != (Final(f) == s.Final) {
-			return fmt.Errorf("mkm: the only final classifier must be %s, but classifier %s is present: %t",
-				s.Final, Final(f), there)
+		if final := Final(f); !there && final == s.Final {
+			return fmt.Errorf("mkm: the model has no classifier %s, which its settings require", final)
+		} else if there && final != s.Final {
+			return fmt.Errorf("mkm: the model has a classifier %s, but its settings require only %s", final, s.Final)
 		}
 	}
 	classes, columns := m.Classes, w
