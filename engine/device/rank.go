@@ -10,11 +10,22 @@ import (
 
 // Order returns the columns in descending order of document frequency, with ties broken by index.
 func Order(df []int32) []uint32 {
-	order := make([]uint32, len(df))
-	for j := range order {
-		order[j] = uint32(j)
+	if len(df) == 0 {
+		return nil
 	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return int(df[b]) - int(df[a]) })
+	next := make([]uint32, slices.Max(df)+2) // next[f]: index in order of the next column with frequency f
+	for _, f := range df {
+		next[f]++
+	}
+	at := uint32(0)
+	for f, n := range slices.Backward(next) {
+		next[f], at = at, at+n
+	}
+	order := make([]uint32, len(df))
+	for j, f := range df {
+		order[next[f]] = uint32(j)
+		next[f]++
+	}
 	return order
 }
 

@@ -74,8 +74,8 @@ func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
 		return nil, err
 	}
 	b.layout, b.own = l, &side{}
-	b.postings = newPostings(byRank, l.head(), l.scale)
-	if err = l.split(ctx, b.own, x, byRank, o.Workers, b.postings.block); err != nil {
+	b.postings = &postings{block: Block(byRank.Cols, byRank.Rows(), byRank.NNZ())}
+	if err = l.split(ctx, b.own, x, byRank, o.Workers, b.postings); err != nil {
 		return nil, err
 	}
 	b.panelMax = b.panelBytes()
@@ -160,7 +160,7 @@ func (b *Backend) split(ctx context.Context, f *foreign, s *side, x *sparse.Embe
 	if _, err := device.ByRank(ctx, &f.byRank, &x.CSR, b.layout.rank, workers); err != nil {
 		return err
 	}
-	return b.layout.split(ctx, s, x, &f.byRank, workers, 0)
+	return b.layout.split(ctx, s, x, &f.byRank, workers, nil)
 }
 
 // Rows implements [device.Backend]. Each worker computes one panel of documents at a time.

@@ -126,10 +126,17 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 // within pairing.roundings. If that is impossible, it minimises the rounding errors. The last of
 // the bounds is the end of the head.
 func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
+	tail := make([]float64, byRank.Cols) // per document: Σ a² of the tail
+	for r := terms; r < byRank.Rows(); r++ {
+		docs, values := byRank.Row(r)
+		for i, d := range docs {
+			tail[d] += pair.square(values[i])
+		}
+	}
 	least := math.Inf(1)
-	try := func(limit float64) (sums float64) {
-		some := pair.segments(byRank, terms, limit, 1<<16/k.Panel)
-		if sums = pair.sums(byRank, some); sums < least || sums <= pair.roundings {
+	try := func(limit float64) float64 {
+		some, sums := pair.segments(byRank, tail, terms, limit, 1<<16/k.Panel)
+		if sums < least || sums <= pair.roundings {
 			least, bounds = sums, some
 		}
 		return sums
@@ -148,28 +155,42 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 // limit near minLimit.
 const minLimit = 0x1p-8
 
-// segments returns the bounds of segments. A new segment starts if Σ a_j² m_j of a document within
-// the segment would exceed limit, or if the segment has most terms.
-func (pair pairing) segments(byRank *sparse.CSR, terms int, limit float64, most int) []int {
+// segments returns the bounds of segments, and the largest E of all documents. A new segment starts
+// if Σ a_j² m_j of a document within the segment would exceed limit, or if the segment has most
+// terms. tail holds Σ a² of the tail of each document.
+func (pair pairing) segments(byRank *sparse.CSR, tail []float64, terms int, limit float64, most int) ([]int, float64) {
 	bounds := []int{0}
-	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
+	type sums struct{ segment, count, all float64 }
+	doc := make([]sums, byRank.Cols)
 	for r := range terms {
 		docs, values := byRank.Row(r)
 		above := false
 		for i, d := range docs {
-			above = above || sum[d]+pair.square(values[i])*(count[d]+1) > limit
+			above = above || doc[d].segment+pair.square(values[i])*(doc[d].count+1) > limit
 		}
 		if first := bounds[len(bounds)-1]; r > first && (above || r-first >= most) {
 			bounds = append(bounds, r)
-			clear(sum)
-			clear(count)
+			for i := range doc {
+				doc[i].segment, doc[i].count = 0, 0
+			}
 		}
+		later := float64(len(bounds)) // additions of this segment and the earlier segments
 		for i, d := range docs {
-			count[d]++
-			sum[d] += pair.square(values[i]) * count[d]
+			s, square := &doc[d], pair.square(values[i])
+			s.count++
+			s.segment += square * s.count
+			s.all += square * (s.count + later)
 		}
 	}
-	return append(bounds, terms)
+	bounds = append(bounds, terms)
+	if len(bounds)-1 > directSegments {
+		return bounds, pair.sums(byRank, tail, bounds)
+	}
+	largest := 0.0
+	for i := range doc {
+		largest = max(largest, doc[i].all+tail[i]*float64(len(bounds)-1))
+	}
+	return bounds, largest
 }
 
 // square returns a_j² for unit rows, and the value itself for histograms.
@@ -180,27 +201,25 @@ func (pair pairing) square(v float32) float64 {
 	return float64(v)
 }
 
-// sums returns the largest E of all documents. Products of the tail are in one sum per segment or
-// group.
-func (pair pairing) sums(byRank *sparse.CSR, bounds []int) (most float64) {
+// sums returns the largest E of all documents for segments that are summed in groups.
+func (pair pairing) sums(byRank *sparse.CSR, tail []float64, bounds []int) (most float64) {
 	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
 	segments := len(bounds) - 1
-	size := groupSize(segments)
-	add := func(first, end int, after, counted float64) {
+	for s := range segments {
 		clear(count)
-		for r := first; r < end; r++ {
+		after := float64(additions(s, segments))
+		for r := bounds[s]; r < bounds[s+1]; r++ {
 			docs, values := byRank.Row(r)
 			for i, d := range docs {
-				count[d] += counted
+				count[d]++
 				sum[d] += pair.square(values[i]) * (count[d] + after)
-				most = max(most, sum[d])
 			}
 		}
 	}
-	for s := range segments {
-		add(bounds[s], bounds[s+1], float64(additions(s, segments)), 1)
+	size := groupSize(segments)
+	for d, v := range tail { // products of the tail are in one sum per segment or group
+		most = max(most, sum[d]+v*float64((segments+size-1)/size))
 	}
-	add(bounds[segments], byRank.Rows(), float64((segments+size-1)/size), 0)
 	return most
 }
 

@@ -56,17 +56,25 @@ func (s *segment) of(i int) (lo, hi int64) {
 }
 
 // split converts documents to the layout with up to workers goroutines. byRank is the transpose of
-// the documents by rank. block is the number of documents per block of posting lists, or 0 without
-// lists. Memory of s is reused.
+// the documents by rank. lists are filled with the posting lists of the tail, unless they are nil.
+// Memory of s is reused.
 func (l *layout) split(
-	ctx context.Context, s *side, x *sparse.Embedded, byRank *sparse.CSR, workers int, block int,
+	ctx context.Context, s *side, x *sparse.Embedded, byRank *sparse.CSR, workers int, lists *postings,
 ) error {
 	s.x, s.head = x, resized(s.head, len(l.bounds)-1)
-	err := run.Tasks(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
-		if task == 0 { // the tail first, because it takes longest
+	block := 0
+	if lists != nil {
+		block = lists.block
+	}
+	err := run.Tasks(ctx, workers, len(l.bounds)+1, func(ctx context.Context, _, task int) error {
+		switch {
+		case task == 0: // the tail first, because it takes longest
 			return s.fillTail(ctx, byRank, l.head(), l.scale, block)
+		case task < len(l.bounds):
+			s.head[task-1].fill(byRank, l.bounds[task-1], l.bounds[task], l.panel)
+		case lists != nil:
+			lists.fill(byRank, l.head(), l.scale)
 		}
-		s.head[task-1].fill(byRank, l.bounds[task-1], l.bounds[task], l.panel)
 		return nil
 	})
 	s.least = s.least[:0]
@@ -122,13 +130,13 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, scale
 			}
 		}
 		docs, values := byRank.Row(rank)
-		first := 0 // first document of the block
+		first, end := 0, 0 // first index of a document in the block, and the block's end
 		for k, d := range docs {
 			at := next[d]
 			tail.Terms[at], tail.Values[at] = uint32(rank-head), values[k]*scale
 			if block > 0 {
-				if k == 0 || int(d)/block != int(docs[k-1])/block {
-					first = k
+				if int(d) >= end {
+					first, end = k, (int(d)/block+1)*block
 				}
 				s.place[at] = uint16(k - first)
 			}
@@ -218,18 +226,22 @@ func Block(rows, cols int, values int64) int {
 	return block
 }
 
-// newPostings returns scaled posting lists of the ranks from head on.
-func newPostings(byRank *sparse.CSR, head int, scale float32) *postings {
+// fill fills the posting lists of the ranks from head on with scaled values.
+func (p *postings) fill(byRank *sparse.CSR, head int, scale float32) {
 	from := byRank.Offsets[head]
 	entries := byRank.NNZ() - from
-	p := &postings{block: Block(byRank.Cols, byRank.Rows(), byRank.NNZ()), lists: byRank.Rows() - head}
+	p.lists = byRank.Rows() - head
 	blocks, wide := p.blocks(byRank.Cols), p.lists+1
 	p.base, p.first = make([]int64, blocks+1), make([]uint32, blocks*wide)
 	p.doc, p.value = make([]uint16, entries+asm.TailSlack), make([]float32, entries+asm.TailSlack)
 	for t := range p.lists {
 		docs, _ := byRank.Row(head + t)
+		b := 0
 		for _, d := range docs {
-			p.first[int(d)/p.block*wide+t+1]++
+			for int(d) >= (b+1)*p.block {
+				b++
+			}
+			p.first[b*wide+t+1]++
 		}
 	}
 	for b := range blocks {
@@ -242,13 +254,15 @@ func newPostings(byRank *sparse.CSR, head int, scale float32) *postings {
 	next := slices.Clone(p.base)
 	for t := range p.lists {
 		docs, values := byRank.Row(head + t)
+		b := 0
 		for k, d := range docs {
-			b := int(d) / p.block
-			p.doc[next[b]], p.value[next[b]] = uint16(int(d)%p.block), values[k]*scale
+			for int(d) >= (b+1)*p.block {
+				b++
+			}
+			p.doc[next[b]], p.value[next[b]] = uint16(int(d)-b*p.block), values[k]*scale
 			next[b]++
 		}
 	}
-	return p
 }
 
 func (p *postings) blocks(documents int) int { return (documents + p.block - 1) / p.block }

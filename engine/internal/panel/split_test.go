@@ -33,7 +33,7 @@ func TestSplitNeverWraps(t *testing.T) {
 		l := &layout{panel, []int{0, cols}, device.Ranks(device.Order(m.DocumentFrequency())), 1}
 		byRank := musttest.Get(device.ByRank(t.Context(), nil, m, l.rank, 2))(t)
 		h := &side{}
-		musttest.Do(t, l.split(t.Context(), h, nil, byRank, 2, 0))
+		musttest.Do(t, l.split(t.Context(), h, nil, byRank, 2, nil))
 		for i := range 2 {
 			lo, hi := h.head[0].of(i)
 			for k := lo; k < hi; k++ {
